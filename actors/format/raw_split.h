@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/data/buffer_pool.h"
+
+namespace forebay {
+
+/// Where a run of whole rows lies in the dataset. Offsets are of the decompressed file.
+struct BlockRef {
+  std::uint32_t file = 0;
+  std::uint32_t rows = 0;    ///< As the index counted them; damaged rows included, blank CSV lines not.
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t line = 0;    ///< Number of its first line in the file, from 1.
+};
+
+/// The undecoded bytes of a split: its blocks back to back in `bytes`.
+///
+/// Each block ends in '\n'; where the last row of a file has none the loader has added one, which
+/// the block's size in `sizes` includes and BlockRef::bytes does not.
+struct RawSplit {
+  Buffer bytes;
+  std::vector<BlockRef> blocks;
+  std::vector<std::size_t> sizes;  ///< Bytes of each block in `bytes`.
+};
+
+/// A row that could not be read, as the quarantine file names it.
+struct BadRow {
+  std::uint32_t file = 0;
+  std::uint64_t offset = 0;  ///< Of its first byte in the decompressed file.
+  std::uint64_t line = 0;    ///< From 1.
+  std::string reason;        ///< E.g. `column I3: "x" is not an integer`.
+  std::string text;          ///< At most kMaxText bytes of the row, as they stand.
+
+  static constexpr std::size_t kMaxText = 256;
+};
+
+}  // namespace forebay

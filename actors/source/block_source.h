@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// Reads byte ranges of one file's decompressed content. Belongs to one load actor (its own
+/// descriptor and inflate state); not thread-safe.
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+  /// Fills `out` from `offset`. kCorrupt or kUnavailable names the file and offset; a file that is
+  /// no longer the one that was indexed (size or mtime) is kCorrupt and says so.
+  virtual Status read(std::uint64_t offset, std::span<char> out) = 0;
+};
+
+}  // namespace forebay

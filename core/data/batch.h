@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/data/buffer_pool.h"
+#include "core/data/digest.h"
+
+namespace forebay {
+
+/// How far a run has got: what a resume needs, all of it in integers (DESIGN.md, "Loader state").
+struct Position {
+  std::uint64_t epoch = 0;        ///< Epochs completed.
+  std::uint64_t split = 0;        ///< The lowest split of the epoch not yet given out whole.
+  std::uint64_t split_rows = 0;   ///< Rows of the split being given out (`open_split`) already given.
+  std::uint64_t open_split = 0;   ///< Equal to `split` in exact order; any split in arrival order.
+  std::uint64_t batches = 0;      ///< Batches given out since the start of the job.
+  std::uint64_t rows = 0;         ///< Rows given out since the start of the job.
+  std::uint64_t bad_rows = 0;     ///< Damaged rows in the splits given out whole in the first epoch.
+  std::uint64_t held_out = 0;     ///< Likewise rows held out for evaluation.
+  Digest digest;                  ///< Chain over every batch given out.
+  std::vector<std::uint32_t> ahead;  ///< Arrival order only: splits above `split` given out whole.
+
+  bool operator==(const Position&) const = default;
+};
+
+/// `rows` consecutive rows of the epoch as tensors, in the layout of TorchRec's
+/// KeyedJaggedTensor. Immutable once made; its views live as long as it does.
+struct Batch {
+  std::uint64_t number = 0;         ///< Counts from 0 over all epochs.
+  std::size_t rows = 0;
+  std::size_t dense_features = 0;
+  std::size_t sparse_features = 0;
+  std::size_t num_ids = 0;
+  float* labels = nullptr;          ///< [rows]
+  float* dense = nullptr;           ///< [rows, dense_features], row-major
+  std::int32_t* lengths = nullptr;  ///< [sparse_features, rows], key-major
+  std::int64_t* ids = nullptr;      ///< [num_ids], key-major
+  Buffer storage;                   ///< What the pointers point into.
+  Position after;                   ///< The loader's state once this batch was given out.
+
+  std::size_t bytes() const { return storage.size(); }
+};
+
+/// Where a trainer pulls its batches from.
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  /// The next batch; nullptr at the end of the last epoch or after an orderly stop. Blocks.
+  /// One thread calls it.
+  virtual Result<std::shared_ptr<const Batch>> next() = 0;
+};
+
+}  // namespace forebay

@@ -1,0 +1,75 @@
+#include "core/data/buffer_pool.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <new>
+
+#include "core/base/check.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+/// Rounds up to one of eight steps per power of two, so that buffers of nearly one size are
+/// exchangeable and at most an eighth is idle.
+std::size_t size_class(std::size_t bytes) {
+  if (bytes <= 8 * kPage) return (bytes + kPage - 1) / kPage * kPage;
+  const std::size_t step = std::bit_floor(bytes - 1) / 8;
+  return (bytes + step - 1) / step * step;
+}
+
+std::byte* map_pages(std::size_t bytes) {
+  void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<std::byte*>(pages);
+}
+
+}  // namespace
+
+Buffer::~Buffer() {
+  if (data_ != nullptr) pool_->put_back(data_, reserved_);
+}
+
+BufferPool::~BufferPool() { trim(); }
+
+Buffer BufferPool::take(std::size_t bytes) {
+  const std::size_t reserved = size_class(bytes + Buffer::kPadding);
+  std::byte* data = reuse(reserved);
+  if (data == nullptr) {
+    if (!budget_.try_take(reserved)) {
+      trim();
+      budget_.take(reserved);
+    }
+    data = map_pages(reserved);
+  }
+  return Buffer(this, data, bytes, reserved);
+}
+
+std::byte* BufferPool::reuse(std::size_t reserved) {
+  const std::lock_guard lock(mutex_);
+  const auto found = idle_.find(reserved);
+  if (found == idle_.end() || found->second.empty()) return nullptr;
+  std::byte* data = found->second.back();
+  found->second.pop_back();
+  return data;
+}
+
+void BufferPool::put_back(std::byte* data, std::size_t reserved) {
+  const std::lock_guard lock(mutex_);
+  idle_[reserved].push_back(data);
+}
+
+void BufferPool::trim() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [reserved, buffers] : idle_) {
+    for (std::byte* data : buffers) {
+      FOREBAY_CHECK(::munmap(data, reserved) == 0);
+      budget_.give(reserved);
+    }
+  }
+  idle_.clear();
+}
+
+}  // namespace forebay

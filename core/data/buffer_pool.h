@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/data/memory_budget.h"
+
+namespace forebay {
+
+class BufferPool;
+
+/// A run of bytes from a BufferPool, given back when it dies. Move-only; one owner at a time.
+///
+/// Starts on a 64-byte boundary, and kPadding bytes past size() may be read and written too,
+/// so that vector code needs no special last step. The contents start undefined.
+class Buffer {
+ public:
+  static constexpr std::size_t kPadding = 64;
+
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Buffer();
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  explicit operator bool() const { return data_ != nullptr; }
+
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  friend class BufferPool;
+  Buffer(BufferPool* pool, std::byte* data, std::size_t size, std::size_t reserved)
+      : pool_(pool), data_(data), size_(size), reserved_(reserved) {}
+  void swap(Buffer& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(reserved_, other.reserved_);
+  }
+
+  BufferPool* pool_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t reserved_ = 0;
+};
+
+/// Hands out Buffers and keeps the returned ones for the next taker, all of them counted
+/// into one MemoryBudget, the idle ones too.
+///
+/// Owns the memory; must outlive its Buffers. Any thread may take and drop Buffers.
+/// Never refuses: who may take how much is decided before, by credits. When a take would pass
+/// the budget's limit, idle buffers go back to the system first.
+class BufferPool {
+ public:
+  explicit BufferPool(MemoryBudget& budget) : budget_(budget) {}
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  Buffer take(std::size_t bytes);
+
+  /// Gives idle memory back to the system.
+  void trim();
+
+  MemoryBudget& budget() const { return budget_; }
+
+ private:
+  friend class Buffer;
+  void put_back(std::byte* data, std::size_t reserved);
+  std::byte* reuse(std::size_t reserved);
+
+  MemoryBudget& budget_;
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<std::byte*>> idle_;  // by reserved size; under mutex_
+};
+
+}  // namespace forebay

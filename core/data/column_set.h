@@ -1,0 +1,58 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/data/buffer_pool.h"
+
+namespace forebay {
+
+/// The dense value of an empty field: a quiet NaN with a payload of its own, told from the
+/// ordinary NaN by its bits alone. A value still missing after all transforms becomes 0.
+inline constexpr std::uint32_t kMissingBits = 0x7fc0dead;
+/// The one ordinary NaN that transforms may produce.
+inline constexpr std::uint32_t kNanBits = 0x7fc00000;
+
+inline float missing_value() { return std::bit_cast<float>(kMissingBits); }
+inline bool is_missing(float value) { return std::bit_cast<std::uint32_t>(value) == kMissingBits; }
+
+/// Where a row came from: file number in the dataset and byte offset in that (decompressed) file.
+struct RowOrigin {
+  std::uint64_t packed = 0;  ///< file << 40 | offset
+
+  static RowOrigin of(std::uint32_t file, std::uint64_t offset) {
+    return {std::uint64_t{file} << 40 | offset};
+  }
+  std::uint32_t file() const { return static_cast<std::uint32_t>(packed >> 40); }
+  std::uint64_t offset() const { return packed & ((std::uint64_t{1} << 40) - 1); }
+};
+
+/// One sparse feature of a split: the ids of row i are values[offsets[i]] … values[offsets[i+1] - 1].
+struct SparseColumn {
+  std::int64_t* values = nullptr;
+  std::int32_t* offsets = nullptr;  ///< rows + 1 entries, the first 0; nullptr: one id in every row.
+
+  std::size_t count(std::size_t rows) const {
+    return offsets == nullptr ? rows : static_cast<std::size_t>(offsets[rows]);
+  }
+};
+
+/// The rows of a split as columns, in the order of a Schema that travels beside it.
+///
+/// Owns its memory through `slabs`; the pointers are views into them (64-byte aligned, padded
+/// as Buffer says). Has one owner at a time, who may change it; stages hand it on by moving.
+struct ColumnSet {
+  std::size_t rows = 0;
+  float* labels = nullptr;            ///< 0 or 1, `rows` of them.
+  std::vector<float*> dense;          ///< Per dense feature, `rows` values.
+  std::vector<SparseColumn> sparse;   ///< Per sparse feature.
+  RowOrigin* origins = nullptr;       ///< `rows` of them; nullptr unless the decoder was asked.
+  std::vector<Buffer> slabs;
+
+  /// Bytes held, idle ends of the slabs included.
+  std::size_t bytes() const;
+};
+
+}  // namespace forebay

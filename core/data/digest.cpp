@@ -1,0 +1,43 @@
+#include "core/data/digest.h"
+
+#include <xxhash.h>
+
+#include <array>
+#include <charconv>
+
+namespace forebay {
+namespace {
+
+Digest digest_of(XXH128_hash_t hash) { return {hash.high64, hash.low64}; }
+
+}  // namespace
+
+Digest Digest::of(const void* data, std::size_t size) {
+  return digest_of(XXH3_128bits(data, size));
+}
+
+Digest Digest::then(const Digest& next) const {
+  const std::array<std::uint64_t, 4> words{low, high, next.low, next.high};
+  return of(words.data(), sizeof words);
+}
+
+std::string Digest::hex() const {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(32, '0');
+  for (int i = 0; i < 16; ++i) {
+    text[static_cast<std::size_t>(15 - i)] = kDigits[high >> (4 * i) & 15];
+    text[static_cast<std::size_t>(31 - i)] = kDigits[low >> (4 * i) & 15];
+  }
+  return text;
+}
+
+bool Digest::parse(const std::string& hex, Digest& out) {
+  if (hex.size() != 32) return false;
+  const char* text = hex.data();
+  const auto read = [](const char* first, std::uint64_t& word) {
+    return std::from_chars(first, first + 16, word, 16).ptr == first + 16;
+  };
+  return read(text, out.high) && read(text + 16, out.low);
+}
+
+}  // namespace forebay

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace forebay {
+
+/// A sparse (categorical) feature: a list of ids a row.
+struct SparseFeature {
+  std::string name;
+  std::int64_t bound = 0;  ///< Ids lie in [0, bound) when > 0; 0: any int64.
+
+  bool operator==(const SparseFeature&) const = default;
+};
+
+/// The features of a row beside its label, in the order that columns and tensors have.
+struct Schema {
+  std::vector<std::string> dense;
+  std::vector<SparseFeature> sparse;
+
+  bool operator==(const Schema&) const = default;
+};
+
+}  // namespace forebay
