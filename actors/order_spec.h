@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+namespace forebay {
+
+/// `[order]` of the job file: in what order rows come, and how they are cut into batches.
+struct OrderSpec {
+  enum class Shuffle : std::uint8_t {
+    kAll,   ///< `true`: rows of the whole dataset are mixed.
+    kFile,  ///< `"file"`: files in order, rows mixed inside each.
+    kNone,  ///< `false`: rows as they stand in the files.
+  };
+  enum class Mode : std::uint8_t {
+    kExact,    ///< The batch sequence is a function of (dataset, seed, epoch, batch size).
+    kArrival,  ///< Splits are used as they come; each row still once.
+  };
+
+  std::uint64_t seed = 1;
+  Shuffle shuffle = Shuffle::kAll;
+  Mode mode = Mode::kExact;
+  std::uint64_t epochs = 1;
+  std::uint64_t batch_size = 8192;
+  bool drop_last = false;
+};
+
+}  // namespace forebay
