@@ -1,0 +1,66 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "actors/source/slot_rule.h"
+#include "core/base/check.h"
+
+namespace forebay {
+
+/// The rows of one file that start in one slot. Its bytes end where the next block starts, the
+/// last one's where the file does.
+struct Block {
+  std::uint64_t offset = 0;  ///< Of its first row in the decompressed file.
+  std::uint64_t line = 0;    ///< Number of its first line, from 1.
+  std::uint32_t rows = 0;
+
+  bool operator==(const Block&) const = default;
+};
+
+/// Gathers a file's row starts into blocks: the rows that start in the same aligned slot.
+///
+/// Owns the blocks of one file; used by one thread. When there are more than
+/// slot_rule::most_blocks it doubles the slot and merges, so its memory is bounded; the blocks at
+/// a given slot size are the same however that size was reached.
+class BlockBuilder {
+ public:
+  /// `slot_bytes` is a power of two.
+  explicit BlockBuilder(std::uint64_t slot_bytes = slot_rule::kFinest)
+      : shift_(std::countr_zero(slot_bytes)) {
+    FOREBAY_CHECK(std::has_single_bit(slot_bytes));
+  }
+  /// Goes on from blocks that were made at `slot_bytes`.
+  BlockBuilder(std::uint64_t slot_bytes, std::vector<Block> blocks);
+
+  /// Adds the row that starts at `offset`, on line `line`; offsets grow from call to call.
+  void add_row(std::uint64_t offset, std::uint64_t line) {
+    ++rows_;
+    if (offset < slot_end_) {
+      ++blocks_.back().rows;
+    } else {
+      start_block(offset, line);
+    }
+  }
+
+  /// Merges until slots have `slot_bytes`, a power of two; a finer size than now changes nothing.
+  void coarsen(std::uint64_t slot_bytes);
+
+  std::uint64_t slot_bytes() const { return std::uint64_t{1} << shift_; }
+  std::uint64_t rows() const { return rows_; }
+  const std::vector<Block>& blocks() const { return blocks_; }
+  std::vector<Block> take() && { return std::move(blocks_); }
+
+ private:
+  void start_block(std::uint64_t offset, std::uint64_t line);
+  void end_slot_of_last();
+
+  int shift_;
+  std::uint64_t slot_end_ = 0;  // of the last block's slot
+  std::uint64_t rows_ = 0;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace forebay
