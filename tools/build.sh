@@ -1,0 +1,17 @@
+#!/bin/sh
+# Configures and builds one preset into build/PRESET, with ccache where it is installed.
+# usage: tools/build.sh release|dev|tsan|fuzz [cmake option...]    e.g. -DFOREBAY_TRAINER=OFF
+set -eu
+cd "$(dirname "$0")/.."
+preset=${1:?usage: tools/build.sh PRESET [cmake option...]}
+shift
+launcher=""
+command -v ccache >/dev/null && launcher="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+
+# A thread sanitizer of GCC 12 cannot place its shadow where addresses are fully randomised, and
+# building runs the test programs to list their cases.
+fixed=""
+[ "$preset" = tsan ] && setarch "$(uname -m)" -R true 2>/dev/null && fixed="setarch $(uname -m) -R"
+
+cmake --preset "$preset" $launcher "$@" </dev/null
+$fixed cmake --build "build/$preset" </dev/null

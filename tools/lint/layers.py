@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Fails when a file includes what its layer may not see. These tables are the architecture."""
+import pathlib
+import re
+import sys
+
+# A layer is a folder or, where one folder holds two layers, a file stem; the longest prefix of a
+# file's path names its layer. Each sees itself and what stands beside it, nothing else.
+CORE = ["core/base", "core/data", "core/runtime"]
+SPEC = ["actors/dataset_spec", "actors/row_filter"]
+ACTORS = SPEC + ["actors/format", "actors/transform", "actors/source", "actors/stage", "actors"]
+MAY_SEE = {
+    "core/base": [],
+    "core/data": ["core/base"],
+    "core/runtime": ["core/base", "core/data"],
+    "actors/dataset_spec": CORE[:2],
+    "actors/row_filter": CORE[:2],
+    "actors/format": CORE[:2] + SPEC,
+    "actors/transform": CORE[:2] + SPEC,
+    "actors/source": CORE + SPEC + ["actors/format"],
+    "actors/stage": CORE + SPEC + ["actors/format", "actors/transform", "actors/source"],
+    "actors": CORE + ACTORS,
+    "trainer": CORE + ACTORS,
+    "trainer/torch": CORE + ACTORS + ["trainer"],
+    "tools": CORE + ACTORS + ["trainer"],
+}
+# Who may include a third-party library. What is not listed is the standard library's or the system's.
+LIBRARY_HOME = {
+    "tl": ["core/base"],
+    "xxhash": ["core/data", "actors/format", "actors/source"],
+    "zlib": ["actors/source"],
+    "zstd": ["actors/source"],
+    "toml++": ["tools"],
+    "CLI": ["tools"],
+    "nlohmann": ["tools", "actors/source"],
+    "spdlog": ["tools"],
+    "torch": ["trainer/torch"],
+    "ATen": ["trainer/torch"],
+    "c10": ["trainer/torch"],
+    "caf": ["tests/bench"],
+    "catch2": ["tests/support"],
+}
+OURS = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+THEIRS = re.compile(r"^\s*#\s*include\s+<([\w+]+)")
+
+
+def layer_of(path):
+    """The layer of a source file: the longest prefix in the table, or None."""
+    stem = path.rsplit(".", 1)[0]
+    found = [layer for layer in MAY_SEE if stem == layer or stem.startswith(layer + "/")]
+    return max(found, key=len, default=None)
+
+
+def violation(path, line):
+    """What `line` of `path` includes and may not, or None."""
+    layer = layer_of(path)
+    if match := OURS.match(line):
+        target = layer_of(match[1])
+        if path.startswith("tests/"):
+            return None
+        if target is None or (target != layer and target not in MAY_SEE[layer]):
+            return match[1]
+    if match := THEIRS.match(line):
+        homes = LIBRARY_HOME.get(match[1])
+        if homes and not any(path.startswith(home + "/") for home in homes):
+            return f"<{match[1]}>" if not path.startswith("tests/") or match[1] == "catch2" else None
+    return None
+
+
+def main():
+    found = []
+    for top in ("core", "actors", "trainer", "tools", "tests"):
+        for file in sorted(pathlib.Path(top).rglob("*")):
+            path = str(file)
+            if file.suffix not in {".h", ".cpp"}:
+                continue
+            if top != "tests" and layer_of(path) is None:
+                found.append(f"{path}: is in no layer; add its folder to tools/lint/layers.py")
+                continue
+            found += [f"{path}:{number}: may not see {seen}"
+                      for number, line in enumerate(file.read_text().splitlines(), 1)
+                      if (seen := violation(path, line))]
+    print("\n".join(found) or "layers: ok")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

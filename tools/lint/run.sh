@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs every linter and says at the end which of them are content.
+# usage: tools/lint/run.sh [--no-tidy]    tidy reads build/release/compile_commands.json
+cd "$(dirname "$0")/../.." || exit 2
+failed="" passed=""
+
+check() {
+  name=$1
+  shift
+  echo "== $name"
+  if "$@"; then passed="$passed $name"; else failed="$failed $name"; fi
+}
+
+check layers python3 tools/lint/layers.py
+check words python3 tools/lint/words.py
+check format tools/lint/format.sh
+if [ "${1:-}" != "--no-tidy" ]; then
+  [ -f build/release/compile_commands.json ] || cmake --preset release >/dev/null
+  check tidy python3 tools/lint/tidy.py
+fi
+
+echo "lint: passed:${passed:- none}; failed:${failed:- none}"
+[ -z "$failed" ]
