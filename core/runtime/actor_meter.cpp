@@ -1,0 +1,69 @@
+#include "core/runtime/actor_meter.h"
+
+namespace forebay {
+
+ActorTotals& ActorTotals::operator+=(const ActorTotals& other) {
+  busy += other.busy;
+  cpu += other.cpu;
+  wait_input += other.wait_input;
+  wait_output += other.wait_output;
+  messages += other.messages;
+  bytes += other.bytes;
+  return *this;
+}
+
+void ActorMeter::close_interval(ActorState next, Time now) {
+  const auto passed = static_cast<std::uint64_t>(now.count()) - get(kSince);
+  const auto sum = static_cast<Field>(kTimeIdle + get(kState));
+  set(sum, get(sum) + passed);
+  set(kState, static_cast<std::uint64_t>(next));
+  set(kSince, static_cast<std::uint64_t>(now.count()));
+}
+
+void ActorMeter::start_message(std::uint64_t key, Time now) {
+  begin_write();
+  close_interval(ActorState::kBusy, now);
+  set(kKey, key);
+  end_write();
+}
+
+void ActorMeter::enter(ActorState state, Time now) {
+  begin_write();
+  close_interval(state, now);
+  end_write();
+}
+
+void ActorMeter::finish_message(std::size_t bytes, Time now) {
+  begin_write();
+  close_interval(ActorState::kIdle, now);
+  set(kMessages, get(kMessages) + 1);
+  set(kBytes, get(kBytes) + bytes);
+  end_write();
+}
+
+ActorMeter::Reading ActorMeter::read(Time now) const {
+  std::array<std::uint64_t, kFields> seen{};
+  std::uint64_t before = 0;
+  // A value of a write under way is read with acquire, so the version read
+  // after it is odd or larger than before, and the reading is taken again.
+  do {
+    before = version_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < kFields; ++i) seen[i] = fields_[i].load(std::memory_order_acquire);
+  } while (before % 2 != 0 || version_.load(std::memory_order_relaxed) != before);
+
+  const Time since(static_cast<Time::rep>(seen[kSince]));
+  if (now > since)
+    seen[kTimeIdle + seen[kState]] += static_cast<std::uint64_t>((now - since).count());
+  Reading reading;
+  reading.totals.wait_input = Time(static_cast<Time::rep>(seen[kTimeIdle]));
+  reading.totals.busy = Time(static_cast<Time::rep>(seen[kTimeBusy]));
+  reading.totals.wait_output = Time(static_cast<Time::rep>(seen[kTimeOutput]));
+  reading.totals.messages = seen[kMessages];
+  reading.totals.bytes = seen[kBytes];
+  reading.state = static_cast<ActorState>(seen[kState]);
+  reading.since = since;
+  reading.key = seen[kKey];
+  return reading;
+}
+
+}  // namespace forebay

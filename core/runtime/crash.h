@@ -1,0 +1,27 @@
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace forebay {
+
+/// Runs a handler; what it throws becomes an Error that carries the exception's
+/// words.
+///
+/// The one catch-all: a library threw, memory ran out, a handler broke.
+template <class Handler>
+std::optional<Error> catch_crash(Handler&& handler) {
+  try {
+    std::forward<Handler>(handler)();
+    return std::nullopt;
+  } catch (const std::exception& thrown) {
+    return Error{Code::kUnavailable, thrown.what()};
+  } catch (...) {
+    return Error{Code::kUnavailable, "an exception without words"};
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/base/clock.h"
+#include "core/runtime/actor_meter.h"
+
+namespace forebay {
+
+/// What a pool's worker may ask of the actor it runs in. Lives as long as the
+/// actor; used on the actor's thread only.
+class PoolContext {
+ public:
+  /// As long as it lives, time counts as waiting for output instead of as work.
+  class OutputWait {
+   public:
+    explicit OutputWait(PoolContext& context) : context_(context) {
+      context_.meter_.enter(ActorState::kWaitingOutput, context_.clock_.now());
+    }
+    ~OutputWait() { context_.meter_.enter(ActorState::kBusy, context_.clock_.now()); }
+    OutputWait(const OutputWait&) = delete;
+    OutputWait& operator=(const OutputWait&) = delete;
+
+   private:
+    PoolContext& context_;
+  };
+
+  PoolContext(std::uint32_t actor, const std::atomic<bool>& cancelled, ActorMeter& meter,
+              const Clock& clock)
+      : actor_(actor), cancelled_(cancelled), meter_(meter), clock_(clock) {}
+  PoolContext(const PoolContext&) = delete;
+  PoolContext& operator=(const PoolContext&) = delete;
+
+  /// The actor's number, as in its thread's name.
+  std::uint32_t actor() const { return actor_; }
+
+  /// The pool was cancelled: whatever is made now will be dropped.
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  const std::uint32_t actor_;
+  const std::atomic<bool>& cancelled_;
+  ActorMeter& meter_;
+  const Clock& clock_;
+};
+
+}  // namespace forebay

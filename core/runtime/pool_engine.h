@@ -1,0 +1,107 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/runtime/pool_context.h"
+#include "core/runtime/pool_mailbox.h"
+#include "core/runtime/pool_stats.h"
+
+namespace forebay {
+
+/// A pool's worker with its message type hidden; see PoolWorker.
+class ParcelWorker {
+ public:
+  virtual ~ParcelWorker() = default;
+  virtual Status handle(Parcel& parcel, PoolContext& context) = 0;
+};
+
+/// The machinery of an ActorPool, which gives it a message type and says what
+/// it promises.
+///
+/// One mutex guards the mailbox and the list of actors and is held for tens of
+/// nanoseconds. Threads sleep on a Parker each, are taken off the list of
+/// sleepers by whoever wakes them, and are woken after the mutex is released.
+class PoolEngine {
+ public:
+  struct Options {
+    std::string name;
+    std::size_t mailbox_bytes = 0;
+    PoolOrder order = PoolOrder::kArrival;
+    std::size_t stack_bytes = 0;
+    std::function<std::unique_ptr<ParcelWorker>()> factory;
+    std::function<void(const Error&)> on_failure;
+    std::function<void()> on_drained;
+  };
+
+  PoolEngine(Options options, const Clock& clock);
+  ~PoolEngine();
+  PoolEngine(const PoolEngine&) = delete;
+  PoolEngine& operator=(const PoolEngine&) = delete;
+
+  /// False, with the parcel left in `mail`, when closed. `caller` may be
+  /// absent.
+  bool offer(PoolMail& mail, PoolContext* caller);
+  Status try_offer(PoolMail& mail);
+
+  void grow(std::size_t count);
+  void shrink(std::size_t count);
+  void resize(std::size_t target);
+  void close();
+  void cancel();
+  void join();
+
+  PoolStats stats() const;
+  std::size_t actors() const;
+  std::size_t retiring() const;
+  const std::string& name() const { return options_.name; }
+
+ private:
+  struct Actor;
+  enum class Stop { kDrain, kDrop };
+
+  void run(Actor& self);
+  [[nodiscard]] bool make_worker(std::unique_ptr<ParcelWorker>& worker);
+  [[nodiscard]] bool next_mail(Actor& self, PoolMail& mail);
+  void work(Actor& self, PoolMail& mail, std::unique_ptr<ParcelWorker>& worker);
+  void report(const Error& error);
+  void leave(Actor& self);
+  void stop(Stop how);
+  void tell_drained_once();
+
+  // Those below: under mutex_.
+  std::optional<Error> grow_locked(std::size_t count);
+  std::vector<Actor*> shrink_locked(std::size_t count);
+  std::size_t staying_locked() const { return actors_.size() - retiring_ - leaving_; }
+  void begin_leaving();
+  Actor* pop_sleeper();
+  static ActorTotals totals_of(const Actor& actor, const ActorMeter::Reading& reading);
+
+  const Options options_;
+  const Clock& clock_;
+  std::atomic<bool> cancelled_{false};  // written under mutex_
+
+  mutable std::mutex mutex_;
+  std::condition_variable left_;  // an actor left; under mutex_, as all below
+  PoolMailbox mailbox_;
+  std::vector<std::unique_ptr<Actor>> actors_;  // alive
+  std::unique_ptr<Actor> last_left_;            // its thread ends by itself; not joined yet
+  std::vector<Actor*> sleepers_;                // the warmest last
+  std::size_t retiring_ = 0;                    // told to go, none of them chosen yet
+  std::size_t leaving_ = 0;                     // on their way out
+  std::uint32_t num_started_ = 0;
+  std::uint64_t failures_ = 0;
+  ActorTotals left_totals_;
+  bool closed_ = false;
+  bool told_drained_ = false;
+};
+
+}  // namespace forebay
