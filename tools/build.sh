@@ -14,4 +14,6 @@ fixed=""
 [ "$preset" = tsan ] && setarch "$(uname -m)" -R true 2>/dev/null && fixed="setarch $(uname -m) -R"
 
 cmake --preset "$preset" $launcher "$@" </dev/null
-$fixed cmake --build "build/$preset" </dev/null
+target=all
+[ "$preset" = fuzz ] && target=fuzzers
+$fixed cmake --build "build/$preset" --target "$target" </dev/null

@@ -24,5 +24,23 @@ function(forebay_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS} Catch2::Catch2WithMain)
-  catch_discover_tests(${name} PROPERTIES TIMEOUT 120)
+  # The label is the folder under tests/: `ctest -L core` runs those of core alone.
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests
+             OUTPUT_VARIABLE folder)
+  string(REGEX REPLACE "/.*" "" folder "${folder}")
+  catch_discover_tests(${name} PROPERTIES TIMEOUT 120 LABELS ${folder})
+endfunction()
+
+# forebay_fuzz(csv_fuzz SOURCES csv_fuzz.cpp DEPENDS actors_format): a libFuzzer program (preset `fuzz`);
+# its first inputs are the files of tests/fuzz/corpus/csv, if there are any.
+function(forebay_fuzz name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers ${name})
 endfunction()

@@ -1,0 +1,205 @@
+"""Whatever is wrong with the input: one or two lines that say where, soon, and exit 1 or 2."""
+import gzip
+import os
+import subprocess
+
+from harness import Scenario, criteo_lines, main
+
+CSV = {"format": "csv", "paths": ["a.csv"]}
+GOOD = "".join(criteo_lines(2000, seed=3))
+
+
+class BadData(Scenario):
+    def refused(self, job, status, *words):
+        finished = job.run("ingest", "--json", timeout=30)
+        self.assert_refused(finished, status, *words)
+
+    def test_paths_that_match_nothing(self):
+        self.refused(self.job(dataset={"paths": ["nowhere.tsv"]}), 2, "nowhere.tsv")
+        self.refused(self.job(dataset={"paths": ["data/*.nothing"]}), 2, "data/*.nothing")
+        self.refused(self.job(dataset={"paths": []}), 2, "paths")
+
+    def test_paths_that_are_no_files(self):
+        job = self.job(dataset={"paths": ["data"]})
+        job.put("data/a.tsv", GOOD)
+        self.refused(job, 2, "data")
+        job.change(dataset={"paths": ["pipe"]})
+        os.mkfifo(job.folder / "pipe")
+        self.refused(job, 2, "pipe")
+        job.change(dataset={"paths": ["loop"]})
+        os.symlink("loop", job.folder / "loop")
+        self.refused(job, 2, "loop")
+        job.change(dataset={"paths": ["/dev/zero"]})
+        self.refused(job, 2, "/dev/zero")
+
+    def test_a_file_that_may_not_be_read(self):
+        job = self.job(dataset={"paths": ["/proc/self/mem"]})
+        self.refused(job, 2, "/proc/self/mem")
+
+    def test_data_sets_without_rows(self):
+        job = self.job()
+        job.put("data/a.tsv", "")
+        self.refused(job, 2, "rows")
+        job = self.job("csv", dataset=CSV, columns={"label": "click", "dense": [], "sparse": ["x"]})
+        job.put("a.csv", "click,x\n")
+        self.refused(job, 2, "rows")
+        job.put("a.csv", "")
+        self.refused(job, 2, "a.csv")
+
+    def test_damaged_compressed_files(self):
+        packed = gzip.compress(GOOD.encode())
+        frames = subprocess.run(["zstd", "-q", "-c"], input=GOOD.encode(), capture_output=True, check=True).stdout
+        for name, content in {
+            "short.tsv.gz": packed[:len(packed) // 2],
+            "tail.tsv.gz": packed[:-3],
+            "flipped.tsv.gz": packed[:5000] + bytes([packed[5000] ^ 0xff]) + packed[5001:],
+            "trailing.tsv.gz": packed + b"garbage that is no gzip member",
+            "garbage.tsv.gz": os.urandom(5000),
+            "empty.tsv.gz": b"",
+            "plain.tsv.gz": GOOD.encode(),
+            "short.tsv.zst": frames[:len(frames) // 2],
+            "garbage.tsv.zst": os.urandom(5000),
+            "flipped.tsv.zst": frames[:5000] + bytes([frames[5000] ^ 0xff]) + frames[5001:],
+        }.items():
+            with self.subTest(name):
+                job = self.job(name, dataset={"paths": [name]})
+                job.put(name, content)
+                finished = job.run("ingest", "--json", timeout=30)
+                self.assertIn(finished.status, (1, 2), finished)
+                self.assert_refused(finished, finished.status, name)
+
+    def test_contents_that_are_no_rows(self):
+        for name, content in {
+            "garbage.tsv": os.urandom(100000),
+            "zeros.tsv": b"\0" * 100000,
+            "endless.tsv": b"x" * 10_000_000,
+            "endless_tabs.tsv": b"\t" * 10_000_000,
+            "one_bad_row.tsv": GOOD.encode() + b"0\tnot a row\n",
+            "utf16.tsv": GOOD[:5000].encode("utf-16"),
+        }.items():
+            with self.subTest(name):
+                job = self.job(name, dataset={"paths": [name]})
+                job.put(name, content)
+                finished = job.run("ingest", "--json", timeout=30)
+                self.assertIn(finished.status, (1, 2), finished)
+                self.assert_refused(finished, finished.status, name)
+
+    def test_the_first_damaged_row_is_named_with_its_line(self):
+        job = self.job(order={"shuffle": False})
+        job.put("data/a.tsv", GOOD + "0\tbroken\n")
+        self.refused(job, 1, "a.tsv", "2001", "bad_rows")
+
+    def test_csv_headers_and_columns_that_do_not_fit(self):
+        columns = {"label": "click", "dense": ["price"], "sparse": ["item"]}
+        rows = "0,1.5,7\n1,2.5,8\n"
+        for text, change, words in [
+            ("click,price,item\n" + rows, {"label": "clack"}, ["clack"]),
+            ("click,price,item\n" + rows, {"dense": ["prize_*"]}, ["prize_*"]),
+            ("click,price,item\n" + rows, {"sparse": ["item", "price"]}, ["price"]),
+            ("click,price,item\n" + rows, {"sparse": ["click"]}, ["click"]),
+            ("click,price,price\n" + rows, {}, ["price"]),
+            ("click,price,item\n0,1.5\n", {}, ["a.csv", "2"]),
+            ("click,price,item\n3,1.5,7\n", {}, ["a.csv", "2"]),
+            ("click,price,item\n0,abc,7\n", {}, ["a.csv", "2"]),
+            ('click,price,item\n0,1.5,"never closed\n' + rows, {}, ["a.csv"]),
+        ]:
+            with self.subTest(words=words, text=text[:60]):
+                job = self.job(f"job{abs(hash((text, str(change))))}", dataset=CSV, columns={**columns, **change})
+                job.put("a.csv", text)
+                finished = job.run("ingest", "--json")
+                self.assertIn(finished.status, (1, 2), finished)
+                self.assert_refused(finished, finished.status, *words)
+
+    def test_a_second_file_with_another_header(self):
+        job = self.job(dataset={"format": "csv", "paths": ["*.csv"]},
+                       columns={"label": "click", "dense": [], "sparse": ["item"]})
+        job.put("a.csv", "click,item\n0,1\n")
+        job.put("b.csv", "item,click\n1,0\n")
+        self.refused(job, 2, "b.csv")
+
+    def test_a_file_that_changes_while_it_is_read(self):
+        job = self.job(order={"batch_size": 100}, transform=[{"op": "spin", "microseconds": 300}])
+        job.put_criteo(20000)
+        running = job.start("ingest", "--json", "--dump", "dump.tsv")
+        dump = job.folder / "dump.tsv"
+        self.wait_until(lambda: dump.exists() and dump.stat().st_size > 0 or not running.alive())
+        os.truncate(job.folder / "data/day_0.tsv", 100000)
+        finished = running.wait(timeout=60)
+        self.assert_refused(finished, 1, "day_0.tsv", seconds=60)
+
+
+class BadConfiguration(Scenario):
+    def setUp(self):
+        super().setUp()
+        self.good = self.job()
+        self.good.put("data/a.tsv", GOOD)
+
+    def refused(self, options, *words):
+        self.assert_refused(self.good.run("ingest", "--json", *options, timeout=30), 2, *words)
+
+    def test_the_job_runs_as_it_is(self):
+        self.assertEqual(self.assert_done(self.good.run("ingest", "--json"))["rows"], 2000)
+
+    def test_unknown_keys_name_the_nearest_one(self):
+        for key, near in [("order.sed", "order.seed"), ("pipeline.memroy", "pipeline.memory"),
+                          ("pipline.cpus", "pipeline.cpus"), ("dataset.csv.delimeter", "dataset.csv.delimiter"),
+                          ("pipeline.allocation.decod", "decode"), ("trainer.modl", "trainer.model")]:
+            self.refused(["--set", f"{key}=1"], key.rsplit(".", 1)[-1], near)
+            self.good.put("other.toml", (self.good.folder / "job.toml").read_text())
+
+    def test_values_that_cannot_be(self):
+        for setting in ["order.batch_size=0", "order.batch_size=-5", "order.batch_size=99999999999999999999",
+                        "order.batch_size=2.5", "order.batch_size=many", "order.epochs=-1", "order.seed=-1",
+                        "order.mode=fast", "order.shuffle=3", "pipeline.memory=12 parsecs", "pipeline.memory=-1",
+                        "pipeline.memory=0", "pipeline.memory=99999999999GiB", "pipeline.cpus=0",
+                        "pipeline.cpus=100000", "pipeline.allocation.decode=0", "pipeline.allocation.load=-2",
+                        "pipeline.allocation.load=100000000", "dataset.bad_rows=-1", "dataset.format=excel",
+                        "trainer.model=gpt", "trainer.evaluate_share=1.5", "trainer.evaluate_share=-0.1",
+                        "trainer.checkpoint_every=soon", "tuner.mode=maybe", "dataset.paths=3", "dataset=3",
+                        "order.drop_last=perhaps"]:
+            with self.subTest(setting):
+                self.refused(["--set", setting], setting.split("=")[0].split(".")[-1])
+
+    def test_settings_without_a_key_or_value(self):
+        for setting in ["order.seed", "=3", "", "order..seed=1", "a=b=c"]:
+            with self.subTest(setting):
+                self.refused(["--set", setting])
+
+    def test_transforms_that_cannot_be(self):
+        for transform, words in [
+            ({"op": "log2p", "columns": ["I*"]}, ["log2p", "log1p"]),
+            ({"op": "log1p", "columns": ["X*"]}, ["X*"]),
+            ({"op": "log1p", "columns": ["C1"]}, ["C1"]),
+            ({"op": "sigrid_hash", "columns": ["C*"], "salt": 0}, ["max_value"]),
+            ({"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 0}, ["max_value"]),
+            ({"op": "sigrid_hash", "columns": ["C*"], "salt": "x", "max_value": 10}, ["salt"]),
+            ({"op": "log1p", "columns": ["I*"], "base": 3}, ["base"]),
+            ({"columns": ["I*"]}, ["op"]),
+            ({"op": "udf", "library": "nowhere.so", "function": "f", "columns": ["I*"]}, ["nowhere.so"]),
+        ]:
+            with self.subTest(transform=transform):
+                self.good.change(transform=[transform])
+                self.refused([], *words)
+
+    def test_files_that_are_no_job(self):
+        for content in (b"order = [", b"\0\1\2", b"[order]\nseed = 1\nseed = 2\n", b"x" * 1_000_000, b""):
+            self.good.put("job.toml", content)
+            self.refused([], "job.toml" if content else "")
+        os.unlink(self.good.folder / "job.toml")
+        self.refused([], "job.toml")
+        os.mkdir(self.good.folder / "job.toml")
+        self.refused([], "job.toml")
+
+    def test_places_that_cannot_be_written(self):
+        self.refused(["--dump", "no/such/folder/dump.tsv"], "no/such/folder/dump.tsv")
+        self.refused(["--state", "no/such/folder/state"], "no/such/folder/state")
+        self.good.put("file", "")
+        self.refused(["--set", "run.dir=file"], "file")
+
+    def test_a_full_disk_fails_the_run(self):
+        finished = self.good.run("ingest", "--json", "--dump", "/dev/full")
+        self.assert_refused(finished, 1, "/dev/full")
+
+
+if __name__ == "__main__":
+    main()

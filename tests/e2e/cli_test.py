@@ -1,0 +1,140 @@
+"""The command line: help, versions, completion, JSON, and what needs no libtorch."""
+import os
+import pathlib
+import re
+import subprocess
+
+from harness import FOREBAY, Running, Scenario, main
+
+COMMANDS = ["train", "ingest", "index", "synth", "inspect", "bench", "doctor"]
+
+
+class CommandLine(Scenario):
+    def forebay(self, *arguments):
+        return Running(arguments, self.folder).wait(timeout=30)
+
+    def test_help_shows_an_example_of_every_command(self):
+        overview = self.forebay("help")
+        self.assertEqual(overview.status, 0)
+        self.assertEqual(self.forebay("--help").status, 0)
+        for command in COMMANDS:
+            self.assertIn(command, overview.out)
+            page = self.forebay(command, "--help")
+            self.assertEqual(page.status, 0, page)
+            self.assertRegex(page.out, rf"(?i)example[\s\S]*forebay {command}", command)
+
+    def test_the_version_names_the_libraries_and_comes_at_once(self):
+        best = 1.0
+        for _ in range(5):
+            version = self.forebay("--version")
+            self.assertEqual(version.status, 0)
+            best = min(best, version.seconds)
+        self.assertRegex(version.out, r"forebay \d+\.\d+")
+        for library in ("zlib", "zstd", "xxhash"):
+            self.assertIn(library, version.out.lower())
+        self.assertLess(best, 0.1)
+
+    def test_the_program_does_not_link_libtorch(self):
+        needed = subprocess.run(["ldd", FOREBAY], capture_output=True, text=True).stdout
+        self.assertNotRegex(needed, "torch|c10|openblas")
+
+    def test_completion_is_written_for_three_shells(self):
+        for shell in ("bash", "zsh", "fish"):
+            finished = self.forebay("completion", shell)
+            self.assertEqual(finished.status, 0)
+            self.assertIn("ingest", finished.out)
+        subprocess.run(["bash", "-n"], input=self.forebay("completion", "bash").out, text=True, check=True)
+        self.assertEqual(self.forebay("completion", "tcsh").status, 2)
+
+    def test_wrong_usage_is_one_line_and_status_2(self):
+        for arguments in ([], ["trian", "job.toml"], ["ingest"], ["ingest", "a", "b"], ["ingest", "job.toml", "--nope"],
+                          ["ingest", "job.toml", "--max-batches", "-1"], ["ingest", "job.toml", "--max-batches", "x"],
+                          ["synth", "criteo", "--rows", "0", "--out", "d"], ["synth", "avazu"], ["--nope"]):
+            with self.subTest(arguments=arguments):
+                finished = self.forebay(*arguments)
+                self.assertEqual(finished.status, 2, finished)
+                self.assertTrue(finished.err.startswith("forebay: "), finished)
+                self.assertLessEqual(len(finished.err.splitlines()), 2, finished)
+                self.assertEqual(finished.out, "")
+
+    def test_the_operators_are_listed(self):
+        listed = self.forebay("inspect", "--ops")
+        self.assertEqual(listed.status, 0)
+        for op in ("bucketize", "log1p", "sigrid_hash", "clamp", "fill", "spin", "udf"):
+            self.assertIn(op, listed.out)
+
+    def test_synthetic_files_are_the_same_bytes_for_the_same_seed(self):
+        def content(folder, seed):
+            made = self.forebay("synth", "criteo", "--rows", "3000", "--files", "2", "--seed", seed, "--out", folder,
+                                "--json")
+            self.assertEqual(made.status, 0, made)
+            files = sorted((self.folder / folder).glob("*.tsv"))
+            self.assertEqual((made.json["rows"], made.json["files"]), (3000, 2))
+            text = b"".join(file.read_bytes() for file in files)
+            self.assertEqual(made.json["bytes"], len(text))
+            self.assertTrue(0.6 < made.json["best_auc"] < 1)
+            return text
+        self.assertEqual(content("a", 1), content("b", 1))
+        self.assertNotEqual(content("a2", 1), content("c", 2))
+        lines = content("d", 3).decode().splitlines()
+        self.assertEqual(len(lines), 3000)
+        row = re.compile(r"[01](\t-?\d*){13}(\t([0-9a-f]{8})?){26}")
+        self.assertTrue(all(row.fullmatch(line) for line in lines))
+
+    def test_index_tells_what_the_dataset_holds_and_writes_only_beside_the_job(self):
+        job = self.job()
+        job.put_criteo(5000, files=3)
+        result = self.assert_done(job.run("index", "--json"))
+        size = sum(path.stat().st_size for path in (job.folder / "data").iterdir())
+        self.assertEqual((result["rows"], result["files"], result["bytes"]), (5000, 3, size))
+        self.assertGreater(result["blocks"], 16)
+        self.assertEqual(self.assert_done(job.run("index", "--json"))["fingerprint"], result["fingerprint"])
+        self.assertEqual(os.listdir(self.folder), ["job"])
+        self.assertEqual({path.split("/")[0] for path in job.run_dir_files()}, {"job.toml", "data", ".forebay"})
+
+    def test_a_relative_run_dir_moves_what_a_job_keeps(self):
+        job = self.job(run={"dir": "kept"})
+        job.put_criteo(500)
+        self.assert_done(job.run("ingest", "--json"))
+        self.assertTrue((job.folder / "kept").is_dir())
+        self.assertFalse((job.folder / ".forebay").exists())
+
+    def test_paths_are_relative_to_the_job_file(self):
+        job = self.job()
+        job.put_criteo(500)
+        finished = Running(["ingest", "job/job.toml", "--json"], self.folder).wait()
+        self.assertEqual(self.assert_done(finished)["rows"], 500)
+        self.assertFalse((self.folder / ".forebay").exists())
+
+    def test_ingest_reports_every_key_and_names_the_bottleneck(self):
+        job = self.job()
+        job.put_criteo(20000)
+        finished = job.run("ingest", "--json")
+        result = self.assert_done(finished)
+        for key in ("rows", "bad_rows", "batches", "epochs", "seconds", "rows_per_second", "starved_ratio",
+                    "order_digest", "peak_memory_bytes", "allocation", "prefetch", "decisions", "rows_by_node",
+                    "rows_held_out"):
+            self.assertIn(key, result)
+        self.assertEqual(set(result["allocation"]), {"load", "decode", "shuffle", "transform"})
+        self.assertIn("bottleneck", finished.err + finished.out)
+
+    def test_keys_of_parts_that_are_not_built_are_accepted_and_said_once(self):
+        job = self.job()
+        job.put_criteo(500)
+        job.change(cluster={"listen": "tcp://127.0.0.1:0"}, tuner={"mode": "on", "policy": "intune", "period": "2s"})
+        finished = job.run("ingest", "--json")
+        self.assert_done(finished)
+        for key in ("tuner", "cluster"):
+            lines = [line for line in finished.err.splitlines() if key in line]
+            self.assertEqual(len(lines), 1, finished)
+
+    def test_doctor_finds_a_good_job_good_and_a_bad_one_bad(self):
+        job = self.job()
+        job.put_criteo(500)
+        self.assertEqual(job.run("doctor").status, 0)
+        (pathlib.Path(job.folder) / "data/day_0.tsv").unlink()
+        self.assertNotEqual(job.run("doctor").status, 0)
+
+
+if __name__ == "__main__":
+    main()

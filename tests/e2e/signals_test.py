@@ -1,0 +1,88 @@
+"""A run that is told to stop saves its state and goes; one that is killed leaves nothing in the way."""
+import os
+import pathlib
+import signal
+
+from harness import Scenario, allocation, main
+
+ROWS = 20000
+
+
+class Signals(Scenario):
+    def setUp(self):
+        super().setUp()
+        # 20,000 rows at 200 µs: about 4 s of work for one transform actor.
+        self.slow = self.job(order={"batch_size": 100}, transform=[{"op": "spin", "microseconds": 200}])
+        self.slow.put_criteo(ROWS, files=2)
+
+    def start(self, *options):
+        """A run that has begun to hand out batches."""
+        running = self.slow.start("ingest", "--json", "--dump", "dump.tsv", "--state", "state", *options)
+        dump = self.slow.folder / "dump.tsv"
+        self.wait_until(lambda: dump.exists() and dump.stat().st_size > 0 or not running.alive())
+        return running
+
+    def test_an_orderly_stop_saves_a_state_that_goes_on_exactly(self):
+        want = self.assert_done(self.slow.run("ingest", "--json"))
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            running = self.start(*allocation(2, 2, 1, 1))
+            running.signal(number)
+            stopped = running.wait(timeout=5)
+            self.assertEqual(stopped.status, status, stopped)
+            self.assertLess(stopped.json["rows"], ROWS)
+            result = self.assert_done(self.slow.run("ingest", "--json", "--resume", "state"))
+            self.assertEqual(result["order_digest"], want["order_digest"])
+            self.assertEqual(result["rows"] + stopped.json["rows"], ROWS)
+
+    def test_a_stop_while_one_row_takes_for_ever_is_no_hang(self):
+        running = self.start("--set", "order.batch_size=5", "--set", "pipeline.allocation.transform=2")
+        running.signal(signal.SIGTERM)
+        running.signal(signal.SIGTERM)
+        self.assertIn(running.wait(timeout=5).status, (143, -signal.SIGTERM))
+
+    def test_after_a_kill_the_next_run_starts_cleanly(self):
+        before = set(os.listdir("/dev/shm")), set(os.listdir("/tmp"))
+        want = self.assert_done(self.slow.run("ingest", "--json"))
+        session = None
+        for _ in range(3):
+            running = self.start("--set", "pipeline.allocation.decode=3")
+            session = running.process.pid
+            running.signal(signal.SIGKILL)
+            running.wait()
+            self.assertEqual(processes_of(session), [])
+        outside = [name for name in self.slow.run_dir_files() if not name.startswith((".forebay/", "data/"))]
+        self.assertEqual(set(outside) - {"job.toml", "dump.tsv", "state"}, set())
+        result = self.assert_done(self.slow.run("ingest", "--json"))
+        self.assertEqual(result["order_digest"], want["order_digest"])
+        after = set(os.listdir("/dev/shm")), set(os.listdir("/tmp"))
+        for old, new in zip(before, after):
+            self.assertEqual([name for name in new - old if "forebay" in name and "e2e" not in name], [])
+
+    def test_a_kill_while_indexing_leaves_no_half_index(self):
+        big = self.job("big")
+        block = "".join(big.put_criteo(5000))
+        big.put("data/day_0.tsv", block * 40)
+        for _ in range(3):
+            running = big.start("index", "--json")
+            self.wait_until(lambda: (big.folder / ".forebay").exists() or not running.alive())
+            running.signal(signal.SIGKILL)
+            running.wait()
+        result = self.assert_done(big.run("index", "--json"))
+        self.assertEqual(result["rows"], 200000)
+
+
+def processes_of(session):
+    """Processes of a session that are still there, zombies left out."""
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if fields[0] != "Z" and int(fields[3]) == session:
+            found.append(status.parent.name)
+    return found
+
+
+if __name__ == "__main__":
+    main()
