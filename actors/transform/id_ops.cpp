@@ -1,0 +1,64 @@
+#include <utility>
+
+#include "actors/transform/column_memory.h"
+#include "actors/transform/op_table.h"
+
+namespace forebay {
+namespace {
+
+using Targets = std::vector<ColumnTarget>;
+
+/// Runs `kernel(run, ids, count)` over all ids of sparse columns, in place or on a copy; lists
+/// keep their lengths.
+template <class Kernel>
+class IdStep final : public TransformPlan::Step {
+ public:
+  IdStep(Targets targets, Kernel kernel)
+      : targets_(std::move(targets)), kernel_(std::move(kernel)) {}
+
+  Status run(StepRun& run) const override {
+    for (const ColumnTarget& target : targets_) {
+      const SparseColumn& column = sparse_target(run, target);
+      kernel_(run, column.values, column.count(run.columns.rows));
+    }
+    return {};
+  }
+
+  void bound(SizeBound& size) const override { bound_sparse_targets(size, targets_); }
+
+ private:
+  Targets targets_;
+  Kernel kernel_;
+};
+
+/// The step, and `bound` noted for the columns it gives.
+template <class Kernel>
+std::unique_ptr<TransformPlan::Step> id_step(OpInput& input, std::int64_t bound, Kernel kernel) {
+  Targets targets = input.columns.sparse_to_sparse(input.columns.sparse());
+  for (const ColumnTarget& target : targets) {
+    input.columns.schema().sparse[target.to].bound = bound;
+  }
+  return std::make_unique<IdStep<Kernel>>(std::move(targets), std::move(kernel));
+}
+
+std::unique_ptr<TransformPlan::Step> make_sigrid_hash(OpInput& input) {
+  const auto salt = static_cast<std::uint64_t>(input.params.integer_or("salt", 0));
+  const std::int64_t max_value = input.params.integer("max_value", {.low = 1});
+  const FloorMod modulus = FloorMod::by(max_value < 1 ? 1 : max_value);
+  return id_step(input, max_value, [=](StepRun& run, std::int64_t* ids, std::size_t count) {
+    run.kernels.sigrid_hash(ids, count, salt, modulus);
+  });
+}
+
+}  // namespace
+
+std::vector<OpEntry> id_ops() {
+  return {
+      {{"sigrid_hash", "sparse", "sparse", "max_value (>= 1), salt = 0",
+        "hash of each id into [0, max_value)", "an empty list stays empty"},
+       {"max_value", "salt", "output"},
+       make_sigrid_hash},
+  };
+}
+
+}  // namespace forebay

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "actors/transform/floor_mod.h"
+
+namespace forebay {
+
+/// Instruction sets the kernels are compiled for; each gives the same bits.
+enum class SimdLevel : std::uint8_t { kScalar, kAvx2, kAvx512 };
+
+/// The inner loops of the operators, in place over one column, compiled for one SimdLevel.
+///
+/// Dense kernels keep `missing` as it is unless they say otherwise, and turn every other NaN
+/// into kNanBits. No libm, no fused multiply-add, no reassociation: what the loops in
+/// kernel_loops.cpp say is what every level computes.
+struct Kernels {
+  /// log(1 + max(x, 0)), within 2 ulp.
+  void (*log1p)(float* values, std::size_t count);
+  /// min(max(x, low), high).
+  void (*clamp)(float* values, std::size_t count, float low, float high);
+  /// `missing` becomes `value`.
+  void (*fill)(float* values, std::size_t count, float value);
+
+  /// The id's hash modulo the divisor (actors/transform/id_hash.h).
+  void (*sigrid_hash)(std::int64_t* ids, std::size_t count, std::uint64_t salt, FloorMod modulus);
+  /// The id modulo the divisor, rounded toward minus infinity.
+  void (*floor_mod)(std::int64_t* ids, std::size_t count, FloorMod modulus);
+  void (*clamp_ids)(std::int64_t* ids, std::size_t count, std::int64_t low, std::int64_t high);
+};
+
+}  // namespace forebay

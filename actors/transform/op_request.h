@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "actors/dataset_spec.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// One operator of the job's list while it is compiled. Keeps the first refusal, so that whoever reads
+/// parameters and columns need not look after each.
+class OpRequest {
+ public:
+  /// `number` counts from 1; `spec` must outlive the request.
+  OpRequest(std::size_t number, const TransformSpec& spec) : number_(number), spec_(spec) {}
+
+  const TransformSpec& spec() const { return spec_; }
+
+  /// "transform 3 (bucketize)"
+  std::string name() const;
+
+  /// Notes "transform 3 (bucketize): where: what".
+  void refuse(const std::string& where, const std::string& what);
+
+  bool refused() const { return !status_; }
+  const Status& status() const { return status_; }
+
+ private:
+  std::size_t number_;
+  const TransformSpec& spec_;
+  Status status_;
+};
+
+/// `; did you mean "x"?` for the candidate nearest to `wrong`, nothing when none is near.
+std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& candidates);
+
+}  // namespace forebay

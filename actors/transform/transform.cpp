@@ -1,0 +1,147 @@
+#include "actors/transform/transform.h"
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+#include <utility>
+
+#include "actors/transform/kernel_choice.h"
+#include "actors/transform/op_table.h"
+#include "core/base/check.h"
+#include "core/data/digest.h"
+
+namespace forebay {
+
+struct TransformPlan::State {
+  std::vector<std::unique_ptr<Step>> steps;
+  std::size_t input_dense = 0;
+  std::size_t input_sparse = 0;
+  Schema output;
+  Kernels kernels;
+  std::uint64_t fingerprint = 0;
+};
+
+namespace {
+
+const OpEntry* find_op(OpRequest& request) {
+  std::vector<std::string> names;
+  for (const OpEntry& entry : op_table()) {
+    if (entry.description.name == request.spec().op) return &entry;
+    names.push_back(entry.description.name);
+  }
+  request.refuse("op", "unknown operator" + did_you_mean(request.spec().op, names));
+  return nullptr;
+}
+
+void check_param_names(OpRequest& request, const OpEntry& entry) {
+  for (const auto& [key, value] : request.spec().params) {
+    if (std::find(entry.params.begin(), entry.params.end(), key) == entry.params.end()) {
+      request.refuse(key, "unknown parameter" + did_you_mean(key, entry.params));
+    }
+  }
+}
+
+/// Checks one operator against the schema before it, which becomes the schema after it.
+Result<std::unique_ptr<TransformPlan::Step>> make_step(std::size_t number,
+                                                       const TransformSpec& spec,
+                                                       Schema& schema) {
+  OpRequest request(number, spec);
+  std::unique_ptr<TransformPlan::Step> step;
+  const OpEntry* entry = find_op(request);
+  if (entry != nullptr) check_param_names(request, *entry);
+  if (!request.refused()) {
+    OpInput input{ParamReader(request), ColumnBinder(request, schema)};
+    step = entry->make(input);
+  }
+  if (request.refused()) {
+    Status refused = request.status();
+    return pass(refused);
+  }
+  return step;
+}
+
+/// Text that differs whenever two operator lists do.
+class SpecText {
+ public:
+  void add(const std::string& text) { text_ += std::to_string(text.size()) + ':' + text; }
+  void add(bool value) { text_ += value ? "t" : "f"; }
+  void add(std::int64_t value) { text_ += 'i' + std::to_string(value) + ';'; }
+  void add(double value) {
+    text_ += 'd' + std::to_string(std::bit_cast<std::uint64_t>(value)) + ';';
+  }
+  template <class T>
+  void add(const std::vector<T>& list) {
+    text_ += '[' + std::to_string(list.size()) + ' ';
+    for (const T& value : list) add(value);
+  }
+  void add(const TransformSpec& spec) {
+    add(spec.op);
+    add(spec.columns);
+    text_ += std::to_string(spec.params.size()) + '{';
+    for (const auto& [key, value] : spec.params) {
+      add(key);
+      std::visit([this](const auto& held) { add(held); }, value);
+    }
+  }
+
+  std::uint64_t fingerprint() const { return Digest::of(text_.data(), text_.size()).low; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+TransformPlan::TransformPlan() : state_(std::make_unique<State>()) {}
+TransformPlan::TransformPlan(TransformPlan&&) noexcept = default;
+TransformPlan& TransformPlan::operator=(TransformPlan&&) noexcept = default;
+TransformPlan::~TransformPlan() = default;
+
+Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& specs,
+                                             const Schema& input) {
+  TransformPlan plan;
+  State& state = *plan.state_;
+  auto kernels = choose_kernels();
+  if (!kernels) return pass(kernels);
+  state.kernels = *kernels;
+  state.input_dense = input.dense.size();
+  state.input_sparse = input.sparse.size();
+  state.output = input;
+  SpecText text;
+  for (const TransformSpec& spec : specs) {
+    auto step = make_step(state.steps.size() + 1, spec, state.output);
+    if (!step) return pass(step);
+    state.steps.push_back(std::move(*step));
+    text.add(spec);
+  }
+  state.fingerprint = text.fingerprint();
+  return plan;
+}
+
+const Schema& TransformPlan::output() const { return state_->output; }
+
+bool TransformPlan::needs_origins() const {
+  return std::any_of(state_->steps.begin(), state_->steps.end(),
+                     [](const auto& step) { return step->needs_origins(); });
+}
+
+Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) const {
+  FOREBAY_CHECK(columns.dense.size() == state_->input_dense);
+  FOREBAY_CHECK(columns.sparse.size() == state_->input_sparse);
+  StepRun run{columns, context, state_->kernels};
+  for (const auto& step : state_->steps) {
+    if (auto status = step->run(run); !status) return status;
+  }
+  for (float* values : columns.dense) state_->kernels.fill(values, columns.rows, 0.0F);
+  return {};
+}
+
+std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_bytes) const {
+  SizeBound size(rows, decoded_bytes, state_->input_sparse);
+  for (const auto& step : state_->steps) step->bound(size);
+  return size.peak();
+}
+
+std::uint64_t TransformPlan::fingerprint() const { return state_->fingerprint; }
+
+}  // namespace forebay

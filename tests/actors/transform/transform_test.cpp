@@ -1,0 +1,113 @@
+#include "actors/transform/transform.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/actors/transform/columns_fixture.h"
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using test::Columns;
+using test::Lists;
+
+std::string refusal(const TransformSpec& spec) {
+  const Schema schema{{"I1", "I2"}, {{"C1", 0}, {"C2", 0}}};
+  const auto plan = TransformPlan::compile({{"log1p", {"I*"}, {}}, spec}, schema);
+  REQUIRE_FALSE(plan);
+  CHECK(plan.error().code == Code::kInvalid);
+  return plan.error().message;
+}
+
+TEST_CASE("a plan without operators turns missing values into 0", "[actors][transform]") {
+  Columns columns(2);
+  columns.dense("I1", {missing_value(), 2}).sparse("C1", {{}, {5}});
+  REQUIRE(columns.apply({}));
+  CHECK(columns.dense_values(0) == std::vector<float>{0, 2});
+  CHECK(columns.lists(0) == Lists{{}, {5}});
+}
+
+TEST_CASE("a plan runs its operators over the columns its globs match", "[actors][transform]") {
+  Columns columns(2);
+  columns.dense("I1", {0, static_cast<float>(std::exp(1.0) - 1)}).dense("J1", {5, missing_value()});
+  columns.ids("C1", {1, 2}).ids("D1", {3, 4});
+  REQUIRE(columns.apply({{"log1p", {"I*"}, {}},
+                         {"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{100}}}}}));
+  CHECK(columns.dense_values(0)[1] == Approx(1));
+  CHECK(columns.dense_values(1) == std::vector<float>{5, 0});
+  CHECK(columns.lists(0) == Lists{{60}, {54}});
+  CHECK(columns.lists(1) == Lists{{3}, {4}});
+  CHECK(columns.schema().sparse[0] == SparseFeature{"C1", 100});
+  CHECK(columns.schema().sparse[1] == SparseFeature{"D1", 0});
+}
+
+TEST_CASE("an operator with an output keeps its source", "[actors][transform]") {
+  Columns columns(1);
+  columns.dense("a", {0}).dense("b", {missing_value()}).sparse("c", {{1, 2}});
+  REQUIRE(columns.apply({{"log1p", {"*"}, {{"output", std::string("log_{}")}}},
+                         {"sigrid_hash",
+                          {"c"},
+                          {{"max_value", std::int64_t{100}}, {"output", std::string("h")}}}}));
+  CHECK(columns.schema().dense == std::vector<std::string>{"a", "b", "log_a", "log_b"});
+  CHECK(columns.schema().sparse == std::vector<SparseFeature>{{"c", 0}, {"h", 100}});
+  CHECK(columns.lists(0) == Lists{{1, 2}});
+  CHECK(columns.lists(1) == Lists{{60, 54}});
+}
+
+TEST_CASE("a refusal names the transform, the key and the nearest name", "[actors][transform]") {
+  CHECK(refusal({"log2p", {"I1"}, {}}) ==
+        "transform 2 (log2p): op: unknown operator; did you mean \"log1p\"?");
+  CHECK(refusal({"log1p", {"I1"}, {{"outptu", std::string("x")}}}) ==
+        "transform 2 (log1p): outptu: unknown parameter; did you mean \"output\"?");
+  CHECK(refusal({"log1p", {"K*"}, {}}) == "transform 2 (log1p): columns: \"K*\" matches no column");
+  CHECK(refusal({"log1p", {"I3"}, {}}) ==
+        "transform 2 (log1p): columns: no column \"I3\"; did you mean \"I1\"?");
+  CHECK(refusal({"log1p", {}, {}}) == "transform 2 (log1p): columns: name at least one column");
+  CHECK(refusal({"log1p", {"C*"}, {}}) ==
+        "transform 2 (log1p): columns: \"C*\" is sparse, the operator takes dense columns");
+  CHECK(refusal({"sigrid_hash", {"C1"}, {}}) ==
+        "transform 2 (sigrid_hash): max_value: is missing; give a whole number");
+  CHECK(refusal({"sigrid_hash", {"C1"}, {{"max_value", std::int64_t{0}}}}) ==
+        "transform 2 (sigrid_hash): max_value: must be at least 1, not 0");
+  CHECK(refusal({"sigrid_hash", {"C1"}, {{"max_value", 1.5}}}) ==
+        "transform 2 (sigrid_hash): max_value: must be a whole number");
+  CHECK(refusal({"log1p", {"I1", "I2"}, {{"output", std::string("x")}}}) ==
+        "transform 2 (log1p): output: needs {} for the column's name, as there are 2 columns");
+  CHECK(refusal({"log1p", {"I1"}, {{"output", std::string("C2")}}}) ==
+        "transform 2 (log1p): output: \"C2\" is a column already");
+}
+
+TEST_CASE("the fingerprint tells operator lists apart", "[actors][transform]") {
+  const Schema schema{{"I1", "I2"}, {{"C1", 0}}};
+  const auto print = [&](const std::vector<TransformSpec>& specs) {
+    return TransformPlan::compile(specs, schema)->fingerprint();
+  };
+  const TransformSpec log{"log1p", {"I1"}, {}};
+  const auto hash = [](std::int64_t salt) {
+    return TransformSpec{"sigrid_hash", {"C1"}, {{"max_value", std::int64_t{9}}, {"salt", salt}}};
+  };
+  CHECK(print({log, hash(1)}) == print({log, hash(1)}));
+  CHECK(print({log, hash(1)}) != print({log, hash(2)}));
+  CHECK(print({log, hash(1)}) != print({hash(1), log}));
+  CHECK(print({log}) != print({{"log1p", {"I2"}, {}}}));
+  CHECK(print({log}) != print({log, log}));
+}
+
+TEST_CASE("a run holds no more than the peak it names", "[actors][transform]") {
+  Columns columns(1000);
+  columns.dense("a", std::vector<float>(1000)).ids("c", std::vector<std::int64_t>(1000, 3));
+  const std::vector<TransformSpec> specs{
+      {"log1p", {"a"}, {{"output", std::string("b")}}},
+      {"sigrid_hash", {"c"}, {{"max_value", std::int64_t{9}}, {"output", std::string("d")}}}};
+  const auto plan = TransformPlan::compile(specs, columns.schema());
+  REQUIRE(plan);
+  const std::size_t before = columns.budget().used();
+  REQUIRE(plan->run(columns.set(), columns.context()));
+  CHECK(columns.budget().peak() > before);
+  CHECK(columns.budget().peak() <= plan->peak_bytes(1000, before));
+}
+
+}  // namespace
+}  // namespace forebay
