@@ -22,7 +22,11 @@ struct Position {
   std::uint64_t bad_rows = 0;     ///< Damaged rows in the splits given out whole in the first epoch.
   std::uint64_t held_out = 0;     ///< Likewise rows held out for evaluation.
   Digest digest;                  ///< Chain over every batch given out.
-  std::vector<std::uint32_t> ahead;  ///< Arrival order only: splits above `split` given out whole.
+  /// Arrival order only: splits above `split` given out whole, as distances from it.
+  std::vector<std::uint32_t> ahead;
+
+  /// The split of the epoch that a resumed run gives out first: one half given out, else the lowest.
+  std::uint64_t first_split() const { return split_rows > 0 ? open_split : split; }
 
   bool operator==(const Position&) const = default;
 };

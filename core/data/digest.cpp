@@ -1,5 +1,6 @@
 #include "core/data/digest.h"
 
+#define XXH_INLINE_ALL  // NOLINT: lets the state live on the stack.
 #include <xxhash.h>
 
 #include <array>
@@ -14,6 +15,13 @@ Digest digest_of(XXH128_hash_t hash) { return {hash.high64, hash.low64}; }
 
 Digest Digest::of(const void* data, std::size_t size) {
   return digest_of(XXH3_128bits(data, size));
+}
+
+Digest Digest::of_parts(std::initializer_list<Part> parts) {
+  alignas(64) XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  for (const Part& part : parts) XXH3_128bits_update(&state, part.data, part.size);
+  return digest_of(XXH3_128bits_digest(&state));
 }
 
 Digest Digest::then(const Digest& next) const {

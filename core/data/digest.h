@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 namespace forebay {
@@ -13,7 +14,14 @@ struct Digest {
 
   bool operator==(const Digest&) const = default;
 
+  struct Part {
+    const void* data;
+    std::size_t size;
+  };
+
   static Digest of(const void* data, std::size_t size);
+  /// The digest of the parts laid end to end.
+  static Digest of_parts(std::initializer_list<Part> parts);
   /// The digest of this one followed by `next`: d(k) = XXH3-128(d(k-1), h(k)), CLI.md's chain.
   Digest then(const Digest& next) const;
   /// 32 lower-case hex digits.

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/cursor.h"
+#include "actors/order_spec.h"
+#include "actors/sequencer.h"
+#include "actors/stage/batch_cutter.h"
+#include "actors/stage/split.h"
+#include "core/base/result.h"
+#include "core/data/batch.h"
+
+namespace forebay {
+
+/// Where a Batcher's results go. Called on the batcher's thread.
+class BatchSink {
+ public:
+  virtual ~BatchSink() = default;
+  /// Takes a finished batch; may block. False: stopped, send no more.
+  virtual bool emit(std::shared_ptr<const Batch> batch) = 0;
+  /// The rows of this split have joined the line: its place in the window is free.
+  virtual void consumed(const SplitId& id) = 0;
+  /// Damaged rows of a split, each once in a run; an error (too many) ends the run.
+  virtual Status damaged(const std::vector<BadRow>& rows) = 0;
+};
+
+/// Puts splits back in order and cuts them into batches, each with the loader's state after it.
+///
+/// Owns the splits from their arrival to their last row. Belongs to one thread; blocks only
+/// inside its sink.
+class Batcher {
+ public:
+  Batcher(const OrderSpec& order, std::size_t splits_per_epoch, const Position& start, BufferPool& pool,
+          BatchSink& sink);
+
+  /// Takes a split in any order and emits every batch that it completes.
+  Status add(ColumnSplit split);
+
+  /// Whether the last batch of the last epoch has been emitted.
+  bool finished() const { return cursor_.epoch() >= order_.epochs; }
+
+  /// The position after everything emitted; at the end, the end.
+  Position position() const { return cursor_.position(); }
+
+  /// Splits below this one of the epoch being given out have all arrived.
+  std::uint64_t lowest_missing() const {
+    return cursor_.epoch() * splits_per_epoch_ + cursor_.lowest_missing();
+  }
+  std::size_t waiting() const { return sequencer_.waiting(); }
+
+ private:
+  Status append(ColumnSplit split);
+  void emit(std::size_t at_least);
+  void end_epoch();
+
+  const OrderSpec order_;
+  const std::size_t splits_per_epoch_;
+  BatchSink& sink_;
+  Cursor cursor_;
+  Sequencer sequencer_;
+  BatchCutter cutter_;
+  bool stopped_ = false;
+};
+
+}  // namespace forebay

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <set>
+
+#include "actors/stage/split.h"
+#include "core/data/batch.h"
+
+namespace forebay {
+
+/// Keeps a run's Position in step with the rows given out.
+///
+/// Told of each split when its rows join the end of the line, and of each batch that takes rows from
+/// its front; knows from that which splits are given out whole. Pure state; belongs to one thread.
+class Cursor {
+ public:
+  Cursor(Position start, std::size_t splits_per_epoch);
+
+  /// Rows of this split that an earlier run has given out already.
+  std::size_t rows_to_skip(const SplitId& id) const;
+
+  /// The rows of `split`, less those to skip, are next in line.
+  void append(const SplitId& id, std::size_t rows, std::uint64_t bad, std::uint64_t held_out);
+
+  /// The first `rows` in line went out as one batch with content `digest`.
+  void give_out(std::size_t rows, const Digest& digest);
+
+  /// The first `rows` in line are left out for good (`drop_last`).
+  void leave_out(std::size_t rows);
+
+  /// Whether every split of the epoch now being given out has been appended.
+  bool epoch_is_complete() const { return appended_ == splits_per_epoch_; }
+
+  /// The epoch whose splits are being appended.
+  std::uint64_t epoch() const { return epoch_; }
+
+  /// After epoch_is_complete() and its last row: the next epoch's splits may come.
+  void start_next_epoch();
+
+  /// The lowest split of the current epoch that has not been appended.
+  std::uint64_t lowest_missing() const;
+
+  Position position() const;
+
+ private:
+  struct InLine {
+    std::uint64_t index = 0;
+    std::size_t rows_left = 0;
+    std::size_t rows_given = 0;
+    std::uint64_t bad = 0;
+    std::uint64_t held_out = 0;
+  };
+
+  void advance(std::size_t rows);
+  void finish_given_out();
+  void finish(const InLine& split);
+
+  const std::size_t splits_per_epoch_;
+  const Position start_;
+  Position position_;
+  std::uint64_t epoch_;
+  std::size_t appended_;
+  std::set<std::uint64_t> appended_ahead_;  // of the current epoch, above lowest_missing_
+  std::uint64_t lowest_missing_;
+  std::set<std::uint64_t> finished_ahead_;  // above position_.split
+  std::deque<InLine> line_;
+  bool begun_ = false;  // Until a split is appended the position is the start, an open split included.
+};
+
+}  // namespace forebay

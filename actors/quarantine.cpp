@@ -1,0 +1,96 @@
+#include "actors/quarantine.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace forebay {
+namespace {
+
+constexpr char kHeader[] = "file\tbyte_offset\tline\treason\ttext\n";
+
+std::string printable(const std::string& text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
+      shown += c;
+    } else {
+      shown += "\\x";
+      shown += kDigits[byte >> 4];
+      shown += kDigits[byte & 15];
+    }
+  }
+  return shown;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Quarantine>> Quarantine::open(Options options, Begin begin) {
+  auto opened = std::unique_ptr<Quarantine>(new Quarantine(std::move(options)));  // NOLINT: private.
+  if (begin == Begin::kResumed) {
+    opened->read_known();
+    return opened;
+  }
+  std::error_code error;
+  std::filesystem::remove(opened->options_.path, error);
+  if (error) return fail(Code::kUnavailable, opened->options_.path + ": " + error.message());
+  return opened;
+}
+
+void Quarantine::read_known() {
+  std::ifstream file(options_.path);
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    const std::size_t name_end = line.find('\t');
+    if (name_end == std::string::npos) continue;
+    std::uint64_t offset = 0;
+    const char* digits = line.data() + name_end + 1;
+    if (std::from_chars(digits, line.data() + line.size(), offset).ec == std::errc()) {
+      known_.emplace(line.substr(0, name_end), offset);
+    }
+  }
+}
+
+Status Quarantine::add(const std::vector<BadRow>& rows) {
+  for (const BadRow& row : rows) {
+    if (auto status = write(row); !status) return status;
+    if (++count_ > options_.allowed) {
+      std::fflush(file_.get());
+      return tl::unexpected<Error>(too_many(row));
+    }
+  }
+  if (file_ && std::fflush(file_.get()) != 0) {
+    return fail(Code::kUnavailable, options_.path + ": " + std::strerror(errno));
+  }
+  return {};
+}
+
+Status Quarantine::write(const BadRow& row) {
+  if (!file_) {
+    const bool fresh = !std::filesystem::exists(options_.path);
+    file_.reset(std::fopen(options_.path.c_str(), "a"));
+    if (!file_) return fail(Code::kUnavailable, options_.path + ": " + std::strerror(errno));
+    if (fresh) std::fputs(kHeader, file_.get());
+  }
+  const std::string& name = options_.dataset.files()[row.file].name;
+  if (known_.contains({printable(name), row.offset})) return {};
+  std::fprintf(file_.get(), "%s\t%llu\t%llu\t%s\t%s\n", printable(name).c_str(),
+               static_cast<unsigned long long>(row.offset), static_cast<unsigned long long>(row.line),
+               printable(row.reason).c_str(), printable(row.text).c_str());
+  return {};
+}
+
+Error Quarantine::too_many(const BadRow& row) const {
+  const std::string& path = options_.dataset.files()[row.file].path;
+  return {Code::kCorrupt, path + ": line " + std::to_string(row.line) + " (byte " +
+                              std::to_string(row.offset) + ") is damaged: " + printable(row.reason) +
+                              "; dataset.bad_rows = " + std::to_string(options_.allowed) +
+                              " allows no more; damaged rows are kept in " + options_.path};
+}
+
+}  // namespace forebay

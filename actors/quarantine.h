@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/format/raw_split.h"
+#include "actors/source/dataset.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// Counts a dataset's damaged rows and keeps them where a person can look at them.
+///
+/// Owns the quarantine file: a TSV with the columns file, byte_offset, line, reason and text (tabs,
+/// newlines and other control characters in a row's text as `\xNN`). Made when the first row
+/// comes. Belongs to one thread. Refuses, naming the row, once more than `allowed` have come.
+class Quarantine {
+ public:
+  struct Options {
+    std::string path;
+    std::uint64_t allowed = 0;      ///< `dataset.bad_rows`
+    std::uint64_t already = 0;      ///< Counted by the runs that this one goes on from.
+    const Dataset& dataset;         ///< For the files' names.
+  };
+
+  /// A fresh run removes an older file; a resumed one keeps it and
+  /// does not write a row twice.
+  enum class Begin : std::uint8_t { kFresh, kResumed };
+  static Result<std::unique_ptr<Quarantine>> open(Options options, Begin begin);
+
+  Status add(const std::vector<BadRow>& rows);
+
+  std::uint64_t count() const { return count_; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  explicit Quarantine(Options options) : options_(std::move(options)), count_(options_.already) {}
+  void read_known();
+  Status write(const BadRow& row);
+  Error too_many(const BadRow& row) const;
+
+  const Options options_;
+  std::uint64_t count_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::set<std::pair<std::string, std::uint64_t>> known_;  // rows in the file from runs before
+};
+
+}  // namespace forebay

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "actors/order_spec.h"
+#include "actors/stage/split.h"
+
+namespace forebay {
+
+/// Holds splits that came too early until they may be used.
+///
+/// In exact order that is until all before them have been; in arrival order until their epoch
+/// has begun, and until the split that an earlier run left half given out has come. Bounded by the window, from which each split's bytes came; belongs to one thread.
+class Sequencer {
+ public:
+  /// `first` is the number of the first split to use; in arrival order it only comes first if
+  /// it `is_open`: some of its rows have been given out.
+  Sequencer(OrderSpec::Mode mode, std::uint64_t first, bool is_open)
+      : mode_(mode), next_(first), waits_for_first_(is_open) {}
+
+  void add(ColumnSplit split) {
+    const std::uint64_t number = split.id.number;
+    waiting_.emplace(number, std::move(split));
+  }
+
+  /// The next split that may be used while `epoch` is being given out.
+  std::optional<ColumnSplit> next(std::uint64_t epoch) {
+    const bool by_number = mode_ == OrderSpec::Mode::kExact || waits_for_first_;
+    const auto found = by_number ? waiting_.find(next_) : waiting_.begin();
+    if (found == waiting_.end() || found->second.id.epoch != epoch) return std::nullopt;
+    waits_for_first_ = false;
+    ++next_;
+    return std::move(waiting_.extract(found).mapped());
+  }
+
+  std::size_t waiting() const { return waiting_.size(); }
+
+ private:
+  const OrderSpec::Mode mode_;
+  std::uint64_t next_;  // Means nothing once arrival order runs.
+  bool waits_for_first_;
+  std::map<std::uint64_t, ColumnSplit> waiting_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,43 @@
+#include "actors/split_issuer.h"
+
+#include <utility>
+
+namespace forebay {
+
+SplitIssuer::SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
+                         const Sizing& sizing, MemoryBudget& window)
+    : order_(order),
+      sizing_(sizing),
+      window_(window),
+      queue_(order, spec.epochs, start),
+      most_ahead_(spec.mode == OrderSpec::Mode::kArrival ? kMostAhead : ~std::uint64_t{0}) {}
+
+void SplitIssuer::issue_what_fits(ActorPool<LoadTask>& load, std::uint64_t lowest_missing) {
+  while (auto id = queue_.front()) {
+    const bool too_far = id->number > lowest_missing && id->number - lowest_missing >= most_ahead_;
+    if (in_flight_ > 0 && too_far) return;
+    LoadTask task{*id, order_.blocks(id->epoch, id->index)};
+    task.id.cost = sizing_.split_cost(task.blocks);
+    if (!take_room(task.id.cost)) return;
+    queue_.pop();
+    issued_.fetch_add(1, std::memory_order_relaxed);
+    load.offer(std::move(task), 0);
+  }
+}
+
+void SplitIssuer::consumed(const SplitId& id) {
+  window_.give(id.cost);
+  --in_flight_;
+}
+
+// A split that finds none before it always has room, so the lowest missing one cannot be locked out.
+bool SplitIssuer::take_room(std::uint64_t cost) {
+  if (!window_.try_take(cost)) {
+    if (in_flight_ > 0) return false;
+    window_.take(cost);
+  }
+  ++in_flight_;
+  return true;
+}
+
+}  // namespace forebay

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "actors/epoch_order.h"
+#include "actors/order_spec.h"
+#include "actors/sizing.h"
+#include "actors/split_queue.h"
+#include "actors/stage/split.h"
+#include "core/data/batch.h"
+#include "core/data/memory_budget.h"
+#include "core/runtime/actor_pool.h"
+
+namespace forebay {
+
+/// Issues splits to the load pool, in order, as the window has room.
+///
+/// Owns what is still to be issued. Belongs to one thread, the batch actor's once the pools run;
+/// only issued() may be asked from others. What it is given by reference outlives it.
+class SplitIssuer {
+ public:
+  /// How far arrival order may run ahead of the lowest missing split: keeps its state below 1 KB.
+  static constexpr std::uint64_t kMostAhead = 96;
+
+  SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order, const Sizing& sizing,
+              MemoryBudget& window);
+
+  /// `lowest_missing` is the number of the lowest split that the batcher has not got.
+  void issue_what_fits(ActorPool<LoadTask>& load, std::uint64_t lowest_missing);
+
+  /// The batcher has taken this split's rows: its room in the window is free again.
+  void consumed(const SplitId& id);
+
+  std::uint64_t issued() const { return issued_.load(std::memory_order_relaxed); }
+
+ private:
+  bool take_room(std::uint64_t cost);
+
+  const EpochOrder& order_;
+  const Sizing& sizing_;
+  MemoryBudget& window_;
+  SplitQueue queue_;
+  const std::uint64_t most_ahead_;
+  std::uint64_t in_flight_ = 0;
+  std::atomic<std::uint64_t> issued_{0};
+};
+
+}  // namespace forebay

@@ -1,0 +1,42 @@
+#include "actors/stage/load_split.h"
+
+#include <utility>
+
+namespace forebay {
+namespace {
+
+/// Room for every block and the newline that a file's last row may lack.
+std::size_t room_for(const std::vector<BlockRef>& blocks) {
+  std::size_t bytes = 0;
+  for (const BlockRef& block : blocks) bytes += block.bytes + 1;
+  return bytes;
+}
+
+}  // namespace
+
+Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
+  RawSplit raw{.bytes = pool_.take(room_for(blocks)), .blocks = std::move(blocks), .sizes = {}};
+  raw.sizes.reserve(raw.blocks.size());
+  char* at = raw.bytes.as<char>();
+  for (const BlockRef& block : raw.blocks) {
+    auto from = source(block.file);
+    if (!from) return pass(from);
+    const std::span<char> out(at, block.bytes);
+    if (auto status = (*from)->read(block.offset, out); !status) return pass(status);
+    at += block.bytes;
+    const bool ended = block.bytes == 0 || out.back() == '\n';
+    if (!ended) *at++ = '\n';
+    raw.sizes.push_back(block.bytes + (ended ? 0 : 1));
+  }
+  return raw;
+}
+
+Result<BlockSource*> SplitReader::source(std::uint32_t file) {
+  if (const auto found = open_.find(file); found != open_.end()) return found->second.get();
+  if (open_.size() >= kMostOpen) open_.clear();
+  auto opened = dataset_.open(file);
+  if (!opened) return pass(opened);
+  return open_.emplace(file, std::move(*opened)).first->second.get();
+}
+
+}  // namespace forebay

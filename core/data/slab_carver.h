@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/data/buffer_pool.h"
+
+namespace forebay {
+
+/// Cuts one slab into columns, each aligned and padded as a Buffer is, so that a split costs one
+/// buffer instead of one a column. Add up aligned() over the columns to size the slab.
+class SlabCarver {
+ public:
+  explicit SlabCarver(std::byte* slab) : at_(slab) {}
+
+  template <class T>
+  T* take(std::size_t count) {
+    T* column = reinterpret_cast<T*>(at_);
+    at_ += aligned<T>(count);
+    return column;
+  }
+
+  /// Bytes that a column of `count` elements takes: at least kPadding more than it needs.
+  template <class T>
+  static constexpr std::size_t aligned(std::size_t count) {
+    return (count * sizeof(T) + 2 * Buffer::kPadding - 1) / Buffer::kPadding * Buffer::kPadding;
+  }
+
+ private:
+  std::byte* at_;
+};
+
+}  // namespace forebay

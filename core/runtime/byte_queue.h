@@ -1,0 +1,108 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// A queue between two threads, bounded in bytes.
+///
+/// One thread puts, one takes; any may do the rest. An item that finds none before it always
+/// fits; the budget may change at any time and only holds later items back. After close() what waits
+/// can still be taken; after stop() and fail() nothing comes any more.
+template <class T>
+class ByteQueue {
+ public:
+  explicit ByteQueue(std::size_t budget) : budget_(budget) {}
+
+  /// Waits for room. False once stopped: the item is dropped.
+  bool put(T item, std::size_t bytes) {
+    std::unique_lock lock(mutex_);
+    putter_waits_ = true;
+    room_.wait(lock, [&] { return stopped_ || queue_.empty() || bytes_ + bytes <= budget_; });
+    putter_waits_ = false;
+    if (stopped_) return false;
+    bytes_ += bytes;
+    queue_.emplace_back(std::move(item), bytes);
+    arrived_.notify_one();
+    return true;
+  }
+
+  /// The next item; nothing at the end or after stop(); the error given to fail(). Blocks.
+  Result<std::optional<T>> take() {
+    std::unique_lock lock(mutex_);
+    taker_waits_ = true;
+    arrived_.wait(lock, [&] { return stopped_ || error_ || closed_ || !queue_.empty(); });
+    taker_waits_ = false;
+    if (stopped_) return std::optional<T>();
+    if (error_) return tl::unexpected<Error>(*error_);
+    if (queue_.empty()) return std::optional<T>();
+    std::optional<T> item = std::move(queue_.front().first);
+    bytes_ -= queue_.front().second;
+    queue_.pop_front();
+    room_.notify_one();
+    return item;
+  }
+
+  /// No more items will come.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    arrived_.notify_all();
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    queue_.clear();
+    bytes_ = 0;
+    arrived_.notify_all();
+    room_.notify_all();
+  }
+
+  /// What take() answers from now on unless stopped; the first error stands.
+  void fail(Error error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    arrived_.notify_all();
+  }
+
+  void set_budget(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    budget_ = bytes;
+    room_.notify_all();
+  }
+
+  struct View {
+    std::size_t budget = 0;
+    std::size_t bytes = 0;
+    std::size_t items = 0;
+    bool putter_waits = false;
+    bool taker_waits = false;
+  };
+  View view() const {
+    const std::lock_guard lock(mutex_);
+    return {budget_, bytes_, queue_.size(), putter_waits_, taker_waits_};
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable room_;
+  std::condition_variable arrived_;
+  std::deque<std::pair<T, std::size_t>> queue_;  // this and all below: under mutex_
+  std::size_t budget_;
+  std::size_t bytes_ = 0;
+  bool closed_ = false;
+  bool stopped_ = false;
+  bool putter_waits_ = false;
+  bool taker_waits_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace forebay
