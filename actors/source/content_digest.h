@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "core/data/digest.h"
+
+// The state of the hash library, which only content_digest.cpp sees.
+struct XXH3_state_s;
+
+namespace forebay {
+
+/// Digest::of for content that comes in pieces: the same digest, however it is cut.
+class ContentDigest {
+ public:
+  ContentDigest();
+  void add(std::span<const char> piece);
+  Digest digest() const;
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_s* state) const;
+  };
+  std::unique_ptr<XXH3_state_s, Free> state_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,241 @@
+#include "actors/source/file_index.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "actors/source/file_list.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::string_view kMagic = "FBINDEX1";
+constexpr std::size_t kHeader = 24;  // magic and digest
+constexpr std::uint64_t kMostWindow = 64 << 10;
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
+
+class Encoder {
+ public:
+  void word(std::uint64_t value) {
+    const auto bytes = std::bit_cast<std::array<char, 8>>(value);
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+  }
+  void digest(const Digest& value) {
+    word(value.low);
+    word(value.high);
+  }
+  void number(std::uint64_t value) {
+    for (; value >= 128; value >>= 7) out_.push_back(static_cast<char>(value | 128));
+    out_.push_back(static_cast<char>(value));
+  }
+  void text(std::string_view value) { out_.insert(out_.end(), value.begin(), value.end()); }
+  std::vector<char> take() && { return std::move(out_); }
+
+ private:
+  std::vector<char> out_;
+};
+
+// Reads zeros past the end, and remembers that it did.
+class Decoder {
+ public:
+  explicit Decoder(std::span<const char> in) : in_(in) {}
+
+  std::uint64_t word() {
+    std::uint64_t value = 0;
+    if (const auto bytes = take(sizeof value); !bytes.empty()) {
+      std::memcpy(&value, bytes.data(), sizeof value);
+    }
+    return value;
+  }
+  Digest digest() {
+    const std::uint64_t low = word();
+    return {.high = word(), .low = low};
+  }
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = take(1);
+      if (byte.empty()) return 0;
+      value |= static_cast<std::uint64_t>(byte[0] & 127) << shift;
+      if ((byte[0] & 128) == 0) return value;
+    }
+    failed_ = true;
+    return 0;
+  }
+  std::span<const char> take(std::uint64_t bytes) {
+    if (bytes > in_.size()) {
+      failed_ = true;
+      in_ = {};
+      return {};
+    }
+    const auto taken = in_.first(bytes);
+    in_ = in_.subspan(bytes);
+    return taken;
+  }
+  std::size_t left() const { return in_.size(); }
+  bool sound() const { return !failed_; }
+
+ private:
+  std::span<const char> in_;
+  bool failed_ = false;
+};
+
+void encode_blocks(Encoder& out, const std::vector<Block>& blocks) {
+  Block last;
+  for (const Block& block : blocks) {
+    out.number(block.offset - last.offset);
+    out.number(block.line - last.line - last.rows);
+    out.number(block.rows);
+    last = block;
+  }
+}
+
+void encode_points(Encoder& out, const std::vector<RestartPoint>& points) {
+  RestartPoint last;
+  for (const RestartPoint& point : points) {
+    out.number(point.out - last.out);
+    out.number(point.in - last.in);
+    out.number(static_cast<std::uint64_t>(point.kind) * 8 + point.bits);
+    out.number(point.window_at);
+    out.number(point.window_bytes);
+    out.word(point.window_hash);
+    last = point;
+  }
+}
+
+// Adds without wrapping round; what is too large for any file stays so.
+std::uint64_t grown(std::uint64_t value, std::uint64_t growth) {
+  return growth > kMostFileBytes ? ~std::uint64_t{0} : value + growth;
+}
+
+bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
+  constexpr std::size_t kLeast = 3;  // bytes a block
+  if (count > in.left() / kLeast) return false;
+  index.blocks.reserve(count);
+  const int shift = std::countr_zero(index.slot_bytes);
+  Block last;
+  std::uint64_t rows = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Block block;
+    block.offset = grown(last.offset, in.number());
+    block.line = grown(last.line + last.rows, in.number());
+    const std::uint64_t block_rows = in.number();
+    if (block.offset >= index.bytes || block.line == 0 || block.line > kMostFileBytes) return false;
+    if (block_rows == 0 || block_rows > index.slot_bytes) return false;
+    if (i > 0 && block.offset >> shift <= last.offset >> shift) return false;
+    block.rows = static_cast<std::uint32_t>(block_rows);
+    rows += block_rows;
+    index.blocks.push_back(block);
+    last = block;
+  }
+  return rows == index.rows;
+}
+
+bool decode_points(Decoder& in, std::uint64_t count, FileIndex& index) {
+  constexpr std::size_t kLeast = 13;  // bytes a point
+  if (count > in.left() / kLeast) return false;
+  index.points.reserve(count);
+  RestartPoint last;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    RestartPoint point;
+    point.out = grown(last.out, in.number());
+    point.in = grown(last.in, in.number());
+    const std::uint64_t kind = in.number();
+    point.kind = static_cast<RestartPoint::Kind>(kind >> 3);
+    point.bits = static_cast<std::uint8_t>(kind & 7);
+    point.window_at = in.number();
+    const std::uint64_t window_bytes = in.number();
+    point.window_hash = in.word();
+    if (point.out <= last.out || point.out > index.bytes || point.in <= last.in) return false;
+    if (point.in > index.stamp.bytes || kind >= 16 || window_bytes > kMostWindow) return false;
+    point.window_bytes = static_cast<std::uint32_t>(window_bytes);
+    index.points.push_back(point);
+    last = point;
+  }
+  return true;
+}
+
+bool decode(Decoder& in, FileIndex& index) {
+  index.stamp.bytes = in.word();
+  index.stamp.mtime_ns = static_cast<std::int64_t>(in.word());
+  const std::uint64_t codec = in.word();
+  index.codec = static_cast<Codec>(codec);
+  index.settings = in.digest();
+  index.bytes = in.word();
+  index.rows = in.word();
+  index.content = in.digest();
+  index.slot_bytes = in.word();
+  const std::uint64_t blocks = in.word();
+  const std::uint64_t points = in.word();
+  const auto path = in.take(in.word());
+  index.path.assign(path.begin(), path.end());
+  if (codec > static_cast<std::uint64_t>(Codec::kZstd) || index.bytes > kMostFileBytes)
+    return false;
+  if (!std::has_single_bit(index.slot_bytes) || index.slot_bytes > slot_rule::kCoarsest)
+    return false;
+  return decode_blocks(in, blocks, index) && decode_points(in, points, index) && in.sound() &&
+         in.left() == 0;
+}
+
+}  // namespace
+
+std::uint64_t FileIndex::longest_span() const {
+  std::uint64_t longest = 0;
+  std::uint64_t last = 0;
+  for (const RestartPoint& point : points) {
+    longest = std::max(longest, point.out - last);
+    last = point.out;
+  }
+  return std::max(longest, bytes - last);
+}
+
+void FileIndex::coarsen(std::uint64_t slot) {
+  if (slot <= slot_bytes) return;
+  BlockBuilder builder(slot_bytes, std::move(blocks));
+  builder.coarsen(slot);
+  slot_bytes = slot;
+  blocks = std::move(builder).take();
+  blocks.shrink_to_fit();
+}
+
+std::vector<char> encode_index(const FileIndex& index) {
+  Encoder body;
+  body.word(index.stamp.bytes);
+  body.word(static_cast<std::uint64_t>(index.stamp.mtime_ns));
+  body.word(static_cast<std::uint64_t>(index.codec));
+  body.digest(index.settings);
+  body.word(index.bytes);
+  body.word(index.rows);
+  body.digest(index.content);
+  body.word(index.slot_bytes);
+  body.word(index.blocks.size());
+  body.word(index.points.size());
+  body.word(index.path.size());
+  body.text(index.path);
+  encode_blocks(body, index.blocks);
+  encode_points(body, index.points);
+  const std::vector<char> bytes = std::move(body).take();
+  Encoder out;
+  out.text(kMagic);
+  out.digest(Digest::of(bytes.data(), bytes.size()));
+  out.text({bytes.data(), bytes.size()});
+  return std::move(out).take();
+}
+
+Result<FileIndex> parse_index(std::span<const char> bytes) {
+  const auto bad = [] { return fail(Code::kCorrupt, "not an index, or a damaged one"); };
+  if (bytes.size() < kHeader) return bad();
+  if (std::string_view(bytes.data(), kMagic.size()) != kMagic) return bad();
+  Decoder header(bytes.subspan(kMagic.size(), kHeader - kMagic.size()));
+  const auto body = bytes.subspan(kHeader);
+  if (header.digest() != Digest::of(body.data(), body.size())) return bad();
+  Decoder in(body);
+  FileIndex index;
+  if (!decode(in, index)) return bad();
+  return index;
+}
+
+}  // namespace forebay

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/source/block_builder.h"
+#include "actors/source/codec.h"
+#include "actors/source/input_file.h"
+#include "actors/source/restart_point.h"
+#include "core/base/result.h"
+#include "core/data/digest.h"
+
+namespace forebay {
+
+/// What one pass over a file found out.
+struct FileIndex {
+  std::string path;  ///< Absolute.
+  FileStamp stamp;   ///< Of the file when it was read.
+  Codec codec = Codec::kPlain;
+  Digest settings;          ///< Of what in the job decides where rows start.
+  std::uint64_t bytes = 0;  ///< Decompressed.
+  std::uint64_t rows = 0;
+  Digest content;  ///< Of the decompressed bytes.
+  std::uint64_t slot_bytes = slot_rule::kFinest;
+  std::vector<Block> blocks;
+  std::vector<RestartPoint> points;  ///< Beside the one at the start.
+
+  bool operator==(const FileIndex&) const = default;
+
+  /// The most decompressed bytes between two neighbouring restart points (start and end count).
+  std::uint64_t longest_span() const;
+  /// Merges blocks until slots have `slot` bytes; a finer one changes nothing.
+  void coarsen(std::uint64_t slot);
+};
+
+/// The index as bytes, little-endian; windows of restart points are not among them.
+///
+///   8 magic and version · 16 Digest of what follows, low half first · then numbers, each 8 bytes:
+///   stored bytes, mtime, codec, settings (2), bytes, rows, content (2), slot, number of blocks,
+///   number of points, length of path · path · per block: offset and line as the growth over the
+///   block before (of the line: beyond its rows), rows, all LEB128 · per point: out and in as the
+///   growth over the point before, kind · 8 + bits, window_at, window_bytes as LEB128, then
+///   window_hash in 8 bytes.
+std::vector<char> encode_index(const FileIndex& index);
+
+/// Reads what encode_index wrote. kCorrupt for anything else: every number is checked, so that an
+/// index that is given can be used without another look.
+Result<FileIndex> parse_index(std::span<const char> bytes);
+
+}  // namespace forebay

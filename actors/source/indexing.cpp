@@ -1,0 +1,162 @@
+#include "actors/source/indexing.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "actors/source/index_cache.h"
+#include "actors/source/index_pass.h"
+#include "actors/source/slot_rule.h"
+#include "core/base/parallel.h"
+
+namespace forebay {
+namespace {
+
+// The cache keeps blocks this fine, or finer for a small file, so that another choice of files,
+// whose slots are finer, rarely has to read the file again.
+constexpr std::uint64_t kCachedSlot = 4 << 10;
+
+class Indexing {
+ public:
+  Indexing(std::vector<IndexedFile>& files, const IndexingTask& task)
+      : files_(files), task_(task), content_bytes_(plain_bytes(files)) {}
+
+  void take_cached();
+  bool done() const { return missing_.empty(); }
+  Status read_missing();
+  void find_too_coarse(std::uint64_t slot);
+
+ private:
+  static std::uint64_t plain_bytes(const std::vector<IndexedFile>& files);
+  std::uint64_t least_slot() const { return slot_rule::slot_for(content_bytes_.get()); }
+  Status read_one(IndexedFile& file);
+  PassWatch watch();
+  Status first_failure(std::vector<Status>& ends) const;
+
+  std::vector<IndexedFile>& files_;
+  const IndexingTask& task_;
+  std::vector<std::size_t> missing_;
+  SharedCount content_bytes_;  // at least so many has the dataset
+  SharedCount stored_bytes_read_;
+  SharedCount failures_;
+  std::uint64_t stored_bytes_to_read_ = 0;
+};
+
+std::uint64_t Indexing::plain_bytes(const std::vector<IndexedFile>& files) {
+  std::uint64_t bytes = 0;
+  for (const IndexedFile& file : files) {
+    if (file.listed.codec == Codec::kPlain) bytes += file.listed.stamp.bytes;
+  }
+  return bytes;
+}
+
+void Indexing::take_cached() {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    IndexedFile& file = files_[i];
+    auto index = read_index(file.index_path);
+    if (index && index->path == file.listed.absolute && index->stamp == file.listed.stamp &&
+        index->codec == file.listed.codec && index->settings == task_.settings) {
+      file.index = std::move(*index);
+      if (file.index.codec != Codec::kPlain) content_bytes_.add(file.index.bytes);
+      file.index.coarsen(least_slot());
+    } else {
+      missing_.push_back(i);
+    }
+  }
+}
+
+void Indexing::find_too_coarse(std::uint64_t slot) {
+  missing_.clear();
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].index.slot_bytes > slot) missing_.push_back(i);
+  }
+}
+
+Status Indexing::read_missing() {
+  for (const std::size_t i : missing_) stored_bytes_to_read_ += files_[i].listed.stamp.bytes;
+  std::vector<Status> ends(missing_.size());
+  for_each_in_parallel(missing_.size(), task_.options.threads, [&](std::size_t i) {
+    if (failures_.get() == 0) ends[i] = read_one(files_[missing_[i]]);
+    if (!ends[i]) failures_.add(1);
+  });
+  return first_failure(ends);
+}
+
+// Files that were stopped since another one failed are not what went wrong.
+Status Indexing::first_failure(std::vector<Status>& ends) const {
+  Status found;
+  for (Status& end : ends) {
+    if (end) continue;
+    if (end.error().code != Code::kUnavailable) return end;
+    if (found) found = end;
+  }
+  return found;
+}
+
+Status Indexing::read_one(IndexedFile& file) {
+  auto stored = InputFile::open(file.listed.path);
+  if (!stored) return pass(stored);
+  if (auto status = stored->check(file.listed.stamp); !status) return status;
+  auto writer = IndexWriter::create(file.index_path);
+  if (!writer) return pass(writer);
+  auto index = index_file(*stored, file.listed.codec, task_.format, *writer, watch());
+  if (!index) return pass(index);
+  const bool known = file.listed.codec == Codec::kPlain || !file.index.path.empty();
+  if (!known) content_bytes_.add(index->bytes);
+  index->path = file.listed.absolute;
+  index->settings = task_.settings;
+  index->coarsen(std::min(least_slot(), kCachedSlot));
+  if (auto status = writer->finish(*index); !status) return status;
+  index->coarsen(least_slot());
+  file.index = std::move(*index);
+  return {};
+}
+
+PassWatch Indexing::watch() {
+  const DatasetOptions& options = task_.options;
+  return {.stopped =
+              [this, &options] {
+                return failures_.get() > 0 || (options.stopped && options.stopped());
+              },
+          .progress =
+              [this, &options](std::uint64_t more) {
+                const std::uint64_t read = stored_bytes_read_.add(more);
+                if (options.progress) options.progress(read, stored_bytes_to_read_);
+              },
+          .copy = {}};
+}
+
+}  // namespace
+
+Status index_files(std::vector<IndexedFile>& files, const IndexingTask& task) {
+  Indexing indexing(files, task);
+  indexing.take_cached();
+  do {
+    if (auto status = indexing.read_missing(); !status) return status;
+    indexing.find_too_coarse(settle_slot(files));
+  } while (!indexing.done());
+  return {};
+}
+
+std::uint64_t settle_slot(std::vector<IndexedFile>& files) {
+  std::uint64_t bytes = 0;
+  std::uint64_t slot = 0;
+  for (const IndexedFile& file : files) {
+    bytes += file.index.bytes;
+    // Above this size a file is only as coarse as its own blocks make any dataset.
+    if (file.index.slot_bytes > slot_rule::kBySize) slot = std::max(slot, file.index.slot_bytes);
+  }
+  slot = std::max(slot, slot_rule::slot_for(bytes));
+  while (true) {
+    std::size_t blocks = 0;
+    for (IndexedFile& file : files) {
+      file.index.coarsen(slot);
+      blocks += file.index.blocks.size();
+    }
+    if (blocks <= slot_rule::kMostBlocks || slot >= slot_rule::kCoarsest) return slot;
+    slot *= 2;
+  }
+}
+
+}  // namespace forebay

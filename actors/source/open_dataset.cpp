@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/source/byte_stream.h"
+#include "actors/source/dataset.h"
+#include "actors/source/file_list.h"
+#include "actors/source/index_cache.h"
+#include "actors/source/indexed_dataset.h"
+#include "actors/source/indexing.h"
+#include "actors/source/partial_file.h"
+
+namespace forebay {
+namespace {
+
+// What in the job decides where rows start.
+Digest settings_of(const DatasetSpec& spec) {
+  std::string text = spec.format + '\n' + std::to_string(spec.max_row_bytes);
+  if (spec.format == "csv") {
+    text += std::string{'\n', spec.csv.delimiter, spec.csv.header ? 'h' : '-'};
+  }
+  return Digest::of(text.data(), text.size());
+}
+
+Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t bytes) {
+  auto file = InputFile::open(listed.path);
+  if (!file) return pass(file);
+  auto stream = open_stream(*file, listed.codec, {}, nullptr);
+  if (!stream) return pass(stream);
+  if (listed.codec == Codec::kPlain) bytes = std::min(bytes, listed.stamp.bytes);
+  std::vector<char> head(bytes);
+  auto got = (*stream)->next(head);
+  if (!got) return pass(got);
+  head.resize(*got);
+  return head;
+}
+
+tl::unexpected<Error> no_rows(const DatasetSpec& spec) {
+  std::string paths;
+  for (const std::string& path : spec.paths) paths += (paths.empty() ? "" : ", ") + path;
+  return fail(Code::kInvalid, "dataset.paths: there is no row in " + paths);
+}
+
+// The format as the first file that holds anything shows it; the other files must agree.
+Result<std::unique_ptr<Format>> agree_on_format(const std::vector<ListedFile>& files,
+                                                const DatasetSpec& spec,
+                                                const ColumnSpec& columns) {
+  std::unique_ptr<Format> format;
+  for (const ListedFile& file : files) {
+    auto head = read_head(file, spec.max_row_bytes);
+    if (!head) return pass(head);
+    if (head->empty()) continue;
+    if (format == nullptr) {
+      auto opened = open_format(spec, columns, *head);
+      if (!opened) return pass(opened);
+      format = std::move(*opened);
+    } else if (auto status = format->accepts(*head); !status) {
+      return fail(status.error().code, file.path + ": " + status.error().message);
+    }
+  }
+  if (format == nullptr) return no_rows(spec);
+  return format;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const ColumnSpec& columns,
+                                              const DatasetOptions& options) {
+  auto listed = list_files(spec.paths, options.base_dir);
+  if (!listed) return pass(listed);
+  auto format = agree_on_format(*listed, spec, columns);
+  if (!format) return pass(format);
+
+  const std::string index_folder = options.run_dir + "/index";
+  remove_dead_partials(index_folder);
+  std::vector<IndexedFile> files;
+  for (ListedFile& file : *listed) {
+    files.push_back({.listed = file,
+                     .index = {},
+                     .index_path = index_path(index_folder, file.absolute),
+                     .spill_path = {}});
+  }
+  const IndexingTask task{.options = options, .format = **format, .settings = settings_of(spec)};
+  if (auto status = index_files(files, task); !status) return pass(status);
+
+  const auto reads =
+      options.random_access ? RestartSource::Reads::kAnywhere : RestartSource::Reads::kInOrder;
+  auto dataset = std::make_unique<IndexedDataset>(std::move(*format), std::move(files), reads);
+  if (dataset->rows() == 0) return no_rows(spec);
+  return std::unique_ptr<Dataset>(std::move(dataset));
+}
+
+}  // namespace forebay

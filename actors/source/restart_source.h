@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/source/block_source.h"
+#include "actors/source/byte_stream.h"
+#include "actors/source/file_index.h"
+#include "actors/source/input_file.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// Reads a compressed file at any offset: decodes from the restart point before it, or goes on
+/// from the last read when that lies nearer.
+///
+/// Keeps the decoder between reads only when told that they come in order, since one takes
+/// up to 8 MiB and there are as many sources as files.
+class RestartSource final : public BlockSource {
+ public:
+  enum class Reads : std::uint8_t { kInOrder, kAnywhere };
+
+  /// `index` outlives the source.
+  RestartSource(InputFile file, InputFile index_file, const FileIndex& index, Reads reads)
+      : file_(std::move(file)), index_file_(std::move(index_file)), index_(index), reads_(reads) {}
+
+  Status read(std::uint64_t offset, std::span<char> out) override;
+
+ private:
+  const RestartPoint& point_before(std::uint64_t offset) const;
+  Status go_to(std::uint64_t offset);
+  Status fill(std::span<char> out);
+
+  InputFile file_;
+  InputFile index_file_;
+  const FileIndex& index_;
+  Reads reads_;
+  std::unique_ptr<ByteStream> stream_;
+  std::uint64_t position_ = 0;  // of stream_
+};
+
+}  // namespace forebay

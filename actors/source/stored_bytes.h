@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/source/input_file.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// The stored bytes of a compressed file, read forward through a buffer that a decoder empties.
+class StoredBytes {
+ public:
+  StoredBytes(const InputFile& file, std::uint64_t offset)
+      : file_(file), buffer_(kBuffer), end_(offset) {}
+
+  /// What was read and not yet taken; after the end of the file it stays empty.
+  Result<std::span<const char>> peek() {
+    if (begin_ == size_) {
+      auto got = file_.read_some(end_, buffer_);
+      if (!got) return pass(got);
+      begin_ = 0;
+      size_ = *got;
+      end_ += *got;
+    }
+    return std::span<const char>(buffer_).subspan(begin_, size_ - begin_);
+  }
+  void take(std::size_t bytes) { begin_ += bytes; }
+
+  /// Offset in the file of the next byte.
+  std::uint64_t offset() const { return end_ - (size_ - begin_); }
+  const InputFile& file() const { return file_; }
+  /// "x.gz is damaged at byte 17: why".
+  tl::unexpected<Error> damaged(const std::string& why) const {
+    return fail(Code::kCorrupt,
+                file_.path() + " is damaged at byte " + std::to_string(offset()) + ": " + why);
+  }
+
+ private:
+  static constexpr std::size_t kBuffer = 128 << 10;
+
+  const InputFile& file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t size_ = 0;
+  std::uint64_t end_;  // of the buffer, in the file
+};
+
+}  // namespace forebay
