@@ -32,7 +32,7 @@ LIBRARY_HOME = {
     "zstd": ["actors/source"],
     "toml++": ["tools"],
     "CLI": ["tools"],
-    "nlohmann": ["tools", "actors/source"],
+    "nlohmann": ["tools", "actors", "trainer"],
     "spdlog": ["tools"],
     "torch": ["trainer/torch"],
     "ATen": ["trainer/torch"],

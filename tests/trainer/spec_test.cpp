@@ -1,0 +1,76 @@
+#include "trainer/spec.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+Schema two_by_two() { return {.dense = {"a", "b"}, .sparse = {{"c", 100}, {"d", 0}}}; }
+
+}  // namespace
+
+TEST_CASE("a model's shape follows the columns", "[trainer][spec]") {
+  TrainerSpec spec;
+  spec.embedding_dim = 8;
+  spec.max_table_rows = 1000;
+  auto shape = shape_of(spec, two_by_two());
+  REQUIRE(shape);
+  CHECK(shape->table_rows == std::vector<std::int64_t>{100, 1000});
+  CHECK(shape->bottom_mlp == std::vector<int>{64, 8});
+  CHECK(shape->top_mlp == std::vector<int>{64, 1});
+  // 8 of the bottom and 3 pairs of 3 vectors.
+  CHECK(shape->top_input() == 11);
+  // Bottom 2·64+64, 64·8+8; top 11·64+64, 64+1.
+  CHECK(shape->mlp_parameters() == 192 + 520 + 768 + 65);
+  CHECK(shape->table_parameters() == 1100 * 8);
+}
+
+TEST_CASE("a bounded feature's table is capped", "[trainer][spec]") {
+  TrainerSpec spec;
+  spec.max_table_rows = 10;
+  CHECK(shape_of(spec, two_by_two())->table_rows == std::vector<std::int64_t>{10, 10});
+}
+
+TEST_CASE("keys that make no sense are refused by name", "[trainer][spec]") {
+  TrainerSpec spec;
+  std::string key;
+  SECTION("a bottom that does not end in the embedding's width") {
+    spec.bottom_mlp = {32, 8};
+    key = "trainer.bottom_mlp";
+  }
+  SECTION("a top that does not end in 1") {
+    spec.top_mlp = {32};
+    key = "trainer.top_mlp";
+  }
+  SECTION("an empty layer") {
+    spec.top_mlp = {0, 1};
+    key = "trainer.top_mlp";
+  }
+  SECTION("no embedding") {
+    spec.embedding_dim = 0;
+    key = "trainer.embedding_dim";
+  }
+  SECTION("no learning") {
+    spec.learning_rate = 0;
+    key = "trainer.learning_rate";
+  }
+  SECTION("no rows") {
+    spec.max_table_rows = 0;
+    key = "trainer.max_table_rows";
+  }
+  auto shape = shape_of(spec, two_by_two());
+  REQUIRE_FALSE(shape);
+  CHECK(shape.error().message.starts_with(key));
+}
+
+TEST_CASE("only a model that learns takes memory", "[trainer][spec]") {
+  TrainerSpec spec;
+  const auto shape = shape_of(spec, two_by_two()).value();
+  const std::uint64_t tables = 4 * shape.table_parameters();
+  CHECK(model_bytes(spec, shape, 1024, 2048) > 2 * tables);
+  spec.optimizer = TrainerSpec::Optimizer::kSgd;
+  CHECK(model_bytes(spec, shape, 1024, 2048) < 2 * tables);
+  spec.model = TrainerSpec::ModelKind::kNone;
+  CHECK(model_bytes(spec, shape, 1024, 2048) == 0);
+}

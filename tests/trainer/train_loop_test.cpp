@@ -1,0 +1,143 @@
+#include "trainer/train_loop.h"
+
+#include <limits>
+
+#include "tests/support/manual_clock.h"
+#include "tests/support/synthetic_batches.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+using test::ManualClock;
+using test::SyntheticBatches;
+
+namespace {
+
+/// Has the losses it is told to have, and counts what it is given.
+class ScriptedModel final : public Model {
+ public:
+  bool learns() const override { return true; }
+  Result<double> step(const Batch& batch) override {
+    rows += batch.rows;
+    if (on_step) on_step();
+    return batch.number < losses.size() ? losses[batch.number] : 1.0;
+  }
+  Status predict(const Batch& batch, std::span<float> scores) override {
+    for (std::size_t row = 0; row < batch.rows; ++row) scores[row] = 2 * batch.labels[row] - 1;
+    return {};
+  }
+  std::vector<StateTensor> state() override { return {}; }
+  void state_changed() override {}
+
+  std::vector<double> losses;
+  std::size_t rows = 0;
+  std::function<void()> on_step;
+};
+
+struct LoopFixture {
+  MemoryBudget budget{std::size_t{1} << 30};
+  BufferPool pool{budget};
+  ManualClock clock;
+  ScriptedModel model;
+  std::atomic<bool> stop{false};
+  SyntheticBatches source{pool, {.rows = 8, .batches = 10}};
+  TrainLoop::Options options;
+  std::vector<std::uint64_t> saved;  // Batches at each checkpoint.
+
+  Result<TrainProgress> run() {
+    options.save = [this](const TrainProgress& progress) {
+      saved.push_back(progress.batches);
+      return Status();
+    };
+    return TrainLoop(model, source, clock, options).run(stop);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(LoopFixture, "a training run steps on every batch and says where it got",
+                 "[trainer][loop]") {
+  auto progress = run();
+  REQUIRE(progress);
+  CHECK(progress->batches == 10);
+  CHECK(progress->rows == 80);
+  CHECK(model.rows == 80);
+  CHECK(progress->position.batches == 10);
+  CHECK(progress->losses.steps() == 10);
+  CHECK_FALSE(progress->stopped);
+  CHECK(saved == std::vector<std::uint64_t>{10});
+}
+
+TEST_CASE_METHOD(LoopFixture, "the starved ratio is the share of time spent asking for data",
+                 "[trainer][loop]") {
+  // Each of 10 batches: 1 s of waiting, 3 s of stepping; the end of the data: another second.
+  // 11 s of 41 s.
+  source.before_next = [this] { clock.advance(std::chrono::seconds(1)); };
+  model.on_step = [this] { clock.advance(std::chrono::seconds(3)); };
+  auto progress = run();
+  REQUIRE(progress);
+  CHECK(progress->waited == std::chrono::seconds(11));
+  CHECK(progress->stepped == std::chrono::seconds(30));
+  CHECK(progress->elapsed == std::chrono::seconds(41));
+  CHECK(progress->starved_ratio() == Approx(11.0 / 41));
+}
+
+TEST_CASE_METHOD(LoopFixture, "a stop ends a run between two batches, with its state saved",
+                 "[trainer][loop]") {
+  std::uint64_t steps = 0;
+  model.on_step = [&] {
+    if (++steps == 4) stop = true;
+  };
+  auto progress = run();
+  REQUIRE(progress);
+  CHECK(progress->batches == 4);
+  CHECK(progress->stopped);
+  CHECK(saved == std::vector<std::uint64_t>{4});
+}
+
+TEST_CASE_METHOD(LoopFixture, "a run of at most so many batches ends there", "[trainer][loop]") {
+  options.max_batches = 3;
+  auto progress = run();
+  REQUIRE(progress);
+  CHECK(progress->batches == 3);
+  CHECK_FALSE(progress->stopped);
+}
+
+TEST_CASE_METHOD(LoopFixture, "checkpoints come when they are due and at the end",
+                 "[trainer][loop]") {
+  // Steps of 3 s, one every 7 s: due after steps 3 (9 s), 6 and 9; then the end.
+  options.checkpoint_every = std::chrono::seconds(7);
+  model.on_step = [this] { clock.advance(std::chrono::seconds(3)); };
+  REQUIRE(run());
+  CHECK(saved == std::vector<std::uint64_t>{3, 6, 9, 10});
+}
+
+TEST_CASE_METHOD(LoopFixture, "a loss that is no number ends the run and names the batch",
+                 "[trainer][loop]") {
+  model.losses = {1, 1, std::numeric_limits<double>::quiet_NaN()};
+  auto progress = run();
+  REQUIRE_FALSE(progress);
+  CHECK(progress.error().message.find("batch 2 ") != std::string::npos);
+  CHECK(saved.empty());
+}
+
+TEST_CASE_METHOD(LoopFixture, "a run without a batch leaves the last checkpoint alone",
+                 "[trainer][loop]") {
+  stop = true;
+  auto progress = run();
+  REQUIRE(progress);
+  CHECK(progress->batches == 0);
+  CHECK(saved.empty());
+}
+
+TEST_CASE_METHOD(LoopFixture, "evaluating scores every row of its source", "[trainer][loop]") {
+  auto quality = evaluate(model, source, stop);
+  REQUIRE(quality);
+  REQUIRE(*quality);
+  CHECK((*quality)->rows == 80);
+  CHECK((*quality)->auc == 1.0);
+  stop = true;
+  auto stopped = evaluate(model, source, stop);
+  REQUIRE(stopped);
+  CHECK_FALSE(*stopped);
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <utility>
+
+#include "trainer/model.h"
+
+namespace forebay {
+
+/// Takes `step` for each batch without using a CPU, as a trainer on an accelerator would.
+///
+/// Has no weights and no loss. `pause` is what waits; a test hands in its own.
+class EmulatedModel final : public Model {
+ public:
+  using Pause = std::function<void(std::chrono::nanoseconds)>;
+
+  explicit EmulatedModel(std::chrono::nanoseconds step) : EmulatedModel(step, wait) {}
+  EmulatedModel(std::chrono::nanoseconds step, Pause pause)
+      : step_(step), pause_(std::move(pause)) {}
+
+  bool learns() const override { return false; }
+  Result<double> step(const Batch& batch) override;
+  Status predict(const Batch& batch, std::span<float> scores) override;
+  std::vector<StateTensor> state() override { return {}; }
+  void state_changed() override {}
+
+ private:
+  static void wait(std::chrono::nanoseconds time);
+
+  const std::chrono::nanoseconds step_;
+  const Pause pause_;
+};
+
+/// Takes batches and does nothing with them: what is left is the pipeline's speed.
+class NoModel final : public Model {
+ public:
+  bool learns() const override { return false; }
+  Result<double> step(const Batch& batch) override;
+  Status predict(const Batch& batch, std::span<float> scores) override;
+  std::vector<StateTensor> state() override { return {}; }
+  void state_changed() override {}
+};
+
+}  // namespace forebay
