@@ -1,0 +1,131 @@
+#include "actors/format/column_choice.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace forebay {
+namespace {
+
+/// Levenshtein's distance: how many letters to add, drop or change.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string in_quotes(const std::string& text) { return '"' + text + '"'; }
+
+/// Turns patterns into columns and remembers which key has taken which column.
+class Chooser {
+ public:
+  explicit Chooser(const std::vector<std::string>& names)
+      : names_(names), taken_by_(names.size()) {}
+
+  Status take(const std::string& key, const std::string& pattern, std::vector<std::size_t>& out) {
+    const auto found = matches(pattern);
+    if (found.empty()) return no_match(key, pattern);
+    for (const std::size_t column : found) {
+      const std::string& name = names_[column];
+      if (std::count(names_.begin(), names_.end(), name) > 1) {
+        return fail(Code::kInvalid, key + ": " + in_quotes(name) +
+                                        " is the name of two columns in the header; rename one");
+      }
+      if (!taken_by_[column].empty()) {
+        return fail(Code::kInvalid, key + ": column " + in_quotes(name) +
+                                        " is already used by " + taken_by_[column] +
+                                        "; name it once");
+      }
+      taken_by_[column] = key;
+      out.push_back(column);
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::size_t> matches(const std::string& pattern) const {
+    std::vector<std::size_t> found;
+    for (const bool whole_name : {true, false}) {
+      for (std::size_t i = 0; i < names_.size(); ++i) {
+        if (whole_name ? names_[i] == pattern
+                       : ::fnmatch(pattern.c_str(), names_[i].c_str(), 0) == 0) {
+          found.push_back(i);
+        }
+      }
+      if (!found.empty()) break;
+    }
+    return found;
+  }
+
+  Status no_match(const std::string& key, const std::string& pattern) const {
+    std::string message = key + ": no column matches " + in_quotes(pattern);
+    if (const auto near = nearest_name(pattern, names_)) {
+      message += "; did you mean " + in_quotes(*near) + "?";
+    }
+    return fail(Code::kInvalid, message);
+  }
+
+  const std::vector<std::string>& names_;
+  std::vector<std::string> taken_by_;  // By column; empty: free.
+};
+
+}  // namespace
+
+std::optional<std::string> nearest_name(const std::string& name,
+                                        const std::vector<std::string>& names) {
+  std::optional<std::string> nearest;
+  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
+  for (const std::string& candidate : names) {
+    const std::size_t distance = candidate.empty() ? least : edit_distance(name, candidate);
+    if (distance < least) {
+      least = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<std::string>& names) {
+  if (spec.label.empty()) {
+    return fail(Code::kInvalid, "columns.label: no label column is given; name the column that holds 0 or 1");
+  }
+  if (spec.dense.empty() && spec.sparse.empty()) {
+    return fail(Code::kInvalid, "columns: no features are given; name some under dense or sparse");
+  }
+  Chooser chooser(names);
+  ColumnChoice choice;
+  std::vector<std::size_t> label;
+  if (auto status = chooser.take("columns.label", spec.label, label); !status) return pass(status);
+  if (label.size() > 1) {
+    return fail(Code::kInvalid, "columns.label: " + in_quotes(spec.label) + " matches " +
+                                    std::to_string(label.size()) + " columns; name one");
+  }
+  choice.label = label[0];
+  for (const std::string& pattern : spec.dense) {
+    if (auto status = chooser.take("columns.dense", pattern, choice.dense); !status) {
+      return pass(status);
+    }
+  }
+  for (const std::string& pattern : spec.sparse) {
+    if (auto status = chooser.take("columns.sparse", pattern, choice.sparse); !status) {
+      return pass(status);
+    }
+  }
+  for (const std::size_t column : choice.dense) choice.schema.dense.push_back(names[column]);
+  for (const std::size_t column : choice.sparse) {
+    choice.schema.sparse.push_back({.name = names[column]});
+  }
+  return choice;
+}
+
+}  // namespace forebay

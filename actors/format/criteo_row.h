@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace forebay {
+
+/// One row of a Criteo file: a label, 13 integers, 26 hexadecimal tokens.
+///
+/// This is the layout's whole definition: the vector kernels take the rows that are plain and
+/// must agree with it; every other row, and every damaged one, is judged here.
+struct CriteoRow {
+  static constexpr std::size_t kInts = 13;
+  static constexpr std::size_t kTokens = 26;
+  static constexpr std::size_t kFields = 1 + kInts + kTokens;
+
+  float label = 0;
+  std::array<float, kInts> ints{};            ///< missing_value() where the field is empty.
+  std::array<std::int64_t, kTokens> tokens{};  ///< 0 where the field is empty.
+  std::uint32_t present = 0;                  ///< Bit i: token i is not empty.
+
+  /// Reads `row`, which has no newline (a carriage return at its end is dropped). Returns why the
+  /// row is damaged, naming the column; empty for a sound row.
+  std::string parse(std::string_view row);
+};
+
+/// The name of field `i` of a row: label, I1 … I13, C1 … C26.
+std::string criteo_column_name(std::size_t i);
+
+}  // namespace forebay
