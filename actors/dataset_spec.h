@@ -11,21 +11,21 @@ namespace forebay {
 /// `[dataset]` of the job file: what to read.
 struct DatasetSpec {
   std::string format = "criteo_tsv";  ///< criteo_tsv | csv
-  std::vector<std::string> paths;     ///< Files and globs, absolute or relative to the job file.
+  std::vector<std::string> paths{};   ///< Files and globs, absolute or relative to the job file.
   std::uint64_t bad_rows = 0;         ///< Damaged rows tolerated.
   std::uint64_t max_row_bytes = 1 << 20;  ///< A longer row is refused when the dataset is indexed.
   struct Csv {
     char delimiter = ',';
     bool header = true;
-    std::string list_delimiter;  ///< One character that separates the ids of a sparse field; "": one id.
-  } csv;
+    std::string list_delimiter{};  ///< One character between the ids of a sparse field; "": one id.
+  } csv{};
 };
 
 /// `[columns]` of the job file: what the model sees, by column name; globs allowed.
 struct ColumnSpec {
-  std::string label;
-  std::vector<std::string> dense;
-  std::vector<std::string> sparse;
+  std::string label{};
+  std::vector<std::string> dense{};
+  std::vector<std::string> sparse{};
 };
 
 /// One value of an operator's parameter as TOML gives it.

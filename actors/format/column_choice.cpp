@@ -1,9 +1,9 @@
 #include "actors/format/column_choice.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include <fnmatch.h>
 
 namespace forebay {
 namespace {
@@ -42,9 +42,8 @@ class Chooser {
                                         " is the name of two columns in the header; rename one");
       }
       if (!taken_by_[column].empty()) {
-        return fail(Code::kInvalid, key + ": column " + in_quotes(name) +
-                                        " is already used by " + taken_by_[column] +
-                                        "; name it once");
+        return fail(Code::kInvalid, key + ": column " + in_quotes(name) + " is already used by " +
+                                        taken_by_[column] + "; name it once");
       }
       taken_by_[column] = key;
       out.push_back(column);
@@ -97,7 +96,8 @@ std::optional<std::string> nearest_name(const std::string& name,
 
 Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<std::string>& names) {
   if (spec.label.empty()) {
-    return fail(Code::kInvalid, "columns.label: no label column is given; name the column that holds 0 or 1");
+    return fail(Code::kInvalid,
+                "columns.label: no label column is given; name the column that holds 0 or 1");
   }
   if (spec.dense.empty() && spec.sparse.empty()) {
     return fail(Code::kInvalid, "columns: no features are given; name some under dense or sparse");

@@ -38,8 +38,8 @@ Read read_token(std::string_view text, std::int64_t& value) {
 
 std::string criteo_column_name(std::size_t i) {
   if (i == 0) return "label";
-  if (i <= CriteoRow::kInts) return "I" + std::to_string(i);
-  return "C" + std::to_string(i - CriteoRow::kInts);
+  if (i <= CriteoRow::kInts) return std::string("I").append(std::to_string(i));
+  return std::string("C").append(std::to_string(i - CriteoRow::kInts));
 }
 
 std::string CriteoRow::parse(std::string_view row) {

@@ -18,9 +18,9 @@ struct CriteoRow {
   static constexpr std::size_t kFields = 1 + kInts + kTokens;
 
   float label = 0;
-  std::array<float, kInts> ints{};            ///< missing_value() where the field is empty.
+  std::array<float, kInts> ints{};             ///< missing_value() where the field is empty.
   std::array<std::int64_t, kTokens> tokens{};  ///< 0 where the field is empty.
-  std::uint32_t present = 0;                  ///< Bit i: token i is not empty.
+  std::uint32_t present = 0;                   ///< Bit i: token i is not empty.
 
   /// Reads `row`, which has no newline (a carriage return at its end is dropped). Returns why the
   /// row is damaged, naming the column; empty for a sound row.

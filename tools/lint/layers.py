@@ -8,16 +8,19 @@ import sys
 # file's path names its layer. Each sees itself and what stands beside it, nothing else.
 CORE = ["core/base", "core/data", "core/runtime"]
 SPEC = ["actors/dataset_spec", "actors/row_filter"]
-ACTORS = SPEC + ["actors/format", "actors/transform", "actors/source", "actors/stage", "actors"]
+BLOCKS = ["actors/source/block_builder", "actors/source/slot_rule"]
+ACTORS = SPEC + BLOCKS + ["actors/format", "actors/transform", "actors/source", "actors/stage", "actors"]
 MAY_SEE = {
     "core/base": [],
     "core/data": ["core/base"],
     "core/runtime": ["core/base", "core/data"],
     "actors/dataset_spec": CORE[:2],
     "actors/row_filter": CORE[:2],
-    "actors/format": CORE[:2] + SPEC,
+    "actors/source/block_builder": CORE[:1] + BLOCKS,
+    "actors/source/slot_rule": CORE[:1],
+    "actors/format": CORE[:2] + SPEC + BLOCKS,
     "actors/transform": CORE[:2] + SPEC,
-    "actors/source": CORE + SPEC + ["actors/format"],
+    "actors/source": CORE + SPEC + BLOCKS + ["actors/format"],
     "actors/stage": CORE + SPEC + ["actors/format", "actors/transform", "actors/source"],
     "actors": CORE + ACTORS,
     "trainer": CORE + ACTORS,

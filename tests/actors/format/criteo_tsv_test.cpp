@@ -1,0 +1,260 @@
+#include "actors/format/criteo_tsv.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/actors/format/split_maker.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::test {
+namespace {
+
+/// The fields of a sound row: label 0, I1 … I13 = 1 … 13, C1 … C26 = 0x1 … 0x1a.
+std::vector<std::string> sound_fields() {
+  std::vector<std::string> fields{"0"};
+  for (int i = 1; i <= 13; ++i) fields.push_back(std::to_string(i));
+  static constexpr char kDigits[] = "0123456789abcdef";
+  for (unsigned i = 1; i <= 26; ++i) {
+    fields.push_back(i < 16 ? std::string(1, kDigits[i]) : std::string("1") + kDigits[i - 16]);
+  }
+  return fields;
+}
+
+std::string line_of(const std::vector<std::string>& fields, const char* end = "\n") {
+  std::string line = fields[0];
+  for (std::size_t i = 1; i < fields.size(); ++i) line += '\t' + fields[i];
+  return line + end;
+}
+
+/// A sound row with field `i` (0 the label, 1 … 13 the integers, then tokens) replaced.
+std::string row_with(std::size_t i, const std::string& text) {
+  auto fields = sound_fields();
+  fields[i] = text;
+  return line_of(fields);
+}
+
+struct CriteoFixture {
+  std::unique_ptr<Format> format = std::move(*open_criteo_tsv({}, {}));
+  SplitMaker maker;
+
+  Decoded decode(const std::string& text, const DecodeOptions& options = {}) {
+    return maker.decode(*format, text, options);
+  }
+  std::string reason(const std::string& text) {
+    const Decoded decoded = decode(text);
+    return decoded.bad.size() == 1 ? decoded.bad[0].reason : "sound";
+  }
+};
+
+std::string refusal(const ColumnSpec& columns) {
+  auto format = open_criteo_tsv({}, columns);
+  return format ? "accepted" : format.error().message;
+}
+
+TEST_CASE_METHOD(CriteoFixture, "a criteo row becomes a label, 13 floats and 26 ids",
+                 "[format][criteo]") {
+  const Decoded decoded = decode(row_with(0, "1"));
+  REQUIRE(decoded.columns.rows == 1);
+  CHECK(decoded.columns.labels[0] == 1.0F);
+  for (std::size_t i = 0; i < 13; ++i)
+    CHECK(decoded.columns.dense[i][0] == static_cast<float>(i + 1));
+  for (std::size_t i = 0; i < 26; ++i) {
+    CHECK(decoded.columns.sparse[i].offsets == nullptr);
+    CHECK(ids_of(decoded.columns.sparse[i], 0) == std::vector{static_cast<std::int64_t>(i + 1)});
+  }
+}
+
+TEST_CASE_METHOD(CriteoFixture, "an empty integer is missing and an empty token an empty list",
+                 "[format][criteo]") {
+  const Decoded decoded = decode(row_with(3, "") + row_with(14, "") + row_with(39, ""));
+  REQUIRE(decoded.columns.rows == 3);
+  CHECK(is_missing(decoded.columns.dense[2][0]));
+  CHECK(decoded.columns.dense[2][1] == 3.0F);
+  const SparseColumn& c1 = decoded.columns.sparse[0];
+  REQUIRE(c1.offsets != nullptr);
+  CHECK(ids_of(c1, 0) == std::vector<std::int64_t>{1});
+  CHECK(ids_of(c1, 1).empty());
+  CHECK(ids_of(c1, 2) == std::vector<std::int64_t>{1});
+  CHECK(c1.count(3) == 2);
+  CHECK(ids_of(decoded.columns.sparse[25], 2).empty());
+  CHECK(decoded.columns.sparse[1].offsets == nullptr);
+}
+
+TEST_CASE_METHOD(CriteoFixture,
+                 "integers are read to the ends of int64 and rounded to the nearest float",
+                 "[format][criteo]") {
+  const std::vector<std::pair<std::string, float>> cases{
+      {"0", 0.0F},
+      {"-1", -1.0F},
+      {"-0", 0.0F},
+      {"007", 7.0F},
+      {"12345678", 12345678.0F},
+      {"-1234567", -1234567.0F},
+      {"-12345678", -12345678.0F},
+      {"16777217", 16777216.0F},  // 2^24 + 1 lies between two floats: to the even one.
+      {"16777219",
+       16777220.0F},  // 2^24 + 3 likewise: 16777220 = 4 * 4194305 is even in units of 2.
+      {"2147483648", 2147483648.0F},
+      {"9223372036854775807", 9223372036854775808.0F},
+      {"-9223372036854775808", -9223372036854775808.0F}};
+  for (const auto& [text, value] : cases) {
+    const Decoded decoded = decode(row_with(5, text));
+    INFO(text);
+    REQUIRE(decoded.columns.rows == 1);
+    CHECK(decoded.columns.dense[4][0] == value);
+    CHECK_FALSE(
+        std::signbit(decoded.columns.dense[4][0] == 0 ? decoded.columns.dense[4][0] : 0.0F));
+  }
+}
+
+TEST_CASE_METHOD(CriteoFixture, "tokens are hexadecimal in either case", "[format][criteo]") {
+  const Decoded decoded =
+      decode(row_with(14, "FfAa09Bb") + row_with(14, "ffffffff") + row_with(14, "00000001"));
+  REQUIRE(decoded.columns.rows == 3);
+  CHECK(ids_of(decoded.columns.sparse[0], 0)[0] == 0xffaa09bb);
+  CHECK(ids_of(decoded.columns.sparse[0], 1)[0] == 0xffffffff);
+  CHECK(ids_of(decoded.columns.sparse[0], 2)[0] == 1);
+}
+
+TEST_CASE_METHOD(CriteoFixture, "a damaged criteo row is named with its column",
+                 "[format][criteo]") {
+  CHECK(reason(row_with(0, "2")) == "column label: \"2\" is not 0 or 1");
+  CHECK(reason(row_with(0, "")) == "column label: \"\" is not 0 or 1");
+  CHECK(reason(row_with(0, "01")) == "column label: \"01\" is not 0 or 1");
+  CHECK(reason(row_with(3, "x")) == "column I3: \"x\" is not an integer");
+  CHECK(reason(row_with(3, "-")) == "column I3: \"-\" is not an integer");
+  CHECK(reason(row_with(3, "+1")) == "column I3: \"+1\" is not an integer");
+  CHECK(reason(row_with(3, "1.0")) == "column I3: \"1.0\" is not an integer");
+  CHECK(reason(row_with(3, "1-2")) == "column I3: \"1-2\" is not an integer");
+  CHECK(reason(row_with(3, " 1")) == "column I3: \" 1\" is not an integer");
+  CHECK(reason(row_with(13, "9223372036854775808")) ==
+        "column I13: \"9223372036854775808\" does not fit in 64 bits");
+  CHECK(reason(row_with(14, "0x1")) == "column C1: \"0x1\" is not 1 to 8 hexadecimal digits");
+  CHECK(reason(row_with(14, "-1")) == "column C1: \"-1\" is not 1 to 8 hexadecimal digits");
+  CHECK(reason(row_with(39, "123456789")) ==
+        "column C26: \"123456789\" is not 1 to 8 hexadecimal digits");
+  CHECK(reason(row_with(20, std::string("a\0b", 3))) ==
+        "column C7: \"a\\x00b\" is not 1 to 8 hexadecimal digits");
+  CHECK(reason(row_with(20, "\xC3\xA4")) ==
+        "column C7: \"\xC3\xA4\" is not 1 to 8 hexadecimal digits");
+  CHECK(reason(row_with(39, "a\r\r")) == "column C26: \"a\\x0d\" is not 1 to 8 hexadecimal digits");
+  CHECK(reason("\n") == "0 tabs, not 39");
+  CHECK(reason(row_with(39, "1\t")) == "40 tabs, not 39");
+  auto fields = sound_fields();
+  fields.pop_back();
+  CHECK(reason(line_of(fields)) == "38 tabs, not 39");
+}
+
+TEST_CASE_METHOD(CriteoFixture, "a row may end in a carriage return, or with the file",
+                 "[format][criteo]") {
+  const std::string text = line_of(sound_fields(), "\r\n") + row_with(39, "") + row_with(39, "\r") +
+                           line_of(sound_fields(), "");
+  const Decoded decoded = decode(text);
+  CHECK(decoded.bad.empty());
+  REQUIRE(decoded.columns.rows == 4);
+  CHECK(ids_of(decoded.columns.sparse[25], 0) == std::vector<std::int64_t>{26});
+  CHECK(ids_of(decoded.columns.sparse[25], 1).empty());
+  CHECK(ids_of(decoded.columns.sparse[25], 2).empty());
+  CHECK(ids_of(decoded.columns.sparse[25], 3) == std::vector<std::int64_t>{26});
+}
+
+TEST_CASE_METHOD(CriteoFixture, "a damaged row is told with file, offset, line and text",
+                 "[format][criteo]") {
+  const std::string good = line_of(sound_fields());
+  const std::string text = good + good + "spoilt\t" + std::string(300, 'x') + "\n" + good + "\n";
+  const auto blocks = SplitMaker::index(*format, text, 7);
+  const Decoded decoded = format->decode(maker.split(text, *blocks, 3), {}, maker.pool());
+  REQUIRE(decoded.bad.size() == 2);
+  CHECK(decoded.bad[0].file == 3);
+  CHECK(decoded.bad[0].offset == 2 * good.size());
+  CHECK(decoded.bad[0].line == 3);
+  CHECK(decoded.bad[0].text == "spoilt\t" + std::string(249, 'x'));
+  CHECK(decoded.bad[1].line == 5);
+  CHECK(decoded.bad[1].text.empty());
+  CHECK(decoded.columns.rows == 3);
+}
+
+TEST_CASE_METHOD(CriteoFixture, "held-out rows are counted, and damaged ones among them still told",
+                 "[format][criteo]") {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += row_with(1, i % 50 == 7 ? "bad" : std::to_string(i));
+  const RowFilter training(RowFilter::Keep::kTraining, 9, 0.3);
+  const RowFilter held_out(RowFilter::Keep::kHeldOut, 9, 0.3);
+  const Decoded some = decode(text, {.filter = training, .keep_origins = true});
+  const Decoded others = decode(text, {.filter = held_out, .keep_origins = true});
+  CHECK(some.bad.size() == 10);
+  CHECK(others.bad.size() == 10);
+  CHECK(some.columns.rows + some.filtered == 490);
+  CHECK(some.columns.rows == others.filtered);
+  CHECK(some.filtered > 90);  // 147 of 490 are expected.
+  CHECK(some.filtered < 200);
+  for (std::size_t i = 0; i < some.columns.rows; ++i) {
+    CHECK(training.keeps(0, some.columns.origins[i].offset()));
+  }
+  for (std::size_t i = 1; i < some.columns.rows; ++i) {
+    CHECK(some.columns.dense[0][i - 1] < some.columns.dense[0][i]);
+    CHECK(some.columns.origins[i - 1].offset() < some.columns.origins[i].offset());
+  }
+}
+
+TEST_CASE("chosen criteo columns come in the order given, globs in file order",
+          "[format][criteo]") {
+  SplitMaker maker;
+  const auto format =
+      open_criteo_tsv({}, {.label = "label", .dense = {"I3", "I1*"}, .sparse = {"C26", "C[12]"}});
+  REQUIRE(format);
+  const Schema& schema = (*format)->schema();
+  CHECK(schema.dense == std::vector<std::string>{"I3", "I1", "I10", "I11", "I12", "I13"});
+  REQUIRE(schema.sparse.size() == 3);
+  CHECK(schema.sparse[0].name == "C26");
+  CHECK(schema.sparse[1].name == "C1");
+  const Decoded decoded = maker.decode(**format, row_with(2, "5") + row_with(2, "no"));
+  REQUIRE(decoded.columns.rows == 1);
+  CHECK(decoded.bad.size() == 1);  // I2 is not wanted but checked all the same.
+  CHECK(decoded.columns.dense[0][0] == 3.0F);
+  CHECK(decoded.columns.dense[2][0] == 10.0F);
+  CHECK(ids_of(decoded.columns.sparse[0], 0)[0] == 26);
+  CHECK(ids_of(decoded.columns.sparse[2], 0)[0] == 2);
+}
+
+TEST_CASE("criteo columns that cannot be are refused by key and name", "[format][criteo]") {
+  CHECK(refusal({.dense = {"I14"}}) ==
+        "columns.dense: no column matches \"I14\"; did you mean \"I1\"?");
+  CHECK(refusal({.dense = {"C1"}}) ==
+        "columns.dense: column \"C1\" of a criteo_tsv file is not dense; the dense ones are I1 to "
+        "I13");
+  CHECK(refusal({.sparse = {"I1"}}) ==
+        "columns.sparse: column \"I1\" of a criteo_tsv file is not sparse; the sparse ones are C1 "
+        "to C26");
+  CHECK(refusal({.label = "I1", .sparse = {"C1"}}) ==
+        "columns.label: column \"I1\" of a criteo_tsv file is not the label; that is \"label\"");
+  CHECK(refusal({.dense = {"I1", "I*"}}) ==
+        "columns.dense: column \"I1\" is already used by columns.dense; name it once");
+}
+
+TEST_CASE_METHOD(CriteoFixture, "decoded bytes bound what a split takes", "[format][criteo]") {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += row_with(14, "");
+  const Decoded decoded = decode(text, {.filter = {}, .keep_origins = true});
+  CHECK(decoded.columns.bytes() <= format->decoded_bytes(100, text.size()));
+}
+
+TEST_CASE("a row longer than the limit is refused with its place", "[format][criteo]") {
+  DatasetSpec spec;
+  spec.max_row_bytes = 100;
+  const auto format = std::move(*open_criteo_tsv(spec, {}));
+  const std::string good(100, 'x');
+  CHECK(SplitMaker::index(*format, good + "\n" + good, 7)->rows() == 2);
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{50}, std::size_t{1000}}) {
+    const auto refused = SplitMaker::index(*format, "short\n" + good + "y\n", piece);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Code::kCorrupt);
+    CHECK(refused.error().message.find("byte 6, line 2, is longer than 100 bytes") !=
+          std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace forebay::test
