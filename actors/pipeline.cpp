@@ -8,6 +8,7 @@
 #include "actors/batcher.h"
 #include "actors/split_issuer.h"
 #include "actors/stage/stage_workers.h"
+#include "core/base/check.h"
 #include "core/data/memory_budget.h"
 #include "core/runtime/actor_pool.h"
 #include "core/runtime/byte_queue.h"
@@ -242,6 +243,11 @@ PipelineStats Pipeline::stats() const {
   return stats;
 }
 
-Position Pipeline::end_position() const { return parts_->end; }
+bool Pipeline::ended() const { return parts_->ended.load(std::memory_order_acquire); }
+
+Position Pipeline::end_position() const {
+  FOREBAY_CHECK(ended());
+  return parts_->end;
+}
 
 }  // namespace forebay

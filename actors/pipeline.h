@@ -86,7 +86,9 @@ class Pipeline final : public BatchSource {
   Allocation allocation() const;
   PipelineStats stats() const;
 
-  /// The position after everything: valid once next() gave nothing and stop() was not called.
+  /// Whether the last batch of the last epoch has been made.
+  bool ended() const;
+  /// The position after everything; only once it has ended().
   Position end_position() const;
 
  private:

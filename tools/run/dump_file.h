@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/data/batch.h"
+#include "core/data/schema.h"
+
+namespace forebay {
+
+/// `--dump FILE`: what the trainer would see, in order, as a TSV a person can read.
+///
+/// A header (`batch`, `label`, the dense names, the sparse names), then a line a row; floats as
+/// `%.9g`, a sparse field as its ids joined by commas. Belongs to one thread.
+class DumpFile {
+ public:
+  static Result<DumpFile> create(const std::string& path, const Schema& schema);
+
+  Status write(const Batch& batch);
+  /// Writes out what is buffered; the file is whole only after this.
+  Status finish();
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  DumpFile(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  Status flush();
+  Error problem() const;
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::string text_;
+};
+
+}  // namespace forebay
