@@ -16,8 +16,7 @@ namespace forebay {
 struct PassWatch {
   std::function<bool()> stopped;                             ///< Asked between pieces.
   std::function<void(std::uint64_t stored_bytes)> progress;  ///< Told the growth after each piece.
-  std::function<Status(std::span<const char> content)>
-      copy;  ///< Is given each piece; may be empty.
+  std::function<void(std::span<const char> content)> copy;   ///< Is given each piece; may be empty.
 };
 
 /// Hands the content of `file` piece by piece to `piece`. kUnavailable "stopped" when the watch

@@ -72,6 +72,9 @@ Result<std::unique_ptr<BlockSource>> IndexedDataset::open(std::uint32_t number) 
     auto spill = InputFile::open(indexed.spill_path);
     if (!spill) return pass(spill);
     const FileStamp stamp = spill->stamp();
+    if (stamp.bytes != indexed.index.bytes) {
+      return fail(Code::kCorrupt, indexed.spill_path + " was changed; remove it and run again");
+    }
     return std::unique_ptr<BlockSource>(std::make_unique<PlainSource>(std::move(*spill), stamp));
   }
   auto index_file = InputFile::open(indexed.index_path);

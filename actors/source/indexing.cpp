@@ -32,6 +32,8 @@ class Indexing {
   std::uint64_t least_slot() const { return slot_rule::slot_for(content_bytes_.get()); }
   Status read_one(IndexedFile& file);
   PassWatch watch();
+  std::optional<SpillCopy> begin_copy(const IndexedFile& file);
+  void announce_copies() const;
   Status first_failure(std::vector<Status>& ends) const;
 
   std::vector<IndexedFile>& files_;
@@ -75,6 +77,7 @@ void Indexing::find_too_coarse(std::uint64_t slot) {
 
 Status Indexing::read_missing() {
   for (const std::size_t i : missing_) stored_bytes_to_read_ += files_[i].listed.stamp.bytes;
+  announce_copies();
   std::vector<Status> ends(missing_.size());
   for_each_in_parallel(missing_.size(), task_.options.threads, [&](std::size_t i) {
     if (failures_.get() == 0) ends[i] = read_one(files_[missing_[i]]);
@@ -100,8 +103,14 @@ Status Indexing::read_one(IndexedFile& file) {
   if (auto status = stored->check(file.listed.stamp); !status) return status;
   auto writer = IndexWriter::create(file.index_path);
   if (!writer) return pass(writer);
-  auto index = index_file(*stored, file.listed.codec, task_.format, *writer, watch());
+  std::optional<SpillCopy> copy = begin_copy(file);
+  PassWatch onlookers = watch();
+  onlookers.copy = [&copy](std::span<const char> content) {
+    if (copy && !copy->write(content)) copy.reset();
+  };
+  auto index = index_file(*stored, file.listed.codec, task_.format, *writer, onlookers);
   if (!index) return pass(index);
+  if (copy && !copy->commit()) copy.reset();
   const bool known = file.listed.codec == Codec::kPlain || !file.index.path.empty();
   if (!known) content_bytes_.add(index->bytes);
   index->path = file.listed.absolute;
@@ -111,6 +120,28 @@ Status Indexing::read_one(IndexedFile& file) {
   index->coarsen(least_slot());
   file.index = std::move(*index);
   return {};
+}
+
+// A copy that finds no room is given up here; spill_files sees to it when it has to be.
+std::optional<SpillCopy> Indexing::begin_copy(const IndexedFile& file) {
+  if (task_.spill == nullptr || file.listed.codec == Codec::kPlain) return {};
+  const std::string path = task_.spill->path_of(file.listed);
+  if (!file.index.path.empty() && SpillFolder::holds(path, file.index.bytes)) return {};
+  auto copy = SpillCopy::begin(*task_.spill, path, SpillNeed::kWelcome);
+  if (!copy) return {};
+  return std::move(*copy);
+}
+
+void Indexing::announce_copies() const {
+  const auto packed = std::count_if(missing_.begin(), missing_.end(), [this](std::size_t i) {
+    return files_[i].listed.codec != Codec::kPlain;
+  });
+  if (task_.spill == nullptr || packed == 0 || !task_.options.announce) return;
+  task_.options.announce(
+      "writing " + std::to_string(packed) + " compressed " + (packed == 1 ? "file" : "files") +
+      " decompressed to " + task_.spill->path() +
+      " while indexing, to read out of order (run.spill = " + size_text(task_.spill->limit()) +
+      ")");
 }
 
 PassWatch Indexing::watch() {

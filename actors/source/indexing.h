@@ -6,6 +6,7 @@
 #include "actors/format/format.h"
 #include "actors/source/dataset.h"
 #include "actors/source/indexed_dataset.h"
+#include "actors/source/spill_folder.h"
 #include "core/base/result.h"
 #include "core/data/digest.h"
 
@@ -15,7 +16,8 @@ namespace forebay {
 struct IndexingTask {
   const DatasetOptions& options;
   const Format& format;
-  Digest settings;  ///< Of what in the job decides where rows start.
+  Digest settings;               ///< Of what in the job decides where rows start.
+  SpillFolder* spill = nullptr;  ///< Where packed files are copied while they are read, if at all.
 };
 
 /// Fills in every file's index at the dataset's one slot size, from the cache or by reading the

@@ -9,7 +9,10 @@
 #include "actors/source/index_cache.h"
 #include "actors/source/indexed_dataset.h"
 #include "actors/source/indexing.h"
+#include "actors/source/manifest.h"
 #include "actors/source/partial_file.h"
+#include "actors/source/spill_folder.h"
+#include "actors/source/spilling.h"
 
 namespace forebay {
 namespace {
@@ -76,10 +79,9 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   remove_dead_partials(index_folder);
   std::vector<IndexedFile> files;
   for (ListedFile& file : *listed) {
-    files.push_back({.listed = file,
-                     .index = {},
-                     .index_path = index_path(index_folder, file.absolute),
-                     .spill_path = {}});
+    IndexedFile& added = files.emplace_back();
+    added.index_path = index_path(index_folder, file.absolute);
+    added.listed = std::move(file);
   }
   const IndexingTask task{.options = options, .format = **format, .settings = settings_of(spec)};
   if (auto status = index_files(files, task); !status) return pass(status);
@@ -88,6 +90,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
       options.random_access ? RestartSource::Reads::kAnywhere : RestartSource::Reads::kInOrder;
   auto dataset = std::make_unique<IndexedDataset>(std::move(*format), std::move(files), reads);
   if (dataset->rows() == 0) return no_rows(spec);
+  if (auto status = write_manifest(options.run_dir, *dataset); !status) return pass(status);
   return std::unique_ptr<Dataset>(std::move(dataset));
 }
 

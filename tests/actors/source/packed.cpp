@@ -56,13 +56,14 @@ std::string zstd_frames(std::string_view content, std::size_t piece) {
 }
 
 std::string random_lines(std::uint64_t seed, std::size_t bytes) {
-  static constexpr std::array<std::string_view, 8> kWords = {"0",  "1",    "68fd1e64", "80e26c9b",
-                                                             "\t", "\t\t", "fb936136", "7b4723c4"};
+  static constexpr std::array<std::string_view, 8> kWords = {",",  ",1", ",68fd1e64", ",80e26c9b",
+                                                             ",0", ",,", ",fb936136", ",7b4723c4"};
   Random random(seed);
-  std::string text = "1\n";  // line_format wants files to begin alike
+  std::string text = "0,1\n";  // the same columns for every file
   while (text.size() < bytes) {
+    text += random.below(2) == 0 ? '0' : '1';
     for (std::uint32_t words = random.below(25); words > 0; --words) {
-      text += random.below(4) == 0 ? std::to_string(random.below(100'000))
+      text += random.below(4) == 0 ? ',' + std::to_string(random.below(100'000))
                                    : std::string(kWords[random.below(kWords.size())]);
     }
     text += '\n';

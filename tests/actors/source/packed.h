@@ -16,8 +16,8 @@ std::string zstd(std::string_view content);
 /// `content` as zstd frames of `piece` bytes each.
 std::string zstd_frames(std::string_view content, std::size_t piece);
 
-/// Lines of random words, 1 to 200 bytes each, `bytes` in all or a little more: they pack about
-/// as well as click logs do.
+/// CSV rows of a label and up to 24 random fields, `bytes` in all or a little more: they pack
+/// about as well as click logs do.
 std::string random_lines(std::uint64_t seed, std::size_t bytes);
 
 }  // namespace forebay::test

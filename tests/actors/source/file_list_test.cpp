@@ -1,0 +1,138 @@
+#include "actors/source/file_list.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/actors/source/packed.h"
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using test::TempDir;
+
+std::vector<std::string> names(const TempDir& folder, const std::vector<std::string>& paths) {
+  auto files = list_files(paths, folder.path());
+  INFO((files ? "" : files.error().message));
+  REQUIRE(files);
+  std::vector<std::string> found;
+  for (const ListedFile& file : *files) found.push_back(file.name);
+  return found;
+}
+
+Error refusal(const TempDir& folder, const std::vector<std::string>& paths) {
+  auto files = list_files(paths, folder.path());
+  REQUIRE_FALSE(files);
+  return files.error();
+}
+
+bool mentions(const Error& error, const std::string& text) {
+  return error.message.find(text) != std::string::npos;
+}
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("a glob gives its files sorted bytewise, each entry of the list in turn",
+          "[actors][source]") {
+  TempDir folder;
+  for (const char* name : {"b.tsv", "B.tsv", "a10.tsv", "a9.tsv"}) folder.write(name, "x");
+  CHECK(names(folder, {"*.tsv"}) == Names{"B.tsv", "a10.tsv", "a9.tsv", "b.tsv"});
+  CHECK(names(folder, {"b.tsv", "a*.tsv"}) == Names{"b.tsv", "a10.tsv", "a9.tsv"});
+}
+
+TEST_CASE("packed files come in the order of plain ones", "[actors][source]") {
+  // "a.gz" sorts after "a-1.gz" though "a" sorts before "a-1".
+  TempDir folder;
+  folder.write("a.gz", test::gzip("x"));
+  folder.write("a-1.gz", test::gzip("x"));
+  CHECK(names(folder, {"*"}) == Names{"a", "a-1"});
+}
+
+TEST_CASE("names are relative to the folder that all files share", "[actors][source]") {
+  TempDir folder;
+  folder.write("data/x/1.tsv", "x");
+  folder.write("data/y/2.tsv.zst", test::zstd("x"));
+  CHECK(names(folder, {"data/*/*"}) == Names{"x/1.tsv", "y/2.tsv"});
+  CHECK(names(folder, {"data/../data/x/./1.tsv"}) == Names{"1.tsv"});
+  CHECK(names(folder, {folder.path("data/x/1.tsv")}) == Names{"1.tsv"});
+}
+
+TEST_CASE("a name with glob characters is taken as it stands when there is such a file",
+          "[actors][source]") {
+  TempDir folder;
+  folder.write("day[1].tsv", "x");
+  folder.write("day1.tsv", "x");
+  CHECK(names(folder, {"day[1].tsv"}) == Names{"day[1].tsv"});
+}
+
+TEST_CASE("what matches nothing is named", "[actors][source]") {
+  TempDir folder;
+  CHECK(refusal(folder, {"none.tsv"}).code == Code::kNotFound);
+  CHECK(mentions(refusal(folder, {"none.tsv"}), "none.tsv: no such file"));
+  CHECK(refusal(folder, {"day_*.tsv"}).code == Code::kNotFound);
+  CHECK(mentions(refusal(folder, {"day_*.tsv"}), "day_*.tsv matches no file"));
+  CHECK(refusal(folder, {}).code == Code::kInvalid);
+}
+
+TEST_CASE("what is no readable file is refused by name", "[actors][source]") {
+  TempDir folder;
+  SECTION("a folder") {
+    folder.write("data/a.tsv", "x");
+    CHECK(mentions(refusal(folder, {"data"}), "data is a directory"));
+  }
+  SECTION("a pipe, without waiting for its writer") {
+    REQUIRE(::mkfifo(folder.path("pipe").c_str(), S_IRUSR | S_IWUSR) == 0);
+    CHECK(mentions(refusal(folder, {"pipe"}), "pipe is not a regular file"));
+  }
+  SECTION("a device") { CHECK(mentions(refusal(folder, {"/dev/null"}), "/dev/null is not a reg")); }
+  SECTION("a link to nowhere") {
+    std::filesystem::create_symlink("nowhere", folder.path("link"));
+    CHECK(mentions(refusal(folder, {"l*"}), "link cannot be read"));
+  }
+  SECTION("more than 2^40 bytes") {
+    folder.write("large.tsv", "x");
+    std::filesystem::resize_file(folder.path("large.tsv"), kMostFileBytes + 1);
+    CHECK(mentions(refusal(folder, {"large.tsv"}), "large.tsv is larger than 1 TiB"));
+  }
+}
+
+TEST_CASE("a file that is named twice is refused", "[actors][source]") {
+  TempDir folder;
+  folder.write("a.tsv", "x");
+  CHECK(mentions(refusal(folder, {"a.tsv", "*.tsv"}), "a.tsv twice"));
+  CHECK(mentions(refusal(folder, {"a.tsv", "./a.tsv"}), "a.tsv twice"));
+}
+
+TEST_CASE("the codec is told by content, and a promising name must keep its word",
+          "[actors][source]") {
+  TempDir folder;
+  folder.write("plain", "x");
+  folder.write("gzip", test::gzip("x"));
+  folder.write("zstd", test::zstd("x"));
+  folder.write("skippable", std::string("\x50\x2a\x4d\x18\0\0\0\0", 8) + test::zstd("x"));
+  auto files = list_files({"plain", "gzip", "zstd", "skippable"}, folder.path());
+  REQUIRE(files);
+  CHECK((*files)[0].codec == Codec::kPlain);
+  CHECK((*files)[1].codec == Codec::kGzip);
+  CHECK((*files)[2].codec == Codec::kZstd);
+  CHECK((*files)[3].codec == Codec::kZstd);
+
+  folder.write("wrong.gz", "x");
+  folder.write("wrong.zst", test::gzip("x"));
+  folder.write("empty.gz", "");
+  folder.write("other.xz", std::string("\xfd"
+                                       "7zXZ\0rest",
+                                       10));
+  CHECK(mentions(refusal(folder, {"wrong.gz"}), "wrong.gz is named .gz but holds no gzip data"));
+  CHECK(mentions(refusal(folder, {"wrong.zst"}), "wrong.zst is named .zst"));
+  CHECK(mentions(refusal(folder, {"empty.gz"}), "empty.gz is named .gz"));
+  CHECK(mentions(refusal(folder, {"other.xz"}), "holds xz data"));
+}
+
+}  // namespace
+}  // namespace forebay
