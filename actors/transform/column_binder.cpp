@@ -73,12 +73,11 @@ std::vector<std::size_t> ColumnBinder::sparse() { return of_kind(ColumnKind::kSp
 
 std::vector<std::size_t> ColumnBinder::sparse_pair() {
   std::vector<std::size_t> pair = of_kind(ColumnKind::kSparse);
-  // A column against itself is legal, and the pattern list drops repeats.
   const auto& columns = request_.spec().columns;
   if (pair.size() == 1 && columns.size() == 2 && columns[0] == columns[1]) pair.push_back(pair[0]);
   if (pair.size() != 2) {
     request_.refuse("columns", "takes two columns, not " + std::to_string(pair.size()));
-    return {0, 0};
+    return {};
   }
   return pair;
 }

@@ -40,7 +40,7 @@ class ColumnBinder {
   std::vector<ColumnRef> any();
   std::vector<std::size_t> dense();
   std::vector<std::size_t> sparse();
-  /// Exactly two sparse columns.
+  /// Exactly two sparse columns; a column against itself is legal. Empty when refused.
   std::vector<std::size_t> sparse_pair();
   /// The sparse column of this name, as parameter `key` gives it.
   std::size_t sparse_named(const std::string& key, const std::string& name);

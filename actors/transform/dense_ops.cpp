@@ -1,3 +1,5 @@
+#include <cmath>
+#include <string>
 #include <utility>
 
 #include "actors/transform/column_memory.h"
@@ -39,6 +41,87 @@ std::unique_ptr<TransformPlan::Step> make_log1p(OpInput& input) {
   });
 }
 
+std::unique_ptr<TransformPlan::Step> make_logit(OpInput& input) {
+  const double eps = input.params.number_or("eps", 1e-6, {1e-12, 0.499});
+  return dense_step(input, [eps](StepRun& run, float* values) {
+    run.kernels.logit(values, run.columns.rows, eps);
+  });
+}
+
+std::unique_ptr<TransformPlan::Step> make_box_cox(OpInput& input) {
+  const double lambda = input.params.number("lambda", {-100, 100});
+  const double low = input.params.number_or("min", 1e-6, {1e-30, 1e30});
+  return dense_step(input, [=](StepRun& run, float* values) {
+    run.kernels.box_cox(values, run.columns.rows, lambda, low);
+  });
+}
+
+/// Values to bucket numbers; a NaN, missing or not, has no bucket and gives an empty list.
+class BucketizeStep final : public TransformPlan::Step {
+ public:
+  BucketizeStep(Targets targets, std::vector<float> borders)
+      : targets_(std::move(targets)), borders_(std::move(borders)) {}
+
+  Status run(StepRun& run) const override {
+    for (const ColumnTarget& target : targets_) {
+      const std::size_t rows = run.columns.rows;
+      SparseColumn column = hold_sparse(run, rows);
+      run.kernels.bucketize(run.columns.dense[target.from], rows, borders_.data(),
+                            borders_.size(), column.values);
+      keep_buckets(column, rows);
+      put_sparse(run.columns, target.to, column);
+    }
+    drop_dense_sources(run.columns, targets_);
+    return {};
+  }
+
+  void bound(SizeBound& size) const override {
+    for (const ColumnTarget& target : targets_) size.hold_sparse(target.to, size.rows());
+  }
+
+ private:
+  static void keep_buckets(SparseColumn& column, std::size_t rows) {
+    std::int32_t kept = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::int64_t bucket = column.values[row];
+      column.values[kept] = bucket;
+      kept += bucket < 0 ? 0 : 1;
+      column.offsets[row + 1] = kept;
+    }
+  }
+
+  Targets targets_;
+  std::vector<float> borders_;
+};
+
+/// The borders as floats, which is what values are compared with.
+std::vector<float> read_borders(ParamReader& params) {
+  std::vector<float> borders;
+  for (const double border : params.numbers("borders")) {
+    borders.push_back(static_cast<float>(border));
+    if (!std::isfinite(borders.back())) params.refuse("borders", "must be finite as float32");
+  }
+  if (borders.empty()) params.refuse("borders", "must not be empty");
+  for (std::size_t i = 1; i < borders.size(); ++i) {
+    if (borders[i] < borders[i - 1]) {
+      params.refuse("borders", "must ascend; border " + std::to_string(i + 1) +
+                                   " is below the one before it");
+    }
+    if (i > 1 && borders[i] == borders[i - 2]) {
+      params.refuse("borders", "may hold a value twice at most, as float32; border " +
+                                   std::to_string(i + 1) + " is its third");
+    }
+  }
+  return borders;
+}
+
+std::unique_ptr<TransformPlan::Step> make_bucketize(OpInput& input) {
+  std::vector<float> borders = read_borders(input.params);
+  const auto bound = static_cast<std::int64_t>(borders.size()) + 1;
+  Targets targets = input.columns.dense_to_sparse(input.columns.dense(), bound);
+  return std::make_unique<BucketizeStep>(std::move(targets), std::move(borders));
+}
+
 }  // namespace
 
 std::vector<OpEntry> dense_ops() {
@@ -46,6 +129,19 @@ std::vector<OpEntry> dense_ops() {
       {{"log1p", "dense", "dense", "", "log(1 + max(x, 0)), within 2 ulp", "stays missing"},
        {"output"},
        make_log1p},
+      {{"logit", "dense", "dense", "eps = 1e-6", "log(p / (1 - p)), p = x held in [eps, 1 - eps]",
+        "stays missing"},
+       {"eps", "output"},
+       make_logit},
+      {{"box_cox", "dense", "dense", "lambda, min = 1e-6",
+        "(x^lambda - 1) / lambda, log x for lambda = 0, of max(x, min)", "stays missing"},
+       {"lambda", "min", "output"},
+       make_box_cox},
+      {{"bucketize", "dense", "sparse", "borders (ascending, each at most twice)",
+        "the number of borders below x; one more where x equals a doubled border",
+        "missing and NaN give an empty list"},
+       {"borders", "output"},
+       make_bucketize},
   };
 }
 

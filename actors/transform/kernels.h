@@ -18,10 +18,18 @@ enum class SimdLevel : std::uint8_t { kScalar, kAvx2, kAvx512 };
 struct Kernels {
   /// log(1 + max(x, 0)), within 2 ulp.
   void (*log1p)(float* values, std::size_t count);
+  /// log(p / (1 - p)) for p = x clamped to [eps, 1 - eps]; computed in double, rounded once.
+  void (*logit)(float* values, std::size_t count, double eps);
+  /// (x^lambda - 1) / lambda of max(x, low), log x when lambda is 0; likewise.
+  void (*box_cox)(float* values, std::size_t count, double lambda, double low);
   /// min(max(x, low), high).
   void (*clamp)(float* values, std::size_t count, float low, float high);
   /// `missing` becomes `value`.
   void (*fill)(float* values, std::size_t count, float value);
+  /// The bucket of each value: the number of borders below it, and one more where it equals a
+  /// doubled border; -1 for a NaN. `borders` ascend, each at most twice.
+  void (*bucketize)(const float* values, std::size_t count, const float* borders,
+                    std::size_t num_borders, std::int64_t* buckets);
 
   /// The id's hash modulo the divisor (actors/transform/id_hash.h).
   void (*sigrid_hash)(std::int64_t* ids, std::size_t count, std::uint64_t salt, FloorMod modulus);

@@ -7,7 +7,10 @@ namespace {
 
 std::vector<OpEntry> all_ops() {
   std::vector<OpEntry> all;
-  for (auto& ops : {dense_ops(), id_ops()}) all.insert(all.end(), ops.begin(), ops.end());
+  for (const auto& ops : {dense_ops(), any_ops(), one_hot_ops(), id_ops(), list_ops(),
+                          similarity_ops(), row_ops()}) {
+    all.insert(all.end(), ops.begin(), ops.end());
+  }
   return all;
 }
 

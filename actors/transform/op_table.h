@@ -28,6 +28,11 @@ const std::vector<OpEntry>& op_table();
 
 // The entries, by the file that makes their steps.
 std::vector<OpEntry> dense_ops();
+std::vector<OpEntry> any_ops();
+std::vector<OpEntry> one_hot_ops();
 std::vector<OpEntry> id_ops();
+std::vector<OpEntry> list_ops();
+std::vector<OpEntry> similarity_ops();
+std::vector<OpEntry> row_ops();
 
 }  // namespace forebay

@@ -27,10 +27,13 @@ SizeBound::SizeBound(std::size_t rows, std::size_t decoded_bytes, std::size_t sp
 std::size_t SizeBound::ids(std::span<const std::size_t> sparse) const {
   std::size_t own = 0;
   std::size_t decoded = 0;
+  std::size_t repeats = 1;  // a column may be named twice, and counts twice then
   for (const std::size_t index : sparse) {
     (sparse_[index].decoded ? decoded : own) += sparse_[index].ids;
+    const auto times = std::count(sparse.begin(), sparse.end(), index);
+    repeats = std::max(repeats, static_cast<std::size_t>(times));
   }
-  return own + std::min(decoded, decoded_ids_);
+  return own + std::min(decoded, repeats * decoded_ids_);
 }
 
 void SizeBound::hold(std::size_t bytes) {

@@ -14,6 +14,7 @@ namespace forebay {
 
 struct TransformPlan::State {
   std::vector<std::unique_ptr<Step>> steps;
+  std::vector<std::string> names;  // of the steps: "transform 1 (log1p)"
   std::size_t input_dense = 0;
   std::size_t input_sparse = 0;
   Schema output;
@@ -112,6 +113,7 @@ Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& s
     auto step = make_step(state.steps.size() + 1, spec, state.output);
     if (!step) return pass(step);
     state.steps.push_back(std::move(*step));
+    state.names.push_back(OpRequest(state.steps.size(), spec).name());
     text.add(spec);
   }
   state.fingerprint = text.fingerprint();
@@ -129,8 +131,10 @@ Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) c
   FOREBAY_CHECK(columns.dense.size() == state_->input_dense);
   FOREBAY_CHECK(columns.sparse.size() == state_->input_sparse);
   StepRun run{columns, context, state_->kernels};
-  for (const auto& step : state_->steps) {
-    if (auto status = step->run(run); !status) return status;
+  for (std::size_t i = 0; i < state_->steps.size(); ++i) {
+    if (auto status = state_->steps[i]->run(run); !status) {
+      return fail(status.error().code, state_->names[i] + ": " + status.error().message);
+    }
   }
   for (float* values : columns.dense) state_->kernels.fill(values, columns.rows, 0.0F);
   return {};

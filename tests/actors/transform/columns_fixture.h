@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,9 +56,9 @@ class Columns {
 
   const Schema& schema() const { return schema_; }
   ColumnSet& set() { return set_; }
-  BufferPool& pool() { return pool_; }
-  MemoryBudget& budget() { return budget_; }
-  TransformContext context() { return {pool_, 7, files_}; }
+  BufferPool& pool() { return *pool_; }
+  MemoryBudget& budget() { return *budget_; }
+  TransformContext context() { return {*pool_, 7, files_}; }
 
   /// Compiles and runs; the first failure of either.
   Status apply(const std::vector<TransformSpec>& specs) {
@@ -87,7 +88,7 @@ class Columns {
  private:
   template <class T>
   T* hold(std::size_t count) {
-    set_.slabs.push_back(pool_.take(count * sizeof(T)));
+    set_.slabs.push_back(pool_->take(count * sizeof(T)));
     return set_.slabs.back().as<T>();
   }
 
@@ -102,8 +103,8 @@ class Columns {
     return column;
   }
 
-  MemoryBudget budget_{std::size_t{1} << 32};
-  BufferPool pool_{budget_};
+  std::unique_ptr<MemoryBudget> budget_ = std::make_unique<MemoryBudget>(std::size_t{1} << 32);
+  std::unique_ptr<BufferPool> pool_ = std::make_unique<BufferPool>(*budget_);
   std::vector<std::string> files_{"clicks.tsv"};
   Schema schema_;
   ColumnSet set_;

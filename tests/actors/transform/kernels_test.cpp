@@ -1,5 +1,6 @@
 #include "actors/transform/kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -94,6 +95,12 @@ using Ids = std::vector<std::int64_t>;
 TEST_CASE("dense kernels give the same bits on every level", "[actors][transform]") {
   const auto floats = all_kinds_of_floats();
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.log1p(v.data(), v.size()); });
+  check_same_bits(floats, [](const Kernels& k, Floats& v) { k.logit(v.data(), v.size(), 1e-6); });
+  for (const double lambda : {0.0, 0.5, -1.0, 3.0, 1e-9, 99.0, -99.0}) {
+    check_same_bits(floats, [=](const Kernels& k, Floats& v) {
+      k.box_cox(v.data(), v.size(), lambda, 1e-6);
+    });
+  }
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.clamp(v.data(), v.size(), -1, 2); });
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.fill(v.data(), v.size(), 5); });
 }
@@ -108,6 +115,34 @@ TEST_CASE("id kernels give the same bits on every level", "[actors][transform]")
     check_same_bits(ids, [&](const Kernels& k, Ids& v) { k.floor_mod(v.data(), v.size(), mod); });
   }
   check_same_bits(ids, [](const Kernels& k, Ids& v) { k.clamp_ids(v.data(), v.size(), -5, 9); });
+}
+
+TEST_CASE("bucketize gives the same buckets on every level", "[actors][transform]") {
+  const auto floats = all_kinds_of_floats();
+  Random random(3);
+  for (const std::size_t num_borders : {1, 5, 64, 65, 300}) {
+    Floats borders;
+    for (std::size_t i = 0; i < num_borders; ++i) {
+      borders.push_back(static_cast<float>(random.below(200)) / 100);
+    }
+    std::sort(borders.begin(), borders.end());
+    for (std::size_t i = 2; i < borders.size(); ++i) {  // at most twice each
+      if (borders[i] <= borders[i - 2]) borders[i] = std::nextafter(borders[i - 1], HUGE_VALF);
+    }
+    for (const Kernels& kernels : levels()) {
+      Ids buckets(floats.size());
+      kernels.bucketize(floats.data(), floats.size(), borders.data(), borders.size(),
+                        buckets.data());
+      for (std::size_t i = 0; i < floats.size(); ++i) {
+        const float value = floats[i];
+        const auto at = std::lower_bound(borders.begin(), borders.end(), value);
+        std::int64_t expected = at - borders.begin();
+        if (std::count(borders.begin(), borders.end(), value) == 2) ++expected;
+        if (std::isnan(value)) expected = -1;
+        if (buckets[i] != expected) FAIL(value << " of " << num_borders << " borders");
+      }
+    }
+  }
 }
 
 TEST_CASE("the floor modulus is the remainder of a true division", "[actors][transform]") {
@@ -160,6 +195,44 @@ TEST_CASE("log1p is within 2 ulp of the true value", "[actors][transform]") {
     worst = std::max(worst, std::fabs(static_cast<double>(y) - exact) / ulp);
   }
   CHECK(worst < 1.5);
+}
+
+/// The error of `values` against `exact` in units of a float's last place.
+double worst_ulp(const Floats& values, const std::vector<double>& exact) {
+  double worst = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto rounded = std::fabs(static_cast<float>(exact[i]));
+    if (std::isinf(rounded) && std::fabs(values[i]) == rounded) continue;
+    const double ulp = std::nextafter(rounded, HUGE_VALF) - rounded;
+    worst = std::max(worst, std::fabs(static_cast<double>(values[i]) - exact[i]) / ulp);
+  }
+  return worst;
+}
+
+TEST_CASE("logit and box_cox are the true values rounded once", "[actors][transform]") {
+  Random random(4);
+  Floats shares;
+  std::vector<double> logits;
+  for (int i = 0; i < 20000; ++i) {
+    shares.push_back(static_cast<float>(random.uniform()));
+    const double p = std::min(std::max(static_cast<double>(shares.back()), 1e-3), 1 - 1e-3);
+    logits.push_back(std::log(p / (1 - p)));
+  }
+  levels().back().logit(shares.data(), shares.size(), 1e-3);
+  CHECK(worst_ulp(shares, logits) < 0.51);
+
+  for (const double lambda : {0.0, 0.5, -1.0, 2.0, 1e-7, -12.5}) {
+    Floats values;
+    std::vector<double> exact;
+    for (int i = 0; i < 20000; ++i) {
+      values.push_back(static_cast<float>(std::exp(80 * random.uniform() - 40)));
+      const double x = std::max(static_cast<double>(values.back()), 1e-6);
+      exact.push_back(lambda == 0 ? std::log(x) : std::expm1(lambda * std::log(x)) / lambda);
+    }
+    levels().back().box_cox(values.data(), values.size(), lambda, 1e-6);
+    INFO("lambda " << lambda);
+    CHECK(worst_ulp(values, exact) < 0.51);
+  }
 }
 
 TEST_CASE("log1p keeps missing, has one NaN and takes negatives as 0", "[actors][transform]") {

@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "actors/transform/column_memory.h"
+#include "actors/transform/id_hash.h"
+#include "actors/transform/list_step.h"
+#include "actors/transform/op_table.h"
+
+namespace forebay {
+namespace {
+
+using StepPtr = std::unique_ptr<TransformPlan::Step>;
+
+/// Cuts lists in place.
+class FirstXStep final : public TransformPlan::Step {
+ public:
+  FirstXStep(std::vector<ColumnTarget> targets, std::int64_t most)
+      : targets_(std::move(targets)), most_(most) {}
+
+  Status run(StepRun& run) const override {
+    for (const ColumnTarget& target : targets_) {
+      const SparseColumn& column = sparse_target(run, target);
+      if (column.offsets != nullptr) cut(column, run.columns.rows);
+    }
+    return {};
+  }
+
+  void bound(SizeBound& size) const override { bound_sparse_targets(size, targets_); }
+
+ private:
+  void cut(const SparseColumn& column, std::size_t rows) const {
+    std::int32_t first = column.offsets[0];
+    std::int64_t* to = column.values + first;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::int32_t last = column.offsets[row + 1];
+      const auto kept = static_cast<std::int32_t>(std::min<std::int64_t>(last - first, most_));
+      to = std::copy_n(column.values + first, kept, to);
+      column.offsets[row + 1] = static_cast<std::int32_t>(to - column.values);
+      first = last;
+    }
+  }
+
+  std::vector<ColumnTarget> targets_;
+  std::int64_t most_;
+};
+
+StepPtr make_first_x(OpInput& input) {
+  const std::int64_t most = input.params.integer("x", {.low = 1});
+  auto targets = input.columns.sparse_to_sparse(input.columns.sparse());
+  return std::make_unique<FirstXStep>(std::move(targets), most);
+}
+
+/// Hashes of n consecutive ids of the columns' lists, laid end to end.
+struct NGram {
+  std::int64_t n = 1;
+
+  std::size_t count(RowLists lists) const {
+    std::size_t length = 0;
+    for (const auto list : lists) length += list.size();
+    const auto size = static_cast<std::size_t>(n);
+    return length < size ? 0 : length - size + 1;
+  }
+  std::int64_t* row(RowLists lists, std::int64_t* scratch, std::int64_t* to) const {
+    std::int64_t* end = scratch;
+    for (const auto list : lists) end = std::copy(list.begin(), list.end(), end);
+    for (const std::int64_t* gram = scratch; end - gram >= n; ++gram) *to++ = hash(gram);
+    return to;
+  }
+  std::size_t most_ids(std::size_t, std::size_t ids) const { return ids; }
+
+ private:
+  std::int64_t hash(const std::int64_t* gram) const {
+    std::uint64_t mixed = static_cast<std::uint64_t>(n);
+    for (std::int64_t i = 0; i < n; ++i) {
+      mixed = hash_128_to_64(mixed, twang_mix64(static_cast<std::uint64_t>(gram[i])));
+    }
+    return static_cast<std::int64_t>(mixed);
+  }
+};
+
+StepPtr make_n_gram(OpInput& input) {
+  const std::int64_t n = input.params.integer("n", {1, 64});
+  return list_step(input, input.columns.sparse(), NGram{n});
+}
+
+/// Hashes of all pairs of two lists, the first list's ids in the outer loop.
+struct Cartesian {
+  std::int64_t max_ids = 1;
+
+  std::size_t count(RowLists lists) const {
+    return std::min(lists[0].size() * lists[1].size(), static_cast<std::size_t>(max_ids));
+  }
+  std::int64_t* row(RowLists lists, std::int64_t*, std::int64_t* to) const {
+    const std::int64_t* const end = to + max_ids;
+    for (const std::int64_t x : lists[0]) {
+      for (const std::int64_t y : lists[1]) {
+        if (to == end) return to;
+        const auto upper = twang_mix64(static_cast<std::uint64_t>(x));
+        const auto lower = twang_mix64(static_cast<std::uint64_t>(y));
+        *to++ = static_cast<std::int64_t>(hash_128_to_64(upper, lower));
+      }
+    }
+    return to;
+  }
+  std::size_t most_ids(std::size_t rows, std::size_t) const {
+    return rows * static_cast<std::size_t>(max_ids);
+  }
+};
+
+StepPtr make_cartesian(OpInput& input) {
+  const std::int64_t max_ids = input.params.integer_or("max_ids", 64, {1, 1 << 16});
+  return list_step(input, input.columns.sparse_pair(), Cartesian{max_ids});
+}
+
+/// The ids of the first list that the second has too, each once, in the first's order.
+struct Intersection {
+  std::size_t count(RowLists lists) const { return std::min(lists[0].size(), lists[1].size()); }
+  std::int64_t* row(RowLists lists, std::int64_t* scratch, std::int64_t* to) const {
+    std::int64_t* const other = scratch;
+    std::int64_t* const other_end = std::copy(lists[1].begin(), lists[1].end(), other);
+    std::sort(other, other_end);
+    std::int64_t* const taken = other_end;
+    std::int64_t* taken_end = taken;
+    for (const std::int64_t id : lists[0]) {
+      if (!std::binary_search(other, other_end, id)) continue;
+      std::int64_t* const place = std::lower_bound(taken, taken_end, id);
+      if (place != taken_end && *place == id) continue;
+      std::copy_backward(place, taken_end, taken_end + 1);
+      *place = id;
+      ++taken_end;
+      *to++ = id;
+    }
+    return to;
+  }
+  std::size_t most_ids(std::size_t, std::size_t ids) const { return ids; }
+};
+
+StepPtr make_intersection(OpInput& input) {
+  const auto pair = input.columns.sparse_pair();
+  if (pair.empty()) return nullptr;
+  const std::int64_t bound = input.columns.schema().sparse[pair[0]].bound;
+  return list_step(input, pair, Intersection{}, bound);
+}
+
+/// A further column beside each source: the place of each id in its list.
+class EnumerateStep final : public TransformPlan::Step {
+ public:
+  EnumerateStep(std::vector<ColumnTarget> targets, std::int64_t start)
+      : targets_(std::move(targets)), start_(start) {}
+
+  Status run(StepRun& run) const override {
+    for (const ColumnTarget& target : targets_) {
+      const SparseColumn& places = sparse_target(run, target);
+      for (std::size_t row = 0; row < run.columns.rows; ++row) {
+        std::int64_t place = start_;
+        for (std::int64_t& id : ids_of(places, row)) id = place++;
+      }
+    }
+    return {};
+  }
+
+  void bound(SizeBound& size) const override { bound_sparse_targets(size, targets_); }
+
+ private:
+  std::vector<ColumnTarget> targets_;
+  std::int64_t start_;
+};
+
+StepPtr make_enumerate(OpInput& input) {
+  const std::int64_t start = input.params.integer_or("start", 0, {0, std::int64_t{1} << 62});
+  std::vector<ColumnTarget> targets;
+  for (const std::size_t from : input.columns.sparse()) {
+    const std::string source = input.columns.schema().sparse[from].name;
+    const std::string name = input.columns.output_name(source, source + "_index");
+    targets.push_back({from, input.columns.add_sparse({name, 0}), false});
+  }
+  return std::make_unique<EnumerateStep>(std::move(targets), start);
+}
+
+}  // namespace
+
+std::vector<OpEntry> list_ops() {
+  return {
+      {{"first_x", "sparse", "sparse", "x (>= 1)", "the first min(x, length) ids of each list",
+        "an empty list stays empty"},
+       {"x", "output"},
+       make_first_x},
+      {{"n_gram", "sparse, any number", "one sparse", "n (1 to 64)",
+        "a hash of each n consecutive ids of the columns' lists laid end to end",
+        "fewer than n ids give an empty list"},
+       {"n", "output"},
+       make_n_gram},
+      {{"cartesian", "2 sparse", "one sparse", "max_ids = 64 (a row, at most 65536)",
+        "a hash of each pair of an id of the first list and one of the second; the first max_ids "
+        "pairs, the first list in the outer loop",
+        "an empty list on either side gives an empty list"},
+       {"max_ids", "output"},
+       make_cartesian},
+      {{"id_list_intersection", "2 sparse", "one sparse", "",
+        "the ids of the first list that the second has too, each once, in the first's order",
+        "an empty list on either side gives an empty list"},
+       {"output"},
+       make_intersection},
+      {{"enumerate", "sparse", "a further sparse", "start = 0; output = \"{}_index\"",
+        "the place of each id in its list: start, start + 1, …; the source stays",
+        "an empty list gives an empty list"},
+       {"start", "output"},
+       make_enumerate},
+  };
+}
+
+}  // namespace forebay

@@ -1,0 +1,124 @@
+#include <time.h>
+
+#include <utility>
+
+#include "actors/transform/column_memory.h"
+#include "actors/transform/op_table.h"
+#include "core/base/random.h"
+
+namespace forebay {
+namespace {
+
+using Kept = std::span<const std::uint32_t>;
+
+template <class T>
+void keep(T* values, Kept kept) {
+  for (std::size_t i = 0; i < kept.size(); ++i) values[i] = values[kept[i]];
+}
+
+void keep_lists(const SparseColumn& column, Kept kept) {
+  if (column.offsets == nullptr) return keep(column.values, kept);
+  // Row i of the result ends where it is read from at the latest, so offsets[i + 1] is free.
+  std::int32_t to = 0;
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const std::int32_t first = column.offsets[kept[i]];
+    const std::int32_t last = column.offsets[kept[i] + 1];
+    for (std::int32_t id = first; id < last; ++id) column.values[to++] = column.values[id];
+    column.offsets[i] = to;
+  }
+  // What was written at i belongs at i + 1.
+  for (std::size_t i = kept.size(); i > 0; --i) column.offsets[i] = column.offsets[i - 1];
+  column.offsets[0] = 0;
+}
+
+/// Keeps each row with one probability, by a hash of where the row came from: the same rows in
+/// every epoch and under any order.
+class SamplingStep final : public TransformPlan::Step {
+ public:
+  SamplingStep(double rate, std::uint64_t salt) : rate_(rate), salt_(salt) {}
+
+  Status run(StepRun& run) const override {
+    ColumnSet& columns = run.columns;
+    if (columns.origins == nullptr) return fail(Code::kInvalid, "needs to know the rows' origin");
+    const Buffer memory = run.context.pool.take(columns.rows * sizeof(std::uint32_t));
+    auto* kept = memory.as<std::uint32_t>();
+    std::size_t count = 0;
+    const std::uint64_t key = mix64(run.context.seed, salt_);
+    for (std::size_t row = 0; row < columns.rows; ++row) {
+      kept[count] = static_cast<std::uint32_t>(row);
+      Random random(mix64(key, columns.origins[row].packed));
+      count += random.uniform() < rate_ ? 1 : 0;
+    }
+    keep_rows(columns, {kept, count});
+    return {};
+  }
+
+  void bound(SizeBound& size) const override { size.borrow(size.rows() * sizeof(std::uint32_t)); }
+
+  bool needs_origins() const override { return true; }
+
+ private:
+  static void keep_rows(ColumnSet& columns, Kept kept) {
+    if (columns.labels != nullptr) keep(columns.labels, kept);
+    keep(columns.origins, kept);
+    for (float* values : columns.dense) keep(values, kept);
+    for (const SparseColumn& column : columns.sparse) keep_lists(column, kept);
+    columns.rows = kept.size();
+  }
+
+  double rate_;
+  std::uint64_t salt_;
+};
+
+std::unique_ptr<TransformPlan::Step> make_sampling(OpInput& input) {
+  const double rate = input.params.number("rate", {0, 1});
+  const auto salt = static_cast<std::uint64_t>(input.params.integer_or("salt", 0));
+  return std::make_unique<SamplingStep>(rate, salt);
+}
+
+/// CPU time of this thread in seconds: waiting for a CPU is no work done.
+double thread_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Costs CPU time and changes nothing, to make pipelines of a chosen cost.
+class SpinStep final : public TransformPlan::Step {
+ public:
+  explicit SpinStep(double microseconds) : microseconds_(microseconds) {}
+
+  Status run(StepRun& run) const override {
+    const double seconds = 1e-6 * microseconds_ * static_cast<double>(run.columns.rows);
+    const double start = thread_seconds();
+    while (thread_seconds() - start < seconds) {
+    }
+    return {};
+  }
+
+ private:
+  double microseconds_;
+};
+
+std::unique_ptr<TransformPlan::Step> make_spin(OpInput& input) {
+  return std::make_unique<SpinStep>(input.params.number("microseconds", {0, 1e6}));
+}
+
+}  // namespace
+
+std::vector<OpEntry> row_ops() {
+  return {
+      {{"sampling", "rows", "rows", "rate (0 to 1), salt = 0",
+        "keeps each row with this probability, by a hash of (order.seed, salt, where the row "
+        "came from): the same rows in every epoch",
+        "does not matter"},
+       {"rate", "salt"},
+       make_sampling},
+      {{"spin", "rows", "rows", "microseconds (of CPU time a row)",
+        "changes nothing and costs what it is told", "does not matter"},
+       {"microseconds"},
+       make_spin},
+  };
+}
+
+}  // namespace forebay
