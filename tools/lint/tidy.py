@@ -35,7 +35,8 @@ def headers_digest():
 
 def complaints(tidy, build, path):
     """What clang-tidy says of `path`; empty when it is content."""
-    done = subprocess.run([tidy, "-p", str(build), "--quiet", path], capture_output=True, text=True)
+    # Compiler warnings are the compiler's: GCC has spoken, and clang's own set is another one.
+    done = subprocess.run([tidy, "-p", str(build), "--quiet", "--extra-arg=-w", path], capture_output=True, text=True)
     return done.stdout + done.stderr if done.returncode else ""
 
 
