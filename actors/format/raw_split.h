@@ -17,7 +17,7 @@ struct BlockRef {
   std::uint64_t line = 0;    ///< Number of its first line in the file, from 1.
 };
 
-/// The undecoded bytes of a split: its blocks back to back in `bytes`.
+/// The undecoded bytes of a split: its blocks back to back, filling `bytes`.
 ///
 /// Each block ends in '\n'; where the last row of a file has none the loader has added one, which
 /// the block's size in `sizes` includes and BlockRef::bytes does not.

@@ -28,6 +28,7 @@ Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
     if (!ended) *at++ = '\n';
     raw.sizes.push_back(block.bytes + (ended ? 0 : 1));
   }
+  raw.bytes.shrink(static_cast<std::size_t>(at - raw.bytes.as<char>()));
   return raw;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/data/memory_budget.h"
 
 namespace forebay {
@@ -31,6 +32,12 @@ class Buffer {
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   explicit operator bool() const { return data_ != nullptr; }
+
+  /// Lets size() say how much of it was filled; what is reserved stays.
+  void shrink(std::size_t size) {
+    FOREBAY_CHECK(size <= size_);
+    size_ = size;
+  }
 
   template <class T>
   T* as() const {

@@ -1,0 +1,281 @@
+#include "actors/pipeline.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "actors/quarantine.h"
+#include "core/base/random.h"
+#include "tests/support/columns.h"
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+/// Criteo rows whose I1 is their number, so that each can be told apart after the pipeline.
+std::string criteo_rows(int first, int count, const std::set<int>& damaged) {
+  std::string text;
+  Random random(static_cast<std::uint64_t>(first));
+  for (int i = first; i < first + count; ++i) {
+    text += i % 5 == 0 ? "1" : "0";
+    text += '\t' + (damaged.contains(i) ? std::string("x") : std::to_string(i));
+    for (int column = 2; column <= 13; ++column) {
+      text += '\t';
+      if (random.below(4) != 0) text += std::to_string(random.below(1000));
+    }
+    constexpr std::array<char, 17> kDigits{"0123456789abcdef"};
+    for (int column = 0; column < 26; ++column) {
+      text += '\t';
+      if (random.below(4) == 0) continue;
+      for (int digit = 0; digit < 8; ++digit) text += kDigits.at(random.below(16));
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+struct Run {
+  std::vector<std::string> rows;
+  std::vector<std::size_t> batch_rows;
+  Position end;
+};
+
+/// A dataset of three files, 2300 rows, and pipelines over it.
+class Job {
+ public:
+  explicit Job(const std::set<int>& damaged = {}) {
+    dir_.write("day_0.tsv", criteo_rows(0, 1000, damaged));
+    dir_.write("day_1.tsv", criteo_rows(1000, 1, damaged));
+    dir_.write("day_2.tsv", criteo_rows(1001, 1299, damaged));
+    DatasetSpec spec;
+    spec.paths = {"*.tsv"};
+    DatasetOptions options;
+    options.base_dir = dir_.path();
+    options.run_dir = dir_.path("run");
+    auto opened = open_dataset(spec, {}, options);
+    REQUIRE(opened);
+    dataset_ = std::move(*opened);
+    auto plan = TransformPlan::compile({{"log1p", {"I2"}, {}}}, dataset_->format().schema());
+    REQUIRE(plan);
+    plan_ = std::make_unique<TransformPlan>(std::move(*plan));
+    order.batch_size = 100;
+    order.epochs = 2;
+  }
+
+  std::unique_ptr<Pipeline> start(const Allocation& allocation, std::uint64_t memory = 1 << 28,
+                                  const Position& start = {}) {
+    PipelineSpec spec;
+    spec.memory_bytes = memory;
+    spec.allocation = allocation;
+    const Sizing sizing(*dataset_, *plan_, order);
+    auto planned = plan_memory(spec, sizing, 0);
+    REQUIRE(planned);
+    return std::make_unique<Pipeline>(Pipeline::Options{.dataset = *dataset_,
+                                                        .plan = *plan_,
+                                                        .order = order,
+                                                        .allocation = allocation,
+                                                        .memory = *planned,
+                                                        .decode = {.filter = filter, .keep_origins = false},
+                                                        .start = start,
+                                                        .buffers = buffers_,
+                                                        .clock = clock_,
+                                                        .on_damaged = on_damaged});
+  }
+
+  /// Pulls at most `batches`.
+  static Run pull(Pipeline& pipeline, std::size_t batches = ~std::size_t{0}) {
+    Run run;
+    while (run.batch_rows.size() < batches) {
+      auto batch = pipeline.next();
+      REQUIRE(batch);
+      if (*batch == nullptr) {
+        run.end = pipeline.end_position();
+        break;
+      }
+      const auto rows = test::rows_of(**batch);
+      run.rows.insert(run.rows.end(), rows.begin(), rows.end());
+      run.batch_rows.push_back((*batch)->rows);
+      run.end = (*batch)->after;
+    }
+    return run;
+  }
+
+  const Dataset& dataset() const { return *dataset_; }
+  std::string path(const std::string& name) const { return dir_.path(name); }
+
+  OrderSpec order;
+  RowFilter filter;
+  std::function<Status(const std::vector<BadRow>&)> on_damaged = [](const std::vector<BadRow>&) {
+    return Status{};
+  };
+
+ private:
+  test::TempDir dir_;
+  MemoryBudget budget_{1 << 28};
+  BufferPool buffers_{budget_};
+  SystemClock clock_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<TransformPlan> plan_;
+};
+
+TEST_CASE("the batches are the same for every allocation and memory limit", "[actors][pipeline]") {
+  Job job;
+  const Run usual = Job::pull(*job.start({1, 1, 1, 1}));
+  CHECK(usual.rows.size() == 4600);
+  CHECK(usual.batch_rows.size() == 46);
+  CHECK(usual.end.epoch == 2);
+  for (const Allocation& allocation : {Allocation{4, 3, 2, 5}, Allocation{1, 6, 1, 1}, Allocation{8, 1, 1, 2}}) {
+    for (const std::uint64_t memory : {std::uint64_t{1} << 28, std::uint64_t{30} << 20}) {
+      const Run run = Job::pull(*job.start(allocation, memory));
+      CHECK(run.end.digest == usual.end.digest);
+      CHECK(run.rows == usual.rows);
+    }
+  }
+}
+
+TEST_CASE("every row comes once an epoch, in another order each time", "[actors][pipeline]") {
+  Job job;
+  const Run run = Job::pull(*job.start({2, 2, 2, 2}));
+  std::map<std::string, int> seen;
+  for (const std::string& row : run.rows) ++seen[row];
+  CHECK(seen.size() == 2300);
+  CHECK(std::all_of(seen.begin(), seen.end(), [](const auto& entry) { return entry.second == 2; }));
+  CHECK_FALSE(std::equal(run.rows.begin(), run.rows.begin() + 2300, run.rows.begin() + 2300));
+}
+
+TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][pipeline]") {
+  Job job;
+  job.order.epochs = 6;
+  const Run usual = Job::pull(*job.start({1, 1, 1, 1}));
+  const auto pipeline = job.start({1, 1, 1, 1});
+  Random random(7);
+  Run run;
+  while (true) {
+    const Run more = Job::pull(*pipeline, 1);
+    run.rows.insert(run.rows.end(), more.rows.begin(), more.rows.end());
+    run.end = more.end;
+    if (more.batch_rows.empty()) break;
+    REQUIRE(pipeline->resize(static_cast<Stage>(random.below(4)), 1 + static_cast<int>(random.below(5))));
+    REQUIRE(pipeline->set_prefetch(1 + random.below(1 << 20)));
+  }
+  CHECK(run.rows == usual.rows);
+  CHECK(run.end.digest == usual.end.digest);
+}
+
+TEST_CASE("a resumed run ends with the digest of one that was not stopped", "[actors][pipeline]") {
+  Job job;
+  const Run whole = Job::pull(*job.start({1, 1, 1, 1}));
+  Position position;
+  std::vector<std::string> rows;
+  std::size_t pulled = 1;
+  while (position.epoch < job.order.epochs) {
+    const Allocation allocation{static_cast<int>(pulled % 3) + 1, static_cast<int>(pulled % 4) + 1, 1, 2};
+    const Run part = Job::pull(*job.start(allocation, 1 << 28, position), pulled++ % 7 + 1);
+    rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+    position = part.end;
+  }
+  CHECK(rows == whole.rows);
+  CHECK(position == whole.end);
+}
+
+TEST_CASE("a finished run that is resumed gives nothing and stays where it is", "[actors][pipeline]") {
+  Job job;
+  const Run whole = Job::pull(*job.start({1, 1, 1, 1}));
+  const Run again = Job::pull(*job.start({1, 1, 1, 1}, 1 << 28, whole.end));
+  CHECK(again.rows.empty());
+  CHECK(again.end == whole.end);
+}
+
+TEST_CASE("arrival order gives every row once an epoch, over any number of resumes", "[actors][pipeline]") {
+  Job job;
+  job.order.mode = OrderSpec::Mode::kArrival;
+  Position position;
+  std::map<std::string, int> seen;
+  std::size_t pulled = 0;
+  while (position.epoch < job.order.epochs) {
+    const Run part = Job::pull(*job.start({3, 3, 2, 3}, 1 << 28, position), pulled++ % 9 + 1);
+    for (const std::string& row : part.rows) ++seen[row];
+    position = part.end;
+  }
+  CHECK(seen.size() == 2300);
+  CHECK(std::all_of(seen.begin(), seen.end(), [](const auto& entry) { return entry.second == 2; }));
+}
+
+TEST_CASE("training and held-out rows are the dataset, each row on one side", "[actors][pipeline]") {
+  Job job;
+  job.order.epochs = 1;
+  job.filter = RowFilter(RowFilter::Keep::kTraining, 1, 0.25);
+  const Run training = Job::pull(*job.start({1, 2, 1, 1}));
+  job.filter = RowFilter(RowFilter::Keep::kHeldOut, 1, 0.25);
+  const Run held_out = Job::pull(*job.start({1, 2, 1, 1}));
+  CHECK(training.end.held_out == held_out.rows.size());
+  CHECK(training.rows.size() + held_out.rows.size() == 2300);
+  // A quarter of 2300 rows is 575, standard deviation 21.
+  CHECK(std::abs(static_cast<int>(held_out.rows.size()) - 575) < 100);
+  std::set<std::string> all(training.rows.begin(), training.rows.end());
+  all.insert(held_out.rows.begin(), held_out.rows.end());
+  CHECK(all.size() == 2300);
+}
+
+TEST_CASE("damaged rows are counted once, quarantined, and leave the batches full", "[actors][pipeline]") {
+  Job job({3, 999, 1000, 2299});
+  auto quarantine = Quarantine::open(
+      {.path = job.path("quarantine.tsv"), .allowed = 4, .already = 0, .dataset = job.dataset()},
+      Quarantine::Begin::kFresh);
+  REQUIRE(quarantine);
+  job.on_damaged = [&](const std::vector<BadRow>& rows) { return (*quarantine)->add(rows); };
+  const Run run = Job::pull(*job.start({2, 2, 1, 1}));
+  CHECK(run.rows.size() == 2 * 2296);
+  CHECK(run.end.bad_rows == 4);
+  CHECK((*quarantine)->count() == 4);
+  CHECK(std::count(run.batch_rows.begin(), run.batch_rows.end(), 100U) == 44);
+}
+
+TEST_CASE("one damaged row more than allowed ends the run with an error that names it", "[actors][pipeline]") {
+  Job job({500});
+  auto quarantine = Quarantine::open(
+      {.path = job.path("quarantine.tsv"), .allowed = 0, .already = 0, .dataset = job.dataset()},
+      Quarantine::Begin::kFresh);
+  REQUIRE(quarantine);
+  job.on_damaged = [&](const std::vector<BadRow>& rows) { return (*quarantine)->add(rows); };
+  const auto pipeline = job.start({1, 1, 1, 1});
+  std::string message;
+  while (true) {
+    auto batch = pipeline->next();
+    if (!batch) {
+      message = batch.error().message;
+      break;
+    }
+    REQUIRE(*batch != nullptr);
+  }
+  CHECK_THAT(message, Catch::Contains("day_0.tsv: line 501") && Catch::Contains("bad_rows"));
+}
+
+TEST_CASE("a stopped pipeline gives nothing more and lets go of its threads", "[actors][pipeline]") {
+  Job job;
+  const auto pipeline = job.start({2, 2, 2, 2});
+  REQUIRE(pipeline->next());
+  pipeline->stop();
+  const auto after = pipeline->next();
+  REQUIRE(after);
+  CHECK(*after == nullptr);
+}
+
+TEST_CASE("memory too small for one split is refused with what is needed", "[actors][pipeline]") {
+  Job job;
+  PipelineSpec spec;
+  spec.memory_bytes = 10 << 20;
+  auto plan = TransformPlan::compile({}, job.dataset().format().schema());
+  REQUIRE(plan);
+  const Sizing sizing(job.dataset(), *plan, job.order);
+  auto refused = plan_memory(spec, sizing, 8 << 20);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kOverloaded);
+  CHECK_THAT(refused.error().message, Catch::Contains("pipeline.memory = 10 MiB") && Catch::Contains("at least"));
+}
+
+}  // namespace
+}  // namespace forebay

@@ -1,0 +1,205 @@
+#include "tools/bench/ingest_bench.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "actors/epoch_order.h"
+#include "actors/pipeline.h"
+#include "actors/sizing.h"
+#include "actors/stage/batch_cutter.h"
+#include "actors/stage/load_split.h"
+#include "actors/stage/permute.h"
+#include "core/base/clock.h"
+
+namespace forebay {
+namespace {
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+/// Everything that the plain loop and the pipeline both work with.
+struct Bench {
+  explicit Bench(const IngestBenchOptions& given)
+      : options(given), budget(given.memory_bytes), buffers(budget), order(given.dataset, given.order) {
+    for (const DatasetFile& file : given.dataset.files()) names.push_back(file.name);
+  }
+
+  const IngestBenchOptions& options;
+  MemoryBudget budget;
+  BufferPool buffers;
+  EpochOrder order;
+  std::vector<std::string> names;
+  SystemClock clock;
+
+  double seconds(const std::function<Status()>& work, Status& status) {
+    const auto begin = clock.now();
+    status = work();
+    return std::chrono::duration<double>(clock.now() - begin).count();
+  }
+};
+
+/// One thread's share of the plain loop: every `stride`-th split, through all stages, into batches.
+Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
+  const IngestBenchOptions& options = bench.options;
+  SplitReader reader(options.dataset, bench.buffers);
+  BatchCutter cutter(options.order.batch_size, bench.buffers);
+  const TransformContext context{bench.buffers, options.order.seed, bench.names};
+  Digest chain;
+  for (std::size_t split = first; split < bench.order.num_splits(); split += stride) {
+    auto raw = reader.read(bench.order.blocks(0, split));
+    if (!raw) return pass(raw);
+    Decoded decoded = options.dataset.format().decode(*raw, {}, bench.buffers);
+    raw->bytes = {};
+    ColumnSet columns = permute_rows(decoded.columns, bench.order.row_key(0, split), bench.buffers);
+    decoded.columns = {};
+    if (auto status = options.plan.run(columns, context); !status) return status;
+    cutter.add(std::move(columns), 0);
+    while (cutter.full()) chain = chain.then(BatchCutter::digest(cutter.cut()));
+  }
+  if (cutter.rows() > 0) chain = chain.then(BatchCutter::digest(cutter.cut()));
+  return {};
+}
+
+Status plain_loop(Bench& bench) {
+  const auto threads = static_cast<std::size_t>(bench.options.threads);
+  std::vector<Status> results(threads);
+  {
+    std::vector<std::jthread> running;
+    for (std::size_t i = 0; i < threads; ++i) {
+      running.emplace_back([&, i] { results[i] = plain_share(bench, i, threads); });
+    }
+  }
+  for (Status& result : results) {
+    if (!result) return result;
+  }
+  return {};
+}
+
+Status whole_pipeline(Bench& bench) {
+  const IngestBenchOptions& options = bench.options;
+  PipelineSpec spec;
+  spec.memory_bytes = options.memory_bytes;
+  spec.allocation = options.allocation;
+  const Sizing sizing(options.dataset, options.plan, options.order);
+  auto memory = plan_memory(spec, sizing, 0);
+  if (!memory) return pass(memory);
+  Pipeline pipeline({.dataset = options.dataset,
+                     .plan = options.plan,
+                     .order = options.order,
+                     .allocation = options.allocation,
+                     .memory = *memory,
+                     .decode = {},
+                     .start = {},
+                     .buffers = bench.buffers,
+                     .clock = bench.clock,
+                     .on_damaged = [](const std::vector<BadRow>&) { return Status{}; }});
+  while (true) {
+    auto batch = pipeline.next();
+    if (!batch) return pass(batch);
+    if (*batch == nullptr) return {};
+  }
+}
+
+/// The raw bytes of as many splits as make about 64 MiB, more than any cache holds.
+Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
+  std::vector<RawSplit> splits;
+  SplitReader reader(bench.options.dataset, bench.buffers);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < bench.order.num_splits() && bytes < (std::size_t{64} << 20); ++i) {
+    auto raw = reader.read(bench.order.blocks(0, i));
+    if (!raw) return pass(raw);
+    bytes += raw->bytes.size();
+    splits.push_back(std::move(*raw));
+  }
+  return splits;
+}
+
+/// Nanoseconds a row of one stage alone, on one core.
+struct StageTimes {
+  std::vector<double> copy, decode, shuffle, transform, batch;
+};
+
+Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes& times) {
+  const IngestBenchOptions& options = bench.options;
+  const TransformContext context{bench.buffers, options.order.seed, bench.names};
+  BatchCutter cutter(options.order.batch_size, bench.buffers);
+  double spent[5] = {};
+  std::size_t rows = 0;
+  Status status;
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const RawSplit& raw = splits[i];
+    ColumnSet columns;
+    spent[0] += bench.seconds(
+        [&]() -> Status {
+          const Buffer copy = bench.buffers.take(raw.bytes.size());
+          std::memcpy(copy.data(), raw.bytes.data(), raw.bytes.size());
+          return {};
+        },
+        status);
+    spent[1] += bench.seconds(
+        [&]() -> Status {
+          columns = options.dataset.format().decode(raw, {}, bench.buffers).columns;
+          return {};
+        },
+        status);
+    spent[2] += bench.seconds(
+        [&]() -> Status {
+          columns = permute_rows(columns, bench.order.row_key(0, i), bench.buffers);
+          return {};
+        },
+        status);
+    spent[3] += bench.seconds([&] { return options.plan.run(columns, context); }, status);
+    if (!status) return status;
+    rows += columns.rows;
+    spent[4] += bench.seconds(
+        [&]() -> Status {
+          cutter.add(std::move(columns), 0);
+          while (cutter.full()) BatchCutter::digest(cutter.cut());
+          return {};
+        },
+        status);
+  }
+  std::vector<double>* series[5] = {&times.copy, &times.decode, &times.shuffle, &times.transform, &times.batch};
+  for (int i = 0; i < 5; ++i) series[i]->push_back(spent[i] / static_cast<double>(rows) * 1e9);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<BenchResult>> bench_ingest(const IngestBenchOptions& options) {
+  Bench bench(options);
+  auto splits = raw_splits(bench);
+  if (!splits) return pass(splits);
+  StageTimes stages;
+  std::vector<double> plain;
+  std::vector<double> pipeline;
+  std::vector<double> slowdown;
+  Status status;
+  for (int round = 0; round < options.rounds; ++round) {
+    if (auto timed = time_stages(bench, *splits, stages); !timed) return pass(timed);
+    plain.push_back(bench.seconds([&] { return plain_loop(bench); }, status));
+    if (!status) return pass(status);
+    pipeline.push_back(bench.seconds([&] { return whole_pipeline(bench); }, status));
+    if (!status) return pass(status);
+    slowdown.push_back(pipeline.back() / plain.back());
+  }
+  const auto rows = static_cast<double>(options.dataset.rows());
+  const double copy = median(stages.copy);
+  const double plain_rate = rows / median(plain);
+  return std::vector<BenchResult>{
+      {"copy", copy, "ns/row", {}, {}},
+      {"decode", median(stages.decode), "ns/row", copy, copy / median(stages.decode)},
+      {"shuffle", median(stages.shuffle), "ns/row", {}, {}},
+      {"transform", median(stages.transform), "ns/row", {}, {}},
+      {"batch", median(stages.batch), "ns/row", {}, {}},
+      {"plain_loop", plain_rate, "rows/s", {}, {}},
+      {"pipeline", rows / median(pipeline), "rows/s", plain_rate, {}},
+      {"pipeline_over_plain_loop", median(slowdown), "x", 1.0, 1 / median(slowdown)}};
+}
+
+}  // namespace forebay

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "actors/pipeline_spec.h"
+#include "actors/order_spec.h"
+#include "actors/source/dataset.h"
+#include "actors/transform/transform.h"
+#include "core/base/result.h"
+#include "tools/bench/bench_result.h"
+
+namespace forebay {
+
+struct IngestBenchOptions {
+  const Dataset& dataset;
+  const TransformPlan& plan;
+  OrderSpec order;
+  Allocation allocation;
+  int threads = 2;  ///< Of the plain loop.
+  int rounds = 5;   ///< Each measures everything once; the figures are medians.
+  std::uint64_t memory_bytes = std::uint64_t{2} << 30;
+};
+
+/// Measures decoding against copying the same bytes, each stage alone, and the whole pipeline against
+/// the same pure functions in a plain loop on `threads` threads; all interleaved.
+Result<std::vector<BenchResult>> bench_ingest(const IngestBenchOptions& options);
+
+}  // namespace forebay
