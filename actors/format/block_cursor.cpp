@@ -19,6 +19,7 @@ void BlockCursor::step() {
 
 BadRow BlockCursor::bad_row(std::size_t at, std::size_t size, std::string reason) {
   seek(at);
+  FOREBAY_CHECK(at >= begin_);
   const char* bytes = raw_.bytes.as<const char>();
   const auto newlines = std::count(bytes + begin_, bytes + at, '\n');
   return {.file = file(),

@@ -3,85 +3,18 @@
 #include <cstring>
 #include <string_view>
 
-#include "actors/format/block_cursor.h"
 #include "actors/format/column_fill.h"
+#include "actors/format/criteo_decoder.h"
 #include "actors/format/criteo_row.h"
 #include "actors/format/line_scanner.h"
 
 namespace forebay {
 namespace {
 
-/// One call of `decode`: walks the split row by row.
-class CriteoDecoder {
- public:
-  CriteoDecoder(const RawSplit& raw, const DecodeOptions& options, const ColumnChoice& choice,
-                ColumnFill& fill)
-      : text_(raw.bytes.as<const char>(), raw.bytes.size()),
-        options_(options),
-        choice_(choice),
-        fill_(fill),
-        cursor_(raw) {}
-
-  void run(Decoded& decoded) {
-    while (at_ < text_.size()) {
-      if (rows_seen_ == fill_.capacity()) {
-        decoded.bad.push_back(
-            cursor_.bad_row(at_, 0, "more rows than were indexed; the file changed"));
-        return;
-      }
-      one_row(decoded);
-    }
-  }
-
- private:
-  void one_row(Decoded& decoded) {
-    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-    const std::string_view line = text_.substr(at_, end - at_);
-    std::string reason = row_.parse(line);
-    cursor_.seek(at_);
-    if (!reason.empty()) {
-      decoded.bad.push_back(cursor_.bad_row(at_, line.size(), std::move(reason)));
-    } else if (!options_.filter.keeps(cursor_.file(), cursor_.offset(at_))) {
-      ++decoded.filtered;
-    } else {
-      append();
-    }
-    at_ = end + 1;
-    ++rows_seen_;
-  }
-
-  void append() {
-    const std::size_t row = fill_.rows++;
-    fill_.labels[row] = row_.label;
-    for (std::size_t i = 0; i < choice_.dense.size(); ++i) {
-      fill_.dense[i][row] = row_.ints[choice_.dense[i] - 1];
-    }
-    for (std::size_t i = 0; i < choice_.sparse.size(); ++i) {
-      const std::size_t token = choice_.sparse[i] - 1 - CriteoRow::kInts;
-      SparseFill& column = fill_.sparse[i];
-      column.values[column.count] = row_.tokens[token];
-      column.count += row_.present >> token & 1;
-      column.end_row(row);
-    }
-    if (fill_.origins != nullptr) {
-      fill_.origins[row] = RowOrigin::of(cursor_.file(), cursor_.offset(at_));
-    }
-  }
-
-  const std::string_view text_;
-  const DecodeOptions& options_;
-  const ColumnChoice& choice_;
-  ColumnFill& fill_;
-  BlockCursor cursor_;
-  CriteoRow row_;
-  std::size_t at_ = 0;
-  std::size_t rows_seen_ = 0;
-};
-
 class CriteoTsv final : public Format {
  public:
-  CriteoTsv(ColumnChoice choice, std::uint64_t max_row_bytes)
-      : choice_(std::move(choice)), max_row_bytes_(max_row_bytes) {}
+  CriteoTsv(ColumnChoice choice, std::uint64_t max_row_bytes, CpuLevel level)
+      : choice_(std::move(choice)), max_row_bytes_(max_row_bytes), kernel_(criteo_kernel(level)) {}
 
   const Schema& schema() const override { return choice_.schema; }
   std::unique_ptr<RowScanner> scanner() const override {
@@ -95,7 +28,7 @@ class CriteoTsv final : public Format {
     for (const BlockRef& block : raw.blocks) rows += block.rows;
     ColumnFill fill(shape(rows, options.keep_origins), pool);
     Decoded decoded;
-    CriteoDecoder(raw, options, choice_, fill).run(decoded);
+    CriteoDecoder(raw, options, choice_, kernel_, fill).run(decoded);
     decoded.columns = fill.finish();
     return decoded;
   }
@@ -115,6 +48,7 @@ class CriteoTsv final : public Format {
 
   const ColumnChoice choice_;
   const std::uint64_t max_row_bytes_;
+  const CriteoKernel& kernel_;
 };
 
 std::vector<std::string> column_names() {
@@ -147,7 +81,7 @@ Status check_kinds(const ColumnChoice& choice) {
 }  // namespace
 
 Result<std::unique_ptr<Format>> open_criteo_tsv(const DatasetSpec& dataset,
-                                                const ColumnSpec& columns) {
+                                                const ColumnSpec& columns, CpuLevel level) {
   ColumnSpec wanted = columns;
   if (wanted.label.empty()) wanted.label = "label";
   if (wanted.dense.empty() && wanted.sparse.empty()) {
@@ -157,7 +91,7 @@ Result<std::unique_ptr<Format>> open_criteo_tsv(const DatasetSpec& dataset,
   auto choice = choose_columns(wanted, column_names());
   if (!choice) return pass(choice);
   if (auto status = check_kinds(*choice); !status) return pass(status);
-  return std::make_unique<CriteoTsv>(std::move(*choice), dataset.max_row_bytes);
+  return std::make_unique<CriteoTsv>(std::move(*choice), dataset.max_row_bytes, level);
 }
 
 }  // namespace forebay

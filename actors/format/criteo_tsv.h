@@ -3,13 +3,16 @@
 #include <memory>
 
 #include "actors/format/column_choice.h"
+#include "actors/format/criteo_kernel.h"
 #include "actors/format/format.h"
 
 namespace forebay {
 
 /// The layout of the Criteo click logs: label, I1 … I13, C1 … C26, tab-separated, no header.
-/// `columns` may be empty, which means all of them.
+/// `columns` may be empty, which means all of them. `level` is one that this processor has; what
+/// is decoded does not depend on it.
 Result<std::unique_ptr<Format>> open_criteo_tsv(const DatasetSpec& dataset,
-                                                const ColumnSpec& columns);
+                                                const ColumnSpec& columns,
+                                                CpuLevel level = best_cpu_level());
 
 }  // namespace forebay

@@ -34,10 +34,31 @@ class SplitMaker {
 
   /// The split of all blocks of `text`, in file order, as file number `file`.
   RawSplit split(std::string_view text, const BlockBuilder& index, std::uint32_t file = 0) {
+    return make(text, index, file, 0, index.blocks().size());
+  }
+
+  /// The split of block `i` alone.
+  RawSplit split_of_block(std::string_view text, const BlockBuilder& index, std::size_t i) {
+    return make(text, index, 0, i, i + 1);
+  }
+
+  /// Scans, cuts and decodes `text`, which must index.
+  Decoded decode(const Format& format, std::string_view text, const DecodeOptions& options = {},
+                 std::size_t piece = 1000) {
+    const auto blocks = index(format, text, piece);
+    FOREBAY_CHECK(blocks);
+    return format.decode(split(text, *blocks), options, pool_);
+  }
+
+  BufferPool& pool() { return pool_; }
+
+ private:
+  RawSplit make(std::string_view text, const BlockBuilder& index, std::uint32_t file,
+                std::size_t first, std::size_t last) {
     RawSplit raw;
     std::string bytes;
     const std::vector<Block>& blocks = index.blocks();
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::size_t i = first; i < last; ++i) {
       const std::uint64_t end = i + 1 < blocks.size() ? blocks[i + 1].offset : text.size();
       std::string block(text.substr(blocks[i].offset, end - blocks[i].offset));
       raw.blocks.push_back({.file = file,
@@ -56,17 +77,6 @@ class SplitMaker {
     return raw;
   }
 
-  /// Scans, cuts and decodes `text`, which must index.
-  Decoded decode(const Format& format, std::string_view text, const DecodeOptions& options = {},
-                 std::size_t piece = 1000) {
-    const auto blocks = index(format, text, piece);
-    FOREBAY_CHECK(blocks);
-    return format.decode(split(text, *blocks), options, pool_);
-  }
-
-  BufferPool& pool() { return pool_; }
-
- private:
   MemoryBudget budget_{std::size_t{1} << 40};
   BufferPool pool_{budget_};
 };

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "actors/format/criteo_kernel.h"
+
+namespace forebay {
+// Each kernel is compiled for its own processors, so nothing here may be shared between their
+// object files: all of it has internal linkage.
+namespace {
+
+/// The tabs and newlines, and the newlines alone, of 64 bytes, a bit each.
+struct Marks64 {
+  std::uint64_t ends = 0;
+  std::uint64_t newlines = 0;
+};
+
+/// How many leading rows of `count` marks have 39 tabs and then a newline.
+inline std::size_t whole_rows(const char* text, const CriteoGroup& group, std::size_t count) {
+  std::size_t rows = 0;
+  for (; (rows + 1) * CriteoRow::kFields <= count; ++rows) {
+    const std::int32_t* ends = group.marks + 1 + rows * CriteoRow::kFields;
+    for (std::size_t i = 0; i + 1 < CriteoRow::kFields; ++i) {
+      if (text[ends[i]] == '\n') return rows;
+    }
+    if (text[ends[CriteoRow::kFields - 1]] != '\n') return rows;
+  }
+  return rows;
+}
+
+/// CriteoKernel::find, given the vector steps: `Step::read` makes Marks64 of 64 bytes,
+/// `Step::write` writes the offsets of the set bits (and what it likes behind them, up to 64
+/// entries).
+template <class Step>
+void find_fields(const char* text, std::size_t size, CriteoGroup& group) {
+  constexpr std::size_t kLast = CriteoRow::kFields;
+  std::int32_t* const marks = group.marks + 1;
+  std::size_t count = 0;
+  std::size_t newlines = 0;
+  std::uint64_t behind = 0;  // Newlines of the last step behind the group's last mark.
+  for (std::size_t at = 0; at < size && count < CriteoGroup::kMarks; at += 64) {
+    Marks64 found = Step::read(text + at);
+    if (size - at < 64) [[unlikely]] {
+      const std::uint64_t inside = (std::uint64_t{1} << (size - at)) - 1;
+      found = {found.ends & inside, found.newlines & inside};
+    }
+    Step::write(found.ends, static_cast<std::int32_t>(at), marks + count);
+    count += static_cast<std::size_t>(__builtin_popcountll(found.ends));
+    newlines += static_cast<std::size_t>(__builtin_popcountll(found.newlines));
+    if (count >= CriteoGroup::kMarks) {
+      const auto last = static_cast<std::size_t>(marks[CriteoGroup::kMarks - 1]) - at;
+      behind = last == 63 ? 0 : found.newlines >> (last + 1);
+    }
+  }
+  for (std::size_t i = count; i < CriteoGroup::kMarks; ++i) marks[i] = 0;
+  group.marks[0] = -1;
+  newlines -= static_cast<std::size_t>(__builtin_popcountll(behind));
+  // As many newlines as rows, and one at the end of each row: then none is anywhere else.
+  bool whole = count >= CriteoGroup::kMarks && newlines == CriteoGroup::kRows;
+  for (std::size_t row = 1; row <= CriteoGroup::kRows; ++row) {
+    whole &= text[marks[row * kLast - 1]] == '\n';
+  }
+  group.rows =
+      whole ? CriteoGroup::kRows
+            : whole_rows(text, group, count < CriteoGroup::kMarks ? count : CriteoGroup::kMarks);
+}
+
+}  // namespace
+}  // namespace forebay

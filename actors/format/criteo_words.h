@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstring>
+
+#include "actors/format/criteo_find.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kZeros = 0x3030303030303030;
+constexpr std::uint64_t kTops = 0x8080808080808080;
+
+/// What eight bytes at a time gather about a row: bits that are set nowhere in a plain one.
+struct RowOfWords {
+  float label = 0;
+  float ints[CriteoRow::kInts] = {};
+  std::int64_t tokens[CriteoRow::kTokens] = {};
+  std::uint32_t present = 0;
+  std::uint64_t odd = 0;
+};
+
+/// The `size` ≤ 8 bytes at `at` as the last ones of a word, '0' before them.
+inline std::uint64_t word_of(const char* at, std::size_t size) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  if (size == 0) return kZeros;
+  return word << (64 - 8 * size) | (size == 8 ? 0 : kZeros >> (8 * size));
+}
+
+/// Bit 7 of each byte: it is not a digit.
+inline std::uint64_t not_digits(std::uint64_t word) {
+  const std::uint64_t digits = word ^ kZeros;  // 0 … 9 for digits, and only for them.
+  return (((digits & ~kTops) + 0x7676767676767676) | digits) & kTops;
+}
+
+inline std::uint64_t eight_digits(std::uint64_t word) {
+  word -= kZeros;
+  word = word * 10 + (word >> 8);
+  return (((word & 0x000000FF000000FF) * 0x000F424000000064) +
+          (((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001)) >>
+         32;
+}
+
+inline void read_int(const char* at, std::size_t size, float missing, float& value,
+                     std::uint64_t& odd) {
+  const std::size_t sign = size != 0 && *at == '-' ? 1 : 0;
+  const std::size_t digits = size - sign;
+  if (size > 8) {
+    odd = 1;
+    return;
+  }
+  const std::uint64_t word = word_of(at + sign, digits);
+  odd |= not_digits(word) | (digits == 0 ? sign : 0);
+  const std::uint64_t number = eight_digits(word);
+  value = size == 0
+              ? missing
+              : static_cast<float>(static_cast<std::int32_t>(sign != 0 ? 0 - number : number));
+}
+
+inline void read_token(const char* at, std::size_t size, std::int64_t& value, std::uint64_t& odd) {
+  if (size > 8) {
+    odd = 1;
+    return;
+  }
+  const std::uint64_t word = word_of(at, size);
+  // Letters: in lower case a … f become 1 … 6, digits lie below '@' and keep bit 6 clear.
+  const std::uint64_t letters = word >> 6 & 0x0101010101010101;
+  const std::uint64_t letter_bytes = letters * 0xff;
+  const std::uint64_t rank = (word & 0x1f1f1f1f1f1f1f1f) & letter_bytes;  // 1 … 6 for a … f, A … F.
+  const std::uint64_t past_f = (rank + 0x7979797979797979) & kTops;   // > 6
+  const std::uint64_t below_a = (kTops | rank) - 0x0101010101010101;  // Bit 7 clear: rank 0.
+  const std::uint64_t bad_letters = (past_f | (~below_a & kTops)) & (letter_bytes & kTops);
+  odd |= (word & kTops) | bad_letters | (not_digits(word) & ~letter_bytes);
+  std::uint64_t nibbles = (word & 0x0f0f0f0f0f0f0f0f) + letters * 9;
+  nibbles = (nibbles * 0x10 + (nibbles >> 8)) & 0x00ff00ff00ff00ff;
+  nibbles = (nibbles * 0x100 + (nibbles >> 16)) & 0x0000ffff0000ffff;
+  value = static_cast<std::int64_t>((nibbles * 0x10000 + (nibbles >> 32)) & 0xffffffff);
+}
+
+inline void read_row(const char* text, const std::int32_t* marks, RowOfWords& row) {
+  const float missing = __builtin_bit_cast(float, kMissingBits);
+  row.odd = 0;
+  row.present = 0;
+  const auto begin = [marks](std::size_t i) { return marks[i] + 1; };
+  const auto size = [marks](std::size_t i) {
+    return static_cast<std::size_t>(marks[i + 1] - marks[i] - 1);
+  };
+  const char label = text[begin(0)];
+  row.odd |= size(0) != 1 || (label != '0' && label != '1') ? 1 : 0;
+  row.label = label == '1' ? 1.0F : 0.0F;
+  for (std::size_t i = 0; i < CriteoRow::kInts; ++i) {
+    read_int(text + begin(1 + i), size(1 + i), missing, row.ints[i], row.odd);
+  }
+  const std::size_t first = 1 + CriteoRow::kInts;
+  for (std::size_t i = 0; i < CriteoRow::kTokens; ++i) {
+    std::size_t bytes = size(first + i);
+    if (i + 1 == CriteoRow::kTokens && bytes != 0 && text[marks[CriteoRow::kFields] - 1] == '\r') {
+      --bytes;
+    }
+    read_token(text + begin(first + i), bytes, row.tokens[i], row.odd);
+    row.present |= static_cast<std::uint32_t>(bytes != 0) << i;
+  }
+}
+
+inline void append(const RowOfWords& row, CriteoTarget& target) {
+  const std::size_t at = target.rows++;
+  target.labels[at] = row.label;
+  for (std::size_t i = 0; i < CriteoRow::kInts; ++i) {
+    if (target.ints[i] != nullptr) target.ints[i][at] = row.ints[i];
+  }
+  for (std::size_t i = 0; i < CriteoRow::kTokens; ++i) {
+    if (target.tokens[i] == nullptr) continue;
+    SparseFill& column = *target.tokens[i];
+    column.values[column.count] = row.tokens[i];
+    column.count += row.present >> i & 1;
+    if (!column.jagged) {
+      if (column.count == at + 1) continue;
+      column.start_offsets(at);
+    }
+    column.offsets[at + 1] = static_cast<std::int32_t>(column.count);
+  }
+}
+
+/// CriteoKernel::decode, row by row and eight bytes at a time.
+inline std::size_t decode_words(const char* text, const CriteoGroup& group, std::uint32_t picked,
+                                CriteoTarget& target) {
+  RowOfWords row;
+  for (std::size_t i = 0; i < group.rows; ++i) {
+    read_row(text, group.marks + CriteoRow::kFields * i, row);
+    if (row.odd != 0) return i;
+    if (picked >> i & 1) append(row, target);
+  }
+  return group.rows;
+}
+
+/// Writes the offsets of the set bits of `ends`.
+inline void write_offsets(std::uint64_t ends, std::int32_t base, std::int32_t* out) {
+  for (; ends != 0; ends &= ends - 1) *out++ = base + __builtin_ctzll(ends);
+}
+
+}  // namespace
+}  // namespace forebay
