@@ -1,0 +1,100 @@
+#include "actors/source/file_index.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+FileIndex sample(std::uint64_t seed) {
+  Random random(seed);
+  FileIndex index{.path = "/data/a.tsv.gz",
+                  .stamp = {.bytes = 100'000, .mtime_ns = -5},
+                  .codec = Codec::kGzip,
+                  .settings = {.high = 1, .low = 2},
+                  .bytes = 1'000'000,
+                  .rows = 0,
+                  .content = {.high = 3, .low = 4},
+                  .slot_bytes = 512,
+                  .blocks = {},
+                  .points = {}};
+  std::uint64_t line = 1;
+  for (std::uint64_t slot = random.below(3); slot < 1900; slot += 1 + random.below(4)) {
+    const std::uint32_t rows = 1 + random.below(9);
+    index.blocks.push_back({.offset = slot * 512 + random.below(512), .line = line, .rows = rows});
+    line += rows + random.below(3);
+    index.rows += rows;
+  }
+  for (std::uint64_t i = 1; i < 8; ++i) {
+    index.points.push_back({.out = i * 100'000,
+                            .in = i * 10'000,
+                            .kind = RestartPoint::Kind::kInside,
+                            .bits = static_cast<std::uint8_t>(i),
+                            .window_at = i * 9000,
+                            .window_bytes = 9000,
+                            .window_hash = random.next()});
+  }
+  return index;
+}
+
+TEST_CASE("an index reads back as it was written", "[actors][source]") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const FileIndex index = sample(seed);
+    auto read = parse_index(encode_index(index));
+    REQUIRE(read);
+    CHECK((*read == index));
+  }
+  const FileIndex empty;
+  CHECK((parse_index(encode_index(empty)).value() == empty));
+}
+
+TEST_CASE("an index with any other byte is refused", "[actors][source]") {
+  const std::vector<char> bytes = encode_index(sample(1));
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::vector<char> damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 64);
+    REQUIRE_FALSE(parse_index(damaged));
+  }
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, bytes.size() - 1}) {
+    CHECK_FALSE(parse_index(std::span(bytes).first(size)));
+  }
+  std::vector<char> longer = bytes;
+  longer.push_back(0);
+  CHECK_FALSE(parse_index(longer));
+}
+
+TEST_CASE("an index that contradicts itself is refused though its digest is right",
+          "[actors][source]") {
+  FileIndex index = sample(2);
+  SECTION("rows that do not add up") { ++index.rows; }
+  SECTION("a block past the end") { index.bytes = index.blocks.back().offset; }
+  SECTION("a block without rows") { index.blocks[3].rows = 0; }
+  SECTION("two blocks of one slot") { index.blocks[3].offset = index.blocks[2].offset + 1; }
+  SECTION("a slot that is no power of two") { index.slot_bytes = 500; }
+  SECTION("a slot too coarse") { index.slot_bytes = 2 * slot_rule::kCoarsest; }
+  SECTION("a file too large") { index.bytes = std::uint64_t{1} << 41; }
+  SECTION("a codec nobody knows") { index.codec = static_cast<Codec>(3); }
+  SECTION("a point past the end") { index.points.back().out = index.bytes + 1; }
+  SECTION("a point past the stored end") { index.points.back().in = index.stamp.bytes + 1; }
+  SECTION("a window too large") { index.points[1].window_bytes = 1 << 20; }
+  SECTION("points that go back") { index.points[2].out = index.points[1].out; }
+  CHECK_FALSE(parse_index(encode_index(index)));
+}
+
+TEST_CASE("the longest span counts the file's start and end", "[actors][source]") {
+  FileIndex index;
+  index.bytes = 1000;
+  CHECK(index.longest_span() == 1000);
+  index.points = {{.out = 300, .in = 1}, {.out = 500, .in = 2}};
+  CHECK(index.longest_span() == 500);
+  index.bytes = 600;
+  CHECK(index.longest_span() == 300);
+}
+
+}  // namespace
+}  // namespace forebay
