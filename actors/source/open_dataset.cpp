@@ -83,8 +83,15 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
     added.index_path = index_path(index_folder, file.absolute);
     added.listed = std::move(file);
   }
-  const IndexingTask task{.options = options, .format = **format, .settings = settings_of(spec)};
+  SpillFolder spill(options.run_dir + "/spill", options.spill_limit);
+  spill.tidy(index_folder);
+  const bool copies = options.random_access && options.spill_limit > 0;
+  const IndexingTask task{.options = options,
+                          .format = **format,
+                          .settings = settings_of(spec),
+                          .spill = copies ? &spill : nullptr};
   if (auto status = index_files(files, task); !status) return pass(status);
+  if (auto status = spill_files(files, spill, options); !status) return pass(status);
 
   const auto reads =
       options.random_access ? RestartSource::Reads::kAnywhere : RestartSource::Reads::kInOrder;

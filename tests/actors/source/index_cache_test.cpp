@@ -1,0 +1,166 @@
+#include "actors/source/index_cache.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "actors/source/indexing.h"
+#include "tests/actors/source/dataset_folder.h"
+#include "tests/actors/source/packed.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using test::DatasetFolder;
+namespace fs = std::filesystem;
+
+std::string only_index(const DatasetFolder& folder) {
+  std::string found;
+  for (const auto& entry : fs::directory_iterator(folder.path(".forebay/index"))) {
+    if (entry.path().extension() == ".idx") found = entry.path().string();
+  }
+  return found;
+}
+
+TEST_CASE("a file that was indexed is not read again", "[actors][source]") {
+  DatasetFolder folder;
+  const std::string content = test::random_lines(31, 3'000'000);
+  folder.write("a.tsv", content);
+  folder.write("b.tsv.gz", test::gzip(content));
+  const auto first = folder.opened({"*.*"});
+  CHECK(folder.bytes_read > content.size());
+  const auto second = folder.opened({"*.*"});
+  CHECK(folder.bytes_read == 0);
+  CHECK(second->fingerprint() == first->fingerprint());
+  CHECK(second->num_blocks() == first->num_blocks());
+  CHECK((test::content_of(*second, 1) == content));
+}
+
+TEST_CASE("what makes an index out of date has the file read again", "[actors][source]") {
+  DatasetFolder folder;
+  const std::string content = test::random_lines(32, 100'000);
+  const std::string path = folder.write("a.tsv", content);
+  const Digest before = folder.opened({"a.tsv"})->fingerprint();
+  bool same = true;
+  SECTION("another time") {
+    fs::last_write_time(path, fs::last_write_time(path) + std::chrono::hours(100'000));
+  }
+  SECTION("another size") {
+    folder.write("a.tsv", content + "0,1\n");
+    same = false;
+  }
+  SECTION("another setting") { folder.spec.max_row_bytes = 5000; }
+  SECTION("a damaged index") {
+    const std::string index = only_index(folder);
+    std::fstream file(index, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(100);
+    file.put('\x55');
+  }
+  SECTION("a cut index") { fs::resize_file(only_index(folder), 60); }
+  SECTION("an index that is nothing like one") {
+    std::ofstream(only_index(folder)) << "some text that is no index";
+  }
+  SECTION("an index of another file") {
+    folder.write("b.tsv", content + "1,2\n");
+    const std::string index = only_index(folder);
+    fs::remove_all(folder.path(".forebay"));
+    folder.opened({"b.tsv"});
+    fs::rename(only_index(folder), index);
+  }
+  CHECK((folder.opened({"a.tsv"})->fingerprint() == before) == same);
+  CHECK(folder.bytes_read > 0);
+  folder.opened({"a.tsv"});
+  CHECK(folder.bytes_read == 0);
+}
+
+TEST_CASE("a file of a large dataset gets finer blocks when it is opened alone",
+          "[actors][source]") {
+  // Alone 50 kB have slots of 256; beside 20 MB they have 8192, and the cache keeps 4096.
+  DatasetFolder folder;
+  folder.write("small.tsv", test::random_lines(33, 50'000));
+  const std::size_t alone = folder.opened({"small.tsv"})->num_blocks();
+  fs::remove_all(folder.path(".forebay"));
+  folder.write("large.tsv", test::random_lines(34, 20'000'000));
+  folder.opened({"*.tsv"});
+  CHECK(folder.opened({"small.tsv"})->num_blocks() == alone);
+  CHECK(folder.bytes_read > 0);
+  const std::size_t together = folder.opened({"*.tsv"})->num_blocks();
+  fs::remove_all(folder.path(".forebay"));
+  CHECK(folder.opened({"*.tsv"})->num_blocks() == together);
+}
+
+TEST_CASE("what a killed process left aside is removed, what a living one writes is not",
+          "[actors][source]") {
+  DatasetFolder folder;
+  folder.write("a.tsv", "0,1\n");
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);  // Now nobody has this number.
+  const std::string dead = ".forebay/index/x.idx." + std::to_string(child) + ".partial";
+  const std::string alive = ".forebay/index/x.idx." + std::to_string(::getppid()) + ".partial";
+  folder.write(dead, "x");
+  folder.write(alive, "x");
+  folder.opened({"a.tsv"});
+  CHECK_FALSE(fs::exists(folder.path(dead)));
+  CHECK(fs::exists(folder.path(alive)));
+}
+
+TEST_CASE("a damaged window is found when it is needed", "[actors][source]") {
+  DatasetFolder folder;
+  const std::string content = test::random_lines(35, 4'000'000);
+  folder.write("a.tsv.gz", test::gzip(content));
+  const auto dataset = folder.opened({"a.tsv.gz"});
+  std::fstream file(only_index(folder), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(20);
+  file.put('\x55');
+  file.close();
+  auto source = dataset->open(0);
+  REQUIRE(source);
+  std::string bytes(10, '\0');
+  auto status = (*source)->read(1'900'000, bytes);
+  REQUIRE_FALSE(status);
+  CHECK(status.error().message == only_index(folder) + " is damaged; remove it and run again");
+}
+
+IndexedFile file_of(std::uint64_t bytes, std::uint64_t row_bytes) {
+  BlockBuilder builder(slot_rule::slot_for(bytes));
+  for (std::uint64_t at = 0; at < bytes; at += row_bytes) builder.add_row(at, 1 + at / row_bytes);
+  IndexedFile file;
+  file.index.bytes = bytes;
+  file.index.rows = builder.rows();
+  file.index.slot_bytes = builder.slot_bytes();
+  file.index.blocks = std::move(builder).take();
+  return file;
+}
+
+TEST_CASE("slots settle where size and number of blocks ask for", "[actors][source]") {
+  SECTION("by size") {
+    // 3 × 10 MB / 1600 = 18750, so 16384 together, 4096 each.
+    std::vector<IndexedFile> files(3, file_of(10'000'000, 1000));
+    CHECK(files[0].index.slot_bytes == 4096);
+    CHECK(settle_slot(files) == 16384);
+    for (const IndexedFile& file : files) CHECK(file.index.slot_bytes == 16384);
+  }
+  SECTION("by number of blocks, first in one file") {
+    // A row a slot of 16384: 1.1 M blocks in a file of 18 GB, 550 k of 32768.
+    std::vector<IndexedFile> files;
+    files.push_back(file_of(std::uint64_t{1'100'000} << 14, 1 << 14));
+    CHECK(files[0].index.slot_bytes == 32768);
+    files.push_back(file_of(1'000'000, 1000));
+    CHECK(settle_slot(files) == 32768);
+    // The same again is 1.1 M blocks of 32768.
+    files.push_back(files[0]);
+    CHECK(settle_slot(files) == 65536);
+    CHECK(files[1].index.slot_bytes == 65536);
+    CHECK(settle_slot(files) == 65536);
+  }
+}
+
+}  // namespace
+}  // namespace forebay
