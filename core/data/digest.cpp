@@ -1,7 +1,8 @@
 #include "core/data/digest.h"
 
-#define XXH_INLINE_ALL  // NOLINT: lets the state live on the stack.
-#include <xxhash.h>
+// Lets the state live on the stack; the dispatching calls pick the widest vectors there are.
+#define XXH_STATIC_LINKING_ONLY  // NOLINT
+#include <xxh_x86dispatch.h>
 
 #include <array>
 #include <charconv>

@@ -121,14 +121,15 @@ Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
 
 /// Nanoseconds a row of one stage alone, on one core.
 struct StageTimes {
-  std::vector<double> copy, decode, shuffle, transform, batch;
+  std::vector<double> load, copy, decode, shuffle, transform, batch;
 };
 
 Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes& times) {
   const IngestBenchOptions& options = bench.options;
+  SplitReader reader(options.dataset, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
   BatchCutter cutter(options.order.batch_size, bench.buffers);
-  double spent[5] = {};
+  double spent[6] = {};
   std::size_t rows = 0;
   Status status;
   for (std::size_t i = 0; i < splits.size(); ++i) {
@@ -163,9 +164,16 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
           return {};
         },
         status);
+    spent[5] += bench.seconds(
+        [&]() -> Status {
+          auto again = reader.read(bench.order.blocks(0, i));
+          return again ? Status{} : Status(pass(again));
+        },
+        status);
+    if (!status) return status;
   }
-  std::vector<double>* series[5] = {&times.copy, &times.decode, &times.shuffle, &times.transform, &times.batch};
-  for (int i = 0; i < 5; ++i) series[i]->push_back(spent[i] / static_cast<double>(rows) * 1e9);
+  std::vector<double>* series[] = {&times.copy, &times.decode, &times.shuffle, &times.transform, &times.batch, &times.load};
+  for (int i = 0; i < 6; ++i) series[i]->push_back(spent[i] / static_cast<double>(rows) * 1e9);
   return {};
 }
 
@@ -193,6 +201,7 @@ Result<std::vector<BenchResult>> bench_ingest(const IngestBenchOptions& options)
   const double plain_rate = rows / median(plain);
   return std::vector<BenchResult>{
       {"copy", copy, "ns/row", {}, {}},
+      {"load", median(stages.load), "ns/row", {}, {}},
       {"decode", median(stages.decode), "ns/row", copy, copy / median(stages.decode)},
       {"shuffle", median(stages.shuffle), "ns/row", {}, {}},
       {"transform", median(stages.transform), "ns/row", {}, {}},

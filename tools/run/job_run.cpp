@@ -1,0 +1,164 @@
+#include "tools/run/job_run.h"
+
+#include <utility>
+
+#include "actors/sizing.h"
+#include "actors/source/manifest.h"
+
+namespace forebay {
+namespace {
+
+OrderSpec order_of(const JobSpec& job, JobRun::Rows rows) {
+  OrderSpec order = job.order;
+  if (rows == JobRun::Rows::kTraining) return order;
+  order.shuffle = OrderSpec::Shuffle::kNone;
+  order.epochs = 1;
+  order.drop_last = false;
+  return order;
+}
+
+DatasetSpec dataset_of(const JobSpec& job, JobRun::Rows rows) {
+  DatasetSpec dataset = job.dataset;
+  if (rows == JobRun::Rows::kEvaluationFiles) dataset.paths = job.trainer.evaluate;
+  return dataset;
+}
+
+std::string short_hash(const std::string& text) { return Digest::of(text.data(), text.size()).hex().substr(0, 16); }
+
+std::string names_of(const Schema& schema) {
+  std::string names;
+  for (const std::string& name : schema.dense) names += name + '\n';
+  names += '\n';
+  for (const SparseFeature& feature : schema.sparse) names += feature.name + '\n';
+  return names;
+}
+
+std::string name_of(OrderSpec::Shuffle shuffle) {
+  switch (shuffle) {
+    case OrderSpec::Shuffle::kAll: return "true";
+    case OrderSpec::Shuffle::kFile: return "file";
+    case OrderSpec::Shuffle::kNone: return "false";
+  }
+  return {};
+}
+
+std::string csv_of(const DatasetSpec& dataset) {
+  return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") + dataset.csv.list_delimiter;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, const Hooks& hooks) {
+  auto run = std::unique_ptr<JobRun>(new JobRun(job, rows));  // NOLINT: the constructor is private.
+  run->order_ = order_of(job, rows);
+  auto dataset = open_dataset(dataset_of(job, rows), job.columns,
+                              {.base_dir = job.base_dir,
+                               .run_dir = job.run.dir,
+                               .spill_limit = job.run.spill_bytes,
+                               .random_access = run->order_.shuffle != OrderSpec::Shuffle::kNone,
+                               .threads = job.pipeline.cpus,
+                               .announce = hooks.announce,
+                               .progress = hooks.indexing,
+                               .stopped = hooks.stopped});
+  if (!dataset) return pass(dataset);
+  run->dataset_ = std::move(*dataset);
+  auto plan = TransformPlan::compile(job.transforms, run->dataset_->format().schema());
+  if (!plan) return pass(plan);
+  run->plan_ = std::make_unique<TransformPlan>(std::move(*plan));
+  run->quarantine_path_ = job.run.dir + "/quarantine.tsv";
+  return run;
+}
+
+LoaderState JobRun::state(const Position& position) const {
+  LoaderState state;
+  state.position = position;
+  state.fingerprint = dataset_->fingerprint().hex();
+  state.identity = {
+      {"order.seed", std::to_string(order_.seed)},
+      {"order.batch_size", std::to_string(order_.batch_size)},
+      {"order.shuffle", name_of(order_.shuffle)},
+      {"order.mode", order_.mode == OrderSpec::Mode::kExact ? "exact" : "arrival"},
+      {"order.drop_last", order_.drop_last ? "true" : "false"},
+      {"transform", short_hash(std::to_string(plan_->fingerprint()))},
+      {"columns", short_hash(job_.columns.label + '\n' + names_of(dataset_->format().schema()))},
+      {"dataset.format", job_.dataset.format + short_hash(csv_of(job_.dataset)).substr(0, 4)},
+      {"trainer.evaluate_share", std::to_string(job_.trainer.evaluate_share)},
+  };
+  return state;
+}
+
+Status JobRun::resume(const LoaderState& saved) {
+  const LoaderState now = state({});
+  if (saved.fingerprint != now.fingerprint) {
+    std::string what = "its files are not those of the run to resume";
+    Digest before;
+    if (Digest::parse(saved.fingerprint, before)) {
+      if (auto changed = changed_files(job_.run.dir, before, *dataset_); changed && !changed->empty()) {
+        what = changed->front();
+      }
+    }
+    return fail(Code::kInvalid, "resume refused: the dataset changed: " + what);
+  }
+  if (auto same = check_same_job(saved, now); !same) return same;
+  begin_ = saved.position;
+  return {};
+}
+
+RowFilter JobRun::filter() const {
+  const double share = job_.trainer.evaluate_share;
+  switch (rows_) {
+    case Rows::kTraining: return {RowFilter::Keep::kTraining, order_.seed, share};
+    case Rows::kHeldOut: return {RowFilter::Keep::kHeldOut, order_.seed, share};
+    case Rows::kEvaluationFiles: return {};
+  }
+  return {};
+}
+
+Status JobRun::open_quarantine() {
+  const bool fresh = begin_ == Position{};
+  auto opened = Quarantine::open({.path = quarantine_path_,
+                                  .allowed = job_.dataset.bad_rows,
+                                  .already = begin_.bad_rows,
+                                  .dataset = *dataset_},
+                                 fresh ? Quarantine::Begin::kFresh : Quarantine::Begin::kResumed);
+  if (!opened) return pass(opened);
+  quarantine_ = std::move(*opened);
+  return {};
+}
+
+// Damaged rows among those held out were counted when the others were trained on.
+Status JobRun::damaged(const std::vector<BadRow>& rows) {
+  return quarantine_ ? quarantine_->add(rows) : Status{};
+}
+
+Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
+  const Sizing sizing(*dataset_, *plan_, order_);
+  auto memory = plan_memory(job_.pipeline, sizing, resident);
+  if (!memory) return pass(memory);
+  if (rows_ == Rows::kTraining) {
+    if (auto status = open_quarantine(); !status) return status;
+    if (auto status = write_manifest(job_.run.dir, *dataset_); !status) return status;
+  }
+  budget_ = std::make_unique<MemoryBudget>(memory->buffers);
+  buffers_ = std::make_unique<BufferPool>(*budget_);
+  pipeline_ = std::make_unique<Pipeline>(
+      Pipeline::Options{.dataset = *dataset_,
+                        .plan = *plan_,
+                        .order = order_,
+                        .allocation = job_.pipeline.allocation,
+                        .memory = *memory,
+                        .decode = {.filter = filter(), .keep_origins = plan_->needs_origins()},
+                        .start = begin_,
+                        .buffers = *buffers_,
+                        .clock = clock_,
+                        .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); }});
+  source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
+  return {};
+}
+
+void JobRun::stop() {
+  source_->stop();
+  pipeline_->stop();
+}
+
+}  // namespace forebay

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "actors/loader_state.h"
+#include "actors/pipeline.h"
+#include "actors/quarantine.h"
+#include "actors/source/dataset.h"
+#include "actors/transform/transform.h"
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "tools/job/job_spec.h"
+#include "tools/run/metered_source.h"
+
+namespace forebay {
+
+/// A job's dataset, operators and pipeline: what `ingest`, `train` and an evaluation share.
+///
+/// Opened in steps, since a model has to be made between them: open() indexes and checks, resume()
+/// says where to begin, start() divides the memory and runs the pipeline. Owns all of it. The
+/// job must outlive it. Belongs to one thread, but what pipeline() and source() say of theirs holds.
+class JobRun {
+ public:
+  /// Which rows: those trained on, those held out of them, or `trainer.evaluate`'s files.
+  enum class Rows : std::uint8_t { kTraining, kHeldOut, kEvaluationFiles };
+
+  struct Hooks {
+    std::function<void(const std::string&)> announce;
+    std::function<void(std::uint64_t done, std::uint64_t total)> indexing;
+    std::function<bool()> stopped;
+  };
+
+  static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, const Hooks& hooks);
+
+  /// Goes on from `saved`; refused, naming what differs, when it is of another job or dataset.
+  Status resume(const LoaderState& saved);
+
+  /// Starts the pipeline with what `job.pipeline.memory_bytes` leaves beside `resident` bytes.
+  Status start(std::uint64_t resident, std::uint64_t max_batches);
+
+  const Dataset& dataset() const { return *dataset_; }
+  const Schema& schema() const { return plan_->output(); }
+  const Position& begin() const { return begin_; }
+  /// The loader's state at `position`.
+  LoaderState state(const Position& position) const;
+
+  /// After start().
+  Pipeline& pipeline() { return *pipeline_; }
+  const Pipeline& pipeline() const { return *pipeline_; }
+  MeteredSource& source() { return *source_; }
+  const MeteredSource& source() const { return *source_; }
+  const std::string& quarantine_path() const { return quarantine_path_; }
+  const Clock& clock() const { return clock_; }
+
+  /// Ends the stream of batches. From any thread, once.
+  void stop();
+
+ private:
+  JobRun(const JobSpec& job, Rows rows) : job_(job), rows_(rows) {}
+  RowFilter filter() const;
+  Status open_quarantine();
+  Status damaged(const std::vector<BadRow>& rows);
+
+  const JobSpec& job_;
+  const Rows rows_;
+  OrderSpec order_;
+  SystemClock clock_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<TransformPlan> plan_;
+  Position begin_;
+  std::string quarantine_path_;
+  std::unique_ptr<Quarantine> quarantine_;
+  std::unique_ptr<MemoryBudget> budget_;
+  std::unique_ptr<BufferPool> buffers_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<MeteredSource> source_;
+};
+
+}  // namespace forebay

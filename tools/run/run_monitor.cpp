@@ -1,0 +1,35 @@
+#include "tools/run/run_monitor.h"
+
+#include <chrono>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{200};
+
+std::string in_seconds(std::chrono::nanoseconds time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
+}
+
+}  // namespace
+
+RunMonitor::RunMonitor(const JobRun& run, const RunSpec& spec, Hooks hooks)
+    : run_(run),
+      hooks_(std::move(hooks)),
+      stalls_({spec.stall_after, spec.stall_fail}, run.clock().now()),
+      ticker_(kPeriod, [this] { look(); }) {}
+
+void RunMonitor::look() {
+  hooks_.show_progress();
+  const PipelineStats stats = run_.pipeline().stats();
+  const auto now = run_.clock().now();
+  const auto verdict = stalls_.look(progress_of(stats, run_.source().batches()), now);
+  if (verdict != StallWatch::Verdict::kWarnNow && verdict != StallWatch::Verdict::kFailNow) return;
+  const std::string what = "no progress for " + in_seconds(stalls_.stalled_for(now)) + ": " +
+                           describe_stall(stats, run_.source().trainer_is_busy(), now);
+  if (verdict == StallWatch::Verdict::kWarnNow) hooks_.warn(what);
+  if (verdict == StallWatch::Verdict::kFailNow) hooks_.give_up(what);
+}
+
+}  // namespace forebay
