@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/dataset_spec.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// A value of the job file and where it was written.
+struct JobValue {
+  ParamValue value;
+  std::string where;  ///< `job.toml, line 3` or `--set order.seed=x`.
+};
+
+/// A job file as text gave it, flat: every value by its dotted name, the transforms in order.
+///
+/// Knows nothing of which keys there are. Later `set`s override what is there.
+struct JobDocument {
+  using Values = std::map<std::string, JobValue>;
+
+  struct Transform {
+    std::string where;
+    Values values;  ///< By the name inside the table: `op`, `columns`, `max_value`.
+  };
+
+  Values values;                              ///< `order.batch_size` → 8192.
+  std::map<std::string, std::string> tables;  ///< Tables that were opened, and where.
+  std::vector<Transform> transforms;
+};
+
+/// Reads TOML. kInvalid names file, line and what is wrong: bad syntax, a kind of value that no key
+/// takes (a date, a list of lists). `name` is how messages call the file.
+Result<JobDocument> parse_toml(std::string_view text, std::string_view name);
+
+/// Applies one `a.b=c` of the command line; the value is read as TOML, else as a bare string.
+/// `transform.0.max_value=5` reaches into the first transform. kInvalid when there is no `=`, no
+/// key or no such transform.
+Status apply_set(JobDocument& document, std::string_view assignment);
+
+}  // namespace forebay

@@ -1,0 +1,107 @@
+#include "tools/job/job_keys.h"
+
+#include <cmath>
+
+#include "tools/job/known_keys.h"
+#include "tools/job/nearest.h"
+#include "tools/job/quantity.h"
+
+namespace forebay {
+namespace {
+
+tl::unexpected<Error> unknown(const std::string& where, const std::string& key) {
+  constexpr std::size_t kMostShown = 80;
+  const std::string shown = key.size() <= kMostShown ? key : key.substr(0, kMostShown) + "…";
+  return fail(Code::kInvalid,
+              where + ": unknown key " + shown + did_you_mean(key, known_names()));
+}
+
+}  // namespace
+
+Status check_keys(const JobDocument& document) {
+  for (const auto& [name, where] : document.tables) {
+    bool known = false;
+    for (std::string_view table : known_names()) known = known || table == name;
+    if (!known) return unknown(where, name);
+  }
+  for (const auto& [key, given] : document.values) {
+    const KeyRule* rule = find_key(key);
+    if (rule == nullptr) return unknown(given.where, key);
+    if (!accepts(*rule, given.value)) {
+      return fail(Code::kInvalid, given.where + ": " + key + " is " + show_value(given.value) +
+                                      ", but must be " + describe_wanted(*rule));
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> notes_of(const JobDocument& document) {
+  std::vector<std::string> notes;
+  for (const auto& [key, given] : document.values) {
+    const KeyRule* rule = find_key(key);
+    if (rule != nullptr && rule->effect == KeyEffect::kNotYet) {
+      notes.push_back(key + " has no effect yet");
+    }
+  }
+  return notes;
+}
+
+const ParamValue* JobKeys::find(std::string_view key) const {
+  FOREBAY_CHECK(find_key(key) != nullptr);
+  const auto found = document_.values.find(std::string(key));
+  return found == document_.values.end() ? nullptr : &found->second.value;
+}
+
+void JobKeys::text(std::string_view key, std::string& into) const {
+  if (const ParamValue* value = find(key)) into = std::get<std::string>(*value);
+}
+
+void JobKeys::texts(std::string_view key, std::vector<std::string>& into) const {
+  const ParamValue* value = find(key);
+  if (value == nullptr) return;
+  const auto* one = std::get_if<std::string>(value);
+  into = one != nullptr ? std::vector<std::string>{*one}
+                        : std::get<std::vector<std::string>>(*value);
+}
+
+void JobKeys::flag(std::string_view key, bool& into) const {
+  if (const ParamValue* value = find(key)) into = std::get<bool>(*value);
+}
+
+void JobKeys::number(std::string_view key, double& into) const {
+  const ParamValue* value = find(key);
+  if (value == nullptr) return;
+  const auto* whole = std::get_if<std::int64_t>(value);
+  into = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(*value);
+}
+
+void JobKeys::counts(std::string_view key, std::vector<int>& into) const {
+  const ParamValue* value = find(key);
+  if (value == nullptr) return;
+  into.clear();
+  const auto* list = std::get_if<std::vector<std::int64_t>>(value);  // An empty list has no kind.
+  if (list == nullptr) return;
+  for (std::int64_t item : *list) into.push_back(static_cast<int>(item));
+}
+
+void JobKeys::size(std::string_view key, std::uint64_t& into) const {
+  const ParamValue* value = find(key);
+  if (value == nullptr) return;
+  const auto* whole = std::get_if<std::int64_t>(value);
+  into = whole != nullptr ? static_cast<std::uint64_t>(*whole)
+                          : parse_size(std::get<std::string>(*value)).value_or(into);
+}
+
+void JobKeys::duration(std::string_view key, std::chrono::nanoseconds& into) const {
+  const ParamValue* value = find(key);
+  if (value == nullptr) return;
+  if (const auto* text = std::get_if<std::string>(value)) {
+    into = parse_duration(*text).value_or(into);
+    return;
+  }
+  const auto* whole = std::get_if<std::int64_t>(value);
+  const double seconds = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(*value);
+  into = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+}  // namespace forebay

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/dataset_spec.h"
+
+namespace forebay {
+
+/// What the value of a key may be.
+enum class ValueKind : std::uint8_t {
+  kText,
+  kTexts,     ///< A list of strings; one string is a list of one.
+  kLetter,    ///< One ASCII character, or none where `low` is 0.
+  kFlag,
+  kCount,     ///< A whole number in [low, high].
+  kCounts,    ///< A list of them.
+  kNumber,    ///< Any number in [low, high].
+  kSize,      ///< Bytes, in [low, high].
+  kDuration,  ///< Seconds, in [low, high].
+  kChoice,    ///< One of `choices`.
+  kShuffle,   ///< true, false or "file".
+};
+
+enum class KeyEffect : std::uint8_t { kBuilt, kNotYet };
+
+/// One key of the job file.
+struct KeyRule {
+  std::string_view name;  ///< Dotted.
+  ValueKind kind = ValueKind::kText;
+  double low = 0;
+  double high = 0;
+  std::string_view choices;  ///< Separated by single spaces.
+  KeyEffect effect = KeyEffect::kBuilt;
+};
+
+/// Every key outside `[[transform]]`.
+std::span<const KeyRule> known_keys();
+
+/// The rule for `name`, or nothing.
+const KeyRule* find_key(std::string_view name);
+
+/// Every name that may stand in a job file: keys and tables; for suggestions.
+std::vector<std::string_view> known_names();
+
+/// What `rule` wants, to follow "must be": `a whole number from 1 to 16777216`.
+std::string describe_wanted(const KeyRule& rule);
+
+/// Whether `value` is of the kind and in the range that `rule` wants.
+bool accepts(const KeyRule& rule, const ParamValue& value);
+
+/// `value` as it would be written, cut to 60 characters.
+std::string show_value(const ParamValue& value);
+
+}  // namespace forebay

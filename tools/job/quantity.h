@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace forebay {
+
+/// Reads `512MiB`, `2GB`, `1.5 GiB` or plain bytes; nothing for anything else or what does not fit
+/// 63 bits. Units: B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024), any case.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// Reads `250ms`, `5s`, `2m`, `1h`, `40us` or plain seconds (`0.5`); nothing for anything else, for a
+/// negative time or one above a hundred years.
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
+
+/// Reads a whole number of decimal digits; nothing for anything else or above 2⁶³ - 1.
+std::optional<std::uint64_t> parse_count(std::string_view text);
+
+/// `1.5 GiB`, `400 MiB`, `17 B`: three significant digits.
+std::string format_size(std::uint64_t bytes);
+
+/// `250 ms`, `5.2 s`, `3 min 20 s`, `2 h 5 min`.
+std::string format_duration(std::chrono::nanoseconds time);
+
+/// `1,234,567`.
+std::string format_count(std::uint64_t count);
+
+}  // namespace forebay
