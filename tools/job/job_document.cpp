@@ -77,7 +77,8 @@ class Flattener {
       if (const auto* inner = node.as_table()) {
         document_.tables[name] = at_line(file_, node);
         if (auto added = add_table(*inner, name); !added) return added;
-      } else if (transforms != nullptr && transforms->is_array_of_tables()) {
+      } else if (transforms != nullptr &&
+                 (transforms->empty() || transforms->is_array_of_tables())) {
         if (auto added = add_transforms(*transforms); !added) return added;
       } else if (auto added = add_value(document_.values, name, name, node); !added) {
         return added;
@@ -106,9 +107,10 @@ class Flattener {
     const std::string where = at_line(file_, node);
     auto value = read_value(node);
     if (!value) {
-      return fail(Code::kInvalid,
-                  where + ": " + shown +
-                      " must be true or false, a number, a string, or a list of numbers or of strings");
+      return fail(
+          Code::kInvalid,
+          where + ": " + shown +
+              " must be true or false, a number, a string, or a list of numbers or of strings");
     }
     into[key] = JobValue{std::move(*value), where};
     return {};
@@ -163,7 +165,8 @@ Status apply_set(JobDocument& document, std::string_view assignment) {
   const std::size_t dot = std::min(rest.find('.'), rest.size());
   const auto number = parse_count(rest.substr(0, dot));
   if (!number || *number >= document.transforms.size() || dot + 1 >= rest.size()) {
-    return fail(Code::kInvalid, where + ": must be transform.N.KEY=VALUE with N from 0; the job has " +
+    return fail(Code::kInvalid, where +
+                                    ": must be transform.N.KEY=VALUE with N from 0; the job has " +
                                     std::to_string(document.transforms.size()) + " transforms");
   }
   document.transforms[*number].values[std::string(rest.substr(dot + 1))] = std::move(value);

@@ -1,7 +1,7 @@
 #include "tools/job/job_file.h"
 
-#include <sys/stat.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,7 +26,8 @@ constexpr std::size_t kMostJobBytes = 4U << 20;
 
 Result<std::string> read_text_file(const std::string& path) {
   const auto refuse = [&](const std::string& why) {
-    return fail(errno == ENOENT ? Code::kNotFound : Code::kInvalid, "job file " + path + ": " + why);
+    return fail(errno == ENOENT ? Code::kNotFound : Code::kInvalid,
+                "job file " + path + ": " + why);
   };
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return refuse(std::strerror(errno));
@@ -102,8 +103,9 @@ void read_trainer(JobKeys& keys, TrainerSpec& trainer) {
   keys.count("trainer.threads", trainer.threads);
   keys.flag("trainer.deterministic", trainer.deterministic);
   keys.count("trainer.seed", trainer.seed);
-  keys.choice("trainer.optimizer", trainer.optimizer,
-              {{"sgd", TrainerSpec::Optimizer::kSgd}, {"adagrad", TrainerSpec::Optimizer::kAdagrad}});
+  keys.choice(
+      "trainer.optimizer", trainer.optimizer,
+      {{"sgd", TrainerSpec::Optimizer::kSgd}, {"adagrad", TrainerSpec::Optimizer::kAdagrad}});
   keys.number("trainer.learning_rate", trainer.learning_rate);
   keys.count("trainer.embedding_dim", trainer.embedding_dim);
   keys.counts("trainer.bottom_mlp", trainer.bottom_mlp);
@@ -136,13 +138,15 @@ Result<TransformSpec> read_transform(const JobDocument::Transform& from, std::si
   for (const auto& [key, given] : from.values) {
     if (key == "op") {
       const auto* op = std::get_if<std::string>(&given.value);
-      if (op == nullptr) return fail(Code::kInvalid, given.where + ": " + name + ": op must be a string");
+      if (op == nullptr)
+        return fail(Code::kInvalid, given.where + ": " + name + ": op must be a string");
       spec.op = *op;
     } else if (key == "columns") {
       const auto* one = std::get_if<std::string>(&given.value);
       const auto* list = std::get_if<std::vector<std::string>>(&given.value);
       if (one == nullptr && list == nullptr) {
-        return fail(Code::kInvalid, given.where + ": " + name + ": columns must be a list of strings");
+        return fail(Code::kInvalid,
+                    given.where + ": " + name + ": columns must be a list of strings");
       }
       spec.columns = one != nullptr ? std::vector<std::string>{*one} : *list;
     } else {
@@ -172,16 +176,22 @@ Status read_transforms(const JobDocument& document, JobSpec& job) {
 
 // What no single key can be blamed for.
 Status check_together(const JobSpec& job) {
-  const auto refuse = [&](const std::string& what) { return fail(Code::kInvalid, job.path + ": " + what); };
+  const auto refuse = [&](const std::string& what) {
+    return fail(Code::kInvalid, job.path + ": " + what);
+  };
   const bool csv = job.dataset.format == "csv";
   if (job.dataset.paths.empty()) {
-    return refuse("dataset.paths is missing; name the files to read, as in paths = [\"data/*.tsv\"]");
+    return refuse(
+        "dataset.paths is missing; name the files to read, as in paths = [\"data/*.tsv\"]");
   }
   if (csv && job.columns.label.empty()) {
-    return refuse("columns.label is missing; with format = \"csv\" it names the column that holds 0 or 1");
+    return refuse(
+        "columns.label is missing; with format = \"csv\" it names the column that holds 0 or 1");
   }
   if (csv && job.columns.dense.empty() && job.columns.sparse.empty()) {
-    return refuse("columns.dense and columns.sparse are missing; with format = \"csv\" they name what the model sees");
+    return refuse(
+        "columns.dense and columns.sparse are missing; with format = \"csv\" they name what the "
+        "model sees");
   }
   if (!job.dataset.csv.list_delimiter.empty() &&
       job.dataset.csv.list_delimiter.front() == job.dataset.csv.delimiter) {

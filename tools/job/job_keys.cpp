@@ -1,5 +1,6 @@
 #include "tools/job/job_keys.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/job/known_keys.h"
@@ -9,23 +10,43 @@
 namespace forebay {
 namespace {
 
+constexpr std::string_view kTransform = "transform";
+
 tl::unexpected<Error> unknown(const std::string& where, const std::string& key) {
   constexpr std::size_t kMostShown = 80;
   const std::string shown = key.size() <= kMostShown ? key : key.substr(0, kMostShown) + "…";
-  return fail(Code::kInvalid,
-              where + ": unknown key " + shown + did_you_mean(key, known_names()));
+  return fail(Code::kInvalid, where + ": unknown key " + shown + did_you_mean(key, known_names()));
+}
+
+bool is_known(std::string_view name) {
+  const auto names = known_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Status check_table(const std::string& name, const std::string& where) {
+  if (!is_known(name)) return unknown(where, name);
+  if (name == kTransform) {
+    return fail(Code::kInvalid, where + ": transforms are a list; write [[transform]]");
+  }
+  if (const KeyRule* rule = find_key(name)) {
+    return fail(Code::kInvalid,
+                where + ": " + name + " is a table, but must be " + describe_wanted(*rule));
+  }
+  return {};
 }
 
 }  // namespace
 
 Status check_keys(const JobDocument& document) {
   for (const auto& [name, where] : document.tables) {
-    bool known = false;
-    for (std::string_view table : known_names()) known = known || table == name;
-    if (!known) return unknown(where, name);
+    if (auto checked = check_table(name, where); !checked) return checked;
   }
   for (const auto& [key, given] : document.values) {
     const KeyRule* rule = find_key(key);
+    if (rule == nullptr && is_known(key)) {
+      return fail(Code::kInvalid, given.where + ": " + key + " is a table; write " +
+                                      (key == kTransform ? "[[transform]]" : '[' + key + ']'));
+    }
     if (rule == nullptr) return unknown(given.where, key);
     if (!accepts(*rule, given.value)) {
       return fail(Code::kInvalid, given.where + ": " + key + " is " + show_value(given.value) +
@@ -60,8 +81,8 @@ void JobKeys::texts(std::string_view key, std::vector<std::string>& into) const 
   const ParamValue* value = find(key);
   if (value == nullptr) return;
   const auto* one = std::get_if<std::string>(value);
-  into = one != nullptr ? std::vector<std::string>{*one}
-                        : std::get<std::vector<std::string>>(*value);
+  into =
+      one != nullptr ? std::vector<std::string>{*one} : std::get<std::vector<std::string>>(*value);
 }
 
 void JobKeys::flag(std::string_view key, bool& into) const {

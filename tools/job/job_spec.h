@@ -29,11 +29,12 @@ struct ClusterSpec {
 
 /// `[run]`: where a run keeps its files and how patient it is.
 struct RunSpec {
-  std::string dir;                               ///< Absolute or relative to the working folder.
-  std::uint64_t spill_bytes = 20'000'000'000;    ///< Decompressed bytes that may be written.
-  std::chrono::nanoseconds grace = std::chrono::seconds(5);         ///< For an orderly stop.
-  std::chrono::nanoseconds stall_after = std::chrono::seconds(30);  ///< Then a stuck stage is named.
-  std::chrono::nanoseconds stall_fail = std::chrono::minutes(10);   ///< Then the run fails.
+  std::string dir;                             ///< Absolute or relative to the working folder.
+  std::uint64_t spill_bytes = 20'000'000'000;  ///< Decompressed bytes that may be written.
+  std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< For an orderly stop.
+  std::chrono::nanoseconds stall_after =
+      std::chrono::seconds(30);                                    ///< Then a stuck stage is named.
+  std::chrono::nanoseconds stall_fail = std::chrono::minutes(10);  ///< Then the run fails.
 };
 
 /// A job file, read, checked and completed with defaults.
@@ -51,8 +52,8 @@ struct JobSpec {
   TrainerSpec trainer;
   ClusterSpec cluster;
   RunSpec run;
-  std::string path;      ///< The job file as the user named it.
-  std::string base_dir;  ///< Its folder: "." or a path.
+  std::string path;                ///< The job file as the user named it.
+  std::string base_dir;            ///< Its folder: "." or a path.
   std::vector<std::string> notes;  ///< Lines for the user: keys that have no effect yet.
 };
 

@@ -74,9 +74,9 @@ constexpr KeyRule kKeys[] = {
     {"run.stall_fail", kDuration, 0.1, 30 * kDay},
 };
 
-constexpr std::string_view kTables[] = {"dataset",  "dataset.csv", "columns", "order",
-                                        "transform", "pipeline",   "pipeline.allocation",
-                                        "tuner",    "trainer",     "cluster", "run"};
+constexpr std::string_view kTables[] = {
+    "dataset", "dataset.csv", "columns", "order", "transform", "pipeline", "pipeline.allocation",
+    "tuner",   "trainer",     "cluster", "run"};
 
 std::string show_number(double number) {
   char text[40];
@@ -152,14 +152,20 @@ std::string describe_wanted(const KeyRule& rule) {
   const std::string range = " from " + show_number(rule.low) + " to " + show_number(rule.high);
   const bool open = rule.high >= kAnyCount;
   switch (rule.kind) {
-    case kText: return "a string";
-    case kTexts: return "a list of strings";
-    case kLetter: return rule.low == 0 ? "one ASCII character, or \"\"" : "one ASCII character";
-    case kFlag: return "true or false";
+    case kText:
+      return "a string";
+    case kTexts:
+      return "a list of strings";
+    case kLetter:
+      return rule.low == 0 ? "one ASCII character, or \"\"" : "one ASCII character";
+    case kFlag:
+      return "true or false";
     case kCount:
       return "a whole number" + (open ? " of at least " + show_number(rule.low) : range);
-    case kCounts: return "a list of whole numbers" + range;
-    case kNumber: return "a number" + range;
+    case kCounts:
+      return "a list of whole numbers" + range;
+    case kNumber:
+      return "a number" + range;
     case kSize:
       return "a size such as 512MiB, from " + format_size(static_cast<std::uint64_t>(rule.low)) +
              " to " + format_size(static_cast<std::uint64_t>(rule.high));
@@ -173,7 +179,8 @@ std::string describe_wanted(const KeyRule& rule) {
       }
       return words;
     }
-    case kShuffle: return "true, false or \"file\"";
+    case kShuffle:
+      return "true, false or \"file\"";
   }
   return "";
 }
@@ -183,11 +190,16 @@ bool accepts(const KeyRule& rule, const ParamValue& value) {
   const auto* whole = std::get_if<std::int64_t>(&value);
   const auto* number = std::get_if<double>(&value);
   switch (rule.kind) {
-    case kText: return text != nullptr;
-    case kTexts: return text != nullptr || std::get_if<std::vector<std::string>>(&value) != nullptr;
-    case kLetter: return is_letter(rule, text);
-    case kFlag: return std::get_if<bool>(&value) != nullptr;
-    case kCount: return whole != nullptr && within(static_cast<double>(*whole), rule);
+    case kText:
+      return text != nullptr;
+    case kTexts:
+      return text != nullptr || std::get_if<std::vector<std::string>>(&value) != nullptr;
+    case kLetter:
+      return is_letter(rule, text);
+    case kFlag:
+      return std::get_if<bool>(&value) != nullptr;
+    case kCount:
+      return whole != nullptr && within(static_cast<double>(*whole), rule);
     case kCounts: {
       const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
       return is_empty_list(value) ||
@@ -199,9 +211,12 @@ bool accepts(const KeyRule& rule, const ParamValue& value) {
       return (whole != nullptr && within(static_cast<double>(*whole), rule)) ||
              (number != nullptr && within(*number, rule));
     case kSize:
-    case kDuration: return is_quantity(rule, value);
-    case kChoice: return text != nullptr && is_choice(rule.choices, *text);
-    case kShuffle: return std::get_if<bool>(&value) != nullptr || (text != nullptr && *text == "file");
+    case kDuration:
+      return is_quantity(rule, value);
+    case kChoice:
+      return text != nullptr && is_choice(rule.choices, *text);
+    case kShuffle:
+      return std::get_if<bool>(&value) != nullptr || (text != nullptr && *text == "file");
   }
   return false;
 }

@@ -14,8 +14,8 @@ namespace forebay {
 /// What the value of a key may be.
 enum class ValueKind : std::uint8_t {
   kText,
-  kTexts,     ///< A list of strings; one string is a list of one.
-  kLetter,    ///< One ASCII character, or none where `low` is 0.
+  kTexts,   ///< A list of strings; one string is a list of one.
+  kLetter,  ///< One ASCII character, or none where `low` is 0.
   kFlag,
   kCount,     ///< A whole number in [low, high].
   kCounts,    ///< A list of them.

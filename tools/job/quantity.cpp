@@ -14,10 +14,10 @@ struct Unit {
   double factor;
 };
 
-constexpr Unit kSizes[] = {{"", 1},         {"b", 1},          {"kb", 1e3},  {"mb", 1e6},
-                           {"gb", 1e9},     {"tb", 1e12},      {"kib", 0x1p10}, {"mib", 0x1p20},
+constexpr Unit kSizes[] = {{"", 1},         {"b", 1},       {"kb", 1e3},     {"mb", 1e6},
+                           {"gb", 1e9},     {"tb", 1e12},   {"kib", 0x1p10}, {"mib", 0x1p20},
                            {"gib", 0x1p30}, {"tib", 0x1p40}};
-constexpr Unit kTimes[] = {{"", 1e9},  {"ns", 1},   {"us", 1e3},    {"ms", 1e6},
+constexpr Unit kTimes[] = {{"", 1e9},  {"ns", 1},   {"us", 1e3},   {"ms", 1e6},
                            {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
 
 bool same_ignoring_case(std::string_view text, std::string_view lower) {
@@ -33,8 +33,8 @@ bool same_ignoring_case(std::string_view text, std::string_view lower) {
 std::optional<std::uint64_t> parse_scaled(std::string_view text, std::span<const Unit> units,
                                           double most) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                            std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc() || !std::isfinite(number) || std::signbit(number)) return std::nullopt;
   std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   while (unit.starts_with(' ')) unit.remove_prefix(1);

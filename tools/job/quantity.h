@@ -12,8 +12,8 @@ namespace forebay {
 /// 63 bits. Units: B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024), any case.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// Reads `250ms`, `5s`, `2m`, `1h`, `40us` or plain seconds (`0.5`); nothing for anything else, for a
-/// negative time or one above a hundred years.
+/// Reads `250ms`, `5s`, `2m`, `1h`, `40us` or plain seconds (`0.5`); nothing for anything else, for
+/// a negative time or one above a hundred years.
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 /// Reads a whole number of decimal digits; nothing for anything else or above 2⁶³ - 1.

@@ -1,0 +1,150 @@
+#include "tools/command/command_line.h"
+
+#include <cstdio>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "core/base/result.h"
+#include "tools/job/nearest.h"
+
+namespace forebay {
+namespace {
+
+const Command* find_command(std::string_view name) {
+  for (const Command& command : all_commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Exit unknown_command(const std::string& word) {
+  std::vector<std::string_view> names = {"help"};
+  for (const Command& command : all_commands()) names.push_back(command.name);
+  const std::string what = word.starts_with('-') ? "unknown option " : "unknown command ";
+  if (word.starts_with('-')) names = {"--help", "--version"};
+  return Exit::refused(what + word + did_you_mean(word, names) + "; see forebay help");
+}
+
+std::string usage_hint(const Command& command) {
+  return "; see forebay " + std::string(command.name) + " --help";
+}
+
+std::string unknown_option(const Command& command, const std::string& word) {
+  std::vector<std::string_view> names = {"--help"};
+  for (const OptionSpec& option : command.options) names.push_back(option.name);
+  const std::string name = word.substr(0, word.find('='));
+  return std::string(command.name) + ": unknown option " + name + did_you_mean(name, names) +
+         usage_hint(command);
+}
+
+std::string arguments_wanted(const Command& command) {
+  if (command.most_arguments == 0) return "takes no argument";
+  const std::string argument(command.argument);
+  return command.fewest_arguments == 0 ? "takes at most one argument, " + argument
+                                       : "needs one argument, " + argument;
+}
+
+// CLI11 throws on what it cannot read; this is where that ends.
+Result<Invocation> parse_words(const Command& command, std::vector<std::string> words) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  Invocation invocation;
+  app.add_option("arguments", invocation.arguments);
+  std::vector<std::vector<std::string>> values(command.options.size());
+  std::vector<CLI::Option*> options;
+  for (std::size_t i = 0; i < command.options.size(); ++i) {
+    const OptionSpec& option = command.options[i];
+    const std::string name(option.name);
+    options.push_back(option.value.empty()
+                          ? app.add_flag(name)
+                          : app.add_option(name, values[i])
+                                ->expected(1)
+                                ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
+  }
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return fail(Code::kInvalid,
+                std::string(command.name) + ": " + error.what() + usage_hint(command));
+  }
+  for (const std::string& word : app.remaining()) {
+    if (word.size() > 1 && word.starts_with('-')) {
+      return fail(Code::kInvalid, unknown_option(command, word));
+    }
+  }
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (options[i]->count() > 0) {
+      invocation.options[std::string(command.options[i].name)] = std::move(values[i]);
+    }
+  }
+  const std::size_t given = invocation.arguments.size();
+  if (given < command.fewest_arguments || given > command.most_arguments) {
+    return fail(Code::kInvalid,
+                std::string(command.name) + " " + arguments_wanted(command) + usage_hint(command));
+  }
+  return invocation;
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--help" || word == "-h") return true;
+    if (word == "--") return false;
+  }
+  return false;
+}
+
+Exit run_help(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    print(help_page());
+    return Exit::done();
+  }
+  const Command* command = find_command(words.front());
+  if (command == nullptr) return unknown_command(words.front());
+  print(help_page(*command));
+  return Exit::done();
+}
+
+}  // namespace
+
+std::string Invocation::value(const std::string& option, std::string otherwise) const {
+  const auto found = options.find(option);
+  return found == options.end() || found->second.empty() ? std::move(otherwise)
+                                                         : found->second.back();
+}
+
+std::vector<std::string> Invocation::values(const std::string& option) const {
+  const auto found = options.find(option);
+  return found == options.end() ? std::vector<std::string>() : found->second;
+}
+
+Exit run_command_line(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    print(help_page());
+    return Exit::refused("name a command, as in forebay train job.toml");
+  }
+  const std::string& first = words.front();
+  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  if (first == "help") return run_help(rest);
+  if (first == "--help" || first == "-h") return run_help({});
+  if (first == "--version" || first == "-V") {
+    print(version_page());
+    return Exit::done();
+  }
+  const Command* command = find_command(first);
+  if (command == nullptr) return unknown_command(first);
+  if (asks_for_help(rest)) {
+    print(help_page(*command));
+    return Exit::done();
+  }
+  if (command->run == nullptr) return Exit::refused(first + " is not in this version");
+  auto invocation = parse_words(*command, rest);
+  if (!invocation) return Exit::refused(invocation.error());
+  return command->run(*invocation);
+}
+
+}  // namespace forebay

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "tools/command/command.h"
+
+namespace forebay {
+
+// What the rows of commands.cpp call, one file each.
+Exit run_completion(const Invocation& invocation);
+Exit run_index(const Invocation& invocation);
+
+}  // namespace forebay

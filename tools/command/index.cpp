@@ -1,0 +1,53 @@
+#include <cstdio>
+
+#include "actors/source/dataset.h"
+#include "tools/command/commands.h"
+#include "tools/command/job_arguments.h"
+#include "tools/job/quantity.h"
+#include "tools/json_object.h"
+
+namespace forebay {
+namespace {
+
+void print_files(const Dataset& dataset) {
+  for (const DatasetFile& file : dataset.files()) {
+    std::printf("%s: %s rows, %s\n", file.path.c_str(), format_count(file.rows).c_str(),
+                format_size(file.bytes).c_str());
+  }
+  std::printf("%zu files, %s rows in %s blocks, %s, fingerprint %s\n", dataset.files().size(),
+              format_count(dataset.rows()).c_str(), format_count(dataset.num_blocks()).c_str(),
+              format_size(dataset.bytes()).c_str(), dataset.fingerprint().hex().c_str());
+}
+
+}  // namespace
+
+Exit run_index(const Invocation& invocation) {
+  auto job = open_job(invocation);
+  if (!job) return Exit::refused(job.error());
+  DatasetOptions options{.base_dir = job->base_dir,
+                         .run_dir = job->run.dir,
+                         .spill_limit = job->run.spill_bytes,
+                         .random_access = job->order.shuffle != OrderSpec::Shuffle::kNone,
+                         .threads = job->pipeline.cpus,
+                         .announce = nullptr,
+                         .progress = nullptr,
+                         .stopped = nullptr};
+  options.announce = [](const std::string& line) {
+    std::fprintf(stderr, "forebay: %s\n", line.c_str());
+  };
+  auto dataset = open_dataset(job->dataset, job->columns, options);
+  if (!dataset) return Exit::refused(dataset.error());
+  if (!invocation.has("--json")) {
+    print_files(**dataset);
+    return Exit::done();
+  }
+  print_json(JsonObject()
+                 .add("fingerprint", (*dataset)->fingerprint().hex())
+                 .add("files", (*dataset)->files().size())
+                 .add("blocks", (*dataset)->num_blocks())
+                 .add("rows", (*dataset)->rows())
+                 .add("bytes", (*dataset)->bytes()));
+  return Exit::done();
+}
+
+}  // namespace forebay

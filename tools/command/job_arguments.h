@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "tools/command/command.h"
+#include "tools/job/job_spec.h"
+
+namespace forebay {
+
+/// Loads the job that the first argument names, with its `--set`s and this machine's defaults, and
+/// prints its notes to stderr.
+Result<JobSpec> open_job(const Invocation& invocation);
+
+}  // namespace forebay

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace forebay {
+
+/// Writes one JSON object, keys in the order they were added. A number that is not finite becomes
+/// null; bytes that are not UTF-8 are replaced.
+class JsonObject {
+ public:
+  JsonObject& add(std::string_view key, std::string_view text);
+  JsonObject& add(std::string_view key, const char* text) {
+    return add(key, std::string_view(text));
+  }
+  JsonObject& add(std::string_view key, double number);
+  JsonObject& add(std::string_view key, std::same_as<bool> auto flag) {
+    return add_raw(key, flag ? "true" : "false");
+  }
+  JsonObject& add(std::string_view key,
+                  std::integral auto number) requires(!std::same_as<decltype(number), bool>) {
+    return add_raw(key, std::to_string(number));
+  }
+  JsonObject& add(std::string_view key, const std::optional<double>& number);
+  JsonObject& add(std::string_view key, const JsonObject& object) {
+    return add_raw(key, object.text());
+  }
+  JsonObject& add(std::string_view key, const std::vector<JsonObject>& list);
+
+  /// `{"rows":3}`, one line.
+  std::string text() const;
+
+ private:
+  JsonObject& add_raw(std::string_view key, std::string value);
+
+  std::vector<std::pair<std::string, std::string>> fields_;  // Both as JSON text.
+};
+
+/// Prints `object` as a line of stdout and flushes it: the last thing a command does under --json.
+void print_json(const JsonObject& object);
+
+}  // namespace forebay
