@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kTextBytes = std::size_t{96} << 20;
 constexpr std::size_t kSplitBytes = std::size_t{1} << 20;
-constexpr int kRounds = 9;
+constexpr int kRounds = 15;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
