@@ -10,15 +10,6 @@ namespace {
 constexpr std::uint64_t kZeros = 0x3030303030303030;
 constexpr std::uint64_t kTops = 0x8080808080808080;
 
-/// What eight bytes at a time gather about a row: bits that are set nowhere in a plain one.
-struct RowOfWords {
-  float label = 0;
-  float ints[CriteoRow::kInts] = {};
-  std::int64_t tokens[CriteoRow::kTokens] = {};
-  std::uint32_t present = 0;
-  std::uint64_t odd = 0;
-};
-
 /// The `size` ≤ 8 bytes at `at` as the last ones of a word, '0' before them.
 inline std::uint64_t word_of(const char* at, std::size_t size) {
   std::uint64_t word = 0;
@@ -79,59 +70,125 @@ inline void read_token(const char* at, std::size_t size, std::int64_t& value, st
   value = static_cast<std::int64_t>((nibbles * 0x10000 + (nibbles >> 32)) & 0xffffffff);
 }
 
-inline void read_row(const char* text, const std::int32_t* marks, RowOfWords& row) {
-  row.odd = 0;
-  row.present = 0;
-  const auto begin = [marks](std::size_t i) { return marks[i] + 1; };
-  const auto size = [marks](std::size_t i) {
-    return static_cast<std::size_t>(marks[i + 1] - marks[i] - 1);
+/// One pass over a group, column by column, so that each column's memory is written in a run.
+/// Nothing is appended for good before `commit`.
+class WordPass {
+ public:
+  WordPass(const char* text, const CriteoGroup& group, std::size_t rows, std::uint32_t picked,
+           CriteoTarget& target)
+      : text_(text), marks_(group.marks), rows_(rows), picked_(picked), target_(target) {
+    if (rows < 32) picked_ &= (std::uint32_t{1} << rows) - 1;
+  }
+
+  /// Returns which rows are not plain, a bit each.
+  std::uint32_t run() {
+    labels();
+    for (std::size_t i = 0; i < CriteoRow::kInts; ++i) ints(i);
+    for (std::size_t i = 0; i < CriteoRow::kTokens; ++i) tokens(i);
+    std::uint32_t rows = 0;
+    for (std::size_t row = 0; row < rows_; ++row) rows |= std::uint32_t{odd_[row] != 0} << row;
+    return rows;
+  }
+
+  void commit() {
+    target_.rows += count_bits(picked_);
+    for (std::size_t i = 0; i < CriteoRow::kTokens; ++i) {
+      if (target_.tokens[i] != nullptr) target_.tokens[i]->count = counts_[i];
+    }
+  }
+
+ private:
+  struct Field {
+    const char* at;
+    std::size_t size;
   };
-  const char label = text[begin(0)];
-  row.odd |= size(0) != 1 || (label != '0' && label != '1') ? 1 : 0;
-  row.label = label == '1' ? 1.0F : 0.0F;
-  for (std::size_t i = 0; i < CriteoRow::kInts; ++i) {
-    read_int(text + begin(1 + i), size(1 + i), row.ints[i], row.odd);
-  }
-  const std::size_t first = 1 + CriteoRow::kInts;
-  for (std::size_t i = 0; i < CriteoRow::kTokens; ++i) {
-    std::size_t bytes = size(first + i);
-    if (i + 1 == CriteoRow::kTokens && bytes != 0 && text[marks[CriteoRow::kFields] - 1] == '\r') {
-      --bytes;
-    }
-    read_token(text + begin(first + i), bytes, row.tokens[i], row.odd);
-    row.present |= static_cast<std::uint32_t>(bytes != 0) << i;
-  }
-}
 
-inline void append(const RowOfWords& row, CriteoTarget& target) {
-  const std::size_t at = target.rows++;
-  target.labels[at] = row.label;
-  for (std::size_t i = 0; i < CriteoRow::kInts; ++i) {
-    if (target.ints[i] != nullptr) target.ints[i][at] = row.ints[i];
+  Field field(std::size_t row, std::size_t i) const {
+    const std::int32_t* const mark = marks_ + CriteoRow::kFields * row + i;
+    return {text_ + mark[0] + 1, static_cast<std::size_t>(mark[1] - mark[0] - 1)};
   }
-  for (std::size_t i = 0; i < CriteoRow::kTokens; ++i) {
-    if (target.tokens[i] == nullptr) continue;
-    SparseFill& column = *target.tokens[i];
-    column.values[column.count] = row.tokens[i];
-    column.count += row.present >> i & 1;
-    if (!column.jagged) {
-      if (column.count == at + 1) continue;
-      column.start_offsets(at);
-    }
-    column.offsets[at + 1] = static_cast<std::int32_t>(column.count);
-  }
-}
 
-/// CriteoKernel::decode, row by row and eight bytes at a time.
+  void labels() {
+    std::size_t to = target_.rows;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const Field label = field(row, 0);
+      const auto value = static_cast<unsigned char>(*label.at - '0');
+      odd_[row] = label.size != 1 || value > 1 ? 1 : 0;
+      target_.labels[to] = static_cast<float>(value);
+      to += picked_ >> row & 1;
+    }
+  }
+
+  void ints(std::size_t i) {
+    float values[CriteoGroup::kRows];
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const Field text = field(row, 1 + i);
+      read_int(text.at, text.size, values[row], odd_[row]);
+    }
+    if (target_.ints[i] == nullptr) return;
+    float* to = target_.ints[i] + target_.rows;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      *to = values[row];
+      to += picked_ >> row & 1;
+    }
+  }
+
+  void tokens(std::size_t i) {
+    std::int64_t ids[CriteoGroup::kRows];
+    std::uint32_t present = 0;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      Field text = field(row, 1 + CriteoRow::kInts + i);
+      if (i + 1 == CriteoRow::kTokens && text.size != 0 && text.at[text.size - 1] == '\r') {
+        --text.size;
+      }
+      read_token(text.at, text.size, ids[row], odd_[row]);
+      present |= std::uint32_t{text.size != 0} << row;
+    }
+    if (target_.tokens[i] != nullptr) put_ids(i, ids, present & picked_, *target_.tokens[i]);
+  }
+
+  void put_ids(std::size_t i, const std::int64_t* ids, std::uint32_t present, SparseFill& column) {
+    std::size_t count = column.count;
+    if (!column.jagged && present != picked_) column.start_offsets(target_.rows);
+    if (column.jagged) {
+      std::size_t ends = count;
+      std::int32_t* offset = column.offsets + target_.rows;
+      for (std::size_t row = 0; row < rows_; ++row) {
+        ends += present >> row & 1;
+        offset += picked_ >> row & 1;
+        *offset = static_cast<std::int32_t>(ends);
+      }
+    }
+    for (std::size_t row = 0; row < rows_; ++row) {
+      column.values[count] = ids[row];
+      count += present >> row & 1;
+    }
+    counts_[i] = count;
+  }
+
+  const char* const text_;
+  const std::int32_t* const marks_;
+  const std::size_t rows_;
+  std::uint32_t picked_;
+  CriteoTarget& target_;
+  std::uint64_t odd_[CriteoGroup::kRows];  // Per row; 0: plain so far.
+  std::size_t counts_[CriteoRow::kTokens];
+};
+
+/// CriteoKernel::decode, eight bytes at a time.
 inline std::size_t decode_words(const char* text, const CriteoGroup& group, std::uint32_t picked,
                                 CriteoTarget& target) {
-  RowOfWords row;
-  for (std::size_t i = 0; i < group.rows; ++i) {
-    read_row(text, group.marks + CriteoRow::kFields * i, row);
-    if (row.odd != 0) return i;
-    if (picked >> i & 1) append(row, target);
+  std::size_t rows = group.rows;
+  while (rows != 0) {
+    WordPass pass(text, group, rows, picked, target);
+    const std::uint32_t odd = pass.run();
+    if (odd == 0) {
+      pass.commit();
+      break;
+    }
+    rows = static_cast<std::size_t>(__builtin_ctz(odd));
   }
-  return group.rows;
+  return rows;
 }
 
 /// Writes the offsets of the set bits of `ends`, eight at a time, so that few branches depend on
