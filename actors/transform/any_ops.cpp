@@ -104,10 +104,9 @@ class FillStep final : public TransformPlan::Step {
 
   void bound(SizeBound& size) const override {
     bound_dense_targets(size, targets_.dense);
-    for (const ColumnTarget& target : targets_.sparse) {
-      const std::size_t from[] = {target.from};
-      size.hold_sparse(target.to, size.ids(from) + size.rows());
-    }
+    std::vector<SizeBound::Copy> copies;
+    for (const ColumnTarget& target : targets_.sparse) copies.push_back({target.from, target.to});
+    size.hold_copies(copies, 1);
   }
 
  private:

@@ -85,11 +85,11 @@ void bound_dense_targets(SizeBound& size, std::span<const ColumnTarget> targets)
 }
 
 void bound_sparse_targets(SizeBound& size, std::span<const ColumnTarget> targets) {
+  std::vector<SizeBound::Copy> copies;
   for (const ColumnTarget& target : targets) {
-    if (target.from == target.to) continue;
-    const std::size_t from[] = {target.from};
-    size.hold_sparse(target.to, size.ids(from));
+    if (target.from != target.to) copies.push_back({target.from, target.to});
   }
+  size.hold_copies(copies, 0);
 }
 
 void drop_dense_sources(ColumnSet& columns, std::span<const ColumnTarget> targets) {

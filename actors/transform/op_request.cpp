@@ -29,8 +29,11 @@ std::string OpRequest::name() const {
 }
 
 void OpRequest::refuse(const std::string& where, const std::string& what) {
-  if (refused()) return;
-  status_ = fail(Code::kInvalid, name() + ": " + where + ": " + what);
+  refuse(where + ": " + what);
+}
+
+void OpRequest::refuse(const std::string& what) {
+  if (!refused()) status_ = fail(Code::kInvalid, name() + ": " + what);
 }
 
 std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& candidates) {

@@ -24,6 +24,9 @@ class OpRequest {
   /// Notes "transform 3 (bucketize): where: what".
   void refuse(const std::string& where, const std::string& what);
 
+  /// Likewise, for text that names its place itself.
+  void refuse(const std::string& what);
+
   bool refused() const { return !status_; }
   const Status& status() const { return status_; }
 

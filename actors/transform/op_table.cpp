@@ -8,7 +8,7 @@ namespace {
 std::vector<OpEntry> all_ops() {
   std::vector<OpEntry> all;
   for (const auto& ops : {dense_ops(), any_ops(), one_hot_ops(), id_ops(), list_ops(),
-                          similarity_ops(), row_ops()}) {
+                          similarity_ops(), row_ops(), udf_ops()}) {
     all.insert(all.end(), ops.begin(), ops.end());
   }
   return all;

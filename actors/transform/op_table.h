@@ -34,5 +34,6 @@ std::vector<OpEntry> id_ops();
 std::vector<OpEntry> list_ops();
 std::vector<OpEntry> similarity_ops();
 std::vector<OpEntry> row_ops();
+std::vector<OpEntry> udf_ops();
 
 }  // namespace forebay

@@ -37,6 +37,8 @@ class ParamReader {
   std::vector<std::string> texts_or_none(const std::string& key);
 
   void refuse(const std::string& key, const std::string& what) { request_.refuse(key, what); }
+  void refuse(const std::string& what) { request_.refuse(what); }
+  bool refused() const { return request_.refused(); }
 
  private:
   const ParamValue* find(const std::string& key) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,17 +26,26 @@ class SizeBound {
   /// A buffer of `bytes` that the step gives back.
   void borrow(std::size_t bytes);
 
-  /// The sparse column `index` (one past the last: a further one) gets a list memory of its own,
+  /// The sparse column `index` (one past the last: a further one) gets list memory of its own,
   /// of at most `ids` ids.
   void hold_sparse(std::size_t index, std::size_t ids);
+  /// Columns get list memory of their own for at most the ids of another, and `more` a row.
+  struct Copy {
+    std::size_t from = 0;
+    std::size_t to = 0;
+  };
+  void hold_copies(std::span<const Copy> copies, std::size_t more);
   void hold_dense() { hold(rows_ * sizeof(float)); }
   void drop_sparse(std::size_t index);
 
  private:
+  /// At most the ids of one decoded column, and so many others.
   struct Lists {
-    std::size_t ids = 0;
-    bool decoded = false;
+    std::size_t others = 0;
+    std::optional<std::size_t> decoded;
   };
+
+  void put(std::size_t index, Lists lists);
 
   std::size_t rows_;
   std::size_t decoded_ids_;

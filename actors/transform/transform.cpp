@@ -81,6 +81,12 @@ class SpecText {
     text_ += std::to_string(spec.params.size()) + '{';
     for (const auto& [key, value] : spec.params) {
       add(key);
+      if (key == "library") {  // a job may be moved together with its library
+        if (const auto* path = std::get_if<std::string>(&value)) {
+          add(path->substr(path->rfind('/') + 1));
+          continue;
+        }
+      }
       std::visit([this](const auto& held) { add(held); }, value);
     }
   }

@@ -1,0 +1,217 @@
+/* User functions for Forebay: the operator `udf` of a job file calls one over each split.
+ *
+ *   [[transform]]
+ *   op = "udf"
+ *   library = "libmine.so"
+ *   function = "scale"
+ *   columns = ["I1", "C*"]
+ *   params = "factor=2"
+ *
+ * In C++, `FOREBAY_UDF(scale) { … }` defines one whose argument is `call`, a forebay::udf::Call&; it
+ * may throw. In C, `FOREBAY_UDF_DECLARE(scale)` and then
+ * `int scale(forebay_udf_call* call) { …; return 0; }`.
+ *
+ * A function must be pure: what it makes of a row depends on that row and `params` alone. It is
+ * called by several threads at once, with any number of rows, and, when it failed, again with
+ * one row at a time, to find the row to name. What fails ends the job.
+ *
+ * The version grows when this header changes incompatibly; fields are only ever added at the end.
+ */
+#ifndef FOREBAY_UDF_H
+#define FOREBAY_UDF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOREBAY_UDF_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A dense column: `rows` values, to be changed in place. An empty field is a NaN with the bits
+ * FOREBAY_UDF_MISSING; what is still missing after the last operator becomes 0. */
+#define FOREBAY_UDF_MISSING UINT32_C(0x7fc0dead)
+typedef struct forebay_udf_dense {
+  const char* name;
+  float* values;
+} forebay_udf_dense;
+
+/* A sparse column: the ids of row i are values[offsets[i]] … values[offsets[i + 1] - 1]. */
+typedef struct forebay_udf_sparse {
+  const char* name;
+  const int64_t* values;
+  const int32_t* offsets; /* rows + 1 */
+} forebay_udf_sparse;
+
+/* Memory for new lists, to be filled: offsets[0] = 0, ascending, offsets[rows] = num_ids. */
+typedef struct forebay_udf_lists {
+  int64_t* values;  /* num_ids; NULL when refused: return non-zero then */
+  int32_t* offsets; /* rows + 1 */
+} forebay_udf_lists;
+
+/* One call: the columns of `columns`, dense and sparse each in that order, then those of
+ * `new_dense` (all missing) and `new_sparse` (all empty). All memory is the caller's. */
+typedef struct forebay_udf_call {
+  uint32_t version; /* FOREBAY_UDF_VERSION of the caller */
+  size_t rows;
+  const char* params;
+  size_t num_dense;
+  const forebay_udf_dense* dense;
+  size_t num_sparse;
+  const forebay_udf_sparse* sparse;
+  /* Replaces the lists of sparse column `column` by num_ids ids; `max_ids` of the job bounds how many more ids a
+   * row than before they may be, on average. */
+  forebay_udf_lists (*replace)(struct forebay_udf_call* call, size_t column, size_t num_ids);
+  void* host; /* the caller's own */
+  int64_t error_row; /* the row that failed, if the function knows it; -1 before the call */
+  char* error;       /* what went wrong, zero-terminated; read when the function returns non-zero */
+  size_t error_size;
+} forebay_udf_call;
+
+typedef int (*forebay_udf_function)(forebay_udf_call* call); /* 0: done */
+
+#ifdef __cplusplus
+}
+#endif
+
+#if defined(__GNUC__)
+#define FOREBAY_UDF_EXPORT __attribute__((visibility("default")))
+#else
+#define FOREBAY_UDF_EXPORT
+#endif
+
+#ifndef __cplusplus
+
+/* Declares a C function as a UDF of this header's version. */
+#define FOREBAY_UDF_DECLARE(function)                                                      \
+  FOREBAY_UDF_EXPORT extern const uint32_t function##_forebay_udf_version;                 \
+  FOREBAY_UDF_EXPORT const uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;  \
+  FOREBAY_UDF_EXPORT int function(forebay_udf_call* call);
+
+#else
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forebay::udf {
+
+/* What a C++ function is given. Columns are numbered from 0, dense and sparse apart. */
+class Call {
+ public:
+  explicit Call(forebay_udf_call& raw) : raw_(raw) {}
+
+  std::size_t rows() const { return raw_.rows; }
+  std::string_view params() const { return raw_.params; }
+
+  std::size_t num_dense() const { return raw_.num_dense; }
+  std::string_view dense_name(std::size_t column) const { return raw_.dense[column].name; }
+  std::span<float> dense(std::size_t column) {
+    check(column < raw_.num_dense, "there is no dense column " + std::to_string(column));
+    return {raw_.dense[column].values, raw_.rows};
+  }
+  std::span<float> dense(std::string_view name) {
+    for (std::size_t i = 0; i < raw_.num_dense; ++i) {
+      if (dense_name(i) == name) return dense(i);
+    }
+    throw std::out_of_range("there is no dense column " + std::string(name));
+  }
+  static bool is_missing(float value) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits == FOREBAY_UDF_MISSING;
+  }
+
+  std::size_t num_sparse() const { return raw_.num_sparse; }
+  std::string_view sparse_name(std::size_t column) const { return raw_.sparse[column].name; }
+  std::size_t sparse_number(std::string_view name) const {
+    for (std::size_t i = 0; i < raw_.num_sparse; ++i) {
+      if (sparse_name(i) == name) return i;
+    }
+    throw std::out_of_range("there is no sparse column " + std::string(name));
+  }
+  /* The ids of one row. */
+  std::span<const std::int64_t> ids(std::size_t column, std::size_t row) const {
+    const forebay_udf_sparse& sparse = raw_.sparse[column];
+    return {sparse.values + sparse.offsets[row], sparse.values + sparse.offsets[row + 1]};
+  }
+
+  /* Gives a dense column its values; as many as there are rows. */
+  void set_dense(std::size_t column, std::span<const float> values) {
+    check(values.size() == raw_.rows, std::to_string(values.size()) + " values for " +
+                                          std::to_string(raw_.rows) + " rows");
+    std::copy(values.begin(), values.end(), dense(column).begin());
+  }
+  /* Gives a sparse column its lists, one a row. */
+  void set_lists(std::size_t column, const std::vector<std::vector<std::int64_t>>& lists) {
+    check(lists.size() == raw_.rows, std::to_string(lists.size()) + " lists for " +
+                                         std::to_string(raw_.rows) + " rows");
+    std::size_t total = 0;
+    for (const auto& list : lists) total += list.size();
+    const forebay_udf_lists out = replace(column, total);
+    std::int32_t end = 0;
+    for (std::size_t row = 0; row < lists.size(); ++row) {
+      std::copy(lists[row].begin(), lists[row].end(), out.values + end);
+      end += static_cast<std::int32_t>(lists[row].size());
+      out.offsets[row + 1] = end;
+    }
+  }
+  /* Memory for new lists of a sparse column, without a copy; offsets[0] is written. */
+  forebay_udf_lists replace(std::size_t column, std::size_t num_ids) {
+    const forebay_udf_lists out = raw_.replace(&raw_, column, num_ids);
+    check(out.values != nullptr, raw_.error);
+    out.offsets[0] = 0;
+    return out;
+  }
+
+ private:
+  static void check(bool holds, const std::string& otherwise) {
+    if (!holds) throw std::length_error(otherwise);
+  }
+
+  forebay_udf_call& raw_;
+};
+
+/* Runs a C++ function behind the C call: what it throws becomes the call's error. */
+template <class Function>
+int guarded(forebay_udf_call* raw, Function function) {
+  const char* what = "it threw something that is no std::exception";
+  try {
+    Call call(*raw);
+    function(call);
+    return 0;
+  } catch (const std::exception& thrown) {
+    std::snprintf(raw->error, raw->error_size, "%s", thrown.what());
+  } catch (...) {
+    std::snprintf(raw->error, raw->error_size, "%s", what);
+  }
+  return 1;
+}
+
+}  // namespace forebay::udf
+
+/* Defines a UDF: FOREBAY_UDF(name) { … call.rows() … } */
+#define FOREBAY_UDF(function)                                                              \
+  static void function##_forebay_udf_body(forebay::udf::Call& call);                       \
+  extern "C" FOREBAY_UDF_EXPORT const std::uint32_t function##_forebay_udf_version;        \
+  const std::uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;                \
+  extern "C" FOREBAY_UDF_EXPORT int function(forebay_udf_call* raw) {                      \
+    return forebay::udf::guarded(raw, function##_forebay_udf_body);                        \
+  }                                                                                        \
+  static void function##_forebay_udf_body([[maybe_unused]] forebay::udf::Call& call)
+
+/* Declares a function of the C form that is written in C++; what it throws is caught outside. */
+#define FOREBAY_UDF_DECLARE(function)                                                      \
+  extern "C" FOREBAY_UDF_EXPORT const std::uint32_t function##_forebay_udf_version;        \
+  const std::uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;                \
+  extern "C" FOREBAY_UDF_EXPORT int function(forebay_udf_call* call);
+
+#endif
+#endif
