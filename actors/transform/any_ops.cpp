@@ -37,8 +37,7 @@ class ClampStep final : public TransformPlan::Step {
     std::int64_t high_id = 0;
   };
 
-  ClampStep(MixedTargets targets, Limits limits)
-      : targets_(std::move(targets)), limits_(limits) {}
+  ClampStep(MixedTargets targets, Limits limits) : targets_(std::move(targets)), limits_(limits) {}
 
   Status run(StepRun& run) const override {
     const std::size_t rows = run.columns.rows;

@@ -1,8 +1,8 @@
 #include "actors/transform/column_binder.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
+
+#include <fnmatch.h>
 
 namespace forebay {
 namespace {
@@ -36,10 +36,9 @@ void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKin
   for (std::size_t i = 0; i < schema_.dense.size(); ++i) visit({ColumnKind::kDense, i});
   for (std::size_t i = 0; i < schema_.sparse.size(); ++i) visit({ColumnKind::kSparse, i});
   if (!any) {
-    request_.refuse("columns",
-                    is_pattern(pattern)
-                        ? quoted(pattern) + " matches no column"
-                        : "no column " + quoted(pattern) + did_you_mean(pattern, names()));
+    request_.refuse("columns", is_pattern(pattern) ? quoted(pattern) + " matches no column"
+                                                   : "no column " + quoted(pattern) +
+                                                         did_you_mean(pattern, names()));
   } else if (!right) {
     const ColumnKind needed = kinds.front();
     const ColumnKind given =
@@ -183,8 +182,7 @@ void ColumnBinder::drop_sources(ColumnKind kind, const std::vector<ColumnTarget>
 std::string ColumnBinder::output_name(const std::string& source, const std::string& otherwise) {
   const auto& params = request_.spec().params;
   const auto found = params.find("output");
-  const auto* pattern =
-      found == params.end() ? nullptr : std::get_if<std::string>(&found->second);
+  const auto* pattern = found == params.end() ? nullptr : std::get_if<std::string>(&found->second);
   std::string name = pattern == nullptr ? otherwise : *pattern;
   const std::size_t hole = name.find("{}");
   if (hole != std::string::npos) name.replace(hole, 2, source);

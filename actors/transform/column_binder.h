@@ -26,9 +26,9 @@ struct ColumnTarget {
 
 /// Finds an operator's columns in the schema and gives its results their names.
 ///
-/// The naming rule of every operator with an `output`: without it the result replaces the (first) source
-/// column under its name: in place, or, when dense becomes sparse or the reverse, at the end of
-/// the other list. With it the source stays and the result is a further column at the end; `{}`
+/// The naming rule of every operator with an `output`: without it the result replaces the (first)
+/// source column under its name: in place, or, when dense becomes sparse or the reverse, at the end
+/// of the other list. With it the source stays and the result is a further column at the end; `{}`
 /// in it stands for the source's name, and must be there when there are several sources.
 class ColumnBinder {
  public:

@@ -36,9 +36,8 @@ std::unique_ptr<TransformPlan::Step> dense_step(OpInput& input, Kernel kernel) {
 }
 
 std::unique_ptr<TransformPlan::Step> make_log1p(OpInput& input) {
-  return dense_step(input, [](StepRun& run, float* values) {
-    run.kernels.log1p(values, run.columns.rows);
-  });
+  return dense_step(
+      input, [](StepRun& run, float* values) { run.kernels.log1p(values, run.columns.rows); });
 }
 
 std::unique_ptr<TransformPlan::Step> make_logit(OpInput& input) {
@@ -66,8 +65,8 @@ class BucketizeStep final : public TransformPlan::Step {
     for (const ColumnTarget& target : targets_) {
       const std::size_t rows = run.columns.rows;
       SparseColumn column = hold_sparse(run, rows);
-      run.kernels.bucketize(run.columns.dense[target.from], rows, borders_.data(),
-                            borders_.size(), column.values);
+      run.kernels.bucketize(run.columns.dense[target.from], rows, borders_.data(), borders_.size(),
+                            column.values);
       keep_buckets(column, rows);
       put_sparse(run.columns, target.to, column);
     }
@@ -104,8 +103,8 @@ std::vector<float> read_borders(ParamReader& params) {
   if (borders.empty()) params.refuse("borders", "must not be empty");
   for (std::size_t i = 1; i < borders.size(); ++i) {
     if (borders[i] < borders[i - 1]) {
-      params.refuse("borders", "must ascend; border " + std::to_string(i + 1) +
-                                   " is below the one before it");
+      params.refuse("borders",
+                    "must ascend; border " + std::to_string(i + 1) + " is below the one before it");
     }
     if (i > 1 && borders[i] == borders[i - 2]) {
       params.refuse("borders", "may hold a value twice at most, as float32; border " +

@@ -83,7 +83,8 @@ std::unique_ptr<TransformPlan::Step> make_map_id(OpInput& input) {
   const std::shared_ptr<const MapTable> map = table;
   return id_step(input, range.bound(),
                  [map, otherwise](StepRun&, std::int64_t* ids, std::size_t count) {
-                   for (std::size_t i = 0; i < count; ++i) ids[i] = map->value_or(ids[i], otherwise);
+                   for (std::size_t i = 0; i < count; ++i)
+                     ids[i] = map->value_or(ids[i], otherwise);
                  });
 }
 

@@ -35,7 +35,7 @@ template <class To, class From>
 /// subnormal. log(1 + f) = f - f²/2 + f³ p(f), p a minimax fit of degree 8 (relative error of the
 /// whole 7e-10).
 [[gnu::always_inline]] inline float log1p_of(float x) {
-  constexpr float kLn2High = 0x1.62ep-1F;         // 12 bits, so that k · kLn2High is exact
+  constexpr float kLn2High = 0x1.62ep-1F;  // 12 bits, so that k · kLn2High is exact
   constexpr float kLn2Low = 0x1.0bfbe8p-15F;
   const auto from_root_half = bits<std::int32_t>(1.0F + x) - 0x3f3504f3;
   const std::int32_t k = from_root_half >> 23;
@@ -79,18 +79,18 @@ void log1p(float* values, std::size_t count) {
   p = p * z + 1.0 / 7;
   p = p * z + 1.0 / 5;
   p = p * z + 1.0 / 3;
-  const double sum = static_cast<double>(static_cast<std::int32_t>(k)) * kLn2 +
-                     2.0 * (s + s * z * p);
+  const double sum =
+      static_cast<double>(static_cast<std::int32_t>(k)) * kLn2 + 2.0 * (s + s * z * p);
   return x == static_cast<double>(kInfinity) ? x : sum;
 }
 
-/// e^t - 1: t is held within ±700, past which a float has no room anyway. With n = t / ln 2 rounded and
-/// r = t - n ln 2, |r| < 0.35: 2^n (e^r - 1) + (2^n - 1), Taylor's series to r¹¹ (2e-14 of it).
+/// e^t - 1: t is held within ±700, past which a float has no room anyway. With n = t / ln 2 rounded
+/// and r = t - n ln 2, |r| < 0.35: 2^n (e^r - 1) + (2^n - 1), Taylor's series to r¹¹ (2e-14 of it).
 [[gnu::always_inline]] inline double expm1_of(double t) {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
-  constexpr double kLn2High = 0x1.62e42fefap-1;      // 33 bits, so that n · kLn2High is exact
+  constexpr double kLn2High = 0x1.62e42fefap-1;  // 33 bits, so that n · kLn2High is exact
   constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
-  constexpr double kRound = 0x1.8p52;                // adding it leaves whole numbers only
+  constexpr double kRound = 0x1.8p52;  // adding it leaves whole numbers only
   t = t > 700.0 ? 700.0 : t;
   t = t < -700.0 ? -700.0 : t;
   const double shifted = t * kLog2E + kRound;
@@ -166,8 +166,7 @@ i64 bucket_by_halving(float value, const float* borders, std::size_t num_borders
     low = below ? low + half + 1 : low;
     length = below ? length - half - 1 : half;
   }
-  const bool doubled =
-      low + 1 < num_borders && borders[low] == value && borders[low + 1] == value;
+  const bool doubled = low + 1 < num_borders && borders[low] == value && borders[low + 1] == value;
   return static_cast<i64>(low) + static_cast<i64>(doubled);
 }
 

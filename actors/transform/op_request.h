@@ -9,8 +9,8 @@
 
 namespace forebay {
 
-/// One operator of the job's list while it is compiled. Keeps the first refusal, so that whoever reads
-/// parameters and columns need not look after each.
+/// One operator of the job's list while it is compiled. Keeps the first refusal, so that whoever
+/// reads parameters and columns need not look after each.
 class OpRequest {
  public:
   /// `number` counts from 1; `spec` must outlive the request.

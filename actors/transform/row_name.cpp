@@ -8,8 +8,8 @@ std::string row_name(const StepRun& run, std::size_t row) {
   }
   const RowOrigin origin = run.columns.origins[row];
   const auto& files = run.context.files;
-  const std::string file = origin.file() < files.size() ? files[origin.file()]
-                                                        : "file " + std::to_string(origin.file());
+  const std::string file =
+      origin.file() < files.size() ? files[origin.file()] : "file " + std::to_string(origin.file());
   return file + ", row at byte " + std::to_string(origin.offset());
 }
 

@@ -1,6 +1,6 @@
-#include <time.h>
-
 #include <utility>
+
+#include <time.h>
 
 #include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"

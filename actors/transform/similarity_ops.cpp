@@ -217,10 +217,14 @@ OpEntry entry(const std::string& name, const std::string& summary,
 std::vector<OpEntry> similarity_ops() {
   return {
       entry<has_id_overlap>("has_id_overlap", "1 if the lists share an id, else 0", {}),
-      entry<id_overlap_count>("id_overlap_count", "the ids shared, repeats counted as often as "
-                              "both have them", {}),
-      entry<get_max_count>("get_max_count", "over the ids shared, the greater of their counts, "
-                           "summed", {}),
+      entry<id_overlap_count>("id_overlap_count",
+                              "the ids shared, repeats counted as often as "
+                              "both have them",
+                              {}),
+      entry<get_max_count>("get_max_count",
+                           "over the ids shared, the greater of their counts, "
+                           "summed",
+                           {}),
       entry<jaccard>("jaccard", "ids shared over ids in either, repeats counted", {}),
       entry<cosine>("cosine", "cosine of the lists' summed scores by id",
                     {"scores", "matching_scores"}),

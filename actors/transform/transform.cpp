@@ -44,8 +44,7 @@ void check_param_names(OpRequest& request, const OpEntry& entry) {
 
 /// Checks one operator against the schema before it, which becomes the schema after it.
 Result<std::unique_ptr<TransformPlan::Step>> make_step(std::size_t number,
-                                                       const TransformSpec& spec,
-                                                       Schema& schema) {
+                                                       const TransformSpec& spec, Schema& schema) {
   OpRequest request(number, spec);
   std::unique_ptr<TransformPlan::Step> step;
   const OpEntry* entry = find_op(request);

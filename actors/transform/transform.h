@@ -16,11 +16,12 @@ namespace forebay {
 /// What a transform may depend on beside its columns; all of it fixed by the job, none by timing.
 struct TransformContext {
   BufferPool& pool;
-  std::uint64_t seed = 0;             ///< `order.seed`
+  std::uint64_t seed = 0;                 ///< `order.seed`
   const std::vector<std::string>& files;  ///< Names for errors, by file number.
 };
 
-/// A job's operator list, checked and bound to its columns: a pure function from the rows of a split to rows.
+/// A job's operator list, checked and bound to its columns: a pure function from the rows of a
+/// split to rows.
 ///
 /// Immutable once compiled; any thread may run it.
 class TransformPlan {
@@ -28,7 +29,8 @@ class TransformPlan {
   /// Checks `specs` against the decoder's schema. kInvalid names the transform (its number and
   /// op) and the key: an unknown op or parameter (with the nearest known), a glob that matches
   /// nothing, a column of the wrong kind, a value out of range.
-  static Result<TransformPlan> compile(const std::vector<TransformSpec>& specs, const Schema& input);
+  static Result<TransformPlan> compile(const std::vector<TransformSpec>& specs,
+                                       const Schema& input);
 
   TransformPlan(TransformPlan&&) noexcept;
   TransformPlan& operator=(TransformPlan&&) noexcept;
@@ -47,7 +49,8 @@ class TransformPlan {
   /// The most bytes a split of `rows` rows that takes `decoded_bytes` holds during `run`.
   std::size_t peak_bytes(std::size_t rows, std::size_t decoded_bytes) const;
 
-  /// A hash of the operator list, kept in the loader's state: a resume with another list is refused.
+  /// A hash of the operator list, kept in the loader's state: a resume with another list is
+  /// refused.
   std::uint64_t fingerprint() const;
 
   class Step;
@@ -61,9 +64,9 @@ class TransformPlan {
 /// One line per operator for `forebay inspect --ops`.
 struct OpDescription {
   std::string name;
-  std::string takes;    ///< "dense", "sparse", "any", …
+  std::string takes;  ///< "dense", "sparse", "any", …
   std::string gives;
-  std::string params;   ///< E.g. "salt = 0, max_value (>= 1)".
+  std::string params;  ///< E.g. "salt = 0, max_value (>= 1)".
   std::string summary;
   std::string missing;  ///< The rule for missing values.
 };

@@ -57,14 +57,14 @@ class UdfCall {
     }
     std::vector<forebay_udf_sparse> sparse;
     for (std::size_t i = 0; i < input_.sparse.size(); ++i) {
-      sparse.push_back({columns.sparse_names[i].c_str(), input_.sparse[i].values,
-                        input_.sparse[i].offsets});
+      sparse.push_back(
+          {columns.sparse_names[i].c_str(), input_.sparse[i].values, input_.sparse[i].offsets});
     }
     std::array<char, 512> error{};
     const std::size_t rows = run_.columns.rows;
-    forebay_udf_call call{FOREBAY_UDF_VERSION, rows, params.c_str(), dense.size(), dense.data(),
-                          sparse.size(), sparse.data(), replace, this, -1, error.data(),
-                          error.size()};
+    forebay_udf_call call{
+        FOREBAY_UDF_VERSION, rows,    params.c_str(), dense.size(), dense.data(), sparse.size(),
+        sparse.data(),       replace, this,           -1,           error.data(), error.size()};
     if (!function(call)) {
       error.back() = '\0';
       refuse(error.front() == '\0' ? "it failed without saying why" : error.data());
@@ -161,7 +161,8 @@ class UdfStep final : public TransformPlan::Step {
     const std::size_t rows = run.columns.rows;
     if (rows == 0) return {};
     const Buffer one_each = run.context.pool.take((rows + 1) * sizeof(std::int32_t));
-    for (std::size_t i = 0; i <= rows; ++i) one_each.as<std::int32_t>()[i] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i <= rows; ++i)
+      one_each.as<std::int32_t>()[i] = static_cast<std::int32_t>(i);
     UdfInput input = input_of(run, one_each.as<std::int32_t>());
     const Buffer before = copy_dense(run, input);
     const UdfOutcome outcome =
@@ -242,10 +243,9 @@ class UdfStep final : public TransformPlan::Step {
       outcome.error = alone.error;
       outcome.row = row;
     }
-    const std::string where =
-        outcome.row ? row_name(run, *outcome.row)
-                    : "one of " + std::to_string(run.columns.rows) + " rows, the first being " +
-                          row_name(run, 0);
+    const std::string where = outcome.row ? row_name(run, *outcome.row)
+                                          : "one of " + std::to_string(run.columns.rows) +
+                                                " rows, the first being " + row_name(run, 0);
     return fail(Code::kInvalid, settings_.name + ": " + where + ": " + outcome.error);
   }
 

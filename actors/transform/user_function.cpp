@@ -16,17 +16,15 @@ std::string last_error() {
 }  // namespace
 
 Result<UserFunction> UserFunction::open(const std::string& library, const std::string& function) {
-  std::shared_ptr<void> handle(::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL),
-                               [](void* opened) {
-                                 if (opened != nullptr) ::dlclose(opened);
-                               });
+  std::shared_ptr<void> handle(::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* opened) {
+    if (opened != nullptr) ::dlclose(opened);
+  });
   if (handle == nullptr) return fail(Code::kInvalid, "library: " + last_error());
   void* const symbol = ::dlsym(handle.get(), function.c_str());
   if (symbol == nullptr) {
     return fail(Code::kInvalid, "function: " + library + " has no function \"" + function + '"');
   }
-  const void* const version =
-      ::dlsym(handle.get(), (function + "_forebay_udf_version").c_str());
+  const void* const version = ::dlsym(handle.get(), (function + "_forebay_udf_version").c_str());
   if (version == nullptr) {
     return fail(Code::kInvalid, "function: \"" + function + "\" of " + library +
                                     " is not declared with FOREBAY_UDF of forebay/udf.h");

@@ -4,8 +4,9 @@
 #include <string>
 #include <utility>
 
+#include <forebay/udf.h>
+
 #include "core/base/result.h"
-#include "forebay/udf.h"
 
 namespace forebay {
 

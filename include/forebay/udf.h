@@ -7,9 +7,9 @@
  *   columns = ["I1", "C*"]
  *   params = "factor=2"
  *
- * In C++, `FOREBAY_UDF(scale) { … }` defines one whose argument is `call`, a forebay::udf::Call&; it
- * may throw. In C, `FOREBAY_UDF_DECLARE(scale)` and then
- * `int scale(forebay_udf_call* call) { …; return 0; }`.
+ * In C++, `FOREBAY_UDF(scale) { … }` defines one whose argument is `call`, a forebay::udf::Call&;
+ * it may throw. In C, `FOREBAY_UDF_DECLARE(scale)` and then `int scale(forebay_udf_call* call) { …;
+ * return 0; }`.
  *
  * A function must be pure: what it makes of a row depends on that row and `params` alone. It is
  * called by several threads at once, with any number of rows, and, when it failed, again with
@@ -60,10 +60,10 @@ typedef struct forebay_udf_call {
   const forebay_udf_dense* dense;
   size_t num_sparse;
   const forebay_udf_sparse* sparse;
-  /* Replaces the lists of sparse column `column` by num_ids ids; `max_ids` of the job bounds how many more ids a
-   * row than before they may be, on average. */
+  /* Replaces the lists of sparse column `column` by num_ids ids; `max_ids` of the job bounds how
+   * many more ids a row than before they may be, on average. */
   forebay_udf_lists (*replace)(struct forebay_udf_call* call, size_t column, size_t num_ids);
-  void* host; /* the caller's own */
+  void* host;        /* the caller's own */
   int64_t error_row; /* the row that failed, if the function knows it; -1 before the call */
   char* error;       /* what went wrong, zero-terminated; read when the function returns non-zero */
   size_t error_size;
@@ -84,9 +84,9 @@ typedef int (*forebay_udf_function)(forebay_udf_call* call); /* 0: done */
 #ifndef __cplusplus
 
 /* Declares a C function as a UDF of this header's version. */
-#define FOREBAY_UDF_DECLARE(function)                                                      \
-  FOREBAY_UDF_EXPORT extern const uint32_t function##_forebay_udf_version;                 \
-  FOREBAY_UDF_EXPORT const uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;  \
+#define FOREBAY_UDF_DECLARE(function)                                                     \
+  FOREBAY_UDF_EXPORT extern const uint32_t function##_forebay_udf_version;                \
+  FOREBAY_UDF_EXPORT const uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION; \
   FOREBAY_UDF_EXPORT int function(forebay_udf_call* call);
 
 #else
@@ -145,14 +145,14 @@ class Call {
 
   /* Gives a dense column its values; as many as there are rows. */
   void set_dense(std::size_t column, std::span<const float> values) {
-    check(values.size() == raw_.rows, std::to_string(values.size()) + " values for " +
-                                          std::to_string(raw_.rows) + " rows");
+    check(values.size() == raw_.rows,
+          std::to_string(values.size()) + " values for " + std::to_string(raw_.rows) + " rows");
     std::copy(values.begin(), values.end(), dense(column).begin());
   }
   /* Gives a sparse column its lists, one a row. */
   void set_lists(std::size_t column, const std::vector<std::vector<std::int64_t>>& lists) {
-    check(lists.size() == raw_.rows, std::to_string(lists.size()) + " lists for " +
-                                         std::to_string(raw_.rows) + " rows");
+    check(lists.size() == raw_.rows,
+          std::to_string(lists.size()) + " lists for " + std::to_string(raw_.rows) + " rows");
     std::size_t total = 0;
     for (const auto& list : lists) total += list.size();
     const forebay_udf_lists out = replace(column, total);
@@ -198,19 +198,19 @@ int guarded(forebay_udf_call* raw, Function function) {
 }  // namespace forebay::udf
 
 /* Defines a UDF: FOREBAY_UDF(name) { … call.rows() … } */
-#define FOREBAY_UDF(function)                                                              \
-  static void function##_forebay_udf_body(forebay::udf::Call& call);                       \
-  extern "C" FOREBAY_UDF_EXPORT const std::uint32_t function##_forebay_udf_version;        \
-  const std::uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;                \
-  extern "C" FOREBAY_UDF_EXPORT int function(forebay_udf_call* raw) {                      \
-    return forebay::udf::guarded(raw, function##_forebay_udf_body);                        \
-  }                                                                                        \
+#define FOREBAY_UDF(function)                                                       \
+  static void function##_forebay_udf_body(forebay::udf::Call& call);                \
+  extern "C" FOREBAY_UDF_EXPORT const std::uint32_t function##_forebay_udf_version; \
+  const std::uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;         \
+  extern "C" FOREBAY_UDF_EXPORT int function(forebay_udf_call* raw) {               \
+    return forebay::udf::guarded(raw, function##_forebay_udf_body);                 \
+  }                                                                                 \
   static void function##_forebay_udf_body([[maybe_unused]] forebay::udf::Call& call)
 
 /* Declares a function of the C form that is written in C++; what it throws is caught outside. */
-#define FOREBAY_UDF_DECLARE(function)                                                      \
-  extern "C" FOREBAY_UDF_EXPORT const std::uint32_t function##_forebay_udf_version;        \
-  const std::uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;                \
+#define FOREBAY_UDF_DECLARE(function)                                               \
+  extern "C" FOREBAY_UDF_EXPORT const std::uint32_t function##_forebay_udf_version; \
+  const std::uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;         \
   extern "C" FOREBAY_UDF_EXPORT int function(forebay_udf_call* call);
 
 #endif

@@ -77,8 +77,8 @@ class Columns {
     const SparseColumn& column = set_.sparse.at(index);
     Lists lists;
     for (std::size_t row = 0; row < set_.rows; ++row) {
-      const auto first = column.offsets == nullptr ? static_cast<std::int32_t>(row)
-                                                   : column.offsets[row];
+      const auto first =
+          column.offsets == nullptr ? static_cast<std::int32_t>(row) : column.offsets[row];
       const auto last = column.offsets == nullptr ? first + 1 : column.offsets[row + 1];
       lists.emplace_back(column.values + first, column.values + last);
     }

@@ -13,6 +13,7 @@
 #include "actors/transform/kernel_choice.h"
 #include "core/base/random.h"
 #include "core/data/column_set.h"
+
 #include "tests/support/catch.h"
 
 namespace forebay {
@@ -29,8 +30,13 @@ std::vector<Kernels> levels() {
 /// Values of all kinds: small and large, subnormal, infinite, NaNs of many payloads, missing. An
 /// odd count, so that vector loops have a rest.
 std::vector<float> all_kinds_of_floats() {
-  std::vector<float> values{0.0F, -0.0F, 1.0F, -1.0F, missing_value(),
-                            std::bit_cast<float>(kNanBits), std::bit_cast<float>(0xffc00001U),
+  std::vector<float> values{0.0F,
+                            -0.0F,
+                            1.0F,
+                            -1.0F,
+                            missing_value(),
+                            std::bit_cast<float>(kNanBits),
+                            std::bit_cast<float>(0xffc00001U),
                             std::bit_cast<float>(0x7f800001U)};
   using Limits = std::numeric_limits<float>;
   for (const float value : {Limits::infinity(), Limits::max(), Limits::min(), Limits::denorm_min(),
@@ -50,8 +56,8 @@ std::vector<float> all_kinds_of_floats() {
 std::vector<std::int64_t> all_kinds_of_ids() {
   using Limits = std::numeric_limits<std::int64_t>;
   std::vector<std::int64_t> ids;
-  for (const std::int64_t near : {Limits::min(), Limits::max(), std::int64_t{0}, std::int64_t{1} << 32,
-                                  -(std::int64_t{1} << 32)}) {
+  for (const std::int64_t near : {Limits::min(), Limits::max(), std::int64_t{0},
+                                  std::int64_t{1} << 32, -(std::int64_t{1} << 32)}) {
     for (std::int64_t step = -3; step <= 3; ++step) {
       ids.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(near) +
                                               static_cast<std::uint64_t>(step)));
@@ -66,10 +72,20 @@ std::vector<std::int64_t> all_kinds_of_ids() {
   return ids;
 }
 
-const std::vector<std::int64_t> kDivisors{1,       2,          3,          7,
-                                          10,      100,        1000000,    (1LL << 31) - 1,
-                                          1LL << 31, 1LL << 32, (1LL << 32) + 1, 1LL << 62,
-                                          (1LL << 62) + 1, std::numeric_limits<std::int64_t>::max()};
+const std::vector<std::int64_t> kDivisors{1,
+                                          2,
+                                          3,
+                                          7,
+                                          10,
+                                          100,
+                                          1000000,
+                                          (1LL << 31) - 1,
+                                          1LL << 31,
+                                          1LL << 32,
+                                          (1LL << 32) + 1,
+                                          1LL << 62,
+                                          (1LL << 62) + 1,
+                                          std::numeric_limits<std::int64_t>::max()};
 
 /// Runs `run(kernels, values)` on each level and compares every bit with the first.
 template <class T, class Run>
@@ -97,9 +113,8 @@ TEST_CASE("dense kernels give the same bits on every level", "[actors][transform
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.log1p(v.data(), v.size()); });
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.logit(v.data(), v.size(), 1e-6); });
   for (const double lambda : {0.0, 0.5, -1.0, 3.0, 1e-9, 99.0, -99.0}) {
-    check_same_bits(floats, [=](const Kernels& k, Floats& v) {
-      k.box_cox(v.data(), v.size(), lambda, 1e-6);
-    });
+    check_same_bits(
+        floats, [=](const Kernels& k, Floats& v) { k.box_cox(v.data(), v.size(), lambda, 1e-6); });
   }
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.clamp(v.data(), v.size(), -1, 2); });
   check_same_bits(floats, [](const Kernels& k, Floats& v) { k.fill(v.data(), v.size(), 5); });
@@ -109,9 +124,8 @@ TEST_CASE("id kernels give the same bits on every level", "[actors][transform]")
   const auto ids = all_kinds_of_ids();
   for (const std::int64_t divisor : kDivisors) {
     const FloorMod mod = FloorMod::by(divisor);
-    check_same_bits(ids, [&](const Kernels& k, Ids& v) {
-      k.sigrid_hash(v.data(), v.size(), 42, mod);
-    });
+    check_same_bits(ids,
+                    [&](const Kernels& k, Ids& v) { k.sigrid_hash(v.data(), v.size(), 42, mod); });
     check_same_bits(ids, [&](const Kernels& k, Ids& v) { k.floor_mod(v.data(), v.size(), mod); });
   }
   check_same_bits(ids, [](const Kernels& k, Ids& v) { k.clamp_ids(v.data(), v.size(), -5, 9); });

@@ -7,6 +7,7 @@
 #include "actors/transform/transform.h"
 #include "core/base/random.h"
 #include "tests/actors/transform/columns_fixture.h"
+
 #include "tests/support/catch.h"
 
 namespace forebay {
@@ -65,12 +66,12 @@ std::string refusal(const std::string& op, const std::vector<std::string>& names
 }
 
 TEST_CASE("bucketize gives its reference vectors", "[actors][transform]") {
-  const auto result = dense_through("bucketize", {{"borders", Numbers{2, 5, 10}}},
-                                    {1, 2, 3, 5, 8, 10, 11});
+  const auto result =
+      dense_through("bucketize", {{"borders", Numbers{2, 5, 10}}}, {1, 2, 3, 5, 8, 10, 11});
   CHECK(result.lists(0) == Lists{{0}, {0}, {1}, {1}, {2}, {2}, {3}});
   // A doubled border gives the exact value a bucket of its own.
-  const auto doubled = dense_through("bucketize", {{"borders", Integers{2, 2, 5}}},
-                                     {1, 2, 3, 5, 6});
+  const auto doubled =
+      dense_through("bucketize", {{"borders", Integers{2, 2, 5}}}, {1, 2, 3, 5, 6});
   CHECK(doubled.lists(0) == Lists{{0}, {1}, {2}, {2}, {3}});
 }
 
@@ -115,8 +116,8 @@ TEST_CASE("logit follows its formula and holds its ends", "[actors][transform]")
 }
 
 TEST_CASE("clamp holds values and ids within its limits", "[actors][transform]") {
-  CHECK(dense_through("clamp", {{"min", -1.5}, {"max", whole(2)}}, {-9, 0.5F, 9})
-            .dense_values(0) == Floats{-1.5F, 0.5F, 2});
+  CHECK(dense_through("clamp", {{"min", -1.5}, {"max", whole(2)}}, {-9, 0.5F, 9}).dense_values(0) ==
+        Floats{-1.5F, 0.5F, 2});
   const auto ids = sparse_through("clamp", {{"min", whole(0)}, {"max", whole(9)}},
                                   {{kLowest, 5}, {}, {kHighest}});
   CHECK(ids.lists(0) == Lists{{0, 5}, {}, {9}});
@@ -206,8 +207,8 @@ TEST_CASE("first_x cuts lists", "[actors][transform]") {
 }
 
 TEST_CASE("n_gram hashes runs of ids across columns", "[actors][transform]") {
-  const auto grams = pair_through("n_gram", {{"n", whole(2)}}, {{1, 2}, {1}, {}, {2}},
-                                  {{3}, {2}, {9}, {1}});
+  const auto grams =
+      pair_through("n_gram", {{"n", whole(2)}}, {{1, 2}, {1}, {}, {2}}, {{3}, {2}, {9}, {1}});
   const Lists lists = grams.lists(0);
   // [1,2,3] has the runs 12 and 23; [1,2] has 12; [9] none; [2,1] has 21, which is not 12.
   REQUIRE(lists[0].size() == 2);
@@ -228,8 +229,7 @@ TEST_CASE("cartesian hashes all pairs, up to its limit", "[actors][transform]") 
   const Params output{{"output", std::string("ab")}};
   const auto all = pair_through("cartesian", output, {{1, 2}, {}, {3}}, {{5, 6}, {5}, {7}});
   CHECK(all.schema().sparse[2] == SparseFeature{"ab", 0});
-  CHECK(all.lists(2) ==
-        Lists{{pair(1, 5), pair(1, 6), pair(2, 5), pair(2, 6)}, {}, {pair(3, 7)}});
+  CHECK(all.lists(2) == Lists{{pair(1, 5), pair(1, 6), pair(2, 5), pair(2, 6)}, {}, {pair(3, 7)}});
   const auto few = pair_through("cartesian", {{"max_ids", whole(3)}}, {{1, 2}}, {{5, 6}});
   CHECK(few.lists(0) == Lists{{pair(1, 5), pair(1, 6), pair(2, 5)}});
   CHECK(refusal("cartesian", {"a"}, {}) == "columns: takes two columns, not 1");
@@ -339,9 +339,12 @@ TEST_CASE("spin changes nothing", "[actors][transform]") {
 }
 
 TEST_CASE("what stays missing in a dense column ends as 0", "[actors][transform]") {
-  for (const auto& [op, params] : std::vector<std::pair<std::string, Params>>{
-           {"log1p", {}}, {"logit", {}}, {"box_cox", {{"lambda", 2.0}}}, {"clamp", {{"min", 1.0}}},
-           {"local_hour", {}}}) {
+  for (const auto& [op, params] :
+       std::vector<std::pair<std::string, Params>>{{"log1p", {}},
+                                                   {"logit", {}},
+                                                   {"box_cox", {{"lambda", 2.0}}},
+                                                   {"clamp", {{"min", 1.0}}},
+                                                   {"local_hour", {}}}) {
     INFO(op);
     CHECK(dense_through(op, params, {missing_value()}).dense_values(0) == Floats{0});
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/actors/transform/columns_fixture.h"
+
 #include "tests/support/catch.h"
 
 namespace forebay {
@@ -33,8 +34,8 @@ TEST_CASE("a plan runs its operators over the columns its globs match", "[actors
   Columns columns(2);
   columns.dense("I1", {0, static_cast<float>(std::exp(1.0) - 1)}).dense("J1", {5, missing_value()});
   columns.ids("C1", {1, 2}).ids("D1", {3, 4});
-  REQUIRE(columns.apply({{"log1p", {"I*"}, {}},
-                         {"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{100}}}}}));
+  REQUIRE(columns.apply(
+      {{"log1p", {"I*"}, {}}, {"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{100}}}}}));
   CHECK(columns.dense_values(0)[1] == Approx(1));
   CHECK(columns.dense_values(1) == std::vector<float>{5, 0});
   CHECK(columns.lists(0) == Lists{{60}, {54}});
@@ -46,10 +47,9 @@ TEST_CASE("a plan runs its operators over the columns its globs match", "[actors
 TEST_CASE("an operator with an output keeps its source", "[actors][transform]") {
   Columns columns(1);
   columns.dense("a", {0}).dense("b", {missing_value()}).sparse("c", {{1, 2}});
-  REQUIRE(columns.apply({{"log1p", {"*"}, {{"output", std::string("log_{}")}}},
-                         {"sigrid_hash",
-                          {"c"},
-                          {{"max_value", std::int64_t{100}}, {"output", std::string("h")}}}}));
+  REQUIRE(columns.apply(
+      {{"log1p", {"*"}, {{"output", std::string("log_{}")}}},
+       {"sigrid_hash", {"c"}, {{"max_value", std::int64_t{100}}, {"output", std::string("h")}}}}));
   CHECK(columns.schema().dense == std::vector<std::string>{"a", "b", "log_a", "log_b"});
   CHECK(columns.schema().sparse == std::vector<SparseFeature>{{"c", 0}, {"h", 100}});
   CHECK(columns.lists(0) == Lists{{1, 2}});

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "forebay/udf.h"
+#include <forebay/udf.h>
 
 FOREBAY_UDF(scale) {
   const float factor = std::stof(std::string(call.params()));

@@ -4,6 +4,7 @@
 
 #include "actors/transform/transform.h"
 #include "tests/actors/transform/columns_fixture.h"
+
 #include "tests/support/catch.h"
 
 namespace forebay {
@@ -66,8 +67,8 @@ TEST_CASE("a user's function replaces lists, as far as they may grow", "[actors]
 TEST_CASE("a user's function fills further columns", "[actors][udf]") {
   Columns columns(3);
   columns.sparse("c", {{5, 6}, {}, {7}});
-  REQUIRE(columns.apply({udf("describe", {"c"},
-                             {{"new_dense", Names{"count"}}, {"new_sparse", Names{"first"}}})}));
+  REQUIRE(columns.apply(
+      {udf("describe", {"c"}, {{"new_dense", Names{"count"}}, {"new_sparse", Names{"first"}}})}));
   CHECK(columns.schema() == Schema{{"count"}, {{"c", 0}, {"first", 0}}});
   CHECK(columns.dense_values(0) == Floats{2, 0, 1});
   CHECK(columns.lists(1) == Lists{{5}, {}, {7}});

@@ -1,0 +1,43 @@
+// Three functions of one's own, for op = "udf"; README.md shows the job that uses them.
+
+#include <forebay/udf.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// The first dense column over the second, into the further column "ratio". Where either is
+// missing, or the second 0, the ratio stays missing.
+FOREBAY_UDF(ratio) {
+  using forebay::udf::Call;
+  const auto above = call.dense(0);
+  const auto below = call.dense(1);
+  const auto ratio = call.dense("ratio");
+  for (std::size_t row = 0; row < call.rows(); ++row) {
+    if (Call::is_missing(above[row]) || Call::is_missing(below[row]) || below[row] == 0) continue;
+    ratio[row] = above[row] / below[row];
+  }
+}
+
+// Keeps the ids below the number in `params`, in every sparse column.
+FOREBAY_UDF(keep_below) {
+  const long long limit = std::stoll(std::string(call.params()));
+  for (std::size_t column = 0; column < call.num_sparse(); ++column) {
+    std::vector<std::vector<std::int64_t>> lists(call.rows());
+    for (std::size_t row = 0; row < call.rows(); ++row) {
+      for (const std::int64_t id : call.ids(column, row)) {
+        if (id < limit) lists[row].push_back(id);
+      }
+    }
+    call.set_lists(column, lists);
+  }
+}
+
+// Ends the job at the first negative value: a check rather than a change.
+FOREBAY_UDF(no_negatives) {
+  for (std::size_t column = 0; column < call.num_dense(); ++column) {
+    for (const float value : call.dense(column)) {
+      if (value < 0) throw std::range_error(std::string(call.dense_name(column)) + " is negative");
+    }
+  }
+}
