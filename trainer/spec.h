@@ -41,9 +41,9 @@ struct TrainerSpec {
 /// What a model is made for: the widths of a batch and the rows of each embedding table.
 struct ModelShape {
   std::size_t dense_features = 0;
-  std::vector<std::int64_t> table_rows;  ///< Per sparse feature.
-  std::vector<int> bottom_mlp;           ///< Widths after the input; the last is the embedding_dim.
-  std::vector<int> top_mlp;              ///< Likewise; the last is 1.
+  std::vector<std::int64_t> table_rows = {};  ///< Per sparse feature.
+  std::vector<int> bottom_mlp = {};  ///< Widths after the input; the last is the embedding_dim.
+  std::vector<int> top_mlp = {};     ///< Likewise; the last is 1.
   int embedding_dim = 0;
 
   bool operator==(const ModelShape&) const = default;

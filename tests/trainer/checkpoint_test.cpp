@@ -1,0 +1,178 @@
+#include "trainer/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/temp_dir.h"
+#include "trainer/durable_file.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A model of two tensors, one of them the optimizer's.
+class TwoTensors final : public Model {
+ public:
+  bool learns() const override { return true; }
+  Result<double> step(const Batch&) override { return 0; }
+  Status predict(const Batch&, std::span<float>) override { return {}; }
+  std::vector<StateTensor> state() override {
+    return {{"w", StateTensor::Part::kWeights, {3}, {weights.data(), weights_used}},
+            {"w", StateTensor::Part::kOptimizer, {3}, squares}};
+  }
+  void state_changed() override { ++changes; }
+
+  std::array<float, 4> weights{};
+  std::size_t weights_used = 3;
+  std::array<float, 3> squares{};
+  int changes = 0;
+};
+
+struct StoreFixture {
+  CheckpointStore store() const { return CheckpointStore::open(directory.string()).value(); }
+  std::string save(std::uint64_t batches) {
+    model.weights[0] = static_cast<float>(batches);
+    state.loader.position.batches = batches;
+    return store().save(model, state).value();
+  }
+  std::uint64_t last() const {
+    const auto found = store().find_last().value();
+    return found.checkpoint ? found.checkpoint->batches : 0;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(directory)) {
+      found.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
+  test::TempDir temp;
+  const fs::path directory = temp.path();
+  TwoTensors model;
+  TrainState state;
+};
+
+void flip_last_byte(const fs::path& path) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(-1, std::ios::end);
+  const char last = static_cast<char>(file.get() ^ 1);
+  file.seekp(-1, std::ios::end);
+  file.put(last);
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(StoreFixture, "a checkpoint gives back what was saved", "[trainer][checkpoint]") {
+  model.weights = {1, 2, 3};
+  model.squares = {4, 5, 6};
+  state.loader.fingerprint = "f";
+  state.loader.identity["seed"] = std::string("1");
+  for (int step = 0; step < 250; ++step) state.losses.add(1.0 / 3 + step);
+  save(17);
+
+  auto found = store().find_last();
+  REQUIRE(found);
+  REQUIRE(found->checkpoint);
+  CHECK(found->damaged.empty());
+  CHECK(found->checkpoint->batches == 17);
+  CHECK(found->checkpoint->state.loader == state.loader);
+  CHECK(found->checkpoint->state.losses == state.losses);
+  CHECK(fs::path(found->checkpoint->path).filename() == "checkpoint-000000017");
+  TwoTensors other;
+  REQUIRE(store().load(*found->checkpoint, other));
+  CHECK(other.weights == std::array<float, 4>{17, 2, 3});
+  CHECK(other.squares == model.squares);
+  CHECK(other.changes == 1);
+}
+
+TEST_CASE_METHOD(StoreFixture, "the last two checkpoints are kept", "[trainer][checkpoint]") {
+  for (std::uint64_t batches : {5, 999999999, 1000000000}) save(batches);
+  CHECK(names() == std::vector<std::string>{"checkpoint-1000000000", "checkpoint-999999999"});
+  CHECK(last() == 1000000000);
+}
+
+TEST_CASE_METHOD(StoreFixture, "a damaged checkpoint is named and the one before it used",
+                 "[trainer][checkpoint]") {
+  save(1);
+  const fs::path damaged = save(2);
+  std::string file;
+  SECTION("a byte of the model") { flip_last_byte(damaged / (file = "model.safetensors")); }
+  SECTION("a byte of the loader's state") { flip_last_byte(damaged / (file = "loader.json")); }
+  SECTION("a file that is shorter") {
+    fs::resize_file(damaged / (file = "optimizer.safetensors"), 20);
+  }
+  SECTION("a file that is gone") { fs::remove(damaged / (file = "losses.json")); }
+  SECTION("no manifest") { fs::remove(damaged / (file = "manifest.json")); }
+  SECTION("half a manifest") { fs::resize_file(damaged / (file = "manifest.json"), 30); }
+  auto found = store().find_last();
+  REQUIRE(found);
+  REQUIRE(found->damaged.size() == 1);
+  CHECK(found->damaged.front().find((damaged / file).string()) != std::string::npos);
+  REQUIRE(found->checkpoint);
+  CHECK(found->checkpoint->batches == 1);
+}
+
+TEST_CASE_METHOD(StoreFixture, "going on from before a damaged checkpoint leaves it behind",
+                 "[trainer][checkpoint]") {
+  save(1);
+  fs::remove(fs::path(save(3)) / "manifest.json");
+  REQUIRE(last() == 1);
+  save(2);
+  CHECK(names() == std::vector<std::string>{"checkpoint-000000001", "checkpoint-000000002"});
+}
+
+TEST_CASE_METHOD(StoreFixture, "what a killed run left unfinished is removed",
+                 "[trainer][checkpoint]") {
+  save(1);
+  fs::create_directory(directory / ".tmp-checkpoint-000000002");
+  std::ofstream(directory / ".tmp-checkpoint-000000002" / "model.safetensors") << "half";
+  CHECK(last() == 1);
+  CHECK(names() == std::vector<std::string>{"checkpoint-000000001"});
+}
+
+TEST_CASE_METHOD(StoreFixture, "a model of another shape is refused and left as it was",
+                 "[trainer][checkpoint]") {
+  save(1);
+  const auto found = store().find_last().value();
+  TwoTensors other;
+  other.weights_used = 4;
+  auto refused = store().load(*found.checkpoint, other);
+  // The header's shapes are equal, its offsets differ.
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("model.safetensors") != std::string::npos);
+  CHECK(other.weights == std::array<float, 4>{});
+}
+
+TEST_CASE_METHOD(StoreFixture, "an empty store has nothing to go on from",
+                 "[trainer][checkpoint]") {
+  CHECK(store().empty());
+  CHECK_FALSE(store().find_last()->checkpoint);
+  save(1);
+  CHECK_FALSE(store().empty());
+  REQUIRE(store().clear());
+  CHECK(store().empty());
+}
+
+TEST_CASE_METHOD(StoreFixture, "a directory that cannot be is refused", "[trainer][checkpoint]") {
+  std::ofstream(directory / "file") << "x";
+  auto refused = CheckpointStore::open((directory / "file" / "below").string());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("trainer.checkpoint") != std::string::npos);
+}
+
+TEST_CASE("a running digest does not depend on how the bytes came", "[trainer][checkpoint]") {
+  const std::string bytes((std::size_t{5} << 20) / 2, 'x');
+  RunningDigest whole, pieces;
+  whole.add(bytes.data(), bytes.size());
+  for (std::size_t at = 0; at < bytes.size(); at += 70001) {
+    pieces.add(bytes.data() + at, std::min<std::size_t>(70001, bytes.size() - at));
+  }
+  CHECK(whole.finish() == pieces.finish());
+}

@@ -1,0 +1,36 @@
+#include "trainer/module.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+TEST_CASE("the module that trains is found in the build tree and makes a model",
+          "[trainer][module]") {
+  TrainerSpec spec;
+  spec.threads = 1;
+  auto shape = shape_of(spec, {.dense = {"a"}, .sparse = {{"b", 10}}});
+  REQUIRE(shape);
+  auto model = make_model(spec, *shape);
+  REQUIRE(model);
+  CHECK((*model)->learns());
+  CHECK((*model)->state().front().name == "bottom.0.weight");
+  CHECK_FALSE(TrainerModule::open()->torch_version().empty());
+}
+
+TEST_CASE("a model that does not learn needs no module", "[trainer][module]") {
+  TrainerSpec spec;
+  spec.model = TrainerSpec::ModelKind::kNone;
+  auto model = make_model(spec, {});
+  REQUIRE(model);
+  CHECK_FALSE((*model)->learns());
+}
+
+TEST_CASE("an unknown device is refused in one line", "[trainer][module]") {
+  TrainerSpec spec;
+  spec.threads = 1;
+  spec.device = "abacus";
+  auto shape = shape_of(spec, {.dense = {"a"}, .sparse = {}});
+  auto model = make_model(spec, shape.value());
+  REQUIRE_FALSE(model);
+  CHECK(model.error().message.find('\n') == std::string::npos);
+}

@@ -1,0 +1,119 @@
+#include "trainer/durable_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+tl::unexpected<Error> system_error(const std::string& path, const char* action) {
+  const Code code = errno == ENOSPC || errno == EDQUOT ? Code::kOverloaded : Code::kUnavailable;
+  return fail(code, path + ": cannot " + action + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+void RunningDigest::add(const void* data, std::size_t size) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  while (size > 0) {
+    if (piece_.empty() && size >= kPiece) {
+      take_piece(bytes, kPiece);
+      bytes += kPiece;
+      size -= kPiece;
+      continue;
+    }
+    const std::size_t part = std::min(size, kPiece - piece_.size());
+    piece_.insert(piece_.end(), bytes, bytes + part);
+    bytes += part;
+    size -= part;
+    if (piece_.size() == kPiece) {
+      take_piece(piece_.data(), kPiece);
+      piece_.clear();
+    }
+  }
+}
+
+Digest RunningDigest::finish() {
+  take_piece(piece_.data(), piece_.size());
+  return digest_;
+}
+
+void RunningDigest::take_piece(const std::byte* data, std::size_t size) {
+  digest_ = digest_.then(Digest::of(data, size));
+}
+
+Result<DurableFile> DurableFile::create(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (descriptor < 0) return system_error(path, "be created");
+  return DurableFile(path, descriptor);
+}
+
+DurableFile::DurableFile(DurableFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      bytes_(other.bytes_),
+      digest_(std::move(other.digest_)) {}
+
+DurableFile::~DurableFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Status DurableFile::write(const void* data, std::size_t size) {
+  digest_.add(data, size);
+  bytes_ += size;
+  const auto* bytes = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, bytes, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error(path_, "be written");
+    bytes += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return {};
+}
+
+Result<DurableFile::Written> DurableFile::finish() {
+  if (::fsync(descriptor_) != 0) return system_error(path_, "be synced");
+  if (::close(std::exchange(descriptor_, -1)) != 0) return system_error(path_, "be closed");
+  return Written{bytes_, digest_.finish()};
+}
+
+Status sync_directory(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return system_error(path, "be opened");
+  const bool synced = ::fsync(descriptor) == 0;
+  const int reason = errno;
+  ::close(descriptor);
+  errno = reason;
+  if (!synced) return system_error(path, "be synced");
+  return {};
+}
+
+Result<std::string> read_small_file(const std::string& path, std::size_t most) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return system_error(path, "be opened");
+  std::string text;
+  char buffer[4096];
+  ssize_t got = 0;
+  while ((got = ::read(descriptor, buffer, sizeof(buffer))) > 0 && text.size() <= most) {
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+  const int reason = errno;
+  ::close(descriptor);
+  errno = reason;
+  if (got < 0) return system_error(path, "be read");
+  if (text.size() > most) {
+    return fail(Code::kCorrupt,
+                path + ": is larger than the " + std::to_string(most) + " bytes it can have");
+  }
+  return text;
+}
+
+}  // namespace forebay

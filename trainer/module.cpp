@@ -1,0 +1,90 @@
+#include "trainer/module.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <vector>
+
+#include <stdlib.h>
+
+#include "core/base/check.h"
+#include "trainer/emulated_model.h"
+#include "trainer/entry.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> places(const std::string& directory) {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  std::vector<fs::path> found;
+  if (!directory.empty()) found.emplace_back(directory);
+  found.push_back(program);
+  found.push_back(program / ".." / "lib" / "forebay");
+  // In a build tree, from tools/, tests/trainer/ and tests/trainer/torch/.
+  for (const char* up : {"..", "../..", "../../.."}) {
+    found.push_back(program / up / "trainer" / "torch");
+  }
+  return found;
+}
+
+Result<const TrainerEntry*> load(const fs::path& file) {
+  // Local, so that libtorch's symbols do not get in anyone's way.
+  void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) {
+    const std::string reason = dlerror();
+    return fail(Code::kNotFound, "training needs libtorch, which cannot be loaded (" + reason +
+                                     "); install it: apt-get install libtorch1.13 "
+                                     "libopenblas0-pthread");
+  }
+  using Entry = const TrainerEntry* (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(module, kTrainerEntrySymbol));
+  if (entry == nullptr || entry()->abi != kTrainerAbi) {
+    return fail(Code::kInvalid, file.string() +
+                                    " belongs to another version of forebay; build "
+                                    "or install both together");
+  }
+  return entry();
+}
+
+}  // namespace
+
+Result<TrainerModule> TrainerModule::open(const std::string& directory) {
+  // What the user set stands.
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);
+  for (const fs::path& place : places(directory)) {
+    std::error_code ignored;
+    const fs::path file = place / kTrainerModuleName;
+    if (!fs::exists(file, ignored)) continue;
+    auto entry = load(file);
+    if (!entry) return pass(entry);
+    return TrainerModule(*entry);
+  }
+  return fail(Code::kNotFound,
+              std::string("training needs ") + kTrainerModuleName +
+                  ", which is neither beside the program nor in ../lib/forebay; install libtorch "
+                  "(apt-get install libtorch-dev libopenblas0-pthread) and build again");
+}
+
+std::string TrainerModule::torch_version() const { return entry_->torch_version; }
+
+Result<std::unique_ptr<Model>> TrainerModule::make_dlrm(const TrainerSpec& spec,
+                                                        const ModelShape& shape) const {
+  FOREBAY_CHECK(spec.threads >= 1);
+  return entry_->make_dlrm(spec, shape);
+}
+
+Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape) {
+  if (spec.model == TrainerSpec::ModelKind::kEmulated) {
+    return std::make_unique<EmulatedModel>(spec.step);
+  }
+  if (spec.model == TrainerSpec::ModelKind::kNone) return std::make_unique<NoModel>();
+  auto module = TrainerModule::open();
+  if (!module) return pass(module);
+  return module->make_dlrm(spec, shape);
+}
+
+}  // namespace forebay

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "trainer/model.h"
+#include "trainer/spec.h"
+
+namespace forebay {
+
+struct TrainerEntry;
+
+/// The part of the trainer that is linked with libtorch, opened when a command trains: linking it
+/// would cost every command its start-up time and memory.
+///
+/// Open it before any thread is started: it sets variables that libtorch's libraries read as they
+/// load (threads that wait do not spin; the matrix products start none of their own). It stays
+/// loaded until the process ends.
+class TrainerModule {
+ public:
+  /// Looks beside the program, in ../lib/forebay, where the program was built, and in `directory`
+  /// first where that is not empty. Says what to install where libtorch is missing.
+  static Result<TrainerModule> open(const std::string& directory = "");
+
+  std::string torch_version() const;
+
+  /// A model of kind dlrm, with its starting weights; `spec.threads` is at least 1.
+  Result<std::unique_ptr<Model>> make_dlrm(const TrainerSpec& spec, const ModelShape& shape) const;
+
+ private:
+  explicit TrainerModule(const TrainerEntry* entry) : entry_(entry) {}
+
+  const TrainerEntry* entry_;
+};
+
+/// The model that `spec` asks for; opens the module only for one that needs it.
+Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape);
+
+}  // namespace forebay

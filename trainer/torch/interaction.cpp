@@ -1,0 +1,129 @@
+#include "trainer/torch/interaction.h"
+
+#include <cstring>
+#include <vector>
+
+#include "trainer/torch/clones.h"
+
+namespace forebay {
+namespace {
+
+// A block of products is one AVX-512 register; on narrower machines the compiler splits it.
+constexpr std::size_t kBlock = 16;
+using Block = float __attribute__((vector_size(kBlock * sizeof(float)), aligned(4)));
+
+/// Writes the products of vector i with all before it, a block at a time; what a block writes too
+/// much, later products overwrite. `zt` is [dim, padded], the vectors as columns.
+FOREBAY_INLINE void dots_of(const float* zi, const float* zt, std::size_t i, std::size_t dim,
+                            std::size_t padded, float* out) {
+  for (std::size_t first = 0; first < i; first += kBlock) {
+    Block sum = {};
+    for (std::size_t d = 0; d < dim; ++d) {
+      Block column;
+      std::memcpy(&column, zt + d * padded + first, sizeof(column));
+      sum += zi[d] * column;
+    }
+    std::memcpy(out + first, &sum, sizeof(sum));
+  }
+}
+
+FOREBAY_CLONES void forward_rows(const Interaction& shape, const float* z, std::size_t rows,
+                                 float* zt, float* out) {
+  const std::size_t vectors = shape.vectors;
+  const std::size_t dim = shape.dim;
+  const std::size_t padded = (vectors + kBlock - 1) / kBlock * kBlock;
+  for (std::size_t row = 0; row < rows; ++row, z += vectors * dim, out += shape.width()) {
+    for (std::size_t v = 0; v < vectors; ++v) {
+      for (std::size_t d = 0; d < dim; ++d) zt[d * padded + v] = z[v * dim + d];
+    }
+    std::memcpy(out, z, dim * sizeof(float));
+    float* pairs = out + dim;
+    for (std::size_t i = 1; i < vectors; pairs += i, ++i) {
+      if (dim == 16) {
+        dots_of(z + i * dim, zt, i, 16, padded, pairs);
+      } else {
+        dots_of(z + i * dim, zt, i, dim, padded, pairs);
+      }
+    }
+  }
+}
+
+/// One row: dz[i] = Σ_j g(i,j) z[j] over all j ≠ i, plus what the first vector passes straight on.
+FOREBAY_INLINE void backward_row(const float* z, const float* gradient, std::size_t vectors,
+                                 std::size_t dim, float* dz) {
+  std::memcpy(dz, gradient, dim * sizeof(float));
+  const float* pair = gradient + dim;
+  for (std::size_t i = 1; i < vectors; ++i) {
+    const float* zi = z + i * dim;
+    float* dzi = dz + i * dim;
+    for (std::size_t d = 0; d < dim; ++d) dzi[d] = 0;
+    for (std::size_t j = 0; j < i; ++j) {
+      const float g = *pair++;
+      const float* zj = z + j * dim;
+      float* dzj = dz + j * dim;
+      for (std::size_t d = 0; d < dim; ++d) {
+        dzi[d] += g * zj[d];
+        dzj[d] += g * zi[d];
+      }
+    }
+  }
+}
+
+/// The usual width, with a vector in a register.
+FOREBAY_INLINE void backward_row_of_blocks(const float* z, const float* gradient,
+                                           std::size_t vectors, float* dz) {
+  std::memcpy(dz, gradient, sizeof(Block));
+  const float* pair = gradient + kBlock;
+  for (std::size_t i = 1; i < vectors; ++i) {
+    Block zi;
+    std::memcpy(&zi, z + i * kBlock, sizeof(zi));
+    Block dzi = {};
+    for (std::size_t j = 0; j < i; ++j) {
+      const float g = *pair++;
+      Block zj;
+      Block dzj;
+      std::memcpy(&zj, z + j * kBlock, sizeof(zj));
+      std::memcpy(&dzj, dz + j * kBlock, sizeof(dzj));
+      dzi += g * zj;
+      dzj += g * zi;
+      std::memcpy(dz + j * kBlock, &dzj, sizeof(dzj));
+    }
+    std::memcpy(dz + i * kBlock, &dzi, sizeof(dzi));
+  }
+}
+
+FOREBAY_CLONES void backward_rows(const Interaction& shape, const float* z, const float* gradient,
+                                  std::size_t rows, float* dz, float* bottom, float* pooled,
+                                  std::size_t pooled_stride) {
+  const std::size_t vectors = shape.vectors;
+  const std::size_t dim = shape.dim;
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (dim == kBlock) {
+      backward_row_of_blocks(z, gradient, vectors, dz);
+    } else {
+      backward_row(z, gradient, vectors, dim, dz);
+    }
+    std::memcpy(bottom + row * dim, dz, dim * sizeof(float));
+    for (std::size_t v = 1; v < vectors; ++v) {
+      std::memcpy(pooled + (v - 1) * pooled_stride + row * dim, dz + v * dim, dim * sizeof(float));
+    }
+    z += vectors * dim;
+    gradient += shape.width();
+  }
+}
+
+}  // namespace
+
+void Interaction::forward(const float* z, std::size_t rows, float* out) const {
+  const std::size_t padded = (vectors + kBlock - 1) / kBlock * kBlock;
+  std::vector<float> columns(dim * padded);
+  forward_rows(*this, z, rows, columns.data(), out);
+}
+
+void Interaction::backward(const float* z, const float* gradient, std::size_t rows, float* bottom,
+                           float* pooled, std::size_t pooled_stride) const {
+  std::vector<float> dz(vectors * dim);
+  backward_rows(*this, z, gradient, rows, dz.data(), bottom, pooled, pooled_stride);
+}
+
+}  // namespace forebay

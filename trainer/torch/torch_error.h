@@ -1,0 +1,30 @@
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <type_traits>
+
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// Calls `work` and turns what libtorch throws into an Error of one line.
+template <class Work>
+Result<std::invoke_result_t<Work>> guard_torch(const Work& work) {
+  try {
+    if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+      work();
+      return {};
+    } else {
+      return work();
+    }
+  } catch (const std::exception& error) {
+    // libtorch appends a stack trace from the second line on.
+    std::string message = error.what();
+    message.resize(std::min(message.find('\n'), message.size()));
+    return fail(Code::kUnavailable, "the trainer's library refused: " + message);
+  }
+}
+
+}  // namespace forebay
