@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/runtime/actor_host.h"
+#include "core/runtime/shared_executor.h"
+#include "core/runtime/timer_thread.h"
+
+namespace forebay {
+
+/// A host of actors with real threads and real time: what `main` makes.
+///
+/// Owns the threads of the executor, of the timers, and of each actor that has its own; all are
+/// joined when it dies. `shutdown`, which the destructor calls too, is not for actors to call.
+class ActorSystem {
+ public:
+  struct Options {
+    SharedExecutor::Options executor = {};
+    std::function<void(ActorId, const Error&)> on_unheard = {};
+  };
+
+  ActorSystem(Options options, const Clock& clock)
+      : timers_(clock),
+        executor_(options.executor),
+        host_({.executor = executor_,
+               .timers = timers_.queue(),
+               .clock = clock,
+               .on_unheard = std::move(options.on_unheard)}) {}
+  ~ActorSystem() { shutdown(ActorHost::Stop::kNow); }
+  ActorSystem(const ActorSystem&) = delete;
+  ActorSystem& operator=(const ActorSystem&) = delete;
+
+  template <class Factory>
+  auto spawn(SpawnOptions options, Factory factory) {
+    return host_.spawn(std::move(options), std::move(factory));
+  }
+
+  /// Stops every actor and waits until none lives.
+  void shutdown(ActorHost::Stop how) {
+    host_.stop_all(how);
+    host_.wait_until_empty();
+    timers_.stop();
+  }
+
+  std::size_t num_living() const { return host_.num_living(); }
+
+ private:
+  TimerThread timers_;
+  SharedExecutor executor_;
+  ActorHost host_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/runtime/actor_host.h"
+#include "core/runtime/actor_ref.h"
+#include "core/runtime/timer_queue.h"
+
+namespace forebay {
+
+/// Settles one question once: by the actor's answer, or by kTimeout at the deadline, whichever
+/// is first. kTimeout does not mean that it did not happen. Shared by the timer and whoever
+/// answers; any thread.
+template <class R>
+class Question {
+ public:
+  using Deliver = std::function<void(Result<R>)>;
+
+  Question(TimerQueue& timers, Deliver deliver) : timers_(timers), deliver_(std::move(deliver)) {}
+
+  void settle(Result<R> result) {
+    std::optional<TimerQueue::Key> timer;
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(settled_, true)) return;
+      timer = timer_;
+    }
+    if (timer) timers_.cancel(*timer);
+    deliver_(std::move(result));
+  }
+
+  static void expire_at(const std::shared_ptr<Question>& question, TimerQueue::Time deadline) {
+    const std::lock_guard lock(question->mutex_);
+    if (question->settled_) return;
+    question->timer_ = question->timers_.add(deadline, [question] {
+      question->settle(fail(Code::kTimeout, "no answer in time; it may or may not have happened"));
+    });
+  }
+
+ private:
+  TimerQueue& timers_;
+  const Deliver deliver_;
+  std::mutex mutex_;
+  std::optional<TimerQueue::Key> timer_;  // under mutex_
+  bool settled_ = false;                  // under mutex_
+};
+
+/// The actor's end of a Question.
+template <class R>
+class QuestionReplier final : public Replier<R> {
+ public:
+  explicit QuestionReplier(std::shared_ptr<Question<R>> question)
+      : question_(std::move(question)) {}
+  ~QuestionReplier() override {
+    question_->settle(fail(Code::kUnavailable, "the actor ended before it answered"));
+  }
+  QuestionReplier(const QuestionReplier&) = delete;
+  QuestionReplier& operator=(const QuestionReplier&) = delete;
+
+  void answer(Result<R> result) override { question_->settle(std::move(result)); }
+
+ private:
+  std::shared_ptr<Question<R>> question_;
+};
+
+/// Asks, and has the result delivered once, on whichever thread settles it.
+template <Message M, class... Ms>
+void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nanoseconds timeout,
+                     ActorId sender, typename Question<ReplyOf<M>>::Deliver deliver) {
+  using R = ReplyOf<M>;
+  if (actor.cell() == nullptr) return deliver(fail(Code::kNotFound, "no actor is named"));
+  ActorHost& host = actor.cell()->host();
+  auto question = std::make_shared<Question<R>>(host.timers(), std::move(deliver));
+  EnvelopePtr envelope =
+      seal(std::move(message), sender, std::make_unique<QuestionReplier<R>>(question));
+  const TimerQueue::Time deadline = host.clock().now() + timeout;
+  Status status = actor.cell()->push(envelope, Room::kAsk);
+  if (!status) return question->settle(pass(status));
+  Question<R>::expire_at(question, deadline);
+}
+
+/// An answer on its way to a thread that is not an actor.
+template <class R>
+class Answer {
+ public:
+  /// Blocks until the answer or the timeout is there. Once.
+  Result<R> wait() {
+    std::unique_lock lock(slot_->mutex);
+    slot_->filled.wait(lock, [this] { return slot_->result.has_value(); });
+    return std::move(*slot_->result);
+  }
+
+  /// What puts the result in; works after this object is gone, too.
+  typename Question<R>::Deliver filler() const {
+    return [slot = slot_](Result<R> result) {
+      const std::lock_guard lock(slot->mutex);
+      slot->result.emplace(std::move(result));
+      slot->filled.notify_one();
+    };
+  }
+
+  bool ready() const {
+    const std::lock_guard lock(slot_->mutex);
+    return slot_->result.has_value();
+  }
+
+ private:
+  struct Slot {
+    std::mutex mutex;
+    std::condition_variable filled;
+    std::optional<Result<R>> result;  // under mutex
+  };
+
+  std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
+};
+
+/// Asks from a thread that is not an actor. The actor system lives until the answer is there.
+template <Message M, class... Ms>
+requires OneOf<M, Ms...> Answer<ReplyOf<M>> ask(const ActorRef<Ms...>& actor, M&& message,
+                                                std::chrono::nanoseconds timeout) {
+  Answer<ReplyOf<M>> answer;
+  ask_and_deliver(actor, std::move(message), timeout, ActorId::kNobody, answer.filler());
+  return answer;
+}
+
+}  // namespace forebay

@@ -1,0 +1,129 @@
+#include "core/runtime/cell.h"
+
+#include "core/base/clock.h"
+#include "core/runtime/actor.h"
+#include "core/runtime/actor_host.h"
+#include "core/runtime/crash.h"
+
+namespace forebay {
+namespace {
+
+/// Runtime → actor: end when you come to this.
+struct StopOrder {
+  static constexpr std::string_view kTag = "runtime.stop/1";
+};
+
+}  // namespace
+
+Cell::Cell(ActorHost& host, ActorId id, SpawnOptions options, Factory factory, Executor& executor)
+    : mailbox_(options.mailbox_bytes),
+      host_(host),
+      executor_(executor),
+      id_(id),
+      options_(std::move(options)),
+      factory_(std::move(factory)),
+      supervisor_(options_.restart) {}
+
+Cell::~Cell() = default;
+
+Status Cell::push(EnvelopePtr& envelope, Room room) {
+  switch (mailbox_.push(envelope, room)) {
+    case Mailbox::Push::kWake:
+      executor_.submit(*this);
+      return {};
+    case Mailbox::Push::kBacklog:
+      executor_.nudge();
+      return {};
+    case Mailbox::Push::kQueued:
+      return {};
+    case Mailbox::Push::kFull:
+      return fail(Code::kOverloaded, "mailbox of actor " + options_.name + " is full: " +
+                                         std::to_string(mailbox_.bytes()) + " bytes");
+    case Mailbox::Push::kClosed:
+      break;
+  }
+  return fail(Code::kNotFound, "actor " + options_.name + " is dead");
+}
+
+Cell::Next Cell::resume(std::size_t messages) {
+  std::size_t budget = messages;
+  mailbox_.fetch();  // Once: what comes meanwhile, from itself perhaps, waits for the next turn.
+  while (!ending_ && budget > 0) {
+    EnvelopePtr current;
+    const auto crash = catch_crash([&] { run_messages(budget, current); });
+    if (!crash) break;
+    handle_crash(current.get(), *crash);
+  }
+  mailbox_.give_credit();
+  if (ending_) {
+    die();
+    return Next::kDone;
+  }
+  return mailbox_.sleep() ? Next::kAwait : Next::kMore;  // Asleep it may run elsewhere at once.
+}
+
+void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
+  if (actor_ == nullptr) actor_ = factory_();
+  while (budget > 0) {
+    current = mailbox_.pop();
+    if (current == nullptr) return;
+    --budget;
+    if (current->type == kTypeOf<StopOrder> || drop_queue_.load(std::memory_order_relaxed)) {
+      ending_ = true;
+      return;
+    }
+    Context context(*this, current->sender);
+    const Status status = actor_->receive(*current, context);
+    if (!status) host_.report(id_, status.error());
+    if (ending_) return;
+  }
+}
+
+void Cell::handle_crash(Envelope* current, const Error& crash) {
+  if (current != nullptr) current->type->refuse(*current, crash);
+  actor_.reset();  // Its state may be broken.
+  if (supervisor_.allow_restart(host_.clock().now())) return;
+  crash_ = crash;
+  ending_ = true;
+}
+
+void Cell::die() {
+  actor_.reset();
+  mailbox_.close();
+  std::vector<CellPtr> watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    dead_ = true;
+    watchers = std::exchange(watchers_, {});
+  }
+  for (const CellPtr& watcher : watchers) send_down(*watcher);
+  host_.forget(*this);  // Perhaps the last to keep this cell.
+}
+
+void Cell::send_down(Cell& watcher) const {
+  EnvelopePtr envelope = seal(Down{.actor = id_, .crash = crash_}, id_);
+  static_cast<void>(watcher.push(envelope, Room::kHave));  // A dead watcher needs no word.
+}
+
+void Cell::watch(CellPtr watcher) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!dead_) {
+      watchers_.push_back(std::move(watcher));
+      return;
+    }
+  }
+  send_down(*watcher);
+}
+
+void Cell::stop_behind_queue() {
+  EnvelopePtr order = seal(StopOrder{}, ActorId::kNobody);
+  static_cast<void>(push(order, Room::kHave));  // It may be dead already.
+}
+
+void Cell::stop_now() {
+  drop_queue_.store(true, std::memory_order_relaxed);
+  stop_behind_queue();
+}
+
+}  // namespace forebay

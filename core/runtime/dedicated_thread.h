@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+#include "core/runtime/executor.h"
+#include "core/runtime/parker.h"
+#include "core/runtime/thread.h"
+
+namespace forebay {
+
+/// A thread for one actor that blocks or computes. Ends when the actor does.
+class DedicatedThread final : public Executor {
+ public:
+  explicit DedicatedThread(const Thread::Options& options) : thread_(options, [this] { run(); }) {}
+
+  void submit(Resumable& work) override {
+    work_.store(&work, std::memory_order_relaxed);
+    parker_.unpark();
+  }
+  void nudge() override {}
+
+  /// The actor has ended; joining waits for nothing more than the thread's last steps.
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+
+ private:
+  void run() {
+    Resumable::Next next = Resumable::Next::kAwait;
+    while (next != Resumable::Next::kDone) {
+      if (next == Resumable::Next::kAwait) parker_.park();
+      next = work_.load(std::memory_order_relaxed)->resume(kTurn);
+    }
+    ended_.store(true, std::memory_order_release);
+  }
+
+  std::atomic<Resumable*> work_{nullptr};  // always the same one
+  std::atomic<bool> ended_{false};
+  Parker parker_;
+  Thread thread_;
+};
+
+}  // namespace forebay

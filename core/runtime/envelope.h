@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "core/runtime/block_pool.h"
+#include "core/runtime/message.h"
+
+namespace forebay {
+
+struct Envelope;
+
+/// What the machinery must know of a message type; one object a type, its address is its name.
+struct MessageType {
+  std::string_view tag;
+  void (*refuse)(Envelope& envelope, const Error& error);  ///< Answers whoever asked, if anyone.
+  void (*destroy)(Envelope* envelope);                     ///< An asker left hanging is told.
+};
+
+/// A message on its way: a link of a mailbox's list, with the message behind it.
+struct Envelope {
+  Envelope* next = nullptr;
+  const MessageType* type = nullptr;
+  ActorId sender = ActorId::kNobody;
+  std::size_t bytes = 0;  ///< What it counts for in a mailbox.
+};
+
+template <Message M>
+struct EnvelopeOf;
+
+template <Message M>
+struct EnvelopeCalls {
+  static void refuse(Envelope& envelope, const Error& error) {
+    auto& typed = static_cast<EnvelopeOf<M>&>(envelope);
+    if (typed.replier) std::exchange(typed.replier, nullptr)->answer(tl::unexpected<Error>(error));
+  }
+
+  static void destroy(Envelope* envelope) {
+    auto* typed = static_cast<EnvelopeOf<M>*>(envelope);
+    std::destroy_at(typed);
+    give_block(typed, sizeof(EnvelopeOf<M>));
+  }
+
+  static constexpr MessageType kType{M::kTag, &refuse, &destroy};
+};
+
+template <Message M>
+inline constexpr const MessageType* kTypeOf = &EnvelopeCalls<M>::kType;
+
+template <Message M>
+struct EnvelopeOf final : Envelope {
+  M message;
+  std::unique_ptr<Replier<ReplyOf<M>>> replier;  ///< Absent when nobody asked.
+};
+
+struct DestroyEnvelope {
+  void operator()(Envelope* envelope) const { envelope->type->destroy(envelope); }
+};
+
+/// An envelope nobody has taken yet.
+using EnvelopePtr = std::unique_ptr<Envelope, DestroyEnvelope>;
+
+/// Moves `message` into an envelope.
+template <Message M>
+EnvelopePtr seal(M&& message, ActorId sender,
+                 std::unique_ptr<Replier<ReplyOf<M>>> replier = nullptr) {
+  using Sealed = EnvelopeOf<M>;
+  const std::size_t bytes = sizeof(Sealed) - sizeof(M) + bytes_of(message);
+  return EnvelopePtr(::new (take_block(sizeof(Sealed))) Sealed{
+      {nullptr, kTypeOf<M>, sender, bytes}, std::move(message), std::move(replier)});
+}
+
+}  // namespace forebay

@@ -1,0 +1,140 @@
+#include "core/runtime/shared_executor.h"
+
+#include <optional>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/runtime/parker.h"
+#include "core/runtime/thread.h"
+
+namespace forebay {
+namespace {
+
+/// How often in a row a thread serves its slot before the queue gets its turn.
+constexpr std::uint32_t kMostWarm = 64;
+
+}  // namespace
+
+struct SharedExecutor::Worker {
+  explicit Worker(const SharedExecutor& its_owner) : owner(its_owner) {}
+
+  const SharedExecutor& owner;
+  alignas(64) std::atomic<Resumable*> slot{nullptr};
+  std::uint32_t warm_turns = 0;  // the thread's own
+  Parker parker;
+  std::optional<Thread> thread;
+};
+
+thread_local SharedExecutor::Worker* SharedExecutor::worker_of_thread_ = nullptr;
+
+SharedExecutor::SharedExecutor(const Options& options) {
+  FOREBAY_CHECK(options.threads > 0);
+  for (std::size_t i = 0; i < options.threads; ++i) {
+    workers_.push_back(std::make_unique<Worker>(*this));
+  }
+  for (std::size_t i = 0; i < options.threads; ++i) {
+    Worker& worker = *workers_[i];
+    worker.thread.emplace(Thread::Options{.name = options.name + "-" + std::to_string(i),
+                                          .stack_bytes = options.stack_bytes},
+                          [this, &worker] { run(worker); });
+  }
+}
+
+SharedExecutor::~SharedExecutor() {
+  std::vector<Worker*> sleepers;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    sleepers = std::exchange(sleepers_, {});
+  }
+  for (Worker* worker : sleepers) worker->parker.unpark();
+  for (auto& worker : workers_) worker->thread.reset();
+}
+
+SharedExecutor::Worker* SharedExecutor::this_worker() const {
+  Worker* worker = worker_of_thread_;
+  return worker != nullptr && &worker->owner == this ? worker : nullptr;
+}
+
+void SharedExecutor::submit(Resumable& work) {
+  Worker* self = this_worker();
+  if (self == nullptr) return enqueue(work);
+  Resumable* displaced = self->slot.exchange(&work, std::memory_order_acq_rel);
+  if (displaced != nullptr) enqueue(*displaced);
+}
+
+void SharedExecutor::nudge() {
+  Worker* self = this_worker();
+  if (self == nullptr || num_sleepers_.load(std::memory_order_relaxed) == 0) return;
+  if (Resumable* waiting = self->slot.exchange(nullptr, std::memory_order_acq_rel)) {
+    enqueue(*waiting);
+  }
+}
+
+void SharedExecutor::enqueue(Resumable& work) {
+  work.next_in_line = nullptr;
+  Worker* sleeper = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    (first_ == nullptr ? first_ : last_->next_in_line) = &work;
+    last_ = &work;
+    num_queued_.fetch_add(1, std::memory_order_relaxed);
+    if (!sleepers_.empty()) {
+      sleeper = sleepers_.back();
+      sleepers_.pop_back();
+      num_sleepers_.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+  if (sleeper != nullptr) sleeper->parker.unpark();
+}
+
+void SharedExecutor::run(Worker& self) {
+  worker_of_thread_ = &self;
+  while (Resumable* work = next(self)) {
+    while (work->resume(kTurn) == Resumable::Next::kMore) {
+      if (self.slot.load(std::memory_order_relaxed) == nullptr &&
+          num_queued_.load(std::memory_order_relaxed) == 0) {
+        continue;  // The only one in line need not join it.
+      }
+      enqueue(*work);
+      break;
+    }
+  }
+}
+
+Resumable* SharedExecutor::next(Worker& self) {
+  while (true) {
+    if (++self.warm_turns < kMostWarm) {
+      if (Resumable* work = take_slot(self)) return work;
+    }
+    self.warm_turns = 0;
+    if (num_queued_.load(std::memory_order_relaxed) != 0) {
+      const std::lock_guard lock(mutex_);
+      if (Resumable* work = pop_queue()) return work;
+    }
+    if (Resumable* work = take_slot(self)) return work;
+    for (const auto& other : workers_) {
+      if (Resumable* work = take_slot(*other)) return work;
+    }
+    std::unique_lock lock(mutex_);
+    if (Resumable* work = pop_queue()) return work;
+    if (stopping_) return nullptr;
+    sleepers_.push_back(&self);
+    num_sleepers_.fetch_add(1, std::memory_order_relaxed);
+    lock.unlock();
+    self.parker.park();
+  }
+}
+
+Resumable* SharedExecutor::take_slot(Worker& worker) {
+  if (worker.slot.load(std::memory_order_relaxed) == nullptr) return nullptr;
+  return worker.slot.exchange(nullptr, std::memory_order_acq_rel);
+}
+
+Resumable* SharedExecutor::pop_queue() {
+  if (first_ == nullptr) return nullptr;
+  num_queued_.fetch_sub(1, std::memory_order_relaxed);
+  return std::exchange(first_, first_->next_in_line);
+}
+
+}  // namespace forebay

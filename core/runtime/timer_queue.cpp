@@ -1,0 +1,42 @@
+#include "core/runtime/timer_queue.h"
+
+namespace forebay {
+
+TimerQueue::Key TimerQueue::add(Time due, std::function<void()> function) {
+  Key key;
+  bool sooner = false;
+  {
+    const std::lock_guard lock(mutex_);
+    key = {due, num_added_++};
+    functions_.emplace(key, std::move(function));
+    sooner = functions_.begin()->first == key;
+  }
+  if (sooner && on_sooner_) on_sooner_();
+  return key;
+}
+
+void TimerQueue::cancel(const Key& key) {
+  std::function<void()> dropped;  // Destroyed without the lock.
+  const std::lock_guard lock(mutex_);
+  const auto found = functions_.find(key);
+  if (found == functions_.end()) return;
+  dropped = std::move(found->second);
+  functions_.erase(found);
+}
+
+std::optional<TimerQueue::Time> TimerQueue::fire(Time now) {
+  while (true) {
+    std::function<void()> due;
+    {
+      const std::lock_guard lock(mutex_);
+      if (functions_.empty()) return std::nullopt;
+      const auto first = functions_.begin();
+      if (first->first.first > now) return first->first.first;
+      due = std::move(first->second);
+      functions_.erase(first);
+    }
+    due();
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,212 @@
+#include "tools/bench/runtime_bench.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <future>
+#include <memory>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/runtime/actor.h"
+#include "core/runtime/actor_pool.h"
+#include "core/runtime/actor_system.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kSenders = 4;
+constexpr std::uint64_t kBurst = 256;
+
+struct Number {
+  static constexpr std::string_view kTag = "bench.number/1";
+  std::uint64_t value = 0;
+};
+
+struct Continue {
+  static constexpr std::string_view kTag = "bench.continue/1";
+};
+
+/// Says on a promise when so many numbers have come.
+class ReceiverActor final : public ActorOf<ReceiverActor, Number> {
+ public:
+  ReceiverActor(std::uint64_t expected, std::promise<void>& done)
+      : missing_(expected), done_(done) {}
+
+  Status on(const Number&, Context&) {
+    if (--missing_ == 0) done_.set_value();
+    return {};
+  }
+
+ private:
+  std::uint64_t missing_;
+  std::promise<void>& done_;
+};
+
+/// Sends numbers in bursts, as far as the receiver has room.
+class SenderActor final : public ActorOf<SenderActor, Continue> {
+ public:
+  SenderActor(std::uint64_t count, ActorRef<Number> receiver)
+      : count_(count), receiver_(std::move(receiver)) {}
+
+  Status on(const Continue&, Context& context) {
+    for (std::uint64_t i = 0; i < kBurst && count_ > 0; ++i, --count_) {
+      if (!receiver_.tell(Number{count_})) break;
+    }
+    return count_ > 0 ? self(context).tell(Continue{}) : Status{};
+  }
+
+ private:
+  std::uint64_t count_;
+  const ActorRef<Number> receiver_;
+};
+
+struct Ball {
+  static constexpr std::string_view kTag = "bench.ball/1";
+  std::uint64_t left = 0;
+  ActorRef<Ball> back = {};
+};
+
+/// Returns the ball until it has been here often enough.
+class PlayerActor final : public ActorOf<PlayerActor, Ball> {
+ public:
+  explicit PlayerActor(std::promise<void>& done) : done_(done) {}
+
+  Status on(Ball&& ball, Context& context) {
+    if (ball.left == 0) {
+      done_.set_value();
+      return {};
+    }
+    const ActorRef<Ball> back = std::move(ball.back);
+    return back.tell(Ball{ball.left - 1, self(context)});
+  }
+
+ private:
+  std::promise<void>& done_;
+};
+
+/// Ends with its first message.
+class MayflyActor final : public ActorOf<MayflyActor, Continue> {
+ public:
+  Status on(const Continue&, Context& context) {
+    context.stop();
+    return {};
+  }
+};
+
+double per_second(std::uint64_t count, std::chrono::nanoseconds time) {
+  return static_cast<double>(count) / std::chrono::duration<double>(time).count();
+}
+
+ActorSystem::Options system_options(const RuntimeBenchOptions& options) {
+  return {.executor = {.name = "bench", .threads = options.threads}, .on_unheard = {}};
+}
+
+double fan_in(const RuntimeBenchOptions& options, const Clock& clock) {
+  ActorSystem system(system_options(options), clock);
+  std::promise<void> done;
+  const std::uint64_t each = options.fan_in_messages / kSenders;
+  const auto start = clock.now();
+  const auto receiver = system.spawn(
+      {.name = "receiver"}, [&] { return std::make_unique<ReceiverActor>(each * kSenders, done); });
+  for (std::uint64_t i = 0; i < kSenders; ++i) {
+    const auto sender = system.spawn({.name = "sender"},
+                                     [=] { return std::make_unique<SenderActor>(each, receiver); });
+    FOREBAY_CHECK(sender.tell(Continue{}).has_value());
+  }
+  done.get_future().wait();
+  return per_second(each * kSenders, clock.now() - start);
+}
+
+double ping_pong(const RuntimeBenchOptions& options, const Clock& clock) {
+  ActorSystem system(system_options(options), clock);
+  std::promise<void> done;
+  const auto start = clock.now();
+  const auto make = [&] { return std::make_unique<PlayerActor>(done); };
+  const auto ping = system.spawn({.name = "ping"}, make);
+  const auto pong = system.spawn({.name = "pong"}, make);
+  FOREBAY_CHECK(ping.tell(Ball{2 * options.round_trips, pong}).has_value());
+  done.get_future().wait();
+  return per_second(options.round_trips, clock.now() - start);
+}
+
+double spawn(const RuntimeBenchOptions& options, const Clock& clock) {
+  ActorSystem system(system_options(options), clock);
+  const auto start = clock.now();
+  for (std::uint64_t i = 0; i < options.spawns; ++i) {
+    const auto mayfly =
+        system.spawn({.name = "mayfly"}, [] { return std::make_unique<MayflyActor>(); });
+    FOREBAY_CHECK(mayfly.tell(Continue{}).has_value());
+  }
+  system.shutdown(ActorHost::Stop::kDrain);
+  return per_second(options.spawns, clock.now() - start);
+}
+
+/// Passes for a split of 1 MiB without having the bytes.
+struct Token {
+  std::uint64_t key = 0;
+};
+
+constexpr std::size_t kTokenBytes = 1024 * 1024;
+
+class PassOn final : public PoolWorker<Token> {
+ public:
+  explicit PassOn(ActorPool<Token>* behind) : behind_(behind) {}
+
+  Status on(Token&& token, PoolContext& context) override {
+    if (behind_ != nullptr && !behind_->offer(std::move(token), kTokenBytes, context)) {
+      return fail(Code::kUnavailable, "the pool behind is closed");
+    }
+    return {};
+  }
+
+ private:
+  ActorPool<Token>* const behind_;
+};
+
+std::chrono::nanoseconds process_cpu() {
+  rusage used{};
+  FOREBAY_CHECK(::getrusage(RUSAGE_SELF, &used) == 0);
+  const auto nanoseconds = [](const timeval& time) {
+    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+  };
+  return nanoseconds(used.ru_utime) + nanoseconds(used.ru_stime);
+}
+
+double pool_handoff(const RuntimeBenchOptions& options, const Clock& clock) {
+  constexpr std::size_t kPools = 4;
+  std::vector<std::unique_ptr<ActorPool<Token>>> pools;
+  for (std::size_t i = 0; i < kPools; ++i) {
+    ActorPool<Token>* behind = pools.empty() ? nullptr : pools.back().get();
+    pools.push_back(std::make_unique<ActorPool<Token>>(
+        ActorPool<Token>::Options{.name = "pool",
+                                  .mailbox_bytes = 4 * kTokenBytes,
+                                  .order = PoolOrder::kLowestKey,
+                                  .factory = [behind] { return std::make_unique<PassOn>(behind); },
+                                  .on_drained =
+                                      [behind] {
+                                        if (behind != nullptr) behind->close();
+                                      }},
+        clock));
+    pools.back()->grow(2);
+  }
+  const auto start = process_cpu();
+  for (std::uint64_t key = 0; key < options.pool_tokens; ++key) {
+    FOREBAY_CHECK(pools.back()->offer(Token{key}, kTokenBytes));
+  }
+  pools.back()->close();
+  for (auto pool = pools.rbegin(); pool != pools.rend(); ++pool) (*pool)->join();
+  const auto used = std::chrono::duration<double, std::nano>(process_cpu() - start);
+  return used.count() / static_cast<double>(options.pool_tokens * kPools);
+}
+
+}  // namespace
+
+std::vector<Measure> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock) {
+  return {{"fan_in", fan_in(options, clock), "messages/s"},
+          {"ping_pong", ping_pong(options, clock), "round trips/s"},
+          {"spawn", spawn(options, clock), "actors/s"},
+          {"pool_handoff", pool_handoff(options, clock), "ns"}};
+}
+
+}  // namespace forebay

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+
+namespace forebay {
+
+/// One number of a benchmark.
+struct Measure {
+  std::string name;
+  double value = 0;
+  std::string unit;
+};
+
+/// How much work each workload does.
+struct RuntimeBenchOptions {
+  std::uint64_t fan_in_messages = 4'000'000;  ///< Of all senders together.
+  std::uint64_t round_trips = 1'000'000;
+  std::uint64_t spawns = 300'000;
+  std::uint64_t pool_tokens = 40'000;
+  std::uint64_t threads = 2;
+};
+
+/// Runs the actor runtime's workloads, each in an actor system of its own:
+/// `fan_in`, 4 actors that send to one, messages/s; `ping_pong` of a pair, round trips/s;
+/// `spawn`, actors that are started, told to end and gone, actors/s; `pool_handoff`, 4 pools in a
+/// row that pass tokens of 1 MiB on and do nothing else, nanoseconds of CPU a token and pool.
+/// The same workloads for CAF: tests/bench/caf_runtime.cpp.
+std::vector<Measure> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock);
+
+}  // namespace forebay
