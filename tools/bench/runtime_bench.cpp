@@ -202,11 +202,14 @@ double pool_handoff(const RuntimeBenchOptions& options, const Clock& clock) {
 
 }  // namespace
 
-std::vector<Measure> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock) {
-  return {{"fan_in", fan_in(options, clock), "messages/s"},
-          {"ping_pong", ping_pong(options, clock), "round trips/s"},
-          {"spawn", spawn(options, clock), "actors/s"},
-          {"pool_handoff", pool_handoff(options, clock), "ns"}};
+std::vector<BenchResult> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock) {
+  const auto result = [](std::string name, double value, std::string unit) {
+    return BenchResult{std::move(name), value, std::move(unit), std::nullopt, std::nullopt};
+  };
+  return {result("fan_in", fan_in(options, clock), "messages/s"),
+          result("ping_pong", ping_pong(options, clock), "round trips/s"),
+          result("spawn", spawn(options, clock), "actors/s"),
+          result("pool_handoff", pool_handoff(options, clock), "ns")};
 }
 
 }  // namespace forebay

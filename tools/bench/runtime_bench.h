@@ -1,19 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/base/clock.h"
+#include "tools/bench/bench_result.h"
 
 namespace forebay {
-
-/// One number of a benchmark.
-struct Measure {
-  std::string name;
-  double value = 0;
-  std::string unit;
-};
 
 /// How much work each workload does.
 struct RuntimeBenchOptions {
@@ -29,6 +22,6 @@ struct RuntimeBenchOptions {
 /// `spawn`, actors that are started, told to end and gone, actors/s; `pool_handoff`, 4 pools in a
 /// row that pass tokens of 1 MiB on and do nothing else, nanoseconds of CPU a token and pool.
 /// The same workloads for CAF: tests/bench/caf_runtime.cpp.
-std::vector<Measure> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock);
+std::vector<BenchResult> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock);
 
 }  // namespace forebay
