@@ -2,6 +2,8 @@
 // this compilation defines. Everything has internal linkage and nothing of the standard library
 // is called, so that no function compiled for a newer CPU can replace one used on an older.
 
+#include <immintrin.h>
+
 #include <cstdint>
 
 #include "actors/transform/kernels.h"
@@ -200,43 +202,94 @@ void fill(float* values, std::size_t count, float value) {
   }
 }
 
-/// The high half of a 64 by 64 bit product: from the four products of halves where those are
-/// vector instructions, else the processor's own.
-[[gnu::always_inline]] inline u64 multiply_high(u64 a, u64 b) {
-#ifdef __AVX512DQ__
-  constexpr u64 kLow = 0xffffffffU;
-  const u64 a0 = a & kLow;
-  const u64 a1 = a >> 32;
-  const u64 b0 = b & kLow;
-  const u64 b1 = b >> 32;
-  const u64 middle = a1 * b0 + (a0 * b0 >> 32);
-  return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & kLow)) >> 32);
+// The id loops are templates over one id or a register of them: the same expressions, so the
+// same results. Compilers do not find the 32-bit multiply in 64-bit lanes by themselves.
+#if defined(__AVX512DQ__)
+using Ids = u64 __attribute__((vector_size(64)));
+[[gnu::always_inline]] inline Ids multiply_halves(Ids a, Ids b) {
+  return reinterpret_cast<Ids>(
+      _mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+[[gnu::always_inline]] inline Ids multiply(Ids a, Ids b) { return a * b; }
+#elif defined(__AVX2__)
+using Ids = u64 __attribute__((vector_size(32)));
+[[gnu::always_inline]] inline Ids multiply_halves(Ids a, Ids b) {
+  return reinterpret_cast<Ids>(
+      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+[[gnu::always_inline]] inline Ids multiply(Ids a, Ids b) {
+  const Ids crossed = multiply_halves(a >> 32, b) + multiply_halves(a, b >> 32);
+  return multiply_halves(a, b) + (crossed << 32);
+}
 #else
+using Ids = u64;
+#endif
+
+[[gnu::always_inline]] inline u64 multiply(u64 a, u64 b) { return a * b; }
+
+/// The high half of a 64 by 64 bit product.
+[[gnu::always_inline]] inline u64 multiply_high(u64 a, u64 b) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<u64>(Wide{a} * b >> 64);
+}
+
+/// The sign of a two's complement number in every bit.
+[[gnu::always_inline]] inline u64 sign_of(u64 value) {
+  return static_cast<u64>(static_cast<i64>(value) >> 63);
+}
+
+#ifdef __AVX2__
+[[gnu::always_inline]] inline Ids multiply_high(Ids a, Ids b) {
+  const Ids low = Ids{} + 0xffffffffU;
+  const Ids middle = multiply_halves(a >> 32, b) + (multiply_halves(a, b) >> 32);
+  const Ids crossed = multiply_halves(a, b >> 32) + (middle & low);
+  return multiply_halves(a >> 32, b >> 32) + (middle >> 32) + (crossed >> 32);
+}
+
+[[gnu::always_inline]] inline Ids sign_of(Ids value) {
+  return reinterpret_cast<Ids>(value > ~u64{0} >> 1);
+}
 #endif
+
+template <class Word>
+[[gnu::always_inline]] inline Word modulo(Word value, const FloorMod& modulus) {
+  const Word sign = sign_of(value);
+  const Word magic = Word{} + modulus.magic;
+  const Word divisor = Word{} + static_cast<u64>(modulus.divisor);
+  const Word quotient = sign ^ (multiply_high(sign ^ value, magic) >> modulus.shift);
+  return value - multiply(quotient, divisor);
 }
 
-[[gnu::always_inline]] inline i64 modulo(u64 value, const FloorMod& modulus) {
-  const u64 sign = static_cast<u64>(static_cast<i64>(value) >> 63);
-  const u64 quotient = sign ^ (multiply_high(sign ^ value, modulus.magic) >> modulus.shift);
-  return static_cast<i64>(value - quotient * static_cast<u64>(modulus.divisor));
-}
-
-[[gnu::always_inline]] inline u64 mix(u64 key, u64 salt) {
-  constexpr u64 kMultiplier = 0x9ddfea08eb382d69ULL;
-  key = ~key + (key << 21);
-  key ^= key >> 24;
-  key = key + (key << 3) + (key << 8);
-  key ^= key >> 14;
-  key = key + (key << 2) + (key << 4);
-  key ^= key >> 28;
-  key = key + (key << 31);
-  u64 a = (key ^ salt) * kMultiplier;
+/// hash_128_to_64(salt, twang_mix64(id)) of actors/transform/id_hash.h.
+template <class Word>
+[[gnu::always_inline]] inline Word hash(Word id, u64 salt) {
+  const Word multiplier = Word{} + 0x9ddfea08eb382d69ULL;
+  id = ~id + (id << 21);
+  id ^= id >> 24;
+  id = id + (id << 3) + (id << 8);
+  id ^= id >> 14;
+  id = id + (id << 2) + (id << 4);
+  id ^= id >> 28;
+  id = id + (id << 31);
+  Word a = multiply(id ^ salt, multiplier);
   a ^= a >> 47;
-  u64 b = (salt ^ a) * kMultiplier;
+  Word b = multiply(salt ^ a, multiplier);
   b ^= b >> 47;
-  return b * kMultiplier;
+  return multiply(b, multiplier);
+}
+
+/// Every id through `change`, as many at once as a register holds.
+template <class Change>
+[[gnu::always_inline]] inline void for_ids(i64* ids, std::size_t count, Change change) {
+  constexpr std::size_t kAtOnce = sizeof(Ids) / sizeof(u64);
+  std::size_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) {
+    Ids some;
+    __builtin_memcpy(&some, ids + i, sizeof some);
+    some = change(some);
+    __builtin_memcpy(ids + i, &some, sizeof some);
+  }
+  for (; i < count; ++i) ids[i] = static_cast<i64>(change(static_cast<u64>(ids[i])));
 }
 
 void zero(i64* ids, std::size_t count) {
@@ -245,14 +298,13 @@ void zero(i64* ids, std::size_t count) {
 
 void sigrid_hash(i64* ids, std::size_t count, u64 salt, FloorMod modulus) {
   if (modulus.divisor == 1) return zero(ids, count);
-  for (std::size_t i = 0; i < count; ++i) {
-    ids[i] = modulo(mix(static_cast<u64>(ids[i]), salt), modulus);
-  }
+  for_ids(ids, count,
+          [=](auto id) [[gnu::always_inline]] { return modulo(hash(id, salt), modulus); });
 }
 
 void floor_mod(i64* ids, std::size_t count, FloorMod modulus) {
   if (modulus.divisor == 1) return zero(ids, count);
-  for (std::size_t i = 0; i < count; ++i) ids[i] = modulo(static_cast<u64>(ids[i]), modulus);
+  for_ids(ids, count, [=](auto id) [[gnu::always_inline]] { return modulo(id, modulus); });
 }
 
 void clamp_ids(i64* ids, std::size_t count, i64 low, i64 high) {
