@@ -17,6 +17,8 @@ constexpr std::size_t kPiece = 256 << 10;  // stays in the second-level cache fr
 
 }  // namespace
 
+Error stopped() { return {Code::kUnavailable, "stopped"}; }
+
 Status read_through(const InputFile& file, Codec codec, RestartLog* log, const PassWatch& watch,
                     const std::function<Status(std::span<const char>)>& piece) {
   auto stream = open_stream(file, codec, {}, log);
@@ -25,7 +27,7 @@ Status read_through(const InputFile& file, Codec codec, RestartLog* log, const P
   std::uint64_t consumed = 0;
   std::uint64_t total = 0;
   while (true) {
-    if (watch.stopped && watch.stopped()) return fail(Code::kUnavailable, "stopped");
+    if (watch.stopped && watch.stopped()) return tl::unexpected(stopped());
     auto got = (*stream)->next(buffer);
     if (!got) return pass(got);
     total += *got;

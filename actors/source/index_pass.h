@@ -19,7 +19,10 @@ struct PassWatch {
   std::function<void(std::span<const char> content)> copy;   ///< Is given each piece; may be empty.
 };
 
-/// Hands the content of `file` piece by piece to `piece`. kUnavailable "stopped" when the watch
+/// What a pass fails with when the watch stops it.
+Error stopped();
+
+/// Hands the content of `file` piece by piece to `piece`. Fails with stopped() when the watch
 /// says so; kCorrupt when the content is larger than 2⁴⁰ bytes or the file changed meanwhile.
 Status read_through(const InputFile& file, Codec codec, RestartLog* log, const PassWatch& watch,
                     const std::function<Status(std::span<const char>)>& piece);

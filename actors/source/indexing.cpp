@@ -86,13 +86,13 @@ Status Indexing::read_missing() {
   return first_failure(ends);
 }
 
-// Files that were stopped since another one failed are not what went wrong.
+// Files that were stopped since another one failed did not go wrong themselves.
 Status Indexing::first_failure(std::vector<Status>& ends) const {
   Status found;
   for (Status& end : ends) {
     if (end) continue;
-    if (end.error().code != Code::kUnavailable) return end;
-    if (found) found = end;
+    if (end.error() != stopped()) return end;
+    found = end;
   }
   return found;
 }

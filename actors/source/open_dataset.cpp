@@ -17,6 +17,8 @@
 namespace forebay {
 namespace {
 
+constexpr std::uint64_t kPiece = 1 << 20;
+
 // What in the job decides where rows start.
 Digest settings_of(const DatasetSpec& spec) {
   std::string text = spec.format + '\n' + std::to_string(spec.max_row_bytes);
@@ -26,16 +28,22 @@ Digest settings_of(const DatasetSpec& spec) {
   return Digest::of(text.data(), text.size());
 }
 
+// The first `bytes` bytes, or all of them; in pieces, since the limit may be set very high.
 Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t bytes) {
   auto file = InputFile::open(listed.path);
   if (!file) return pass(file);
   auto stream = open_stream(*file, listed.codec, {}, nullptr);
   if (!stream) return pass(stream);
-  if (listed.codec == Codec::kPlain) bytes = std::min(bytes, listed.stamp.bytes);
-  std::vector<char> head(bytes);
-  auto got = (*stream)->next(head);
-  if (!got) return pass(got);
-  head.resize(*got);
+  std::vector<char> head;
+  while (head.size() < bytes) {
+    const std::size_t size = head.size();
+    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, bytes - size));
+    head.resize(size + piece);
+    auto got = (*stream)->next(std::span(head).subspan(size));
+    if (!got) return pass(got);
+    head.resize(size + *got);
+    if (*got < piece) break;
+  }
   return head;
 }
 

@@ -36,10 +36,13 @@ bool is_stale(const std::string& name, const std::string& index_folder) {
   return !source || source->stamp() != index->stamp;
 }
 
-// Bytes that the disk under `folder` has for us, and all it has.
-std::pair<std::uint64_t, std::uint64_t> disk_of(const std::string& folder) {
+// Bytes that the disk under `folder`, which may still have to be made, has for us, and all it has.
+std::pair<std::uint64_t, std::uint64_t> disk_of(fs::path folder) {
   struct statvfs disk {};
-  if (::statvfs(folder.c_str(), &disk) != 0) return {~std::uint64_t{0}, 0};
+  while (::statvfs(folder.empty() ? "." : folder.c_str(), &disk) != 0) {
+    if (!folder.has_parent_path() || folder.parent_path() == folder) return {~std::uint64_t{0}, 0};
+    folder = folder.parent_path();
+  }
   return {std::uint64_t{disk.f_bavail} * disk.f_frsize,
           std::uint64_t{disk.f_blocks} * disk.f_frsize};
 }
@@ -76,12 +79,15 @@ bool SpillFolder::holds(const std::string& path, std::uint64_t bytes) {
   return !error && size == bytes;
 }
 
-Status SpillFolder::take(std::uint64_t bytes, SpillNeed need) {
+Status SpillFolder::check_disk(std::uint64_t bytes, SpillNeed need) const {
   const auto [free, all] = disk_of(path_);
   const std::uint64_t spared = need == SpillNeed::kWelcome ? all / 10 : 0;
-  if (free < spared + bytes) {
-    return fail(Code::kOverloaded, "the disk of " + path_ + " has " + size_text(free) + " free");
-  }
+  if (free >= spared + bytes) return {};
+  return fail(Code::kOverloaded, "the disk of " + path_ + " has " + size_text(free) + " free");
+}
+
+Status SpillFolder::take(std::uint64_t bytes, SpillNeed need) {
+  if (auto status = check_disk(bytes, need); !status) return status;
   if (!room_.try_take(bytes)) {
     return fail(Code::kOverloaded, "run.spill = " + size_text(limit()) + " is used up");
   }

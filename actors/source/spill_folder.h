@@ -35,6 +35,8 @@ class SpillFolder {
 
   std::uint64_t limit() const { return room_.limit(); }
   std::uint64_t used() const { return room_.used(); }
+  /// kOverloaded when the disk has less left than this.
+  Status check_disk(std::uint64_t bytes, SpillNeed need) const;
   /// Sets room aside; kOverloaded, with the reason, when the limit or the disk has none.
   Status take(std::uint64_t bytes, SpillNeed need);
   void give(std::uint64_t bytes) { room_.give(bytes); }

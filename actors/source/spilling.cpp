@@ -40,6 +40,7 @@ class Spilling {
 
  private:
   Status make_room(std::uint64_t bytes, const std::vector<IndexedFile*>& wanting);
+  Status check_disk(std::uint64_t bytes, const std::vector<IndexedFile*>& wanting) const;
   Status copy(const std::vector<IndexedFile*>& files, SpillNeed need);
   Status copy_one(IndexedFile& file, SpillNeed need, SharedCount& read, std::uint64_t to_read);
   void announce(const std::string& line) const {
@@ -75,17 +76,24 @@ Status Spilling::copy_required() {
 // Copies that are only welcome make way for those that have to be.
 Status Spilling::make_room(std::uint64_t bytes, const std::vector<IndexedFile*>& wanting) {
   for (IndexedFile& file : files_) {
-    if (folder_.used() + bytes <= folder_.limit()) return {};
+    if (folder_.used() + bytes <= folder_.limit()) break;
     if (file.spill_path.empty() || needs_copy(file)) continue;
     folder_.remove(file.spill_path, file.index.bytes);
     file.spill_path.clear();
   }
-  if (folder_.used() + bytes <= folder_.limit()) return {};
+  if (folder_.used() + bytes <= folder_.limit()) return check_disk(bytes, wanting);
   return fail(Code::kOverloaded,
               "run.spill = " + size_text(folder_.limit()) + " is too small: " + names_of(wanting) +
                   (wanting.size() == 1 ? " has" : " have") +
                   " no restart points and must be written decompressed; set run.spill to " +
                   size_text(folder_.used() + bytes) + " or more, or pack with pzstd or gzip");
+}
+
+Status Spilling::check_disk(std::uint64_t bytes, const std::vector<IndexedFile*>& wanting) const {
+  auto status = folder_.check_disk(bytes, SpillNeed::kRequired);
+  if (status) return status;
+  return fail(Code::kOverloaded, status.error().message + "; " + names_of(wanting) + " must have " +
+                                     size_text(bytes) + " there, decompressed");
 }
 
 Status Spilling::copy_welcome() {
