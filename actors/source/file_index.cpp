@@ -12,7 +12,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::string_view kMagic = "FBINDEX1";
+constexpr std::string_view kMagic = "FBINDEX2";
 constexpr std::size_t kHeader = 24;  // magic and digest
 constexpr std::uint64_t kMostWindow = 64 << 10;
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
@@ -164,6 +164,7 @@ bool decode(Decoder& in, FileIndex& index) {
   const std::uint64_t codec = in.word();
   index.codec = static_cast<Codec>(codec);
   index.settings = in.digest();
+  index.agreement = in.digest();
   index.bytes = in.word();
   index.rows = in.word();
   index.content = in.digest();
@@ -207,6 +208,7 @@ std::vector<char> encode_index(const FileIndex& index) {
   body.word(static_cast<std::uint64_t>(index.stamp.mtime_ns));
   body.word(static_cast<std::uint64_t>(index.codec));
   body.digest(index.settings);
+  body.digest(index.agreement);
   body.word(index.bytes);
   body.word(index.rows);
   body.digest(index.content);

@@ -68,6 +68,7 @@ Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& f
                   .stamp = file.stamp(),
                   .codec = codec,
                   .settings = {},
+                  .agreement = {},
                   .bytes = bytes,
                   .rows = builder.rows(),
                   .content = content.digest(),

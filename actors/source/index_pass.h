@@ -28,7 +28,8 @@ Status read_through(const InputFile& file, Codec codec, RestartLog* log, const P
                     const std::function<Status(std::span<const char>)>& piece);
 
 /// Reads `file` once and finds its rows, blocks (as fine as the dataset may need), content digest
-/// and restart points; the latter's windows go to `writer`. `path` and `settings` stay unset.
+/// and restart points; the latter's windows go to `writer`. What the job knows (path, settings,
+/// agreement) stays unset.
 Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& format,
                              IndexWriter& writer, const PassWatch& watch);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/source/file_head.h"
 #include "actors/source/index_cache.h"
 #include "actors/source/index_pass.h"
 #include "actors/source/slot_rule.h"
@@ -23,6 +24,7 @@ class Indexing {
       : files_(files), task_(task), content_bytes_(plain_bytes(files)) {}
 
   void take_cached();
+  Status check_heads();
   bool done() const { return missing_.empty(); }
   Status read_missing();
   void find_too_coarse(std::uint64_t slot);
@@ -39,7 +41,8 @@ class Indexing {
   std::vector<IndexedFile>& files_;
   const IndexingTask& task_;
   std::vector<std::size_t> missing_;
-  SharedCount content_bytes_;  // at least so many has the dataset
+  std::vector<std::size_t> unchecked_;  // whose start was not yet found to fit the format
+  SharedCount content_bytes_;           // at least so many has the dataset
   SharedCount stored_bytes_read_;
   SharedCount failures_;
   std::uint64_t stored_bytes_to_read_ = 0;
@@ -62,10 +65,26 @@ void Indexing::take_cached() {
       file.index = std::move(*index);
       if (file.index.codec != Codec::kPlain) content_bytes_.add(file.index.bytes);
       file.index.coarsen(least_slot());
+      if (file.index.agreement != task_.agreement) unchecked_.push_back(i);
     } else {
       missing_.push_back(i);
+      unchecked_.push_back(i);
     }
   }
+}
+
+// All of them before the first is indexed: a wrong header shows at once.
+Status Indexing::check_heads() {
+  for (const std::size_t i : unchecked_) {
+    const ListedFile& listed = files_[i].listed;
+    auto head = read_head(listed, task_.head_bytes);
+    if (!head) return pass(head);
+    if (head->empty()) continue;
+    if (auto status = task_.format.accepts(*head); !status) {
+      return fail(status.error().code, listed.path + ": " + status.error().message);
+    }
+  }
+  return {};
 }
 
 void Indexing::find_too_coarse(std::uint64_t slot) {
@@ -115,6 +134,7 @@ Status Indexing::read_one(IndexedFile& file) {
   if (!known) content_bytes_.add(index->bytes);
   index->path = file.listed.absolute;
   index->settings = task_.settings;
+  index->agreement = task_.agreement;
   index->coarsen(std::min(least_slot(), kCachedSlot));
   if (auto status = writer->finish(*index); !status) return status;
   index->coarsen(least_slot());
@@ -163,6 +183,7 @@ PassWatch Indexing::watch() {
 Status index_files(std::vector<IndexedFile>& files, const IndexingTask& task) {
   Indexing indexing(files, task);
   indexing.take_cached();
+  if (auto status = indexing.check_heads(); !status) return status;
   do {
     if (auto status = indexing.read_missing(); !status) return status;
     indexing.find_too_coarse(settle_slot(files));

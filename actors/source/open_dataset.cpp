@@ -1,10 +1,9 @@
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "actors/source/byte_stream.h"
 #include "actors/source/dataset.h"
+#include "actors/source/file_head.h"
 #include "actors/source/file_list.h"
 #include "actors/source/index_cache.h"
 #include "actors/source/indexed_dataset.h"
@@ -17,8 +16,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint64_t kPiece = 1 << 20;
-
 // What in the job decides where rows start.
 Digest settings_of(const DatasetSpec& spec) {
   std::string text = spec.format + '\n' + std::to_string(spec.max_row_bytes);
@@ -28,23 +25,16 @@ Digest settings_of(const DatasetSpec& spec) {
   return Digest::of(text.data(), text.size());
 }
 
-// The first `bytes` bytes, or all of them; in pieces, since the limit may be set very high.
-Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t bytes) {
-  auto file = InputFile::open(listed.path);
-  if (!file) return pass(file);
-  auto stream = open_stream(*file, listed.codec, {}, nullptr);
-  if (!stream) return pass(stream);
-  std::vector<char> head;
-  while (head.size() < bytes) {
-    const std::size_t size = head.size();
-    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, bytes - size));
-    head.resize(size + piece);
-    auto got = (*stream)->next(std::span(head).subspan(size));
-    if (!got) return pass(got);
-    head.resize(size + *got);
-    if (*got < piece) break;
+// What open_format made the format of: whether a file fits it depends on nothing else.
+Digest agreement_of(const DatasetSpec& spec, const ColumnSpec& columns,
+                    std::span<const char> head) {
+  std::string text = columns.label;
+  for (const auto* names : {&columns.dense, &columns.sparse}) {
+    text += '\n';
+    for (const std::string& name : *names) text += name + '\t';
   }
-  return head;
+  text.append(head.begin(), head.end());
+  return settings_of(spec).then(Digest::of(text.data(), text.size()));
 }
 
 tl::unexpected<Error> no_rows(const DatasetSpec& spec) {
@@ -53,25 +43,23 @@ tl::unexpected<Error> no_rows(const DatasetSpec& spec) {
   return fail(Code::kInvalid, "dataset.paths: there is no row in " + paths);
 }
 
-// The format as the first file that holds anything shows it; the other files must agree.
-Result<std::unique_ptr<Format>> agree_on_format(const std::vector<ListedFile>& files,
-                                                const DatasetSpec& spec,
-                                                const ColumnSpec& columns) {
+struct Agreement {
   std::unique_ptr<Format> format;
+  Digest digest;
+};
+
+// The format as the first file that holds anything shows it.
+Result<Agreement> agree_on_format(const std::vector<ListedFile>& files, const DatasetSpec& spec,
+                                  const ColumnSpec& columns) {
   for (const ListedFile& file : files) {
     auto head = read_head(file, spec.max_row_bytes);
     if (!head) return pass(head);
     if (head->empty()) continue;
-    if (format == nullptr) {
-      auto opened = open_format(spec, columns, *head);
-      if (!opened) return pass(opened);
-      format = std::move(*opened);
-    } else if (auto status = format->accepts(*head); !status) {
-      return fail(status.error().code, file.path + ": " + status.error().message);
-    }
+    auto format = open_format(spec, columns, *head);
+    if (!format) return pass(format);
+    return Agreement{.format = std::move(*format), .digest = agreement_of(spec, columns, *head)};
   }
-  if (format == nullptr) return no_rows(spec);
-  return format;
+  return no_rows(spec);
 }
 
 }  // namespace
@@ -80,8 +68,8 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
                                               const DatasetOptions& options) {
   auto listed = list_files(spec.paths, options.base_dir);
   if (!listed) return pass(listed);
-  auto format = agree_on_format(*listed, spec, columns);
-  if (!format) return pass(format);
+  auto agreed = agree_on_format(*listed, spec, columns);
+  if (!agreed) return pass(agreed);
 
   const std::string index_folder = options.run_dir + "/index";
   remove_dead_partials(index_folder);
@@ -95,15 +83,18 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   spill.tidy(index_folder);
   const bool copies = options.random_access && options.spill_limit > 0;
   const IndexingTask task{.options = options,
-                          .format = **format,
+                          .format = *agreed->format,
                           .settings = settings_of(spec),
+                          .agreement = agreed->digest,
+                          .head_bytes = spec.max_row_bytes,
                           .spill = copies ? &spill : nullptr};
   if (auto status = index_files(files, task); !status) return pass(status);
   if (auto status = spill_files(files, spill, options); !status) return pass(status);
 
   const auto reads =
       options.random_access ? RestartSource::Reads::kAnywhere : RestartSource::Reads::kInOrder;
-  auto dataset = std::make_unique<IndexedDataset>(std::move(*format), std::move(files), reads);
+  auto dataset =
+      std::make_unique<IndexedDataset>(std::move(agreed->format), std::move(files), reads);
   if (dataset->rows() == 0) return no_rows(spec);
   if (auto status = write_manifest(options.run_dir, *dataset); !status) return pass(status);
   return std::unique_ptr<Dataset>(std::move(dataset));

@@ -17,6 +17,7 @@ FileIndex sample(std::uint64_t seed) {
                   .stamp = {.bytes = 100'000, .mtime_ns = -5},
                   .codec = Codec::kGzip,
                   .settings = {.high = 1, .low = 2},
+                  .agreement = {.high = 5, .low = 6},
                   .bytes = 1'000'000,
                   .rows = 0,
                   .content = {.high = 3, .low = 4},

@@ -95,6 +95,19 @@ TEST_CASE("a file of a large dataset gets finer blocks when it is opened alone",
   CHECK(folder.opened({"*.tsv"})->num_blocks() == together);
 }
 
+TEST_CASE("an indexed file is still held against another dataset's header", "[actors][source]") {
+  DatasetFolder folder;
+  folder.spec.csv.header = true;
+  folder.columns.label = "click";
+  folder.columns.sparse = {"price"};
+  folder.write("a.csv", "click,price\n0,1\n");
+  folder.write("b.csv", "price,click\n1,0\n");
+  folder.opened({"a.csv"});
+  folder.opened({"b.csv"});
+  CHECK(folder.refused({"a.csv", "b.csv"}).message.find("b.csv: ") != std::string::npos);
+  CHECK(folder.refused({"b.csv", "a.csv"}).message.find("a.csv: ") != std::string::npos);
+}
+
 TEST_CASE("what a killed process left aside is removed, what a living one writes is not",
           "[actors][source]") {
   DatasetFolder folder;
