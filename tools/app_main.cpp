@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "tools/command/command_line.h"
+#include "tools/process/memory_use.h"
+#include "tools/process/stop_request.h"
 
 namespace {
 
@@ -16,6 +18,8 @@ int report(const forebay::Exit& exit) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  forebay::bound_heap_arenas();
+  forebay::StopRequest::install();
   try {
     return report(forebay::run_command_line(std::vector<std::string>(argv + 1, argv + argc)));
   } catch (const std::bad_alloc&) {

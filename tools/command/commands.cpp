@@ -36,7 +36,8 @@ std::vector<Command> job_commands() {
                    {"--max-batches", "N", "end after N batches of this run"},
                    kJsonOption},
        .example = "  forebay ingest job.toml --dump rows.tsv --max-batches 10\n"
-                  "  forebay ingest job.toml --state now.json    # later: --resume now.json"},
+                  "  forebay ingest job.toml --state now.json    # later: --resume now.json",
+       .run = run_ingest},
       {.name = "index",
        .summary = "indexes the job's dataset: finds its rows, counts them, names its content",
        .argument = "JOB",

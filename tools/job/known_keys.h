@@ -34,7 +34,7 @@ struct KeyRule {
   ValueKind kind = ValueKind::kText;
   double low = 0;
   double high = 0;
-  std::string_view choices;  ///< Separated by single spaces.
+  std::string_view choices = {};  ///< Separated by single spaces.
   KeyEffect effect = KeyEffect::kBuilt;
 };
 

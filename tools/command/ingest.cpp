@@ -1,0 +1,122 @@
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <optional>
+
+#include "tools/command/commands.h"
+#include "tools/command/job_arguments.h"
+#include "tools/json_object.h"
+#include "tools/process/cpu_limit.h"
+#include "tools/process/memory_use.h"
+#include "tools/process/run_dir.h"
+#include "tools/process/stop_request.h"
+#include "tools/run/dump_file.h"
+#include "tools/run/job_run.h"
+#include "tools/run/run_outcome.h"
+#include "tools/run/run_screen.h"
+#include "tools/run/state_file.h"
+
+namespace forebay {
+namespace {
+
+Result<std::uint64_t> max_batches(const Invocation& invocation) {
+  const std::string text = invocation.value("--max-batches");
+  if (text.empty()) return std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+    return fail(Code::kInvalid, "--max-batches " + text + ": wants a number of batches");
+  }
+  return number;
+}
+
+/// One ingest, from its arguments to its outcome.
+class Ingest {
+ public:
+  Ingest(const Invocation& invocation, const JobSpec& job) : invocation_(invocation), job_(job) {}
+
+  Exit run();
+
+ private:
+  Status prepare();
+  Status pull(RunScreen& screen);
+  Exit finish(RunScreen& screen, const Status& pulled);
+
+  const Invocation& invocation_;
+  const JobSpec& job_;
+  std::unique_ptr<JobRun> run_;
+  std::optional<DumpFile> dump_;
+};
+
+Status Ingest::prepare() {
+  auto batches = max_batches(invocation_);
+  if (!batches) return pass(batches);
+  auto run = JobRun::open(job_, JobRun::Rows::kTraining, RunScreen::opening());
+  if (!run) return pass(run);
+  run_ = std::move(*run);
+  if (const std::string from = invocation_.value("--resume"); !from.empty()) {
+    auto saved = read_state_file(from);
+    if (!saved) return pass(saved);
+    if (auto status = run_->resume(*saved); !status) return status;
+  }
+  if (const std::string to = invocation_.value("--dump"); !to.empty()) {
+    auto dump = DumpFile::create(to, run_->schema());
+    if (!dump) return pass(dump);
+    dump_ = std::move(*dump);
+  }
+  return run_->start(resident_bytes(), *batches);
+}
+
+Status Ingest::pull(RunScreen&) {
+  while (true) {
+    auto batch = run_->source().next();
+    if (!batch) return pass(batch);
+    if (*batch == nullptr) break;
+    if (dump_) {
+      if (auto status = dump_->write(**batch); !status) return status;
+    }
+  }
+  return dump_ ? dump_->finish() : Status{};
+}
+
+Exit Ingest::run() {
+  auto held = RunDir::hold(job_.run.dir);
+  if (!held) return Exit::refused(held.error());
+  if (auto status = limit_cpus(job_.pipeline.cpus); !status) return Exit::refused(status.error());
+  if (auto status = prepare(); !status) {
+    return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::refused(status.error());
+  }
+  RunScreen screen(*run_, job_, "ingest");
+  const Status pulled = pull(screen);
+  return finish(screen, pulled);
+}
+
+Exit Ingest::finish(RunScreen& screen, const Status& pulled) {
+  screen.end();
+  if (!pulled) return leave(Exit::failed(pulled.error()));
+  const Position& position = run_->source().position();
+  if (const std::string to = invocation_.value("--state"); !to.empty()) {
+    if (auto status = write_state_file(to, run_->state(position)); !status) {
+      return leave(Exit::failed(status.error()));
+    }
+  }
+  const RunOutcome outcome = outcome_of(*run_, screen.elapsed());
+  if (invocation_.has("--json")) {
+    print_json(to_json(outcome));
+  } else {
+    print_summary(outcome, *run_, job_);
+  }
+  return StopRequest::requested() ? leave(Exit::stopped(StopRequest::signal())) : Exit::done();
+}
+
+}  // namespace
+
+Exit run_ingest(const Invocation& invocation) {
+  auto job = open_job(invocation);
+  if (!job) return Exit::refused(job.error());
+  return Ingest(invocation, *job).run();
+}
+
+}  // namespace forebay

@@ -1,0 +1,33 @@
+#include "tools/process/memory_use.h"
+
+#include <malloc.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "tools/process/machine.h"
+
+namespace forebay {
+namespace {
+
+std::uint64_t status_bytes(const char* key) {
+  return proc_bytes(read_small_file("/proc/self/status"), key).value_or(0);
+}
+
+}  // namespace
+
+std::uint64_t resident_bytes() { return status_bytes("VmRSS"); }
+
+std::uint64_t peak_resident_bytes() {
+  rusage children = {};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  return std::max(status_bytes("VmHWM"), static_cast<std::uint64_t>(children.ru_maxrss) * 1024);
+}
+
+void bound_heap_arenas() {
+  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+  ::mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+}
+
+}  // namespace forebay

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+namespace forebay {
+
+/// Resident bytes of this process now.
+std::uint64_t resident_bytes();
+
+/// The largest number of resident bytes so far, as the kernel counts (VmHWM), children that have
+/// ended included.
+std::uint64_t peak_resident_bytes();
+
+/// Keeps the C library from holding on to freed memory in an arena a thread. Call once, before
+/// threads start.
+void bound_heap_arenas();
+
+}  // namespace forebay

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <atomic>
+
+namespace forebay {
+
+/// SIGINT and SIGTERM as a flag: the first asks for an orderly stop, a second one ends the process at
+/// once with 130 or 143.
+///
+/// Install once, early in main, before any thread starts; the flag may be read from any thread. The
+/// state behind it is the process's, as a signal handler's has to be.
+class StopRequest {
+ public:
+  static void install();
+
+  /// The signal that asked, or 0.
+  static int signal();
+  static bool requested() { return signal() != 0; }
+  /// The same as a flag for code that knows nothing of signals.
+  static const std::atomic<bool>& flag();
+};
+
+}  // namespace forebay

@@ -1,0 +1,54 @@
+#include "tools/run/run_outcome.h"
+
+#include <algorithm>
+
+#include "tools/process/memory_use.h"
+
+namespace forebay {
+
+RunOutcome outcome_of(const JobRun& run, std::chrono::nanoseconds elapsed) {
+  const MeteredSource& source = run.source();
+  const Position& position = source.position();
+  RunOutcome outcome;
+  outcome.rows = source.rows();
+  outcome.batches = source.batches();
+  outcome.seconds = std::chrono::duration<double>(elapsed).count();
+  if (outcome.seconds > 0) {
+    outcome.starved_ratio =
+        std::min(1.0, std::chrono::duration<double>(source.waited()).count() / outcome.seconds);
+  }
+  outcome.bad_rows = position.bad_rows;
+  outcome.rows_held_out = position.held_out;
+  outcome.epochs = position.epoch;
+  outcome.order_digest = position.digest.hex();
+  outcome.peak_memory_bytes = peak_resident_bytes();
+  outcome.allocation = run.pipeline().allocation();
+  outcome.prefetch = run.pipeline().stats().prefetch_budget;
+  outcome.quarantine = run.quarantine_path();
+  return outcome;
+}
+
+JsonObject to_json(const RunOutcome& outcome) {
+  return JsonObject()
+      .add("rows", outcome.rows)
+      .add("bad_rows", outcome.bad_rows)
+      .add("rows_held_out", outcome.rows_held_out)
+      .add("batches", outcome.batches)
+      .add("epochs", outcome.epochs)
+      .add("seconds", outcome.seconds)
+      .add("rows_per_second", outcome.rows_per_second())
+      .add("starved_ratio", outcome.starved_ratio)
+      .add("order_digest", outcome.order_digest)
+      .add("peak_memory_bytes", outcome.peak_memory_bytes)
+      .add("allocation", JsonObject()
+                             .add("load", outcome.allocation.load)
+                             .add("decode", outcome.allocation.decode)
+                             .add("shuffle", outcome.allocation.shuffle)
+                             .add("transform", outcome.allocation.transform))
+      .add("prefetch", outcome.prefetch)
+      .add("decisions", 0)
+      .add("rows_by_node", JsonObject().add("local", outcome.rows))
+      .add("quarantine", outcome.quarantine);
+}
+
+}  // namespace forebay

@@ -1,0 +1,50 @@
+#include "tools/run/state_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace forebay {
+namespace {
+
+/// Many times what any state takes.
+constexpr std::size_t kMostBytes = 64 << 10;
+
+Status problem(const std::string& path) {
+  return fail(Code::kUnavailable, "--state " + path + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+Result<LoaderState> read_state_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Code::kNotFound, "--resume " + path + ": " + std::strerror(errno));
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostBytes) {
+    return fail(Code::kCorrupt, "--resume " + path + ": not a state that forebay wrote (too large)");
+  }
+  return parse_loader_state(text, "--resume " + path);
+}
+
+Status write_state_file(const std::string& path, const LoaderState& state) {
+  const std::string text = to_json(state) + "\n";
+  const std::string aside = path + ".partial";
+  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return problem(aside);
+  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
+  const int error = errno;
+  ::close(file);
+  if (written && ::rename(aside.c_str(), path.c_str()) == 0) return {};
+  if (!written) errno = error;
+  auto failed = problem(path);
+  ::unlink(aside.c_str());
+  return failed;
+}
+
+}  // namespace forebay
