@@ -97,7 +97,11 @@ TEMPLATE_TEST_CASE("a source reads any bytes of its file", "[actors][source]", P
   SECTION("also when told of blocks first") {
     const std::vector<BlockRef> blocks = test::blocks_of(*dataset);
     source.prepare(blocks);
-    CHECK((test::content_of(*dataset, 0) == content));
+    for (std::size_t i = 0; i < blocks.size(); i += blocks.size() / 50) {
+      const BlockRef& block = blocks[i];
+      CHECK((test::read(source, block.offset, block.bytes) ==
+             content.substr(block.offset, block.bytes)));
+    }
   }
 }
 
