@@ -30,6 +30,18 @@ std::vector<fs::path> places(const std::string& directory) {
   return found;
 }
 
+/// The kernels that OpenBLAS is to use: it takes its slowest for a CPU that is younger than itself.
+const char* blas_kernels() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq")) {
+    return "SkylakeX";
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+#endif
+  return nullptr;
+}
+
 Result<const TrainerEntry*> load(const fs::path& file) {
   // Local, so that libtorch's symbols do not get in anyone's way.
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -55,6 +67,7 @@ Result<TrainerModule> TrainerModule::open(const std::string& directory) {
   // What the user set stands.
   setenv("OMP_WAIT_POLICY", "passive", 0);
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
+  if (const char* kernels = blas_kernels()) setenv("OPENBLAS_CORETYPE", kernels, 0);
   for (const fs::path& place : places(directory)) {
     std::error_code ignored;
     const fs::path file = place / kTrainerModuleName;

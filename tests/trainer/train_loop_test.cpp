@@ -3,13 +3,13 @@
 #include <limits>
 
 #include "tests/support/manual_clock.h"
-#include "tests/support/synthetic_batches.h"
+#include "tests/trainer/click_batches.h"
 
 #include "tests/support/catch.h"
 
 using namespace forebay;
+using test::ClickBatches;
 using test::ManualClock;
-using test::SyntheticBatches;
 
 namespace {
 
@@ -40,7 +40,7 @@ struct LoopFixture {
   ManualClock clock;
   ScriptedModel model;
   std::atomic<bool> stop{false};
-  SyntheticBatches source{pool, {.rows = 8, .batches = 10}};
+  ClickBatches source{pool, {.rows = 8, .batches = 10}};
   TrainLoop::Options options;
   std::vector<std::uint64_t> saved;  // Batches at each checkpoint.
 

@@ -4,8 +4,7 @@
 /// vectorised by the compiler, so results may differ in the last bit between machines, never
 /// between runs on one. (The loader's choice runs before ThreadSanitizer is ready.)
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define FOREBAY_CLONES \
-  __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#define FOREBAY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define FOREBAY_CLONES
 #endif

@@ -1,6 +1,6 @@
 #include "trainer/torch/batch_tensors.h"
 
-#include "tests/support/synthetic_batches.h"
+#include "tests/trainer/click_batches.h"
 
 #include "tests/support/catch.h"
 
@@ -9,7 +9,7 @@ using namespace forebay;
 TEST_CASE("a batch's tensors are its own buffers", "[trainer][batch]") {
   MemoryBudget budget(1 << 20);
   BufferPool pool(budget);
-  const test::SyntheticBatches source(pool, {.rows = 8, .dense = 3, .sparse = 2});
+  const test::ClickBatches source(pool, {.rows = 8, .dense = 3, .sparse = 2});
   const auto batch = source.make(0);
 
   const at::Tensor dense = dense_tensor(*batch, 2, 5);

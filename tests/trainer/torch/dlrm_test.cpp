@@ -1,14 +1,14 @@
 #include <cmath>
 #include <span>
 
-#include "tests/support/synthetic_batches.h"
+#include "tests/trainer/click_batches.h"
 #include "trainer/evaluation.h"
 #include "trainer/torch/models.h"
 
 #include "tests/support/catch.h"
 
 using namespace forebay;
-using test::SyntheticBatches;
+using test::ClickBatches;
 
 namespace {
 
@@ -16,7 +16,7 @@ struct DlrmFixture {
   MemoryBudget budget{std::size_t{1} << 30};
   BufferPool pool{budget};
   TrainerSpec spec;
-  SyntheticBatches::Options data{.rows = 700, .dense = 4, .sparse = 3, .most_per_field = 3};
+  ClickBatches::Options data{.rows = 700, .dense = 4, .sparse = 3, .most_per_field = 3};
 
   DlrmFixture() {
     spec.threads = 1;
@@ -35,7 +35,7 @@ struct DlrmFixture {
   std::unique_ptr<Model> device() const { return make_device_dlrm(spec, shape()).value(); }
 
   std::vector<double> train(Model& model, std::uint64_t first, std::uint64_t end) {
-    const SyntheticBatches source(pool, data);
+    const ClickBatches source(pool, data);
     std::vector<double> losses;
     for (auto number = first; number < end; ++number) {
       losses.push_back(model.step(*source.make(number)).value());
@@ -139,7 +139,7 @@ TEST_CASE_METHOD(DlrmFixture, "predicting scores rows as training sees them and 
   auto model = cpu();
   train(*model, 0, 2);
   const auto before = weights_of(*model);
-  const auto batch = SyntheticBatches(pool, data).make(2);
+  const auto batch = ClickBatches(pool, data).make(2);
   std::vector<float> scores(batch->rows);
   REQUIRE(model->predict(*batch, scores));
   CHECK(weights_of(*model) == before);
@@ -158,7 +158,7 @@ TEST_CASE_METHOD(DlrmFixture, "a model learns a known rule", "[trainer][dlrm]") 
   auto model = cpu();
   train(*model, 0, 60);
   Evaluation evaluation;
-  const SyntheticBatches source(pool, data);
+  const ClickBatches source(pool, data);
   for (std::uint64_t number = 60; number < 70; ++number) {
     const auto batch = source.make(number);
     std::vector<float> scores(batch->rows);

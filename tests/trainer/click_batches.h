@@ -13,7 +13,7 @@ namespace forebay::test {
 
 /// Batches of a known rule: a click is likelier the larger the first dense value and for the ids
 /// of the first sparse feature that are even. The same seed gives the same batches.
-class SyntheticBatches final : public BatchSource {
+class ClickBatches final : public BatchSource {
  public:
   struct Options {
     std::size_t rows = 256;
@@ -26,7 +26,7 @@ class SyntheticBatches final : public BatchSource {
     std::uint64_t seed = 1;
   };
 
-  SyntheticBatches(BufferPool& pool, Options options) : pool_(pool), options_(options) {
+  ClickBatches(BufferPool& pool, Options options) : pool_(pool), options_(options) {
     next_ = options.first;
   }
 

@@ -1,0 +1,36 @@
+#include "trainer/train_bench.h"
+
+#include "tests/support/manual_clock.h"
+#include "tests/trainer/click_batches.h"
+#include "trainer/emulated_model.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+TEST_CASE("the benchmark compares a source's batches with one kept batch", "[trainer][bench]") {
+  // A step takes 3 s, a batch 1 s to come: 4 s against 3 s, a ratio of 3/4. In the 2 turns, 2
+  // settling steps of 100 s each would spoil it.
+  MemoryBudget budget(1 << 20);
+  BufferPool pool(budget);
+  test::ManualClock clock;
+  test::ClickBatches source(pool, {.rows = 8, .batches = 20});
+  std::uint64_t asked = 0;
+  source.before_next = [&] { clock.advance(std::chrono::seconds(asked++ % 5 < 2 ? 100 : 1)); };
+  EmulatedModel model(std::chrono::seconds(3), [&](auto time) { clock.advance(time); });
+  auto bench = bench_training(model, source, clock, {.turns = 2, .settle = 2, .steps = 3});
+  REQUIRE(bench);
+  CHECK(asked == 10);
+  CHECK(bench->fed == Approx(8.0 / 4));
+  CHECK(bench->cached == Approx(8.0 / 3));
+  CHECK(bench->ratio() == Approx(0.75));
+}
+
+TEST_CASE("the benchmark refuses a source that ends too early", "[trainer][bench]") {
+  MemoryBudget budget(1 << 20);
+  BufferPool pool(budget);
+  const test::ManualClock clock;
+  test::ClickBatches source(pool, {.rows = 8, .batches = 3});
+  NoModel model;
+  CHECK_FALSE(bench_training(model, source, clock, {.turns = 1, .settle = 1, .steps = 5}));
+}
