@@ -1,0 +1,55 @@
+#include "tests/fuzz/scan_and_decode.h"
+
+#include <bit>
+
+#include "core/base/check.h"
+
+namespace forebay::fuzz {
+namespace {
+
+bool same_bits(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+
+void check_row(const ColumnSet& columns, std::size_t i, const Row& row) {
+  FOREBAY_CHECK(columns.origins[i].offset() == row.offset);
+  FOREBAY_CHECK(same_bits(columns.labels[i], row.label));
+  for (std::size_t c = 0; c < columns.dense.size(); ++c) {
+    FOREBAY_CHECK(same_bits(columns.dense[c][i], row.dense[c]));
+  }
+  for (std::size_t c = 0; c < columns.sparse.size(); ++c) {
+    FOREBAY_CHECK(test::ids_of(columns.sparse[c], i) == row.sparse[c]);
+  }
+}
+
+}  // namespace
+
+void check(const Format& format, std::string_view text, std::size_t piece,
+           const Expected& expected) {
+  test::SplitMaker maker;
+  const auto index = test::SplitMaker::index(format, text, piece, 16);
+  if (!index) return;  // A row longer than the limit.
+  FOREBAY_CHECK(index->rows() == expected.rows.size() + expected.damaged.size());
+  const RawSplit split = maker.split(text, *index);
+  const DecodeOptions options{.filter = {}, .keep_origins = true};
+  const Decoded all = format.decode(split, options, maker.pool());
+  FOREBAY_CHECK(all.columns.rows == expected.rows.size());
+  FOREBAY_CHECK(all.columns.bytes() <= format.decoded_bytes(index->rows(), split.bytes.size()));
+  for (std::size_t i = 0; i < all.columns.rows; ++i) check_row(all.columns, i, expected.rows[i]);
+  FOREBAY_CHECK(all.bad.size() == expected.damaged.size());
+  for (std::size_t i = 0; i < all.bad.size(); ++i) {
+    FOREBAY_CHECK(all.bad[i].offset == expected.damaged[i]);
+  }
+  const RowFilter training(RowFilter::Keep::kTraining, 5, 0.5);
+  const Decoded some =
+      format.decode(split, {.filter = training, .keep_origins = true}, maker.pool());
+  FOREBAY_CHECK(some.bad.size() == expected.damaged.size());
+  FOREBAY_CHECK(some.columns.rows + some.filtered == expected.rows.size());
+  std::size_t kept = 0;
+  for (const Row& row : expected.rows) {
+    if (training.keeps(0, row.offset)) check_row(some.columns, kept++, row);
+  }
+  FOREBAY_CHECK(kept == some.columns.rows);
+}
+
+}  // namespace forebay::fuzz
