@@ -28,6 +28,6 @@ struct Sse2Step {
 
 }  // namespace
 
-const CriteoKernel kCriteoBaseline{&find_fields<Sse2Step>, &decode_words};
+const CriteoKernel kCriteoBaseline{&find_fields<Sse2Step>, &decode_columns<WordReader>};
 
 }  // namespace forebay
