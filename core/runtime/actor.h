@@ -34,7 +34,7 @@ class Context {
   /// Like `ref.tell`, in this actor's name.
   template <Message M, class... Ms>
   Status tell(const ActorRef<Ms...>& ref, M&& message) const {
-    return ref.tell(std::move(message), cell_.id());
+    return ref.tell(std::forward<M>(message), cell_.id());
   }
 
   /// Asks; the answer, a refusal or kTimeout comes to `reply_to` as one Answered<M>.
@@ -47,7 +47,7 @@ class Context {
       EnvelopePtr envelope = seal(Answered<M>{token, std::move(result)}, ActorId::kNobody);
       static_cast<void>(reply_to.cell()->push(envelope, Room::kHave));  // It may be dead by now.
     };
-    ask_and_deliver(ref, std::move(message), timeout, cell_.id(), std::move(deliver));
+    ask_and_deliver(ref, std::forward<M>(message), timeout, cell_.id(), std::move(deliver));
   }
 
   /// Ends this actor in good order after the message it handles; what is queued is refused.

@@ -12,10 +12,11 @@ ActorHost::ActorHost(Parts parts) : parts_(std::move(parts)) {}
 
 ActorHost::~ActorHost() { FOREBAY_CHECK(num_living() == 0); }
 
-CellPtr ActorHost::add(SpawnOptions options, std::function<std::unique_ptr<Actor>()> factory) {
+CellPtr ActorHost::add(const SpawnOptions& options,
+                       std::function<std::unique_ptr<Actor>()> factory) {
   const ActorId id{num_born_.fetch_add(1, std::memory_order_relaxed) + 1};
   Executor& executor = executor_for(options);
-  auto cell = std::make_shared<Cell>(*this, id, std::move(options), std::move(factory), executor);
+  auto cell = std::make_shared<Cell>(*this, id, options, std::move(factory), executor);
   std::unique_lock lock(mutex_);
   cell->living = {.self = cell, .before = nullptr, .after = newest_};
   if (newest_ != nullptr) newest_->living.before = cell.get();

@@ -45,10 +45,9 @@ class ActorHost {
   /// Starts an actor that `factory` makes (a `std::unique_ptr` to it), again after each restart.
   /// Once the host stops an actor ends as soon as it is born.
   template <class Factory>
-  auto spawn(SpawnOptions options, Factory factory) {
+  auto spawn(const SpawnOptions& options, Factory factory) {
     using Made = typename std::invoke_result_t<Factory>::element_type;
-    return typename Made::Ref(
-        add(std::move(options), [factory = std::move(factory)] { return factory(); }));
+    return typename Made::Ref(add(options, [factory = std::move(factory)] { return factory(); }));
   }
 
   enum class Stop : std::uint8_t {
@@ -71,7 +70,7 @@ class ActorHost {
   void report(ActorId actor, const Error& unheard) const;
 
  private:
-  CellPtr add(SpawnOptions options, std::function<std::unique_ptr<Actor>()> factory);
+  CellPtr add(const SpawnOptions& options, std::function<std::unique_ptr<Actor>()> factory);
   Executor& executor_for(const SpawnOptions& options);
 
   const Parts parts_;

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/runtime/cell.h"
 
 namespace forebay {
@@ -21,8 +22,8 @@ class ActorRef {
   /// A ref that can less.
   template <class... Others>
   requires(sizeof...(Others) > sizeof...(Ms) && (OneOf<Ms, Others...> && ...))
-      ActorRef(const ActorRef<Others...>& other)
-      : cell_(other.cell()) {}  // NOLINT: it only narrows.
+      ActorRef(const ActorRef<Others...>& other)  // NOLINT(google-explicit-constructor)
+      : cell_(other.cell()) {}
 
   /// Moves `message` into the actor's mailbox; `sender` is what its handler sees as sender.
   /// Messages of one thread to one actor are handled in their order. Refuses, with `message`
@@ -31,7 +32,7 @@ class ActorRef {
   requires OneOf<M, Ms...> Status tell(M&& message, ActorId sender = ActorId::kNobody)
   const {
     if (cell_ == nullptr) return fail(Code::kNotFound, "no actor is named");
-    EnvelopePtr envelope = seal(std::move(message), sender);
+    EnvelopePtr envelope = seal(std::forward<M>(message), sender);
     Status status = cell_->push(envelope, Room::kAsk);
     if (!status) message = std::move(static_cast<EnvelopeOf<M>&>(*envelope).message);
     return status;
@@ -50,9 +51,11 @@ class ActorRef {
   CellPtr cell_;
 };
 
-/// Sends `watcher` a Down when the actor dies, or at once when it has. Any thread.
+/// Sends `watcher` a Down when the actor dies, or at once when it has. Any thread. Both refs
+/// name somebody.
 template <class... Ms>
 void watch(const ActorRef<Ms...>& actor, const ActorRef<Down>& watcher) {
+  FOREBAY_CHECK(actor.cell() != nullptr && watcher.cell() != nullptr);
   actor.cell()->watch(watcher.cell());
 }
 

@@ -33,8 +33,8 @@ class ActorSystem {
   ActorSystem& operator=(const ActorSystem&) = delete;
 
   template <class Factory>
-  auto spawn(SpawnOptions options, Factory factory) {
-    return host_.spawn(std::move(options), std::move(factory));
+  auto spawn(const SpawnOptions& options, Factory factory) {
+    return host_.spawn(options, std::move(factory));
   }
 
   /// Stops every actor and waits until none lives.

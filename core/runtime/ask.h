@@ -79,7 +79,7 @@ void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nan
   ActorHost& host = actor.cell()->host();
   auto question = std::make_shared<Question<R>>(host.timers(), std::move(deliver));
   EnvelopePtr envelope =
-      seal(std::move(message), sender, std::make_unique<QuestionReplier<R>>(question));
+      seal(std::forward<M>(message), sender, std::make_unique<QuestionReplier<R>>(question));
   const TimerQueue::Time deadline = host.clock().now() + timeout;
   Status status = actor.cell()->push(envelope, Room::kAsk);
   if (!status) return question->settle(pass(status));
@@ -126,7 +126,7 @@ template <Message M, class... Ms>
 requires OneOf<M, Ms...> Answer<ReplyOf<M>> ask(const ActorRef<Ms...>& actor, M&& message,
                                                 std::chrono::nanoseconds timeout) {
   Answer<ReplyOf<M>> answer;
-  ask_and_deliver(actor, std::move(message), timeout, ActorId::kNobody, answer.filler());
+  ask_and_deliver(actor, std::forward<M>(message), timeout, ActorId::kNobody, answer.filler());
   return answer;
 }
 

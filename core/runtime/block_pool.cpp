@@ -22,7 +22,7 @@ constexpr bool kPooled = true;
 /// because threads end, and give their blocks back, later than static objects do.
 BlockCache& cache_of_thread() {
   alignas(BlockPool) static std::byte storage[sizeof(BlockPool)];
-  static BlockPool& pool = *::new (storage) BlockPool;
+  static BlockPool& pool = *::new (storage) BlockPool;  // NOLINT: see above.
   thread_local BlockCache cache(pool);
   return cache;
 }
@@ -31,7 +31,7 @@ BlockCache& cache_of_thread() {
 
 BlockPool::~BlockPool() {
   for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
-    for (Block* chunk : chunks_[size_class]) free_list(size_class, chunk);
+    for (Block* chunk : chunks_[size_class]) free_list(chunk);
   }
 }
 
@@ -53,7 +53,7 @@ void BlockPool::give_chunk(std::size_t size_class, Block* chunk) {
       return;
     }
   }
-  free_list(size_class, chunk);
+  free_list(chunk);
 }
 
 BlockPool::Block* BlockPool::make_block(std::size_t size_class) {
@@ -61,16 +61,16 @@ BlockPool::Block* BlockPool::make_block(std::size_t size_class) {
   return ::new (memory) Block{nullptr};
 }
 
-void BlockPool::free_list(std::size_t size_class, Block* list) {
+void BlockPool::free_list(Block* list) {
   while (list != nullptr) {
     Block* block = std::exchange(list, list->next);
-    ::operator delete(block, size_of_class(size_class), kAlignment);
+    ::operator delete(block, kAlignment);
   }
 }
 
 BlockCache::~BlockCache() {
   for (std::size_t size_class = 0; size_class < BlockPool::kClasses; ++size_class) {
-    BlockPool::free_list(size_class, shelves_[size_class].blocks);
+    BlockPool::free_list(shelves_[size_class].blocks);
     if (Shelf& shelf = shelves_[size_class]; shelf.spare != nullptr) {
       pool_.give_chunk(size_class, shelf.spare);
     }
@@ -115,7 +115,7 @@ void* take_block(std::size_t bytes) {
 
 void give_block(void* memory, std::size_t bytes) {
   const std::size_t size_class = (bytes - 1) / BlockPool::kStep;
-  if (!kPooled || size_class >= BlockPool::kClasses) return ::operator delete(memory, bytes);
+  if (!kPooled || size_class >= BlockPool::kClasses) return ::operator delete(memory);
   cache_of_thread().give(size_class, memory);
 }
 

@@ -33,7 +33,7 @@ class BlockPool {
   void give_chunk(std::size_t size_class, Block* chunk);
 
   static Block* make_block(std::size_t size_class);
-  static void free_list(std::size_t size_class, Block* list);
+  static void free_list(Block* list);
 
  private:
   std::mutex mutex_;

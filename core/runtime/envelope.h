@@ -69,7 +69,7 @@ EnvelopePtr seal(M&& message, ActorId sender,
   using Sealed = EnvelopeOf<M>;
   const std::size_t bytes = sizeof(Sealed) - sizeof(M) + bytes_of(message);
   return EnvelopePtr(::new (take_block(sizeof(Sealed))) Sealed{
-      {nullptr, kTypeOf<M>, sender, bytes}, std::move(message), std::move(replier)});
+      {nullptr, kTypeOf<M>, sender, bytes}, std::forward<M>(message), std::move(replier)});
 }
 
 }  // namespace forebay

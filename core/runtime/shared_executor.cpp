@@ -25,7 +25,8 @@ struct SharedExecutor::Worker {
   std::optional<Thread> thread;
 };
 
-thread_local SharedExecutor::Worker* SharedExecutor::worker_of_thread_ = nullptr;
+// Nothing else can tell which thread calls `submit`.
+thread_local SharedExecutor::Worker* SharedExecutor::worker_of_thread = nullptr;  // NOLINT: global.
 
 SharedExecutor::SharedExecutor(const Options& options) {
   FOREBAY_CHECK(options.threads > 0);
@@ -52,7 +53,7 @@ SharedExecutor::~SharedExecutor() {
 }
 
 SharedExecutor::Worker* SharedExecutor::this_worker() const {
-  Worker* worker = worker_of_thread_;
+  Worker* worker = worker_of_thread;
   return worker != nullptr && &worker->owner == this ? worker : nullptr;
 }
 
@@ -89,7 +90,7 @@ void SharedExecutor::enqueue(Resumable& work) {
 }
 
 void SharedExecutor::run(Worker& self) {
-  worker_of_thread_ = &self;
+  worker_of_thread = &self;
   while (Resumable* work = next(self)) {
     while (work->resume(kTurn) == Resumable::Next::kMore) {
       if (self.slot.load(std::memory_order_relaxed) == nullptr &&
@@ -104,18 +105,7 @@ void SharedExecutor::run(Worker& self) {
 
 Resumable* SharedExecutor::next(Worker& self) {
   while (true) {
-    if (++self.warm_turns < kMostWarm) {
-      if (Resumable* work = take_slot(self)) return work;
-    }
-    self.warm_turns = 0;
-    if (num_queued_.load(std::memory_order_relaxed) != 0) {
-      const std::lock_guard lock(mutex_);
-      if (Resumable* work = pop_queue()) return work;
-    }
-    if (Resumable* work = take_slot(self)) return work;
-    for (const auto& other : workers_) {
-      if (Resumable* work = take_slot(*other)) return work;
-    }
+    if (Resumable* work = find(self)) return work;
     std::unique_lock lock(mutex_);
     if (Resumable* work = pop_queue()) return work;
     if (stopping_) return nullptr;
@@ -124,6 +114,22 @@ Resumable* SharedExecutor::next(Worker& self) {
     lock.unlock();
     self.parker.park();
   }
+}
+
+Resumable* SharedExecutor::find(Worker& self) {
+  if (++self.warm_turns < kMostWarm) {
+    if (Resumable* work = take_slot(self)) return work;
+  }
+  self.warm_turns = 0;
+  if (num_queued_.load(std::memory_order_relaxed) != 0) {
+    const std::lock_guard lock(mutex_);
+    if (Resumable* work = pop_queue()) return work;
+  }
+  if (Resumable* work = take_slot(self)) return work;
+  for (const auto& other : workers_) {
+    if (Resumable* work = take_slot(*other)) return work;
+  }
+  return nullptr;
 }
 
 Resumable* SharedExecutor::take_slot(Worker& worker) {

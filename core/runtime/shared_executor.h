@@ -38,12 +38,13 @@ class SharedExecutor final : public Executor {
 
   void run(Worker& self);
   Resumable* next(Worker& self);
+  Resumable* find(Worker& self);
   static Resumable* take_slot(Worker& worker);
   Resumable* pop_queue();  // under mutex_
   void enqueue(Resumable& work);
   Worker* this_worker() const;
 
-  static thread_local Worker* worker_of_thread_;  // of whichever executor the thread belongs to
+  static thread_local Worker* worker_of_thread;  // NOLINT: of any executor.
 
   std::mutex mutex_;
   Resumable* first_ = nullptr;  // the queue; under mutex_, as all below

@@ -30,7 +30,8 @@ Thread::Thread(const Options& options, std::function<void()> body) : body_(std::
   pthread_attr_t attributes;
   FOREBAY_CHECK(pthread_attr_init(&attributes) == 0);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t least = std::max<std::size_t>(options.stack_bytes, PTHREAD_STACK_MIN);
+  const std::size_t least =
+      std::max(options.stack_bytes, static_cast<std::size_t>(PTHREAD_STACK_MIN));
   FOREBAY_CHECK(pthread_attr_setstacksize(&attributes, (least + page - 1) / page * page) == 0);
   const int error = pthread_create(&handle_, &attributes, &Thread::enter, this);
   pthread_attr_destroy(&attributes);

@@ -19,8 +19,8 @@ class TestHost {
   ~TestHost();
 
   template <class Factory>
-  auto spawn(SpawnOptions options, Factory factory) {
-    return host_.spawn(std::move(options), std::move(factory));
+  auto spawn(const SpawnOptions& options, Factory factory) {
+    return host_.spawn(options, std::move(factory));
   }
 
   /// Lets the actor that waits longest handle one message. False when nobody has one.

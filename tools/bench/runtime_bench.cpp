@@ -145,6 +145,7 @@ double spawn(const RuntimeBenchOptions& options, const Clock& clock) {
 /// Passes for a split of 1 MiB without having the bytes.
 struct Token {
   std::uint64_t key = 0;
+  std::unique_ptr<std::byte[]> bytes = nullptr;
 };
 
 constexpr std::size_t kTokenBytes = 1024 * 1024;

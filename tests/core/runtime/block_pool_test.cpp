@@ -55,7 +55,7 @@ TEST_CASE("a pool keeps no more than its bound", "[core][envelope]") {
   for (void* block : taken) cache.give(2, block);
   std::size_t kept = 0;
   while (BlockPool::Block* chunk = pool.take_chunk(2)) {
-    BlockPool::free_list(2, chunk);
+    BlockPool::free_list(chunk);
     ++kept;
   }
   CHECK(kept == BlockPool::kMostKept);
