@@ -298,13 +298,12 @@ void zero(i64* ids, std::size_t count) {
 
 void sigrid_hash(i64* ids, std::size_t count, u64 salt, FloorMod modulus) {
   if (modulus.divisor == 1) return zero(ids, count);
-  for_ids(ids, count,
-          [=](auto id) [[gnu::always_inline]] { return modulo(hash(id, salt), modulus); });
+  for_ids(ids, count, [=](auto id) { return modulo(hash(id, salt), modulus); });
 }
 
 void floor_mod(i64* ids, std::size_t count, FloorMod modulus) {
   if (modulus.divisor == 1) return zero(ids, count);
-  for_ids(ids, count, [=](auto id) [[gnu::always_inline]] { return modulo(id, modulus); });
+  for_ids(ids, count, [=](auto id) { return modulo(id, modulus); });
 }
 
 void clamp_ids(i64* ids, std::size_t count, i64 low, i64 high) {
