@@ -5,6 +5,8 @@
 
 #include <fnmatch.h>
 
+#include "actors/format/block_cursor.h"
+
 namespace forebay {
 namespace {
 
@@ -24,8 +26,6 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-std::string in_quotes(const std::string& text) { return '"' + text + '"'; }
-
 /// Turns patterns into columns and remembers which key has taken which column.
 class Chooser {
  public:
@@ -38,11 +38,11 @@ class Chooser {
     for (const std::size_t column : found) {
       const std::string& name = names_[column];
       if (std::count(names_.begin(), names_.end(), name) > 1) {
-        return fail(Code::kInvalid, key + ": " + in_quotes(name) +
+        return fail(Code::kInvalid, key + ": " + quoted_text(name) +
                                         " is the name of two columns in the header; rename one");
       }
       if (!taken_by_[column].empty()) {
-        return fail(Code::kInvalid, key + ": column " + in_quotes(name) + " is already used by " +
+        return fail(Code::kInvalid, key + ": column " + quoted_text(name) + " is already used by " +
                                         taken_by_[column] + "; name it once");
       }
       taken_by_[column] = key;
@@ -67,9 +67,9 @@ class Chooser {
   }
 
   Status no_match(const std::string& key, const std::string& pattern) const {
-    std::string message = key + ": no column matches " + in_quotes(pattern);
+    std::string message = key + ": no column matches " + quoted_text(pattern);
     if (const auto near = nearest_name(pattern, names_)) {
-      message += "; did you mean " + in_quotes(*near) + "?";
+      message += "; did you mean " + quoted_text(*near) + "?";
     }
     return fail(Code::kInvalid, message);
   }
@@ -107,7 +107,7 @@ Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<st
   std::vector<std::size_t> label;
   if (auto status = chooser.take("columns.label", spec.label, label); !status) return pass(status);
   if (label.size() > 1) {
-    return fail(Code::kInvalid, "columns.label: " + in_quotes(spec.label) + " matches " +
+    return fail(Code::kInvalid, "columns.label: " + quoted_text(spec.label) + " matches " +
                                     std::to_string(label.size()) + " columns; name one");
   }
   choice.label = label[0];

@@ -52,6 +52,10 @@ void CriteoDecoder::run(Decoded& decoded) {
       decode_group(decoded);
     }
   }
+  if (rows_seen_ < fill_.capacity()) {
+    decoded.bad.push_back(
+        cursor_.bad_row(at_, 0, "fewer rows than were indexed; the file changed"));
+  }
 }
 
 void CriteoDecoder::decode_group(Decoded& decoded) {
@@ -106,7 +110,7 @@ void CriteoDecoder::decode_row(Decoded& decoded) {
   } else {
     append_row();
   }
-  at_ = end + 1;
+  at_ = std::min(end + 1, text_.size());
   ++rows_seen_;
 }
 

@@ -47,6 +47,10 @@ class CsvDecoder {
       decode_block(begin, begin + size);
       begin += size;
     }
+    if (rows_seen_ < fill_.capacity()) {
+      decoded_.bad.push_back(
+          cursor_.bad_row(begin, 0, "fewer rows than were indexed; the file changed"));
+    }
     decoded_.columns = fill_.finish();
     if (lists_) lists_->finish(decoded_.columns, pool);
     return std::move(decoded_);

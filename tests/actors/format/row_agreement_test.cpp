@@ -81,5 +81,39 @@ TEST_CASE("scanner and decoder agree on the rows of any criteo file", "[format][
   }
 }
 
+TEST_CASE("a split with other rows than were indexed is told as damaged", "[format]") {
+  SplitMaker maker;
+  const std::string head = "a,b\n";
+  const auto csv =
+      open_csv({.format = "csv"}, {.label = "a", .sparse = {"b"}}, {head.data(), head.size()});
+  const auto tsv = open_criteo_tsv({}, {});
+  std::string tsv_row(39, '\t');
+  tsv_row = "0" + tsv_row + "\n";
+  const std::pair<const Format*, std::string> cases[] = {{csv->get(), "1,2\n"},
+                                                         {tsv->get(), tsv_row}};
+  for (const auto& [format, row] : cases) {
+    BlockBuilder blocks(4096);
+    for (std::uint64_t i = 0; i < 3; ++i) blocks.add_row(i * row.size(), i + 1);
+    for (const int rows : {2, 4}) {
+      std::string text;
+      for (int i = 0; i < rows; ++i) text += row;
+      const Decoded decoded = format->decode(maker.split(text, blocks), {}, maker.pool());
+      CHECK(decoded.columns.rows == (rows == 2 ? 2 : 3));
+      REQUIRE(decoded.bad.size() == 1);
+      const std::string reason = rows == 2 ? "fewer" : "more";
+      CHECK(decoded.bad[0].reason == reason + " rows than were indexed; the file changed");
+      CHECK(decoded.bad[0].offset == (rows == 2 ? 2 : 3) * row.size());
+    }
+  }
+}
+
+TEST_CASE("a format that does not exist is refused by its key", "[format]") {
+  const auto refused = open_format({.format = "parkett"}, {}, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message ==
+        "dataset.format: \"parkett\" is not a format; those there are: criteo_tsv, csv");
+}
+
 }  // namespace
 }  // namespace forebay::test
