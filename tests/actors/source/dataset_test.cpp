@@ -188,6 +188,7 @@ TEST_CASE("the first failure in file order is reported, whatever stopped the oth
   folder.options.threads = 3;
   folder.spec.max_row_bytes = 1000;
   folder.write("a.tsv", test::random_lines(6, 3'000'000));
+  folder.write("c.tsv", test::random_lines(7, 3'000'000));
   folder.write("b.tsv", "0,1\n" + std::string(5000, 'x') + "\n");
   const Error error = folder.refused({"*.tsv"});
   CHECK(error.message.find("b.tsv: ") != std::string::npos);
