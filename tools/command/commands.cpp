@@ -22,7 +22,8 @@ std::vector<Command> job_commands() {
                    {"--restart", "", "start anew over existing checkpoints"},
                    kJsonOption},
        .example = "  forebay train examples/open_bandit/job.toml\n"
-                  "  forebay train job.toml --resume --set pipeline.memory=2GiB --json"},
+                  "  forebay train job.toml --resume --set pipeline.memory=2GiB --json",
+       .run = run_train},
       {.name = "ingest",
        .summary = "runs the job's pipeline with nobody training",
        .argument = "JOB",

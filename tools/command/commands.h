@@ -8,5 +8,6 @@ namespace forebay {
 Exit run_completion(const Invocation& invocation);
 Exit run_index(const Invocation& invocation);
 Exit run_ingest(const Invocation& invocation);
+Exit run_train(const Invocation& invocation);
 
 }  // namespace forebay

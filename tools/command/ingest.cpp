@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <charconv>
 #include <cstdio>
 #include <limits>
@@ -41,7 +39,7 @@ class Ingest {
 
  private:
   Status prepare();
-  Status pull(RunScreen& screen);
+  Status pull();
   Exit finish(RunScreen& screen, const Status& pulled);
 
   const Invocation& invocation_;
@@ -69,7 +67,7 @@ Status Ingest::prepare() {
   return run_->start(resident_bytes(), *batches);
 }
 
-Status Ingest::pull(RunScreen&) {
+Status Ingest::pull() {
   while (true) {
     auto batch = run_->source().next();
     if (!batch) return pass(batch);
@@ -89,7 +87,7 @@ Exit Ingest::run() {
     return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::refused(status.error());
   }
   RunScreen screen(*run_, job_, "ingest");
-  const Status pulled = pull(screen);
+  const Status pulled = pull();
   return finish(screen, pulled);
 }
 
@@ -102,11 +100,11 @@ Exit Ingest::finish(RunScreen& screen, const Status& pulled) {
       return leave(Exit::failed(status.error()));
     }
   }
-  const RunOutcome outcome = outcome_of(*run_, screen.elapsed());
+  const RunOutcome outcome = outcome_of(*run_, position, screen.elapsed(), run_->source().waited());
   if (invocation_.has("--json")) {
     print_json(to_json(outcome));
   } else {
-    print_summary(outcome, *run_, job_);
+    print_summary(outcome, job_);
   }
   return StopRequest::requested() ? leave(Exit::stopped(StopRequest::signal())) : Exit::done();
 }

@@ -131,6 +131,11 @@ Status JobRun::damaged(const std::vector<BadRow>& rows) {
   return quarantine_ ? quarantine_->add(rows) : Status{};
 }
 
+Status JobRun::fits(std::uint64_t resident) const {
+  auto memory = plan_memory(job_.pipeline, Sizing(*dataset_, *plan_, order_), resident);
+  return memory ? Status{} : Status(pass(memory));
+}
+
 Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
   const Sizing sizing(*dataset_, *plan_, order_);
   auto memory = plan_memory(job_.pipeline, sizing, resident);
@@ -154,6 +159,12 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
                         .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); }});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
   return {};
+}
+
+void JobRun::close() {
+  source_.reset();
+  pipeline_.reset();
+  buffers_.reset();
 }
 
 void JobRun::stop() {

@@ -38,6 +38,9 @@ class JobRun {
   /// Goes on from `saved`; refused, naming what differs, when it is of another job or dataset.
   Status resume(const LoaderState& saved);
 
+  /// Whether the pipeline will find room beside `resident` bytes; says how much is needed if not.
+  Status fits(std::uint64_t resident) const;
+
   /// Starts the pipeline with what `job.pipeline.memory_bytes` leaves beside `resident` bytes.
   Status start(std::uint64_t resident, std::uint64_t max_batches);
 
@@ -57,6 +60,8 @@ class JobRun {
 
   /// Ends the stream of batches. From any thread, once.
   void stop();
+  /// Lets go of the pipeline and its memory; only the dataset and the schema may be asked for after.
+  void close();
 
  private:
   JobRun(const JobSpec& job, Rows rows) : job_(job), rows_(rows) {}

@@ -6,16 +6,15 @@
 
 namespace forebay {
 
-RunOutcome outcome_of(const JobRun& run, std::chrono::nanoseconds elapsed) {
-  const MeteredSource& source = run.source();
-  const Position& position = source.position();
+RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::nanoseconds elapsed,
+                      std::chrono::nanoseconds waited) {
   RunOutcome outcome;
-  outcome.rows = source.rows();
-  outcome.batches = source.batches();
+  outcome.rows = position.rows - run.begin().rows;
+  outcome.batches = position.batches - run.begin().batches;
   outcome.seconds = std::chrono::duration<double>(elapsed).count();
   if (outcome.seconds > 0) {
     outcome.starved_ratio =
-        std::min(1.0, std::chrono::duration<double>(source.waited()).count() / outcome.seconds);
+        std::min(1.0, std::chrono::duration<double>(waited).count() / outcome.seconds);
   }
   outcome.bad_rows = position.bad_rows;
   outcome.rows_held_out = position.held_out;

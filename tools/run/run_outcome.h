@@ -27,7 +27,9 @@ struct RunOutcome {
   double rows_per_second() const { return seconds > 0 ? static_cast<double>(rows) / seconds : 0; }
 };
 
-RunOutcome outcome_of(const JobRun& run, std::chrono::nanoseconds elapsed);
+/// Of a run that ended at `position`, of which `waited` was spent without data.
+RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::nanoseconds elapsed,
+                      std::chrono::nanoseconds waited);
 
 JsonObject to_json(const RunOutcome& outcome);
 

@@ -50,7 +50,7 @@ Exit leave(Exit exit) {
   ::_exit(exit.status);
 }
 
-void print_summary(const RunOutcome& outcome, const JobRun&, const JobSpec& job) {
+void print_summary(const RunOutcome& outcome, const JobSpec& job) {
   std::printf("%llu rows in %llu batches, %.1f s, %.0f rows/s\n",
               static_cast<unsigned long long>(outcome.rows), static_cast<unsigned long long>(outcome.batches),
               outcome.seconds, outcome.rows_per_second());

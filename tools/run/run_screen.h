@@ -43,6 +43,6 @@ class RunScreen {
 Exit leave(Exit exit);
 
 /// The end of a run in words.
-void print_summary(const RunOutcome& outcome, const JobRun& run, const JobSpec& job);
+void print_summary(const RunOutcome& outcome, const JobSpec& job);
 
 }  // namespace forebay
