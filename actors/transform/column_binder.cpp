@@ -62,6 +62,7 @@ std::vector<std::size_t> ColumnBinder::of_kind(ColumnKind kind) {
   if (request_.spec().columns.empty()) request_.refuse("columns", "name at least one column");
   for (const std::string& pattern : request_.spec().columns) match(pattern, {kind}, found);
   std::vector<std::size_t> indices;
+  indices.reserve(found.size());
   for (const ColumnRef column : found) indices.push_back(column.index);
   return indices;
 }

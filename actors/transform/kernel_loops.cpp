@@ -281,7 +281,7 @@ template <class Word>
 /// Every id through `change`, as many at once as a register holds.
 template <class Change>
 [[gnu::always_inline]] inline void for_ids(i64* ids, std::size_t count, Change change) {
-  constexpr std::size_t kAtOnce = sizeof(Ids) / sizeof(u64);
+  constexpr std::size_t kAtOnce = sizeof(Ids) / 8;
   std::size_t i = 0;
   for (; i + kAtOnce <= count; i += kAtOnce) {
     Ids some;

@@ -168,7 +168,7 @@ TEST_CASE("local_hour takes seconds to hours, before 1970 too", "[actors][transf
 
 TEST_CASE("one_hot marks the ids a row holds", "[actors][transform]") {
   Columns columns(4);
-  columns.dense("x", {1, missing_value(), 9, 0.5F}).sparse("c", {{0, 2}, {}, {-1, 3}, {1}});
+  columns.dense("x", {1, missing_value(), 3, 0.5F}).sparse("c", {{0, 2}, {}, {-1, 3}, {1}});
   REQUIRE(columns.apply({{"one_hot", {"x", "c"}, {{"size", whole(3)}}}}));
   CHECK(columns.schema() == Schema{{"x_0", "x_1", "x_2", "c_0", "c_1", "c_2"}, {}});
   CHECK(columns.dense_values(0) == Floats{0, 0, 0, 1});
@@ -282,6 +282,11 @@ TEST_CASE("similarities of scored lists give their reference vectors", "[actors]
   CHECK(scored("score_sum", false, a, a, b, b) == Floats{31, 7});
   CHECK(scored("score_min", false, a, a, b, b) == Floats{10, 7});
   CHECK(scored("score_max", false, a, a, b, b) == Floats{11, 7});
+  // Of an id's several scores the least and the greatest count, wherever they stand.
+  const Lists repeated{{10, 10, 11, 13}};
+  const Lists scores{{12, 10, 11, 13}};
+  CHECK(scored("score_min", false, {{10}}, {{0}}, repeated, scores) == Floats{10});
+  CHECK(scored("score_max", false, {{10}}, {{0}}, repeated, scores) == Floats{12});
   const double cosine = (20.0 * 20 + 11 * 11) / std::sqrt(20.0 * 20 + 11 * 11 + 12 * 12) /
                         std::sqrt(20.0 * 20 + 11 * 11 + 13 * 13);
   CHECK(scored("cosine", true, a, a, b, b)[0] == Approx(cosine));
