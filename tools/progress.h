@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/stage_view.h"
+
+namespace forebay {
+
+/// A run at one moment, as the progress line shows it. Shares and rates are of the time since the
+/// last line.
+struct ProgressView {
+  std::uint64_t rows = 0;
+  std::optional<std::uint64_t> rows_wanted;  ///< Of the whole run; absent when it is not known.
+  double rows_per_second = 0;
+  double starved_ratio = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_limit = 0;
+  std::vector<StageView> stages = {};
+};
+
+/// One line: `1,200,000 of 4,000,000 rows (30 %), 410 k rows/s, starved 3 %, 312 MiB of 400 MiB |
+/// load 1×12 % decode 2×98 % … | 7 s left`. The share behind a stage is how busy its actors are.
+std::string format_progress(const ProgressView& view);
+
+/// `line` cut to `columns` characters, for a terminal.
+std::string fit_line(const std::string& line, std::size_t columns);
+
+}  // namespace forebay

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace forebay {
+
+/// What one stage did, as shares of the time its actors lived.
+struct StageView {
+  std::string name;
+  std::uint64_t actors = 0;
+  double busy_share = 0;
+  double wait_input_share = 0;
+  double wait_output_share = 0;
+  double cpu_share = 0;  ///< CPU time over busy time: below 1 the stage waited for a CPU or a disk.
+  double queue_fill = 0;     ///< Bytes in its mailbox over the mailbox's bound.
+  std::uint64_t queued = 0;  ///< Splits in its mailbox.
+  std::uint64_t splits = 0;
+  std::uint64_t bytes = 0;
+};
+
+}  // namespace forebay

@@ -1,0 +1,143 @@
+#include "tools/synth/synth_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "tools/synth/auc_histogram.h"
+#include "tools/synth/click_rows.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kChunk = 1U << 20;
+constexpr std::uint64_t kMostFiles = 100'000;
+constexpr std::uint64_t kMostRows = 1'000'000'000'000;
+
+std::string file_name(const SynthSpec& spec, std::uint64_t file) {
+  return (fs::path(spec.folder) / ("day_" + std::to_string(file) + ".tsv")).string();
+}
+
+/// A file written under another name until it is whole; what was not renamed is removed.
+class PartFile {
+ public:
+  explicit PartFile(std::string name) : name_(std::move(name)), part_(name_ + ".part") {
+    file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  }
+  PartFile(const PartFile&) = delete;
+  PartFile& operator=(const PartFile&) = delete;
+  ~PartFile() {
+    if (file_ < 0) return;
+    ::close(file_);
+    ::unlink(part_.c_str());
+  }
+
+  Status write(const char* data, std::size_t size) {
+    while (size > 0) {
+      const ssize_t written = file_ < 0 ? -1 : ::write(file_, data, size);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return problem();
+      data += written;
+      size -= static_cast<std::size_t>(written);
+    }
+    return {};
+  }
+
+  Status finish() {
+    if (file_ < 0 || ::close(std::exchange(file_, -1)) != 0) return problem();
+    return ::rename(part_.c_str(), name_.c_str()) == 0 ? Status() : problem();
+  }
+
+ private:
+  Status problem() const {
+    return fail(Code::kUnavailable,
+                name_ + ": " + std::strerror(errno) +
+                    (errno == ENOSPC ? "; free some space or give another --out" : ""));
+  }
+
+  std::string name_;
+  std::string part_;
+  int file_ = -1;
+};
+
+/// Makes rows in order and keeps the count.
+class Writer {
+ public:
+  Writer(const SynthSpec& spec, const std::function<bool(std::uint64_t)>& progress)
+      : spec_(spec), progress_(progress), text_(kChunk + kMostRowText) {}
+
+  Status write_file(std::uint64_t number, std::uint64_t end_row) {
+    PartFile file(file_name(spec_, number));
+    while (result_.rows < end_row) {
+      char* out = text_.data();
+      while (result_.rows < end_row && out < text_.data() + kChunk) {
+        rows_.make(spec_.seed, result_.rows++, row_);
+        auc_.add(row_.chance, row_.click);
+        out = write_row(row_, out);
+      }
+      const auto size = static_cast<std::size_t>(out - text_.data());
+      if (auto written = file.write(text_.data(), size); !written) return written;
+      result_.bytes += size;
+      if (!progress_(result_.rows)) return fail(Code::kUnavailable, "stopped");
+    }
+    ++result_.files;
+    return file.finish();
+  }
+
+  SynthResult result() {
+    result_.best_auc = auc_.auc();
+    return result_;
+  }
+
+ private:
+  const SynthSpec& spec_;
+  const std::function<bool(std::uint64_t)>& progress_;
+  ClickRows rows_;
+  AucHistogram auc_;
+  ClickRow row_;
+  std::vector<char> text_;
+  SynthResult result_;
+};
+
+}  // namespace
+
+Status check_synth(const SynthSpec& spec) {
+  const auto refuse = [](const std::string& what) { return fail(Code::kInvalid, what); };
+  if (spec.rows < 1 || spec.rows > kMostRows) return refuse("--rows must be from 1 to 10^12");
+  if (spec.files < 1 || spec.files > kMostFiles) return refuse("--files must be from 1 to 100000");
+  if (spec.files > spec.rows) return refuse("--files must be at most --rows");
+  if (spec.folder.empty()) return refuse("--out DIR is missing; it names the folder to write to");
+  std::error_code error;
+  fs::create_directories(spec.folder, error);
+  if (error) return refuse("--out " + spec.folder + ": " + error.message());
+  if (::access(spec.folder.c_str(), W_OK | X_OK) != 0) {
+    return refuse("--out " + spec.folder + ": " + std::strerror(errno));
+  }
+  for (std::uint64_t file = 0; file < spec.files; ++file) {
+    const std::string name = file_name(spec, file);
+    if (spec.existing == SynthSpec::Existing::kRefuse && fs::exists(name, error)) {
+      return refuse(name + " is there already; give another --out, or --force to write over it");
+    }
+  }
+  return {};
+}
+
+Result<SynthResult> write_synth(const SynthSpec& spec,
+                                const std::function<bool(std::uint64_t rows)>& progress) {
+  Writer writer(spec, progress);
+  for (std::uint64_t file = 0; file < spec.files; ++file) {
+    // Below 2⁶³: at most 10¹² rows times 10⁵ files.
+    const std::uint64_t end_row = spec.rows * (file + 1) / spec.files;
+    if (auto written = writer.write_file(file, end_row); !written) return pass(written);
+  }
+  return writer.result();
+}
+
+}  // namespace forebay
