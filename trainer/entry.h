@@ -13,7 +13,7 @@ namespace forebay {
 struct TrainerEntry {
   std::uint32_t abi = 0;  ///< kTrainerAbi of its sources; nothing else is looked at before.
   const char* torch_version = nullptr;
-  /// A model of kind dlrm on `spec.device`; `spec.threads` is at least 1.
+  /// A model of kind dlrm on `spec.device`; 0 `spec.threads` count as 1.
   Result<std::unique_ptr<Model>> (*make_dlrm)(const TrainerSpec& spec,
                                               const ModelShape& shape) = nullptr;
 };

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "core/base/check.h"
 #include "trainer/emulated_model.h"
 #include "trainer/entry.h"
 
@@ -86,7 +85,6 @@ std::string TrainerModule::torch_version() const { return entry_->torch_version;
 
 Result<std::unique_ptr<Model>> TrainerModule::make_dlrm(const TrainerSpec& spec,
                                                         const ModelShape& shape) const {
-  FOREBAY_CHECK(spec.threads >= 1);
   return entry_->make_dlrm(spec, shape);
 }
 

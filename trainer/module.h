@@ -25,7 +25,7 @@ class TrainerModule {
 
   std::string torch_version() const;
 
-  /// A model of kind dlrm, with its starting weights; `spec.threads` is at least 1.
+  /// A model of kind dlrm, with its starting weights; 0 `spec.threads` count as 1.
   Result<std::unique_ptr<Model>> make_dlrm(const TrainerSpec& spec, const ModelShape& shape) const;
 
  private:

@@ -56,6 +56,9 @@ Status check(const TrainerSpec& spec) {
                   " and must be within 1 to " + std::to_string(kMostTableRows));
   }
   if (spec.threads < 0 || spec.threads > 1024) return refuse("threads must be within 0 to 1024");
+  if (!(spec.evaluate_share >= 0 && spec.evaluate_share < 1)) {
+    return refuse("evaluate_share must be at least 0 and below 1");
+  }
   return {};
 }
 

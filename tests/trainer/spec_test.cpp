@@ -55,6 +55,10 @@ TEST_CASE("keys that make no sense are refused by name", "[trainer][spec]") {
     spec.learning_rate = 0;
     key = "trainer.learning_rate";
   }
+  SECTION("nothing left to train on") {
+    spec.evaluate_share = 1;
+    key = "trainer.evaluate_share";
+  }
   SECTION("no rows") {
     spec.max_table_rows = 0;
     key = "trainer.max_table_rows";
