@@ -9,5 +9,6 @@ Exit run_completion(const Invocation& invocation);
 Exit run_index(const Invocation& invocation);
 Exit run_ingest(const Invocation& invocation);
 Exit run_train(const Invocation& invocation);
+Exit run_synth(const Invocation& invocation);
 
 }  // namespace forebay
