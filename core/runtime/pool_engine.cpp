@@ -246,7 +246,6 @@ void PoolEngine::report(const Error& error) {
 
 void PoolEngine::leave(Actor& self) {
   std::unique_ptr<Actor> previous;
-  Actor* sleeper = nullptr;
   {
     const std::lock_guard lock(mutex_);
     --leaving_;
@@ -255,10 +254,8 @@ void PoolEngine::leave(Actor& self) {
                                     [&](const auto& actor) { return actor.get() == &self; });
     previous = std::exchange(last_left_, std::move(*found));
     actors_.erase(found);
-    if (!mailbox_.empty()) sleeper = pop_sleeper();  // This one was woken for that mail.
     left_.notify_all();
   }
-  if (sleeper != nullptr) sleeper->parker.unpark();
   previous.reset();  // Joins a thread that does nothing more than this one does.
   tell_drained_once();
 }
