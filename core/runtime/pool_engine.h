@@ -27,9 +27,11 @@ class ParcelWorker {
 /// The machinery of an ActorPool, which gives it a message type and says what
 /// it promises.
 ///
-/// One mutex guards the mailbox and the list of actors and is held for tens of
-/// nanoseconds. Threads sleep on a Parker each, are taken off the list of
-/// sleepers by whoever wakes them, and are woken after the mutex is released.
+/// One mutex guards the mailbox and the list of actors and is held for tens of nanoseconds.
+/// Threads sleep on a Parker each, are taken off the list of sleepers by whoever wakes them, and
+/// are woken after the mutex is released. Nobody falls asleep while mail is queued, mail that comes
+/// wakes one, and an order to retire wakes as many as it is for: so whoever retires, somebody who
+/// is awake is left for the mail.
 class PoolEngine {
  public:
   struct Options {
