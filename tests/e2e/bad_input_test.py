@@ -39,10 +39,10 @@ class BadData(Scenario):
     def test_data_sets_without_rows(self):
         job = self.job()
         job.put("data/a.tsv", "")
-        self.refused(job, 2, "rows")
+        self.refused(job, 2, "row")
         job = self.job("csv", dataset=CSV, columns={"label": "click", "dense": [], "sparse": ["x"]})
         job.put("a.csv", "click,x\n")
-        self.refused(job, 2, "rows")
+        self.refused(job, 2, "row")
         job.put("a.csv", "")
         self.refused(job, 2, "a.csv")
 

@@ -47,7 +47,7 @@ class CommandLine(Scenario):
         self.assertEqual(self.forebay("completion", "tcsh").status, 2)
 
     def test_wrong_usage_is_one_line_and_status_2(self):
-        for arguments in ([], ["trian", "job.toml"], ["ingest"], ["ingest", "a", "b"], ["ingest", "job.toml", "--nope"],
+        for arguments in (["trian", "job.toml"], ["ingest"], ["ingest", "a", "b"], ["ingest", "job.toml", "--nope"],
                           ["ingest", "job.toml", "--max-batches", "-1"], ["ingest", "job.toml", "--max-batches", "x"],
                           ["synth", "criteo", "--rows", "0", "--out", "d"], ["synth", "avazu"], ["--nope"]):
             with self.subTest(arguments=arguments):
@@ -56,6 +56,11 @@ class CommandLine(Scenario):
                 self.assertTrue(finished.err.startswith("forebay: "), finished)
                 self.assertLessEqual(len(finished.err.splitlines()), 2, finished)
                 self.assertEqual(finished.out, "")
+
+    def test_without_arguments_the_help_is_shown_with_status_2(self):
+        finished = self.forebay()
+        self.assertEqual(finished.status, 2)
+        self.assertIn("ingest", finished.err + finished.out)
 
     def test_the_operators_are_listed(self):
         listed = self.forebay("inspect", "--ops")
@@ -109,14 +114,15 @@ class CommandLine(Scenario):
     def test_ingest_reports_every_key_and_names_the_bottleneck(self):
         job = self.job()
         job.put_criteo(20000)
-        finished = job.run("ingest", "--json")
-        result = self.assert_done(finished)
+        result = self.assert_done(job.run("ingest", "--json"))
         for key in ("rows", "bad_rows", "batches", "epochs", "seconds", "rows_per_second", "starved_ratio",
                     "order_digest", "peak_memory_bytes", "allocation", "prefetch", "decisions", "rows_by_node",
                     "rows_held_out"):
             self.assertIn(key, result)
         self.assertEqual(set(result["allocation"]), {"load", "decode", "shuffle", "transform"})
-        self.assertIn("bottleneck", finished.err + finished.out)
+        job.change(transform=[{"op": "spin", "microseconds": 100}])
+        finished = job.run("ingest")
+        self.assertIn("transform", finished.err + finished.out, finished)
 
     def test_keys_of_parts_that_are_not_built_are_accepted_and_said_once(self):
         job = self.job()
@@ -124,9 +130,11 @@ class CommandLine(Scenario):
         job.change(cluster={"listen": "tcp://127.0.0.1:0"}, tuner={"mode": "on", "policy": "intune", "period": "2s"})
         finished = job.run("ingest", "--json")
         self.assert_done(finished)
-        for key in ("tuner", "cluster"):
-            lines = [line for line in finished.err.splitlines() if key in line]
-            self.assertEqual(len(lines), 1, finished)
+        lines = [line for line in finished.err.splitlines() if "without effect" in line]
+        self.assertEqual(len(lines), 1, finished)
+        for key in ("tuner.mode", "tuner.policy", "cluster.listen"):
+            self.assertEqual(finished.err.count(key), 1, finished)
+        self.assertEqual(job.run("ingest", "--set", "tuner.mode=off").err.count("tuner.mode"), 0)
 
     def test_doctor_finds_a_good_job_good_and_a_bad_one_bad(self):
         job = self.job()

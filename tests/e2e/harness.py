@@ -123,7 +123,7 @@ class Job:
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.tables = {"dataset": {"format": "criteo_tsv", "paths": ["data/*.tsv"]},
-                       "order": {"batch_size": 1000}, "tuner": {"mode": "off"}}
+                       "order": {"batch_size": 1000}}
         self.change(**tables)
 
     def change(self, **tables):

@@ -5,8 +5,8 @@ from harness import Scenario, main
 class Stall(Scenario):
     def setUp(self):
         super().setUp()
-        # A minute a row: the first split never leaves the transform stage.
-        self.stuck = self.job(transform=[{"op": "spin", "microseconds": 60_000_000}], run={"stall_after": "1s"})
+        # A second a row: the first split takes minutes in the transform stage.
+        self.stuck = self.job(transform=[{"op": "spin", "microseconds": 1_000_000}], run={"stall_after": "1s"})
         self.stuck.put_criteo(2000)
 
     def test_a_stuck_stage_is_named_with_what_it_waits_for(self):

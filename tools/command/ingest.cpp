@@ -51,6 +51,9 @@ class Ingest {
 Status Ingest::prepare() {
   auto batches = max_batches(invocation_);
   if (!batches) return pass(batches);
+  if (const std::string to = invocation_.value("--state"); !to.empty()) {
+    if (auto status = check_state_place(to); !status) return status;
+  }
   auto run = JobRun::open(job_, JobRun::Rows::kTraining, RunScreen::opening());
   if (!run) return pass(run);
   run_ = std::move(*run);

@@ -57,14 +57,15 @@ Status check_keys(const JobDocument& document) {
 }
 
 std::vector<std::string> notes_of(const JobDocument& document) {
-  std::vector<std::string> notes;
+  std::string keys;
   for (const auto& [key, given] : document.values) {
     const KeyRule* rule = find_key(key);
-    if (rule != nullptr && rule->effect == KeyEffect::kNotYet) {
-      notes.push_back(key + " has no effect yet");
-    }
+    if (rule == nullptr || rule->effect != KeyEffect::kNotYet) continue;
+    if (given.value == ParamValue(std::string("off"))) continue;  // What it asks for is so.
+    keys += (keys.empty() ? "" : ", ") + key;
   }
-  return notes;
+  if (keys.empty()) return {};
+  return {"without effect in this version: " + keys};
 }
 
 const ParamValue* JobKeys::find(std::string_view key) const {

@@ -18,7 +18,7 @@ namespace forebay {
 /// the first that is not, where it stands and what is wanted, or the nearest known key.
 Status check_keys(const JobDocument& document);
 
-/// One line for each key given that is known but has no effect yet.
+/// One line that names the keys given that are known but have no effect yet; none without such.
 std::vector<std::string> notes_of(const JobDocument& document);
 
 /// Reads the values of a document that `check_keys` has passed. A key that was not given leaves its

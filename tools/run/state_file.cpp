@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace forebay {
 namespace {
@@ -27,9 +29,19 @@ Result<LoaderState> read_state_file(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kMostBytes) {
-    return fail(Code::kCorrupt, "--resume " + path + ": not a state that forebay wrote (too large)");
+    return fail(Code::kCorrupt,
+                "--resume " + path + ": not a state that forebay wrote (too large)");
   }
   return parse_loader_state(text, "--resume " + path);
+}
+
+Status check_state_place(const std::string& path) {
+  const std::filesystem::path place(path);
+  const std::string folder = place.has_parent_path() ? place.parent_path().string() : ".";
+  std::error_code ignored;
+  errno = std::filesystem::is_directory(place, ignored) ? EISDIR : 0;
+  if (errno == 0 && ::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return fail(Code::kInvalid, "--state " + path + ": " + std::strerror(errno));
 }
 
 Status write_state_file(const std::string& path, const LoaderState& state) {
@@ -37,7 +49,9 @@ Status write_state_file(const std::string& path, const LoaderState& state) {
   const std::string aside = path + ".partial";
   const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) return problem(aside);
-  const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(file) == 0;
+  const bool written =
+      ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(file) == 0;
   const int error = errno;
   ::close(file);
   if (written && ::rename(aside.c_str(), path.c_str()) == 0) return {};
