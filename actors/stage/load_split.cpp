@@ -17,6 +17,7 @@ std::size_t room_for(const std::vector<BlockRef>& blocks) {
 Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
   RawSplit raw{.bytes = pool_.take(room_for(blocks)), .blocks = std::move(blocks), .sizes = {}};
   raw.sizes.reserve(raw.blocks.size());
+  if (auto status = prepare(raw.blocks); !status) return pass(status);
   char* at = raw.bytes.as<char>();
   for (const BlockRef& block : raw.blocks) {
     auto from = source(block.file);
@@ -30,6 +31,19 @@ Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
   }
   raw.bytes.shrink(static_cast<std::size_t>(at - raw.bytes.as<char>()));
   return raw;
+}
+
+// Tells each file what will be read of it, so that a cold disk works ahead.
+Status SplitReader::prepare(std::span<const BlockRef> blocks) {
+  while (!blocks.empty()) {
+    std::size_t run = 1;
+    while (run < blocks.size() && blocks[run].file == blocks.front().file) ++run;
+    auto from = source(blocks.front().file);
+    if (!from) return pass(from);
+    (*from)->prepare(blocks.first(run));
+    blocks = blocks.subspan(run);
+  }
+  return {};
 }
 
 Result<BlockSource*> SplitReader::source(std::uint32_t file) {

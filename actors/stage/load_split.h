@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "actors/format/raw_split.h"
@@ -24,6 +25,7 @@ class SplitReader {
   Result<RawSplit> read(std::vector<BlockRef> blocks);
 
  private:
+  Status prepare(std::span<const BlockRef> blocks);
   Result<BlockSource*> source(std::uint32_t file);
 
   const Dataset& dataset_;

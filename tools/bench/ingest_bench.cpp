@@ -80,7 +80,7 @@ Status plain_loop(Bench& bench) {
   return {};
 }
 
-Status whole_pipeline(Bench& bench) {
+Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
   const IngestBenchOptions& options = bench.options;
   PipelineSpec spec;
   spec.memory_bytes = options.memory_bytes;
@@ -88,7 +88,7 @@ Status whole_pipeline(Bench& bench) {
   const Sizing sizing(options.dataset, options.plan, options.order);
   auto memory = plan_memory(spec, sizing, 0);
   if (!memory) return pass(memory);
-  Pipeline pipeline({.dataset = options.dataset,
+  return std::make_unique<Pipeline>(Pipeline::Options{.dataset = options.dataset,
                      .plan = options.plan,
                      .order = options.order,
                      .allocation = options.allocation,
@@ -98,8 +98,13 @@ Status whole_pipeline(Bench& bench) {
                      .buffers = bench.buffers,
                      .clock = bench.clock,
                      .on_damaged = [](const std::vector<BadRow>&) { return Status{}; }});
+}
+
+Status whole_pipeline(Bench& bench) {
+  auto pipeline = start_pipeline(bench);
+  if (!pipeline) return pass(pipeline);
   while (true) {
-    auto batch = pipeline.next();
+    auto batch = (*pipeline)->next();
     if (!batch) return pass(batch);
     if (*batch == nullptr) return {};
   }
@@ -209,6 +214,13 @@ Result<std::vector<BenchResult>> bench_ingest(const IngestBenchOptions& options)
       {"plain_loop", plain_rate, "rows/s", {}, {}},
       {"pipeline", rows / median(pipeline), "rows/s", plain_rate, {}},
       {"pipeline_over_plain_loop", median(slowdown), "x", 1.0, 1 / median(slowdown)}};
+}
+
+Result<TrainBench> bench_training_fed(const IngestBenchOptions& options, Model& model) {
+  Bench bench(options);
+  auto pipeline = start_pipeline(bench);
+  if (!pipeline) return pass(pipeline);
+  return bench_training(model, **pipeline, bench.clock, {});
 }
 
 }  // namespace forebay

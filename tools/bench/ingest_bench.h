@@ -9,6 +9,8 @@
 #include "actors/transform/transform.h"
 #include "core/base/result.h"
 #include "tools/bench/bench_result.h"
+#include "trainer/model.h"
+#include "trainer/train_bench.h"
 
 namespace forebay {
 
@@ -25,5 +27,8 @@ struct IngestBenchOptions {
 /// Measures decoding against copying the same bytes, each stage alone, and the whole pipeline against
 /// the same pure functions in a plain loop on `threads` threads; all interleaved.
 Result<std::vector<BenchResult>> bench_ingest(const IngestBenchOptions& options);
+
+/// Trains `model` on the pipeline's batches and on one cached batch, in turns.
+Result<TrainBench> bench_training_fed(const IngestBenchOptions& options, Model& model);
 
 }  // namespace forebay

@@ -142,7 +142,6 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
   if (!memory) return pass(memory);
   if (rows_ == Rows::kTraining) {
     if (auto status = open_quarantine(); !status) return status;
-    if (auto status = write_manifest(job_.run.dir, *dataset_); !status) return status;
   }
   budget_ = std::make_unique<MemoryBudget>(memory->buffers);
   buffers_ = std::make_unique<BufferPool>(*budget_);
