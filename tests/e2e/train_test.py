@@ -44,6 +44,7 @@ class Train(Scenario):
 
     def test_a_stopped_training_goes_on_to_the_same_model(self):
         job = self.trained()
+        job.change(order={"epochs": 5})  # Long enough to be stopped on the way.
         want = self.assert_done(job.run("train", "--json"))
         job.change(trainer={"checkpoint": "others"})
         running = job.start("train", "--json", "--set", "trainer.checkpoint_every=1s")
