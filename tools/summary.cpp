@@ -84,6 +84,10 @@ std::string name_bottleneck(const SummaryView& view) {
                     : "");
   }
   const bool waits = busiest.cpu_share < 0.5;
+  if (busiest.name == "batch") {
+    return "batch is the bottleneck: the one actor that cuts batches in order was busy " +
+           percent(busiest.busy_share) + " of the time; fewer columns or a faster core would help";
+  }
   return busiest.name + " is the bottleneck: " + actors_of(busiest) + " busy " +
          percent(busiest.busy_share) + " of the time" + queue_words(busiest) +
          (waits ? "; it hardly used a CPU, so it waited for the disk: more actors of it may help"

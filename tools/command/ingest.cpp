@@ -107,7 +107,8 @@ Exit Ingest::finish(RunScreen& screen, const Status& pulled) {
   if (invocation_.has("--json")) {
     print_json(to_json(outcome));
   } else {
-    print_summary(outcome, job_);
+    std::fputs(screen.summary(outcome).c_str(), stdout);
+    std::printf("order digest %s\n", outcome.order_digest.c_str());
   }
   return StopRequest::requested() ? leave(Exit::stopped(StopRequest::signal())) : Exit::done();
 }

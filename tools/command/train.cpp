@@ -174,6 +174,7 @@ Exit Train::finish(const TrainProgress& progress, const RunScreen& screen) {
   const bool whole = run_->source().reached_end();
   const Position position = whole ? run_->source().position() : progress.position;
   RunOutcome outcome = outcome_of(*run_, position, screen.elapsed(), progress.waited);
+  const std::string summary = screen.summary(outcome);
   std::optional<Quality> quality;
   if (whole && progress.batches > 0) {
     if (!StopRequest::requested()) run_->close();
@@ -190,7 +191,7 @@ Exit Train::finish(const TrainProgress& progress, const RunScreen& screen) {
     if (quality && quality->log_loss) json.add("log_loss", quality->log_loss);
     print_json(json);
   } else {
-    print_summary(outcome, job_);
+    std::fputs(summary.c_str(), stdout);
     if (loss) std::printf("loss %.6f\n", *loss);
     if (quality) print_quality(*quality);
   }

@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include <algorithm>
 
@@ -22,6 +23,12 @@ std::uint64_t peak_resident_bytes() {
   rusage children = {};
   ::getrusage(RUSAGE_CHILDREN, &children);
   return std::max(status_bytes("VmHWM"), static_cast<std::uint64_t>(children.ru_maxrss) * 1024);
+}
+
+double process_cpu_seconds() {
+  timespec used = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
 void bound_heap_arenas() {

@@ -11,6 +11,9 @@ std::uint64_t resident_bytes();
 /// ended included.
 std::uint64_t peak_resident_bytes();
 
+/// Seconds of CPU that this process has used so far, in all its threads.
+double process_cpu_seconds();
+
 /// Keeps the C library from holding on to freed memory in an arena a thread. Call once, before
 /// threads start.
 void bound_heap_arenas();

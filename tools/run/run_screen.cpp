@@ -1,13 +1,36 @@
 #include "tools/run/run_screen.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <utility>
 
+#include "tools/process/memory_use.h"
 #include "tools/process/stop_request.h"
+#include "tools/run/stage_views.h"
+#include "tools/summary.h"
 
 namespace forebay {
+namespace {
+
+constexpr std::chrono::seconds kBetweenPlainLines{5};
+
+double in_seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+std::size_t terminal_columns() {
+  winsize size = {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// Rows of the whole run, as far as they can be known before.
+std::uint64_t rows_wanted(const JobRun& run, const JobSpec& job) {
+  const double kept = 1 - job.trainer.evaluate_share;
+  const auto all = static_cast<std::uint64_t>(static_cast<double>(run.dataset().rows()) * kept) * job.order.epochs;
+  return all > run.begin().rows ? all - run.begin().rows : 0;
+}
+
+}  // namespace
 
 JobRun::Hooks RunScreen::opening() {
   return {.announce = [](const std::string& line) { std::fprintf(stderr, "forebay: %s\n", line.c_str()); },
@@ -15,48 +38,105 @@ JobRun::Hooks RunScreen::opening() {
           .stopped = [] { return StopRequest::requested(); }};
 }
 
-RunScreen::RunScreen(JobRun& run, const JobSpec& job, std::string command)
-    : run_(run), job_(job), command_(std::move(command)), began_(run.clock().now()) {
-  const auto say = [](const std::string& line) { std::fprintf(stderr, "forebay: %s\n", line.c_str()); };
-  monitor_ = std::make_unique<RunMonitor>(
-      run_, job_.run,
-      RunMonitor::Hooks{.show_progress = [this] { look(); },
-                        .warn = say,
-                        .give_up = [say](const std::string& what) {
-                          say(what);
-                          std::fflush(nullptr);
-                          ::_exit(Exit::kFailed);
-                        }});
+RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command)
+    : run_(run),
+      job_(job),
+      nobody_trains_(command == "ingest"),
+      on_terminal_(::isatty(STDERR_FILENO) == 1),
+      log_(job.run.dir, command),
+      began_(run.clock().now()),
+      cpu_seconds_at_start_(process_cpu_seconds()),
+      shown_at_(began_) {
+  log_.write(command + " " + job.path + " begins at batch " + std::to_string(run.begin().batches));
+  monitor_ = std::make_unique<RunMonitor>(run_, job_.run,
+                                          RunMonitor::Hooks{.show_progress = [this] { look(); },
+                                                            .warn = [this](const std::string& what) { say(what); },
+                                                            .give_up = [this](const std::string& what) {
+                                                              say(what);
+                                                              std::fflush(nullptr);
+                                                              ::_exit(Exit::kFailed);
+                                                            }});
 }
 
+RunScreen::~RunScreen() { end(); }
+
 void RunScreen::look() {
-  if (!stopped_ && StopRequest::requested()) {
-    stopped_ = true;
+  if (!stop_passed_on_ && StopRequest::requested()) {
+    stop_passed_on_ = true;
     run_.stop();
+  }
+  if (on_terminal_ || run_.clock().now() - shown_at_ >= kBetweenPlainLines) show();
+}
+
+void RunScreen::show() {
+  const std::string line = format_progress(view(run_.clock().now()));
+  if (on_terminal_) {
+    clear_line();
+    std::fputs(fit_line(line, terminal_columns() - 1).c_str(), stderr);
+    line_shown_ = true;
+  } else {
+    say(line);
   }
 }
 
+ProgressView RunScreen::view(std::chrono::nanoseconds now) {
+  PipelineStats stats = run_.pipeline().stats();
+  const double seconds = in_seconds(now - shown_at_);
+  const std::uint64_t rows = run_.source().rows();
+  const auto waited = run_.source().waited();
+  ProgressView view;
+  view.rows = rows;
+  view.rows_wanted = rows_wanted(run_, job_);
+  view.rows_per_second = static_cast<double>(rows - shown_rows_) / seconds;
+  view.starved_ratio = std::clamp(in_seconds(waited - shown_waited_) / seconds, 0.0, 1.0);
+  view.memory_bytes = resident_bytes();
+  view.memory_limit = job_.pipeline.memory_bytes;
+  view.stages = stage_views(shown_stats_, stats);
+  shown_at_ = now;
+  shown_rows_ = rows;
+  shown_waited_ = waited;
+  shown_stats_ = std::move(stats);
+  return view;
+}
+
+void RunScreen::clear_line() {
+  if (line_shown_) std::fputs("\r\033[K", stderr);
+  line_shown_ = false;
+}
+
+void RunScreen::say(const std::string& line) {
+  clear_line();
+  std::fprintf(stderr, "forebay: %s\n", line.c_str());
+  log_.write(line);
+}
+
 void RunScreen::end() {
+  if (!monitor_) return;
   monitor_.reset();
+  clear_line();
   ended_ = run_.clock().now();
 }
 
-std::chrono::nanoseconds RunScreen::elapsed() const { return ended_ - began_; }
+std::string RunScreen::summary(const RunOutcome& outcome) const {
+  SummaryView view;
+  view.rows = outcome.rows;
+  view.batches = outcome.batches;
+  view.seconds = outcome.seconds;
+  view.starved_ratio = outcome.starved_ratio;
+  view.peak_memory_bytes = outcome.peak_memory_bytes;
+  view.memory_limit = job_.pipeline.memory_bytes;
+  view.cpus = static_cast<std::uint64_t>(job_.pipeline.cpus);
+  view.cpus_busy = outcome.seconds > 0 ? (process_cpu_seconds() - cpu_seconds_at_start_) / outcome.seconds : 0;
+  view.stages = stage_views({}, run_.pipeline().stats());
+  view.consumer = nobody_trains_ ? SummaryView::Consumer::kNobody : SummaryView::Consumer::kTrainer;
+  return format_summary(view);
+}
 
-Exit leave(Exit exit) {
+Exit leave(const Exit& exit) {
   std::fflush(stdout);
   if (!exit.message.empty()) std::fprintf(stderr, "forebay: %s\n", exit.message.c_str());
   std::fflush(nullptr);
   ::_exit(exit.status);
-}
-
-void print_summary(const RunOutcome& outcome, const JobSpec& job) {
-  std::printf("%llu rows in %llu batches, %.1f s, %.0f rows/s\n",
-              static_cast<unsigned long long>(outcome.rows), static_cast<unsigned long long>(outcome.batches),
-              outcome.seconds, outcome.rows_per_second());
-  std::printf("digest %s, peak memory %.0f MiB of %.0f MiB\n", outcome.order_digest.c_str(),
-              static_cast<double>(outcome.peak_memory_bytes) / (1 << 20),
-              static_cast<double>(job.pipeline.memory_bytes) / (1 << 20));
 }
 
 }  // namespace forebay

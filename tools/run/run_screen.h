@@ -1,11 +1,14 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
 
 #include "tools/command/command.h"
 #include "tools/job/job_spec.h"
+#include "tools/progress.h"
 #include "tools/run/job_run.h"
+#include "tools/run/run_log.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_outcome.h"
 
@@ -13,36 +16,53 @@ namespace forebay {
 
 /// What a person sees of a running job, and the ear that hears her stop it.
 ///
-/// Shows progress and warns of stalls from its construction to end(); an asked-for stop ends the run's
-/// stream of batches; a stall past `run.stall_fail` ends the process. The run must outlive it.
+/// From its construction to end() shows progress on stderr (one live line on a terminal, a plain line
+/// every few seconds elsewhere), keeps all it says in the job's log, and warns of stalls. A stop that
+/// was asked for ends the run's stream of batches; a stall past `run.stall_fail` ends the
+/// process. The run must outlive it.
 class RunScreen {
  public:
-  RunScreen(JobRun& run, const JobSpec& job, std::string command);
+  RunScreen(JobRun& run, const JobSpec& job, const std::string& command);
+  ~RunScreen();
+  RunScreen(const RunScreen&) = delete;
+  RunScreen& operator=(const RunScreen&) = delete;
 
   /// For the time before a run exists: announcements, and the stop flag.
   static JobRun::Hooks opening();
 
   /// Nothing is shown from now on.
   void end();
-  std::chrono::nanoseconds elapsed() const;
+  std::chrono::nanoseconds elapsed() const { return ended_ - began_; }
+
+  /// The end of a run: figures, a table of the stages, the bottleneck and why. Before the run is closed.
+  std::string summary(const RunOutcome& outcome) const;
 
  private:
   void look();
+  void show();
+  void say(const std::string& line);
+  void clear_line();
+  ProgressView view(std::chrono::nanoseconds now);
 
   JobRun& run_;
   const JobSpec& job_;
-  const std::string command_;
+  const bool nobody_trains_;
+  const bool on_terminal_;
+  RunLog log_;
   const std::chrono::nanoseconds began_;
+  const double cpu_seconds_at_start_;
   std::chrono::nanoseconds ended_{0};
-  bool stopped_ = false;
+  bool stop_passed_on_ = false;
+  bool line_shown_ = false;
+  std::chrono::nanoseconds shown_at_;  // this and below: at the last line shown
+  std::uint64_t shown_rows_ = 0;
+  std::chrono::nanoseconds shown_waited_{0};
+  PipelineStats shown_stats_;
   std::unique_ptr<RunMonitor> monitor_;
 };
 
 /// Ends the process at once when actors may still be at work, since one stuck in a user's function
 /// would hold up an orderly end; everything that had to be saved has been.
-Exit leave(Exit exit);
-
-/// The end of a run in words.
-void print_summary(const RunOutcome& outcome, const JobSpec& job);
+Exit leave(const Exit& exit);
 
 }  // namespace forebay
