@@ -12,7 +12,7 @@ IN_CODE = [
      r"\b(?:class|struct|namespace|using|concept|enum class)\s+\w*?(?:Manager|Utils?|Helpers?|Common|Impl)\b", ()),
     ("a name that begins with Base", r"\b(?:class|struct)\s+Base[A-Z]\w*\s*(?:final\s*)?[:{]", ()),
     ("a thread, mutex or condition outside core",
-     r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/")),
+     r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/", "tools/bench/")),  # a benchmark's plain loop has threads of its own
     ("a sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b", ("core/base/",)),
     # `std::unique_ptr<T>(new T(...))` is left: how open() reaches a private constructor.
     ("new or delete", r"(?:=|return|,|\{|(?<!>)\()\s*new\s+\w|\bdelete\s+\w|\bdelete\[\]", ()),

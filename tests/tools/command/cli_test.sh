@@ -25,7 +25,7 @@ expect 0 'complete -o filenames -F _forebay forebay' completion bash
 expect 0 'compdef forebay' completion zsh
 expect 0 '__fish_use_subcommand' completion fish
 expect 2 'no such shell' completion tcsh
-expect 2 '^forebay: name a command' 
+expect 2 '^forebay: name a command'
 expect 2 '^forebay: unknown command idnex; did you mean index?' idnex
 expect 2 '^forebay: index: unknown option --jsn; did you mean --json?' index job.toml --jsn
 expect 2 '^forebay: index needs one argument, JOB' index
