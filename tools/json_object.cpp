@@ -33,6 +33,12 @@ JsonObject& JsonObject::add(std::string_view key, const std::vector<JsonObject>&
   return add_raw(key, "[" + text + "]");
 }
 
+JsonObject& JsonObject::add(std::string_view key, const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string_view text : texts) list += (list.empty() ? "" : ",") + quoted(text);
+  return add_raw(key, "[" + list + "]");
+}
+
 JsonObject& JsonObject::add_raw(std::string_view key, std::string value) {
   fields_.emplace_back(quoted(key), std::move(value));
   return *this;

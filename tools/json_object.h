@@ -31,6 +31,7 @@ class JsonObject {
     return add_raw(key, object.text());
   }
   JsonObject& add(std::string_view key, const std::vector<JsonObject>& list);
+  JsonObject& add(std::string_view key, const std::vector<std::string>& texts);
 
   /// `{"rows":3}`, one line.
   std::string text() const;

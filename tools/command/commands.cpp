@@ -72,7 +72,8 @@ std::vector<Command> data_commands() {
        .most_arguments = kAny,
        .options = {{"--ops", "", "list the transforms a job may use"}, kJsonOption},
        .example = "  forebay inspect data/day_0.tsv .forebay/quarantine.tsv\n"
-                  "  forebay inspect --ops"},
+                  "  forebay inspect --ops",
+       .run = run_inspect},
   };
 }
 

@@ -9,6 +9,7 @@ Exit run_bench(const Invocation& invocation);
 Exit run_completion(const Invocation& invocation);
 Exit run_index(const Invocation& invocation);
 Exit run_ingest(const Invocation& invocation);
+Exit run_inspect(const Invocation& invocation);
 Exit run_train(const Invocation& invocation);
 Exit run_synth(const Invocation& invocation);
 

@@ -1,10 +1,16 @@
 #include <cstdio>
+#include <memory>
 
 #include "actors/source/dataset.h"
+#include "core/base/clock.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/process/run_dir.h"
+#include "tools/process/stop_request.h"
+#include "tools/run/indexing_progress.h"
+#include "tools/run/run_screen.h"
 
 namespace forebay {
 namespace {
@@ -19,24 +25,39 @@ void print_files(const Dataset& dataset) {
               format_size(dataset.bytes()).c_str(), dataset.fingerprint().hex().c_str());
 }
 
+Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
+  const SystemClock clock;
+  IndexingProgress progress(clock.now());
+  const JobRun::Hooks hooks = RunScreen::opening();
+  return open_dataset(job.dataset, job.columns,
+                      {.base_dir = job.base_dir,
+                       .run_dir = job.run.dir,
+                       .spill_limit = job.run.spill_bytes,
+                       .random_access = job.order.shuffle != OrderSpec::Shuffle::kNone,
+                       .threads = job.pipeline.cpus,
+                       .announce = hooks.announce,
+                       .progress =
+                           [&](std::uint64_t done, std::uint64_t total) {
+                             if (auto line = progress.line(done, total, clock.now())) {
+                               hooks.announce(*line);
+                             }
+                           },
+                       .stopped = hooks.stopped});
+}
+
 }  // namespace
 
 Exit run_index(const Invocation& invocation) {
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
-  DatasetOptions options{.base_dir = job->base_dir,
-                         .run_dir = job->run.dir,
-                         .spill_limit = job->run.spill_bytes,
-                         .random_access = job->order.shuffle != OrderSpec::Shuffle::kNone,
-                         .threads = job->pipeline.cpus,
-                         .announce = nullptr,
-                         .progress = nullptr,
-                         .stopped = nullptr};
-  options.announce = [](const std::string& line) {
-    std::fprintf(stderr, "forebay: %s\n", line.c_str());
-  };
-  auto dataset = open_dataset(job->dataset, job->columns, options);
-  if (!dataset) return Exit::refused(dataset.error());
+  auto held = RunDir::hold(job->run.dir);
+  if (!held) return Exit::refused(held.error());
+  auto dataset = index_dataset(*job);
+  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+  if (!dataset) {
+    const bool damaged = dataset.error().code == Code::kCorrupt;
+    return damaged ? Exit::failed(dataset.error()) : Exit::refused(dataset.error());
+  }
   if (!invocation.has("--json")) {
     print_files(**dataset);
     return Exit::done();

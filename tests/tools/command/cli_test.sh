@@ -45,7 +45,47 @@ cat "$folder"/data/day_*.tsv | cmp - "$folder/whole/day_0.tsv" || failures=$((fa
 printf '[dataset]\npaths = ["data/*.tsv"]\n' >"$folder/job.toml"
 expect 0 '"files":2,"blocks":[0-9]*,"rows":3000' index "$folder/job.toml" --json
 expect 2 'order.epochs is 0, but must be' index "$folder/job.toml" --set order.epochs=0
-expect 0 'tuner.policy has no effect yet' index "$folder/job.toml" --set tuner.policy=x
+expect 0 'without effect in this version: tuner.policy' index "$folder/job.toml" --set tuner.policy=x
+
+# index holds the job's folder while it works, and tells damage from wrong usage.
+expect 0 'forebay index job.toml' index --help
+(
+  flock 9
+  expect 2 'is in use by process' index "$folder/job.toml"
+  exit "$failures"
+) 9>>"$folder/.forebay/lock" || failures=$((failures + 1))
+mkdir "$folder/cut"
+gzip -c "$folder/whole/day_0.tsv" | head -c 100000 >"$folder/cut/day.tsv.gz"
+printf '[dataset]\npaths = ["cut/*"]\n' >"$folder/cut.toml"
+expect 1 '^forebay: .*day.tsv.gz' index "$folder/cut.toml"
+
+printf '[dataset]\npaths = ["data/*.tsv"]\nbad_rows = 9\n' >"$folder/damaged.toml"
+sed -i '3s/^./x/; 5s/^./y/' "$folder/data/day_0.tsv"
+gzip -k "$folder/data/day_1.tsv"
+printf 'id,click,note\n7,0,"a, b"\n8,1,c\n' >"$folder/rows.csv"
+expect 0 '' ingest "$folder/damaged.toml" --state "$folder/state.json" --dump "$folder/dump.tsv"
+expect 0 'forebay inspect data/day_0.tsv' inspect --help
+expect 0 'Criteo TSV, 1,500 rows.*' inspect "$folder/data/day_0.tsv"
+expect 0 'line 3: column label: "x" is not 0 or 1' inspect "$folder/data/day_0.tsv"
+expect 0 'Criteo TSV (gzip), 1,500 rows' inspect "$folder/data/day_1.tsv.gz"
+expect 0 '"kind":"csv".*"rows":2,"rows_estimated":false' inspect "$folder/rows.csv" --json
+expect 0 'loader state after 1 batches, 2,998 rows' inspect "$folder/state.json"
+expect 0 '"kind":"dump","codec":"plain"' inspect "$folder/dump.tsv" --json
+expect 0 '2 *column label: "…" is not 0 or 1' inspect "$folder/.forebay/quarantine.tsv"
+expect 0 '"kind":"dataset"' inspect "$folder"/.forebay/index/dataset-*.json --json
+expect 0 '"kind":"index","of":"/.*","file":"' inspect "$folder"/.forebay/index/*.idx --json
+expect 0 'dataset.bad_rows *9' inspect "$folder/damaged.toml"
+expect 0 '"kind":"job".*"kind":"state"' inspect "$folder/job.toml" "$folder/state.json" --json
+expect 0 '^sigrid_hash .*max_value' inspect --ops
+expect 0 '{"ops":\[{"name":"' inspect --ops --json
+expect 2 '^forebay: inspect needs a file, or --ops' inspect
+expect 2 '^forebay: .*none cannot be read: No such file' inspect "$folder/none"
+printf 'once upon a time\nthere was, a file\n' >"$folder/tale"
+expect 2 'tale: not a data file' inspect "$folder/state.json" "$folder/tale"
+: >"$folder/empty"
+expect 2 'empty: is empty' inspect "$folder/empty"
+expect 2 'holds no checkpoint' inspect "$folder"
+expect 1 'day.tsv.gz' inspect "$folder/cut/day.tsv.gz"
 
 [ "$failures" -eq 0 ] && echo "cli: ok"
 exit "$failures"

@@ -1,0 +1,59 @@
+#include "tools/inspect/inspect.h"
+
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "tools/command/commands.h"
+#include "tools/inspect/op_list.h"
+#include "tools/json_object.h"
+
+namespace forebay {
+namespace {
+
+void print_report(const std::string& path, const FileReport& report) {
+  std::printf("%s: %s\n", path.c_str(), report.title.c_str());
+  for (const std::string& line : report.lines) std::printf("  %s\n", line.c_str());
+}
+
+/// Reports what can be told; the first file that cannot is what the command ends with.
+Exit inspect_files(const Invocation& invocation, std::vector<JsonObject>& files) {
+  Exit exit = Exit::done();
+  for (const std::string& path : invocation.arguments) {
+    auto report = inspect_path(path);
+    if (!report) {
+      if (exit.status != Exit::kDone) continue;
+      const bool damaged = report.error().code == Code::kCorrupt;
+      exit = damaged ? Exit::failed(report.error()) : Exit::refused(report.error());
+      continue;
+    }
+    if (!invocation.has("--json")) print_report(path, *report);
+    files.push_back(std::move(report->json));
+  }
+  return exit;
+}
+
+}  // namespace
+
+Exit run_inspect(const Invocation& invocation) {
+  const bool ops = invocation.has("--ops");
+  if (invocation.arguments.empty() && !ops) {
+    return Exit::refused("inspect needs a file, or --ops; see forebay inspect --help");
+  }
+  std::vector<JsonObject> files;
+  const Exit exit = inspect_files(invocation, files);
+  if (invocation.has("--json")) {
+    if (exit.status != Exit::kDone) return exit;
+    JsonObject json;
+    if (!files.empty()) json.add("files", files);
+    if (ops) json.add("ops", op_objects());
+    print_json(json);
+    return exit;
+  }
+  if (ops) {
+    for (const std::string& line : op_lines()) std::printf("%s\n", line.c_str());
+  }
+  return exit;
+}
+
+}  // namespace forebay

@@ -1,0 +1,47 @@
+#include "tools/inspect/file_sample.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "actors/source/byte_stream.h"
+#include "actors/source/input_file.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kPadding = 64;
+
+}  // namespace
+
+std::uint64_t FileSample::scaled(std::uint64_t count) const {
+  if (whole || consumed == 0) return count;
+  const double factor = static_cast<double>(stored_bytes) / static_cast<double>(consumed);
+  return static_cast<std::uint64_t>(static_cast<double>(count) * std::max(factor, 1.0));
+}
+
+Result<FileSample> read_sample(const std::string& path) {
+  auto file = InputFile::open(path);
+  if (!file) return pass(file);
+  std::array<char, 8> head{};
+  auto got = file->read_some(0, head);
+  if (!got) return pass(got);
+  auto codec = detect_codec(path, std::span(head).first(*got));
+  if (!codec) return pass(codec);
+  auto stream = open_stream(*file, *codec, {}, nullptr);
+  if (!stream) return pass(stream);
+  FileSample sample{.path = path, .codec = *codec, .stored_bytes = file->stamp().bytes};
+  sample.bytes.resize(FileSample::kBytes + kPadding);
+  // One byte more tells whether anything follows.
+  auto read = (*stream)->next(std::span(sample.bytes).first(FileSample::kBytes + 1));
+  if (!read) return pass(read);
+  sample.whole = *read <= FileSample::kBytes;
+  sample.size = std::min(*read, FileSample::kBytes);
+  std::fill(sample.bytes.begin() + static_cast<std::ptrdiff_t>(sample.size), sample.bytes.end(),
+            '\0');
+  // A plain file is read in larger pieces than what is looked at.
+  sample.consumed = *codec == Codec::kPlain ? sample.size : (*stream)->consumed();
+  return sample;
+}
+
+}  // namespace forebay

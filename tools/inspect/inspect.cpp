@@ -1,0 +1,93 @@
+#include "tools/inspect/inspect.h"
+
+#include <array>
+#include <bit>
+#include <filesystem>
+#include <span>
+
+#include "actors/source/file_index.h"
+#include "actors/source/index_cache.h"
+#include "tools/inspect/checkpoint_report.h"
+#include "tools/inspect/data_report.h"
+#include "tools/inspect/file_sample.h"
+#include "tools/inspect/record_report.h"
+#include "tools/inspect/text_table.h"
+#include "tools/job/job_document.h"
+#include "tools/job/job_file.h"
+#include "tools/process/machine.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::string_view kQuarantineHeader = "file\tbyte_offset\tline\treason\t";
+
+/// Whether the file ends as an index does: where the index begins, and its magic there.
+bool is_index(const std::string& path) {
+  auto file = InputFile::open(path);
+  std::array<char, 8> tail{};
+  if (!file || file->stamp().bytes < 2 * tail.size()) return false;
+  const std::uint64_t end = file->stamp().bytes - tail.size();
+  if (!file->read(end, tail)) return false;
+  const auto begin = std::bit_cast<std::uint64_t>(tail);
+  std::array<char, 8> magic{};
+  if (begin > end - magic.size() || !file->read(begin, magic)) return false;
+  const std::vector<char> empty = encode_index({});
+  return std::string_view(magic.data(), magic.size()) ==
+         std::string_view(empty.data(), magic.size());
+}
+
+Result<FileReport> inspect_index(const std::string& path) {
+  auto index = read_index(path);
+  if (!index) {
+    return fail(Code::kCorrupt,
+                path + ": a damaged index; remove it, it is made again when needed");
+  }
+  return report_index(path, *index);
+}
+
+Result<FileReport> inspect_json(const FileSample& sample) {
+  const std::string text(sample.text());
+  if (auto manifest = report_manifest(sample.path, text)) return manifest;
+  auto state = parse_loader_state(text, sample.path);
+  if (!state) return pass(state);
+  return report_state(sample.path, *state);
+}
+
+/// Whether it is TOML with tables, as a job is; data is not TOML.
+bool is_job(const FileSample& sample) {
+  if (sample.path.ends_with(".toml")) return true;
+  const auto document = parse_toml(sample.text(), sample.path);
+  return document && !document->tables.empty();
+}
+
+Result<FileReport> inspect_job(const std::string& path) {
+  auto job = load_job(path, {}, {.cpus = available_cpus(), .memory_bytes = available_memory() / 2});
+  if (!job) return pass(job);
+  return report_job(path, *job);
+}
+
+tl::unexpected<Error> unknown(const FileSample& sample) {
+  return fail(Code::kInvalid,
+              sample.path +
+                  ": not a data file, state, index, manifest, quarantine or job; it begins \"" +
+                  printable(sample.text().substr(0, 200), 40) + "\"");
+}
+
+}  // namespace
+
+Result<FileReport> inspect_path(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return report_folder(path);
+  if (is_index(path)) return inspect_index(path);
+  auto sample = read_sample(path);
+  if (!sample) return pass(sample);
+  if (sample->size == 0) return fail(Code::kInvalid, path + ": is empty");
+  if (sample->text().starts_with('{')) return inspect_json(*sample);
+  if (sample->text().starts_with(kQuarantineHeader)) return report_quarantine(path);
+  if (is_job(*sample)) return inspect_job(path);
+  if (auto criteo = report_criteo(*sample)) return std::move(*criteo);
+  if (auto table = report_table(*sample)) return std::move(*table);
+  return unknown(*sample);
+}
+
+}  // namespace forebay

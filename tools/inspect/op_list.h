@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/json_object.h"
+
+namespace forebay {
+
+/// The transforms that a job may use, as the lines of a table.
+std::vector<std::string> op_lines();
+
+/// The same for a script: name, takes, gives, parameters, summary, missing.
+std::vector<JsonObject> op_objects();
+
+}  // namespace forebay

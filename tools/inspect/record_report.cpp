@@ -1,0 +1,234 @@
+#include "tools/inspect/record_report.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/source/input_file.h"
+#include "tools/inspect/text_table.h"
+#include "tools/job/quantity.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kMostShown = 100;
+
+JsonObject json_of(const std::string& path, const char* kind) {
+  return JsonObject().add("path", path).add("kind", kind);
+}
+
+std::string freshness(const FileIndex& index) {
+  auto file = InputFile::open(index.path);
+  if (!file) return "gone";
+  return file->stamp() == index.stamp ? "unchanged" : "changed";
+}
+
+using Counts = std::map<std::string, std::uint64_t>;
+
+void show_counts(FileReport& report, const Counts& counts, const char* key, const char* what) {
+  std::vector<std::pair<std::uint64_t, std::string>> order;
+  for (const auto& [name, rows] : counts) order.emplace_back(rows, name);
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::vector<std::string>> table = {{"rows", what}};
+  std::vector<JsonObject> list;
+  for (const auto& [rows, name] : order) {
+    table.push_back({format_count(rows), printable(name, kMostShown)});
+    list.push_back(JsonObject().add(what, name).add("rows", rows));
+  }
+  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  report.json.add(key, list);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? "-" : text;
+}
+
+std::string name_of(TrainerSpec::ModelKind model) {
+  switch (model) {
+    case TrainerSpec::ModelKind::kDlrm:
+      return "dlrm";
+    case TrainerSpec::ModelKind::kEmulated:
+      return "emulated";
+    case TrainerSpec::ModelKind::kNone:
+      return "none";
+  }
+  return {};
+}
+
+std::string name_of(OrderSpec::Shuffle shuffle) {
+  switch (shuffle) {
+    case OrderSpec::Shuffle::kAll:
+      return "true";
+    case OrderSpec::Shuffle::kFile:
+      return "file";
+    case OrderSpec::Shuffle::kNone:
+      return "false";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string kind_of_damage(const std::string& reason) {
+  const std::size_t first = reason.find('"');
+  const std::size_t last = reason.rfind('"');
+  if (first == std::string::npos || first == last) return reason;
+  return reason.substr(0, first) + "\"…\"" + reason.substr(last + 1);
+}
+
+FileReport report_state(const std::string& path, const LoaderState& state) {
+  const Position& at = state.position;
+  FileReport report{.title = "loader state after " + format_count(at.batches) + " batches, " +
+                             format_count(at.rows) + " rows",
+                    .json = json_of(path, "state")};
+  report.lines.push_back(
+      "epoch " + std::to_string(at.epoch) + ", split " + std::to_string(at.first_split()) +
+      " from row " + std::to_string(at.split_rows) + "; " + format_count(at.bad_rows) +
+      " damaged, " + format_count(at.held_out) + " held out; digest " + at.digest.hex());
+  if (!at.ahead.empty()) {
+    report.lines.push_back(format_count(at.ahead.size()) + " later splits given out already");
+  }
+  report.lines.push_back("of the dataset with fingerprint " + state.fingerprint +
+                         " and a job with");
+  std::vector<std::vector<std::string>> table;
+  JsonObject identity;
+  for (const auto& [key, value] : state.identity) {
+    table.push_back({printable(key, kMostShown), printable(value, kMostShown)});
+    identity.add(key, value);
+  }
+  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  report.json.add("batches", at.batches)
+      .add("rows", at.rows)
+      .add("epochs", at.epoch)
+      .add("split", at.first_split())
+      .add("split_rows", at.split_rows)
+      .add("ahead", at.ahead.size())
+      .add("bad_rows", at.bad_rows)
+      .add("rows_held_out", at.held_out)
+      .add("order_digest", at.digest.hex())
+      .add("fingerprint", state.fingerprint)
+      .add("identity", identity);
+  return report;
+}
+
+FileReport report_index(const std::string& path, const FileIndex& index) {
+  const std::string now = freshness(index);
+  FileReport report{.title = "index of " + printable(index.path, 4096) + ": " +
+                             format_count(index.rows) + " rows in " +
+                             format_count(index.blocks.size()) + " blocks",
+                    .json = json_of(path, "index")};
+  report.lines.push_back(format_size(index.bytes) + " of content, digest " + index.content.hex() +
+                         ", " + format_count(index.points.size()) + " restart points");
+  report.lines.push_back(now == "unchanged" ? "the file is as it was when it was indexed"
+                                            : "the file is " + now +
+                                                  " since; it is indexed anew "
+                                                  "when it is used");
+  report.json.add("of", index.path)
+      .add("file", now)
+      .add("rows", index.rows)
+      .add("blocks", index.blocks.size())
+      .add("bytes", index.bytes)
+      .add("restart_points", index.points.size())
+      .add("content", index.content.hex());
+  return report;
+}
+
+Result<FileReport> report_manifest(const std::string& path, const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto bad = [&] { return fail(Code::kInvalid, path + ": not the manifest of a dataset"); };
+  if (!json.is_object() || !json.contains("files") || !json["files"].is_array()) return bad();
+  if (!json.contains("fingerprint") || !json["fingerprint"].is_string()) return bad();
+  std::vector<std::vector<std::string>> table = {{"bytes", "file"}};
+  std::vector<JsonObject> files;
+  std::uint64_t bytes = 0;
+  for (const auto& file : json["files"]) {
+    if (!file.is_object() || !file.contains("name") || !file["name"].is_string()) return bad();
+    if (!file.contains("bytes") || !file["bytes"].is_number_unsigned()) return bad();
+    const auto name = file["name"].get<std::string>();
+    const auto size = file["bytes"].get<std::uint64_t>();
+    bytes += size;
+    table.push_back({format_count(size), printable(name, kMostShown)});
+    files.push_back(JsonObject().add("name", name).add("bytes", size));
+  }
+  const auto fingerprint = json["fingerprint"].get<std::string>();
+  FileReport report{.title = "manifest of a dataset: " + std::to_string(files.size()) + " files, " +
+                             format_size(bytes),
+                    .lines = {"fingerprint " + printable(fingerprint, kMostShown)},
+                    .json = json_of(path, "dataset")};
+  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  report.json.add("fingerprint", fingerprint).add("bytes", bytes).add("files", files);
+  return report;
+}
+
+Result<FileReport> report_quarantine(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Code::kNotFound, path + ": " + std::strerror(errno));
+  std::string line;
+  std::getline(file, line);
+  Counts reasons;
+  Counts files;
+  std::uint64_t rows = 0;
+  while (std::getline(file, line)) {
+    std::vector<std::string> fields;
+    for (std::size_t at = 0; fields.size() < 4 && at <= line.size();) {
+      const std::size_t end = std::min(line.find('\t', at), line.size());
+      fields.push_back(line.substr(at, end - at));
+      at = end + 1;
+    }
+    if (fields.size() < 4) continue;
+    ++rows;
+    ++files[fields[0]];
+    ++reasons[kind_of_damage(fields[3])];
+  }
+  FileReport report{.title = "quarantine of " + format_count(rows) + " damaged rows",
+                    .json = json_of(path, "quarantine")};
+  report.json.add("rows", rows);
+  show_counts(report, reasons, "reasons", "reason");
+  show_counts(report, files, "files", "file");
+  return report;
+}
+
+FileReport report_job(const std::string& path, const JobSpec& job) {
+  std::vector<std::string> ops;
+  for (const TransformSpec& transform : job.transforms) ops.push_back(transform.op);
+  const std::string cpus = std::to_string(job.pipeline.cpus);
+  const std::vector<std::pair<std::string, std::string>> settings = {
+      {"dataset.format", job.dataset.format},
+      {"dataset.paths", joined(job.dataset.paths)},
+      {"dataset.bad_rows", std::to_string(job.dataset.bad_rows)},
+      {"columns.label", job.columns.label.empty() ? "-" : job.columns.label},
+      {"columns.dense", joined(job.columns.dense)},
+      {"columns.sparse", joined(job.columns.sparse)},
+      {"order.seed", std::to_string(job.order.seed)},
+      {"order.shuffle", name_of(job.order.shuffle)},
+      {"order.epochs", std::to_string(job.order.epochs)},
+      {"order.batch_size", std::to_string(job.order.batch_size)},
+      {"transforms", joined(ops)},
+      {"pipeline.cpus", cpus},
+      {"pipeline.memory", format_size(job.pipeline.memory_bytes)},
+      {"trainer.model", name_of(job.trainer.model)},
+      {"trainer.checkpoint", job.trainer.checkpoint.empty() ? "-" : job.trainer.checkpoint},
+      {"trainer.evaluate", joined(job.trainer.evaluate)},
+      {"run.dir", job.run.dir},
+  };
+  FileReport report{.title = "job", .json = json_of(path, "job")};
+  std::vector<std::vector<std::string>> table;
+  JsonObject json;
+  for (const auto& [key, value] : settings) {
+    table.push_back({key, printable(value, 200)});
+    json.add(key, value);
+  }
+  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  for (const std::string& note : job.notes) report.lines.push_back(note);
+  report.json.add("settings", json).add("notes", job.notes);
+  return report;
+}
+
+}  // namespace forebay

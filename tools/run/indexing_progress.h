@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace forebay {
+
+/// Says how far indexing has got: nothing for the first seconds, then a line every few.
+///
+/// Time comes from outside. Any thread may ask.
+class IndexingProgress {
+ public:
+  static constexpr std::chrono::seconds kPeriod{3};
+
+  explicit IndexingProgress(std::chrono::nanoseconds now) : began_(now), last_ns_(now.count()) {}
+
+  /// `indexed 1.2 GiB of 4 GiB (30 %), 7 s left`, when it is time for a line.
+  std::optional<std::string> line(std::uint64_t done, std::uint64_t total,
+                                  std::chrono::nanoseconds now);
+
+ private:
+  const std::chrono::nanoseconds began_;
+  std::atomic<std::int64_t> last_ns_;
+};
+
+}  // namespace forebay
