@@ -97,7 +97,9 @@ std::vector<Command> machine_commands() {
        .fewest_arguments = 0,
        .most_arguments = 1,
        .options = {kSetOption, kJsonOption},
-       .example = "  forebay doctor job.toml"},
+       .example = "  forebay doctor\n"
+                  "  forebay doctor job.toml --set pipeline.memory=2GiB",
+       .run = run_doctor},
       {.name = "completion",
        .summary = "prints a completion script for a shell",
        .argument = "bash|zsh|fish",

@@ -87,5 +87,31 @@ expect 2 'empty: is empty' inspect "$folder/empty"
 expect 2 'holds no checkpoint' inspect "$folder"
 expect 1 'day.tsv.gz' inspect "$folder/cut/day.tsv.gz"
 
+# doctor: everything in one line each, bad ones as exit 1.
+expect 0 'forebay doctor job.toml' doctor --help
+expect 0 '^ok *memory: .* available' doctor
+expect 0 '"checks":\[{"name":"cpus","status":"' doctor --json
+quiet=(--set trainer.model=none)
+expect 0 '^ok *dataset: 2 files, 3,000 rows' doctor "$folder/job.toml" "${quiet[@]}"
+expect 0 '^ok *transforms: 0, giving 13 dense and 26 sparse features' \
+  doctor "$folder/job.toml" "${quiet[@]}"
+expect 1 '^bad *room: pipeline.memory = 30 MiB is too small' \
+  doctor "$folder/job.toml" "${quiet[@]}" --set pipeline.memory=30MiB
+expect 1 '^bad *job: job file .*none.toml: No such file' doctor "$folder/none.toml"
+expect 1 '^bad *job: .*did you mean order.seed' doctor "$folder/job.toml" --set order.sed=1
+expect 1 '^bad *dataset: .*nothing.*tsv' \
+  doctor "$folder/job.toml" "${quiet[@]}" --set 'dataset.paths=["nothing*.tsv"]'
+expect 1 '"name":"dataset","status":"bad","message":".*day.tsv.gz' \
+  doctor "$folder/cut.toml" "${quiet[@]}" --json
+(
+  flock 9
+  expect 1 '^bad *run: .*is in use by process' doctor "$folder/job.toml" "${quiet[@]}"
+  exit "$failures"
+) 9>>"$folder/.forebay/lock" || failures=$((failures + 1))
+mkdir -p "$folder/checkpoints/checkpoint-000000001"
+expect 0 '^warn *checkpoints: .*--resume' \
+  doctor "$folder/job.toml" --set trainer.model=emulated
+expect 0 'damaged: .*manifest.json' inspect "$folder/checkpoints"
+
 [ "$failures" -eq 0 ] && echo "cli: ok"
 exit "$failures"

@@ -1,0 +1,75 @@
+#include <cstdio>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "tools/command/commands.h"
+#include "tools/command/job_arguments.h"
+#include "tools/doctor/job_checks.h"
+#include "tools/doctor/machine_checks.h"
+#include "tools/json_object.h"
+#include "tools/process/stop_request.h"
+#include "tools/run/indexing_progress.h"
+#include "tools/run/run_screen.h"
+
+namespace forebay {
+namespace {
+
+void append(std::vector<Check>& checks, std::vector<Check> more) {
+  checks.insert(checks.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+}
+
+Training training_of(const std::optional<JobSpec>& job) {
+  if (!job) return Training::kMaybe;
+  return job->trainer.model == TrainerSpec::ModelKind::kDlrm ? Training::kWanted : Training::kNo;
+}
+
+std::vector<Check> look_at_job(const JobSpec& job, const Result<TorchProbe>& probe) {
+  const SystemClock clock;
+  IndexingProgress progress(clock.now());
+  JobRun::Hooks hooks = RunScreen::opening();
+  hooks.indexing = [&](std::uint64_t done, std::uint64_t total) {
+    if (auto line = progress.line(done, total, clock.now())) hooks.announce(*line);
+  };
+  const bool learns = training_of(job) == Training::kWanted && probe;
+  return check_job(job, learns ? std::optional(*probe) : std::nullopt, hooks);
+}
+
+void print_checks(const std::vector<Check>& checks, bool as_json) {
+  std::vector<JsonObject> list;
+  for (const Check& check : checks) {
+    list.push_back(to_json(check));
+    if (!as_json) std::printf("%s\n", to_line(check).c_str());
+  }
+  if (as_json) print_json(JsonObject().add("checks", list));
+}
+
+}  // namespace
+
+Exit run_doctor(const Invocation& invocation) {
+  std::vector<Check> checks;
+  std::optional<JobSpec> job;
+  if (!invocation.arguments.empty()) {
+    auto opened = open_job(invocation);
+    if (opened) {
+      job = std::move(*opened);
+      checks.push_back(Check::ok("job", job->path));
+    } else {
+      checks.push_back(Check::bad("job", opened.error()));
+    }
+  }
+  append(checks, check_machine(job));
+  const Training training = training_of(job);
+  const auto probe = training == Training::kNo
+                         ? Result<TorchProbe>(fail(Code::kNotFound, "not looked for"))
+                         : probe_torch();
+  append(checks, check_torch(probe, training));
+  if (job) append(checks, look_at_job(*job, probe));
+  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+  print_checks(checks, invocation.has("--json"));
+  return {count_bad(checks) > 0 ? Exit::kFailed : Exit::kDone, ""};
+}
+
+}  // namespace forebay

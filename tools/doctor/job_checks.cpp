@@ -1,0 +1,165 @@
+#include "tools/doctor/job_checks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "actors/sizing.h"
+#include "actors/source/codec.h"
+#include "actors/stage/load_split.h"
+#include "tools/doctor/place.h"
+#include "tools/job/quantity.h"
+#include "tools/process/memory_use.h"
+#include "tools/process/run_dir.h"
+#include "trainer/spec.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One look at one job.
+class Look {
+ public:
+  Look(const JobSpec& job, const JobRun::Hooks& hooks) : job_(job), hooks_(hooks) {}
+
+  std::vector<Check> run(const std::optional<TorchProbe>& probe);
+
+ private:
+  Result<std::unique_ptr<Dataset>> open(const DatasetSpec& spec) const;
+  void look_at_rows(const std::optional<TorchProbe>& probe);
+  void look_at_evaluation();
+  Status fits(const Dataset& dataset, const TransformPlan& plan,
+              const std::optional<TorchProbe>& probe) const;
+  Check spill_room(const Dataset& dataset) const;
+  Check checkpoints() const;
+  std::uint64_t files_wanted(const Dataset& dataset) const;
+
+  const JobSpec& job_;
+  const JobRun::Hooks& hooks_;
+  std::vector<Check> checks_;
+};
+
+Result<std::unique_ptr<Dataset>> Look::open(const DatasetSpec& spec) const {
+  // Read in order: that needs no decompressed copies.
+  return open_dataset(spec, job_.columns,
+                      {.base_dir = job_.base_dir,
+                       .run_dir = job_.run.dir,
+                       .spill_limit = job_.run.spill_bytes,
+                       .random_access = false,
+                       .threads = job_.pipeline.cpus,
+                       .announce = hooks_.announce,
+                       .progress = hooks_.indexing,
+                       .stopped = hooks_.stopped});
+}
+
+Status Look::fits(const Dataset& dataset, const TransformPlan& plan,
+                  const std::optional<TorchProbe>& probe) const {
+  auto shape = shape_of(job_.trainer, plan.output());
+  if (!shape) return pass(shape);
+  std::uint64_t resident = resident_bytes();
+  if (probe) {
+    const std::uint64_t ids = job_.order.batch_size * plan.output().sparse.size();
+    resident += probe->bytes + model_bytes(job_.trainer, *shape, job_.order.batch_size, ids);
+  }
+  auto memory = plan_memory(job_.pipeline, Sizing(dataset, plan, job_.order), resident);
+  return memory ? Status{} : Status(pass(memory));
+}
+
+std::uint64_t Look::files_wanted(const Dataset& dataset) const {
+  constexpr std::uint64_t kOthers = 64;  // libraries, logs, the index
+  const auto readers = static_cast<std::uint64_t>(job_.pipeline.allocation.load);
+  const std::uint64_t each =
+      std::min<std::uint64_t>(dataset.files().size(), SplitReader::kMostOpen);
+  return readers * each + kOthers;
+}
+
+Check Look::spill_room(const Dataset& dataset) const {
+  std::uint64_t packed = 0;
+  for (const DatasetFile& file : dataset.files()) {
+    if (without_codec_suffix(file.path) != file.path) packed += file.bytes;
+  }
+  if (packed == 0) return Check::ok("spill", "no file is packed");
+  const std::uint64_t free = free_bytes(job_.run.dir);
+  const std::uint64_t room = std::min(job_.run.spill_bytes, free - free / 10);
+  const std::string what = "packed files hold " + format_size(packed) +
+                           ", run.spill and the disk have room for " + format_size(room);
+  if (packed <= room) return Check::ok("spill", what);
+  return Check::warn("spill", what,
+                     "shuffled reading may be slow, or refused; make room, raise run.spill, or set "
+                     "order.shuffle to false");
+}
+
+void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
+  auto dataset = open(job_.dataset);
+  if (!dataset) {
+    checks_.push_back(Check::bad("dataset", dataset.error()));
+    return;
+  }
+  checks_.push_back(Check::ok("dataset", std::to_string((*dataset)->files().size()) + " files, " +
+                                             format_count((*dataset)->rows()) + " rows, " +
+                                             format_size((*dataset)->bytes())));
+  checks_.push_back(spill_room(**dataset));
+  checks_.push_back(check_open_files(files_wanted(**dataset)));
+  auto plan = TransformPlan::compile(job_.transforms, (*dataset)->format().schema());
+  if (!plan) {
+    checks_.push_back(Check::bad("transforms", plan.error()));
+    return;
+  }
+  checks_.push_back(Check::ok(
+      "transforms", std::to_string(job_.transforms.size()) + ", giving " +
+                        std::to_string(plan->output().dense.size()) + " dense and " +
+                        std::to_string(plan->output().sparse.size()) + " sparse features"));
+  auto fit = fits(**dataset, *plan, probe);
+  checks_.push_back(fit ? Check::ok("room", "the job fits into pipeline.memory")
+                        : Check::bad("room", fit.error()));
+}
+
+void Look::look_at_evaluation() {
+  if (job_.trainer.evaluate.empty()) return;
+  DatasetSpec spec = job_.dataset;
+  spec.paths = job_.trainer.evaluate;
+  auto dataset = open(spec);
+  checks_.push_back(dataset ? Check::ok("evaluation", format_count((*dataset)->rows()) + " rows")
+                            : Check::bad("evaluation", dataset.error()));
+}
+
+Check Look::checkpoints() const {
+  const std::string& folder = job_.trainer.checkpoint;
+  Check place = check_place("checkpoints", "trainer.checkpoint", folder);
+  if (place.verdict == Check::Verdict::kBad) return place;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (!entry.path().filename().string().starts_with("checkpoint-")) continue;
+    return Check::warn("checkpoints", folder + " holds checkpoints of an earlier run",
+                       "train with --resume to go on, or --restart to start anew");
+  }
+  return place;
+}
+
+std::vector<Check> Look::run(const std::optional<TorchProbe>& probe) {
+  checks_.push_back(check_place("disk", "run.dir", job_.run.dir));
+  if (checks_.back().verdict == Check::Verdict::kBad) return checks_;
+  auto held = RunDir::hold(job_.run.dir);
+  if (!held) {
+    checks_.push_back(Check::bad("run", held.error()));
+    return checks_;
+  }
+  checks_.push_back(Check::ok("run", "no other run holds " + job_.run.dir));
+  look_at_rows(probe);
+  look_at_evaluation();
+  const bool keeps =
+      job_.trainer.model != TrainerSpec::ModelKind::kNone && !job_.trainer.checkpoint.empty();
+  if (keeps) checks_.push_back(checkpoints());
+  return checks_;
+}
+
+}  // namespace
+
+std::vector<Check> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
+                             const JobRun::Hooks& hooks) {
+  return Look(job, hooks).run(probe);
+}
+
+}  // namespace forebay

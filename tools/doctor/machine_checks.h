@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "tools/doctor/check.h"
+#include "tools/doctor/torch_probe.h"
+#include "tools/job/job_spec.h"
+
+namespace forebay {
+
+/// Whether a command will train, so that what only training needs is missed.
+enum class Training : std::uint8_t { kMaybe, kWanted, kNo };
+
+/// CPUs and memory, against what `job` asks for where there is one, and the vector instructions.
+std::vector<Check> check_machine(const std::optional<JobSpec>& job);
+
+/// libtorch and the BLAS it found.
+std::vector<Check> check_torch(const Result<TorchProbe>& probe, Training training);
+
+}  // namespace forebay
