@@ -11,15 +11,20 @@ namespace {
 
 constexpr std::size_t kMostBlocks = 80;
 constexpr std::size_t kFewestBlocks = 16;
-constexpr std::uint64_t kSplitBytes = 5 << 18;  // 1.25 MiB: its columns still fit a core's cache.
+/// A split's bytes and its columns, twice while they are permuted, then fit a core's cache.
+constexpr std::uint64_t kSplitBytes = 640 << 10;
+/// With more rows a block than this a batch of 8192 comes out of one split, or two: it takes the
+/// most blocks for the batch to meet enough of them.
+constexpr std::uint64_t kManyRows = 8192 / kMostBlocks;
 
 constexpr std::uint64_t kRowsDomain = 0x726f7773;    // "rows": keys of row permutations
 constexpr std::uint64_t kBlocksDomain = 0x626c6f63;  // "bloc": keys of block permutations
 
 }  // namespace
 
-std::size_t blocks_per_split(std::uint64_t dataset_bytes, std::size_t dataset_blocks) {
-  const std::uint64_t mean = std::max<std::uint64_t>(dataset_bytes / std::max<std::size_t>(dataset_blocks, 1), 1);
+std::size_t blocks_per_split(const Dataset& dataset) {
+  if (dataset.rows() / dataset.num_blocks() > kManyRows) return kMostBlocks;
+  const std::uint64_t mean = std::max<std::uint64_t>(dataset.bytes() / dataset.num_blocks(), 1);
   return std::clamp<std::size_t>(kSplitBytes / mean, kFewestBlocks, kMostBlocks);
 }
 
@@ -28,8 +33,8 @@ EpochOrder::EpochOrder(const Dataset& dataset, const OrderSpec& spec)
       shuffle_(spec.shuffle),
       key_(mix64(mix64(dataset.fingerprint().high, dataset.fingerprint().low), spec.seed)) {
   const std::size_t total = dataset.num_blocks();
-  const std::size_t per_split = blocks_per_split(dataset.bytes(), total);
   FOREBAY_CHECK(total > 0);
+  const std::size_t per_split = blocks_per_split(dataset);
   if (shuffle_ != OrderSpec::Shuffle::kFile) {
     add_group(0, total, per_split);
     return;

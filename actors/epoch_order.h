@@ -62,6 +62,6 @@ class EpochOrder {
 };
 
 /// How many blocks make a split of a dataset: see DESIGN.md, "The order is a function".
-std::size_t blocks_per_split(std::uint64_t dataset_bytes, std::size_t dataset_blocks);
+std::size_t blocks_per_split(const Dataset& dataset);
 
 }  // namespace forebay

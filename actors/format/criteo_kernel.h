@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/cpu_level.h"
 #include "actors/format/column_fill.h"
 #include "actors/format/criteo_row.h"
 
@@ -46,16 +47,6 @@ struct CriteoKernel {
   std::size_t (*decode)(const char* text, const CriteoGroup& group, std::uint32_t picked,
                         CriteoTarget& target);
 };
-
-/// What the processor must know to run a kernel.
-enum class CpuLevel : std::uint8_t {
-  kBaseline,  ///< Any x86-64.
-  kAvx2,      ///< AVX2, BMI1, BMI2, POPCNT.
-  kAvx512,    ///< Those, and AVX-512 F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ.
-};
-
-/// The highest level of this processor.
-CpuLevel best_cpu_level();
 
 /// The kernel of `level`, which this processor must have.
 const CriteoKernel& criteo_kernel(CpuLevel level);

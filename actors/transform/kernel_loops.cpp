@@ -1,4 +1,4 @@
-// The loops behind Kernels, compiled once for each SimdLevel: FOREBAY_KERNELS names the table
+// The loops behind Kernels, compiled once for each CpuLevel: FOREBAY_KERNELS names the table
 // this compilation defines. Everything has internal linkage and nothing of the standard library
 // is called, so that no function compiled for a newer CPU can replace one used on an older.
 

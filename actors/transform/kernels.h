@@ -7,10 +7,7 @@
 
 namespace forebay {
 
-/// Instruction sets the kernels are compiled for; each gives the same bits.
-enum class SimdLevel : std::uint8_t { kScalar, kAvx2, kAvx512 };
-
-/// The inner loops of the operators, in place over one column, compiled for one SimdLevel.
+/// The inner loops of the operators, in place over one column, compiled for one CpuLevel.
 ///
 /// Dense kernels keep `missing` as it is unless they say otherwise, and turn every other NaN
 /// into kNanBits. No libm, no fused multiply-add, no reassociation: what the loops in

@@ -102,20 +102,35 @@ TEST_CASE("a split of 20,000 rows or more holds at least 16 blocks from all over
   }
 }
 
+/// The rows of an epoch from split `first` on, at least `rows` of them, each as its block's place.
+std::vector<std::uint64_t> rows_from(const EpochOrder& order, std::size_t first, std::size_t rows) {
+  std::vector<std::uint64_t> all;
+  for (std::size_t split = first; all.size() < rows; ++split) {
+    std::vector<std::uint64_t> own;
+    for (const BlockRef& block : order.blocks(0, split)) own.insert(own.end(), block.rows, block.offset);
+    Random random(order.row_key(0, split));
+    for (std::size_t left = own.size(); left > 1; --left) std::swap(own[left - 1], own[random.below(left)]);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
 TEST_CASE("at 10 M rows a batch of 8192 comes from at least 64 separate places", "[actors][order]") {
-  for (const std::uint64_t row_bytes : {30, 250}) {
+  for (const std::uint64_t row_bytes : {12, 30, 150, 170, 250, 1000}) {
     const auto rows_per_block = static_cast<std::uint32_t>(16384 / row_bytes);
     const FakeDataset dataset({10'000'000}, rows_per_block, row_bytes);
     const EpochOrder order(dataset, with(Shuffle::kAll));
-    for (std::size_t split = 0; split < 50; ++split) {
-      const auto blocks = order.blocks(0, split);
-      std::size_t apart = 1;
-      for (std::size_t i = 1; i < blocks.size(); ++i) {
-        apart += blocks[i].offset != blocks[i - 1].offset + blocks[i - 1].bytes;
+    for (std::size_t split = 0; split < 20; ++split) {
+      auto rows = rows_from(order, split, 8192);
+      const std::set<std::uint64_t> blocks(rows.begin(), rows.begin() + 8192);
+      std::size_t places = 0;
+      std::uint64_t end_of_last = ~std::uint64_t{0};
+      for (const std::uint64_t block : blocks) {
+        places += block != end_of_last;
+        end_of_last = block + rows_per_block * row_bytes;
       }
-      // A batch takes at least the larger part of one split's rows, which are permuted, so with
-      // more than 100 rows a block it meets every block; with fewer it spans several splits.
-      CHECK(apart >= 64);
+      INFO(row_bytes << " bytes a row");
+      CHECK(places >= 64);
     }
   }
 }

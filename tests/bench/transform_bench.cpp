@@ -54,9 +54,9 @@ void measure(const char* name, const Kernels& kernels) {
 }  // namespace forebay
 
 int main() {
-  using forebay::SimdLevel;
-  const std::pair<const char*, SimdLevel> levels[] = {
-      {"scalar", SimdLevel::kScalar}, {"avx2", SimdLevel::kAvx2}, {"avx512", SimdLevel::kAvx512}};
+  using forebay::CpuLevel;
+  const std::pair<const char*, CpuLevel> levels[] = {
+      {"scalar", CpuLevel::kBaseline}, {"avx2", CpuLevel::kAvx2}, {"avx512", CpuLevel::kAvx512}};
   for (const auto& [name, level] : levels) {
     if (const auto kernels = forebay::kernels_at(level)) forebay::measure(name, *kernels);
   }

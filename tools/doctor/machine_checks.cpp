@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "actors/transform/kernel_choice.h"
+#include "core/base/cpu_level.h"
 #include "tools/job/quantity.h"
 #include "tools/process/machine.h"
 
@@ -25,14 +25,14 @@ Check check_cpus(const std::optional<JobSpec>& job) {
 }
 
 Check check_simd() {
-  auto chosen = choose_kernels();
+  auto chosen = chosen_cpu_level();
   if (!chosen) return Check::bad("simd", chosen.error());
   if (const char* forced = std::getenv("FOREBAY_SIMD"); forced != nullptr) {
     return Check::warn("simd", std::string(forced) + ", because FOREBAY_SIMD says so",
                        "unset it for the fastest there is");
   }
-  if (kernels_at(SimdLevel::kAvx512)) return Check::ok("simd", "AVX-512");
-  if (kernels_at(SimdLevel::kAvx2)) return Check::ok("simd", "AVX2");
+  if (*chosen == CpuLevel::kAvx512) return Check::ok("simd", "AVX-512");
+  if (*chosen == CpuLevel::kAvx2) return Check::ok("simd", "AVX2");
   return Check::warn("simd", "neither AVX2 nor AVX-512",
                      "decoding and transforms will be several times slower than on a newer CPU");
 }

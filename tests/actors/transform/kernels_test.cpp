@@ -21,7 +21,7 @@ namespace {
 
 std::vector<Kernels> levels() {
   std::vector<Kernels> found;
-  for (const SimdLevel level : {SimdLevel::kScalar, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
+  for (const CpuLevel level : {CpuLevel::kBaseline, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
     if (const auto kernels = kernels_at(level)) found.push_back(*kernels);
   }
   return found;
