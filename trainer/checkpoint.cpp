@@ -178,6 +178,13 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory) {
                                         "cleaned: " +
                                         error.message());
   }
+  // Found out now, not after the minutes until the first checkpoint is due.
+  const fs::path trial = fs::path(directory) / (std::string(kUnfinished) + "trial");
+  if (fs::create_directory(trial, error); !error) fs::remove(trial, error);
+  if (error) {
+    return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be written: " +
+                                    error.message() + "; set trainer.checkpoint to another");
+  }
   return CheckpointStore(directory);
 }
 
