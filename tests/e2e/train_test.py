@@ -46,10 +46,13 @@ class Train(Scenario):
 
     def test_existing_checkpoints_are_neither_overwritten_nor_ignored(self):
         job = self.trained()
-        self.assert_done(job.run("train", "--json"))
+        want = self.assert_done(job.run("train", "--json"))
         self.assert_refused(job.run("train", "--json"), 2, "--resume", "--restart")
         result = self.assert_done(job.run("train", "--json", "--resume"))
         self.assertEqual(result["rows"], 0)
+        # Also where it was stopped after its last batch: what it learned is still to be said.
+        for key in ("order_digest", "auc", "loss"):
+            self.assertEqual(result[key], want[key], key)
 
     def test_a_resume_without_a_checkpoint_starts_anew_and_says_so(self):
         job = self.trained()

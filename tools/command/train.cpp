@@ -176,7 +176,7 @@ Exit Train::finish(const TrainProgress& progress, const RunScreen& screen) {
   RunOutcome outcome = outcome_of(*run_, position, screen.elapsed(), progress.waited);
   const std::string summary = screen.summary(outcome);
   std::optional<Quality> quality;
-  if (whole && progress.batches > 0) {
+  if (whole) {
     if (!StopRequest::requested()) run_->close();
     auto evaluated = evaluate_model();
     if (!evaluated) return leave(Exit::failed(evaluated.error()));
