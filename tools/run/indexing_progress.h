@@ -17,7 +17,7 @@ class IndexingProgress {
 
   explicit IndexingProgress(std::chrono::nanoseconds now) : began_(now), last_ns_(now.count()) {}
 
-  /// `indexed 1.2 GiB of 4 GiB (30 %), 7 s left`, when it is time for a line.
+  /// `indexed 1.2 GiB of 4 GiB (30 %), 7.0 s left`, when it is time for a line.
   std::optional<std::string> line(std::uint64_t done, std::uint64_t total,
                                   std::chrono::nanoseconds now);
 

@@ -1,0 +1,90 @@
+#include <sys/resource.h>
+
+#include "tests/support/temp_dir.h"
+#include "tools/doctor/blas.h"
+#include "tools/doctor/check.h"
+#include "tools/doctor/machine_checks.h"
+#include "tools/doctor/place.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+constexpr const char* kLibm =
+    "7f00-7f01 r--p 00000000 08:01 12  /usr/lib/x86_64-linux-gnu/libm.so.6\n";
+constexpr const char* kReference =
+    "7f00-7f01 r--p 00000000 08:01 12  /usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0\n";
+constexpr const char* kOpenBlas =
+    "7f00-7f01 r-xp 00000000 08:01 12  /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3\n";
+constexpr const char* kOther = "7f00-7f01 r-xp 00000000 08:01 12  /opt/x/libblas.so\n";
+
+}  // namespace
+
+TEST_CASE("the BLAS of a process is found among its mapped files", "[tools][doctor]") {
+  CHECK(find_blas(kLibm).kind == Blas::Kind::kNone);
+  CHECK(find_blas(std::string(kLibm) + kReference).kind == Blas::Kind::kReference);
+  CHECK(find_blas(std::string(kReference) + kOpenBlas).kind == Blas::Kind::kFast);
+  CHECK(find_blas(kOther).kind == Blas::Kind::kUnknown);
+  CHECK(find_blas(kOpenBlas).path == "/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3");
+}
+
+TEST_CASE("the reference BLAS is warned of with what to install", "[tools][doctor]") {
+  const TorchProbe probe{.version = "1.13", .bytes = 1, .blas = find_blas(kReference)};
+  const auto checks = check_torch(probe, Training::kWanted);
+  REQUIRE(checks.size() == 2);
+  CHECK(to_line(checks[1]).starts_with("warn  blas: "));
+  CHECK(to_line(checks[1]).find("apt-get install libopenblas0-pthread") != std::string::npos);
+}
+
+TEST_CASE("libtorch is missed by what trains alone", "[tools][doctor]") {
+  const Result<TorchProbe> none = fail(Code::kNotFound, "install it");
+  CHECK(check_torch(none, Training::kWanted)[0].verdict == Check::Verdict::kBad);
+  CHECK(check_torch(none, Training::kMaybe)[0].verdict == Check::Verdict::kWarn);
+  CHECK(check_torch(none, Training::kNo)[0].verdict == Check::Verdict::kOk);
+}
+
+TEST_CASE("a check is a line with its verdict and what to do", "[tools][doctor]") {
+  const std::vector<Check> checks = {Check::ok("cpus", "2"),
+                                     Check::warn("memory", "little", "end what runs"),
+                                     Check::bad("job", {Code::kInvalid, "no such key"})};
+  CHECK(to_line(checks[0]) == "ok    cpus: 2");
+  CHECK(to_line(checks[1]) == "warn  memory: little — end what runs");
+  CHECK(to_json(checks[2]).text() == R"({"name":"job","status":"bad","message":"no such key"})");
+  CHECK(count_bad(checks) == 1);
+}
+
+TEST_CASE("a job that asks for more than there is is warned", "[tools][doctor]") {
+  JobSpec job;
+  job.pipeline.cpus = 1 << 20;
+  job.pipeline.memory_bytes = std::uint64_t{1} << 60;
+  const auto checks = check_machine(job);
+  CHECK(checks[0].verdict == Check::Verdict::kWarn);
+  CHECK(checks[2].verdict == Check::Verdict::kWarn);
+}
+
+TEST_CASE("a folder that is not there yet is judged by the one above it", "[tools][doctor]") {
+  const test::TempDir dir;
+  CHECK(check_place("disk", "run.dir", dir.path("a/b/c")).verdict != Check::Verdict::kBad);
+  CHECK(free_bytes(dir.path("a/b")) > 0);
+  dir.write("file", "x");
+  const Check refused = check_place("disk", "run.dir", dir.path("file/below"));
+  CHECK(refused.verdict == Check::Verdict::kBad);
+  CHECK(refused.advice == "set run.dir to a folder of yours");
+}
+
+TEST_CASE("a limit on open files below what is wanted is warned of", "[tools][doctor]") {
+  rlimit before = {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit low = {.rlim_cur = 100, .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+  const Check enough = check_open_files(100);
+  const Check too_few = check_open_files(101);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(enough.verdict == Check::Verdict::kOk);
+  CHECK(to_line(too_few) ==
+        "warn  open files: 100 files may be open at once, the job may want 101 — raise the limit: "
+        "ulimit -n 101");
+}
+
+}  // namespace forebay

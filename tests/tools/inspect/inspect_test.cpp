@@ -1,0 +1,79 @@
+#include "tools/inspect/inspect.h"
+
+#include "actors/loader_state.h"
+#include "tests/support/temp_dir.h"
+#include "tools/inspect/op_list.h"
+#include "tools/inspect/record_report.h"
+#include "tools/inspect/text_table.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+
+TEST_CASE("files are told by what they hold, whatever their names", "[tools][inspect]") {
+  const test::TempDir dir;
+  const std::string row = "1" + std::string(39, '\t') + "\n";
+  const std::string quarantine = "file\tbyte_offset\tline\treason\ttext\na\t1\t2\tbad \"x\"\tx\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {row + row + "damaged\n", "criteo_tsv"},
+      {"a,b\n1,2\n", "csv"},
+      {"batch\tlabel\tI1\n0\t1\t2\n", "dump"},
+      {to_json(LoaderState()), "state"},
+      {R"({"fingerprint": "f", "files": [{"name": "a", "bytes": 3, "digest": "d"}]})", "dataset"},
+      {quarantine, "quarantine"},
+      {"[dataset]\npaths = [\"a,b\", \"c,d\"]\n", "job"},
+  };
+  for (const auto& [content, kind] : cases) {
+    CAPTURE(kind);
+    const auto report = inspect_path(dir.write("file", content));
+    REQUIRE(report);
+    CHECK(report->json.text().find("\"kind\":\"" + kind + "\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("what cannot be told is refused with how it begins", "[tools][inspect]") {
+  const test::TempDir dir;
+  for (const std::string& content : {std::string("once"),
+                                     std::string("\x7f"
+                                                 "ELF\0\0\0\0\0\0\0\0",
+                                                 12),
+                                     std::string(100, '\0')}) {
+    const std::string path = dir.write("file", content);
+    const auto refused = inspect_path(path);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Code::kInvalid);
+    CHECK(refused.error().message.starts_with(path + ": not a data file"));
+  }
+  CHECK(inspect_path(dir.path("none")).error().code == Code::kNotFound);
+  CHECK(inspect_path(dir.write("empty", "")).error().message.ends_with("is empty"));
+  CHECK(inspect_path(dir.path()).error().message.find("no checkpoint") != std::string::npos);
+}
+
+TEST_CASE("reasons of damage are counted without the values in them", "[tools][inspect]") {
+  CHECK(kind_of_damage("column I3: \"x\\\"y\" is not an integer") ==
+        "column I3: \"…\" is not an integer");
+  CHECK(kind_of_damage("41 fields") == "41 fields");
+  CHECK(kind_of_damage("a \" alone") == "a \" alone");
+}
+
+TEST_CASE("columns stand below each other, characters beyond ASCII included", "[tools][inspect]") {
+  const auto lines = align_columns({{"op", "x", "does"}, {"≥ 1", "yy", "z"}});
+  CHECK(lines == std::vector<std::string>{"op   x   does", "≥ 1  yy  z"});
+}
+
+TEST_CASE("text for a terminal has no control characters and an end", "[tools][inspect]") {
+  CHECK(printable("a\tb\x1b\\", 10) == "a\\tb\\x1b\\x5c");
+  CHECK(printable("äöü", 3) == "äöü");
+  CHECK(printable("äöüx", 3) == "äöü…");
+}
+
+TEST_CASE("every transform is listed, with a rule for missing values", "[tools][inspect]") {
+  CHECK(op_lines().size() == op_objects().size() + 1);
+  for (const JsonObject& op : op_objects()) {
+    CAPTURE(op.text());
+    CHECK(op.text().find("\"missing\":\"\"") == std::string::npos);
+    CHECK(op.text().find("\"summary\":\"\"") == std::string::npos);
+  }
+}
+
+}  // namespace forebay
