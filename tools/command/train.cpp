@@ -53,13 +53,14 @@ class Train {
   Status resume();
   Result<TrainProgress> train();
   Status save(const TrainProgress& progress);
-  Result<std::optional<Quality>> evaluate_on(JobRun::Rows rows);
+  Status open_evaluation();
   Result<std::optional<Quality>> evaluate_model();
   Exit finish(const TrainProgress& progress, const RunScreen& screen);
 
   const Invocation& invocation_;
   JobSpec job_;
   std::unique_ptr<JobRun> run_;
+  std::unique_ptr<JobRun> evaluation_;  // absent when nothing is held out
   std::unique_ptr<CheckpointStore> checkpoints_;
   std::optional<Checkpoint> from_;
   std::unique_ptr<Model> model_;
@@ -118,6 +119,7 @@ Status Train::prepare() {
   if (!run) return pass(run);
   run_ = std::move(*run);
   if (auto status = make_model(); !status) return status;
+  if (auto status = open_evaluation(); !status) return status;
   if (auto status = resume(); !status) return status;
   if (auto status = run_->start(resident_, std::numeric_limits<std::uint64_t>::max()); !status) return status;
   return checkpoints_ && invocation_.has("--restart") ? checkpoints_->clear() : Status{};
@@ -138,22 +140,25 @@ Result<TrainProgress> Train::train() {
   return loop.run(StopRequest::flag());
 }
 
-Result<std::optional<Quality>> Train::evaluate_on(JobRun::Rows rows) {
-  auto held = JobRun::open(job_, rows, RunScreen::opening());
-  if (!held) return pass(held);
-  if (auto status = (*held)->start(std::max(resident_, resident_bytes()), std::numeric_limits<std::uint64_t>::max());
-      !status) {
-    return pass(status);
-  }
-  const RunScreen screen(**held, job_, "evaluate");
-  return evaluate(*model_, (*held)->source(), StopRequest::flag());
+// Before training: what is wrong with the rows to evaluate on has to show before hours are spent.
+Status Train::open_evaluation() {
+  const bool files = !job_.trainer.evaluate.empty();
+  if (!model_->learns() || (!files && job_.trainer.evaluate_share == 0)) return {};
+  const auto rows = files ? JobRun::Rows::kEvaluationFiles : JobRun::Rows::kHeldOut;
+  auto opened = JobRun::open(job_, rows, RunScreen::opening());
+  if (!opened) return pass(opened);
+  evaluation_ = std::move(*opened);
+  return {};
 }
 
 Result<std::optional<Quality>> Train::evaluate_model() {
-  if (!model_->learns()) return std::optional<Quality>();
-  if (!job_.trainer.evaluate.empty()) return evaluate_on(JobRun::Rows::kEvaluationFiles);
-  if (job_.trainer.evaluate_share > 0) return evaluate_on(JobRun::Rows::kHeldOut);
-  return std::optional<Quality>();
+  if (!evaluation_ || StopRequest::requested()) return std::optional<Quality>();
+  run_->close();
+  const std::uint64_t resident = std::max(resident_, resident_bytes());
+  auto started = evaluation_->start(resident, std::numeric_limits<std::uint64_t>::max());
+  if (!started) return pass(started);
+  const RunScreen screen(*evaluation_, job_, "evaluate");
+  return evaluate(*model_, evaluation_->source(), StopRequest::flag());
 }
 
 Exit Train::run() {
@@ -177,7 +182,6 @@ Exit Train::finish(const TrainProgress& progress, const RunScreen& screen) {
   const std::string summary = screen.summary(outcome);
   std::optional<Quality> quality;
   if (whole) {
-    if (!StopRequest::requested()) run_->close();
     auto evaluated = evaluate_model();
     if (!evaluated) return leave(Exit::failed(evaluated.error()));
     quality = *evaluated;

@@ -65,7 +65,8 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
   auto plan = TransformPlan::compile(job.transforms, run->dataset_->format().schema());
   if (!plan) return pass(plan);
   run->plan_ = std::make_unique<TransformPlan>(std::move(*plan));
-  run->quarantine_path_ = job.run.dir + "/quarantine.tsv";
+  run->quarantine_path_ =
+      job.run.dir + (rows == Rows::kEvaluationFiles ? "/quarantine-evaluate.tsv" : "/quarantine.tsv");
   return run;
 }
 
@@ -140,7 +141,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
   const Sizing sizing(*dataset_, *plan_, order_);
   auto memory = plan_memory(job_.pipeline, sizing, resident);
   if (!memory) return pass(memory);
-  if (rows_ == Rows::kTraining) {
+  if (rows_ != Rows::kHeldOut) {
     if (auto status = open_quarantine(); !status) return status;
   }
   budget_ = std::make_unique<MemoryBudget>(memory->buffers);
