@@ -17,11 +17,6 @@
 namespace forebay {
 namespace {
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 /// Everything that the plain loop and the pipeline both work with.
 struct Bench {
   explicit Bench(const IngestBenchOptions& given)

@@ -1,24 +1,20 @@
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
+#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "core/base/clock.h"
+#include "tools/bench/bench_data.h"
 #include "tools/bench/ingest_bench.h"
+#include "tools/bench/other_program.h"
 #include "tools/bench/runtime_bench.h"
 #include "tools/command/commands.h"
 #include "tools/json_object.h"
 #include "tools/process/machine.h"
-#include "tools/process/memory_use.h"
 #include "tools/process/stop_request.h"
-#include "tools/synth/synth_files.h"
 #include "trainer/module.h"
 #include "trainer/train_bench.h"
 
@@ -38,51 +34,16 @@ Result<std::uint64_t> count_of(const Invocation& invocation, const std::string& 
   return number;
 }
 
-/// A folder of made-up Criteo files, gone with it.
-class BenchData {
- public:
-  static Result<BenchData> make(std::uint64_t rows) {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "forebay-bench-XXXXXX").string();
-    if (error || ::mkdtemp(pattern.data()) == nullptr) {
-      return fail(Code::kUnavailable, pattern + ": cannot make a folder for the data; set TMPDIR");
-    }
-    BenchData data(pattern);
-    std::fprintf(stderr, "forebay: writing %llu rows to %s\n", static_cast<unsigned long long>(rows), pattern.c_str());
-    auto written = write_synth({.rows = rows, .files = 4, .seed = 1, .folder = data.folder_},
-                               [](std::uint64_t) { return !StopRequest::requested(); });
-    if (!written) return pass(written);
-    return data;
-  }
-  BenchData(BenchData&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
-  BenchData& operator=(BenchData&&) = delete;
-  ~BenchData() {
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  }
-
-  const std::string& folder() const { return folder_; }
-
-  Result<std::unique_ptr<Dataset>> open() const {
-    DatasetSpec spec;
-    spec.paths = {"*.tsv"};
-    DatasetOptions options;
-    options.base_dir = folder_;
-    options.run_dir = folder_ + "/.forebay";
-    options.threads = available_cpus();
-    return open_dataset(spec, {}, options);
-  }
-
- private:
-  explicit BenchData(std::string folder) : folder_(std::move(folder)) {}
-  std::string folder_;
-};
-
 /// log1p on the integers, sigrid_hash on the tokens: the work that the figures speak of.
 Result<TransformPlan> usual_transforms(const Schema& schema) {
   TransformSpec log1p{"log1p", {"I*"}, {}};
   TransformSpec hash{"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{1'000'000}}}};
   return TransformPlan::compile({log1p, hash}, schema);
+}
+
+const BenchResult& pipeline_of(const std::vector<BenchResult>& results) {
+  return *std::find_if(results.begin(), results.end(),
+                       [](const BenchResult& result) { return result.name == "pipeline"; });
 }
 
 IngestBenchOptions options_for(const Dataset& dataset, const TransformPlan& plan, std::uint64_t rounds) {
@@ -97,19 +58,29 @@ IngestBenchOptions options_for(const Dataset& dataset, const TransformPlan& plan
 
 /// What the public loader in `folder` (tests/bench/public) makes of the same files.
 Results public_loader(const std::string& folder, const BenchData& data, double ours) {
-  const std::string command = "'" + folder + "/venv/bin/python' '" + folder + "/pyarrow_numpy.py' --threads " +
-                              std::to_string(available_cpus()) + " '" + data.folder() + "'/*.tsv";
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return fail(Code::kUnavailable, "--public " + folder + ": cannot start a shell");
-  std::array<char, 4096> buffer{};
-  const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe);
-  const int status = ::pclose(pipe);
-  const auto said = nlohmann::json::parse(buffer.data(), buffer.data() + size, nullptr, false);
-  if (status != 0 || !said.is_object() || !said.contains("rows_per_second")) {
-    return fail(Code::kUnavailable, "--public " + folder + ": pyarrow_numpy.py did not run; see its setup.sh");
-  }
-  const double theirs = said["rows_per_second"].get<double>();
-  return std::vector<BenchResult>{{"pipeline_over_pyarrow", ours, "rows/s", theirs, ours / theirs}};
+  auto said = numbers_said_by("'" + folder + "/venv/bin/python' '" + folder +
+                              "/pyarrow_numpy.py' --threads " + std::to_string(available_cpus()) +
+                              " '" + data.folder() + "'/*.tsv");
+  if (!said) return pass(said);
+  const double theirs = (*said)["rows_per_second"];
+  return std::vector<BenchResult>{
+      {"pipeline_over_pyarrow", ours, "rows/s", theirs, ours / theirs}};
+}
+
+/// Rows/s at the asked-for size against a tenth of it.
+Results growth(const Invocation& invocation, std::uint64_t rows, double at_full_size) {
+  if (!invocation.has("--growth")) return std::vector<BenchResult>();
+  auto data = BenchData::make(std::max<std::uint64_t>(rows / 10, 1));
+  if (!data) return pass(data);
+  auto dataset = data->open();
+  if (!dataset) return pass(dataset);
+  auto plan = usual_transforms((*dataset)->format().schema());
+  if (!plan) return pass(plan);
+  auto small = bench_ingest(options_for(**dataset, *plan, 9));
+  if (!small) return small;
+  const double at_tenth = pipeline_of(*small).value;
+  return std::vector<BenchResult>{
+      {"growth", at_full_size, "rows/s", at_tenth, at_full_size / at_tenth}};
 }
 
 Results run_ingest_bench(const Invocation& invocation) {
@@ -124,9 +95,14 @@ Results run_ingest_bench(const Invocation& invocation) {
   auto plan = usual_transforms((*dataset)->format().schema());
   if (!plan) return pass(plan);
   auto results = bench_ingest(options_for(**dataset, *plan, *rounds));
-  if (!results || !invocation.has("--public")) return results;
-  const auto pipeline = std::find_if(results->begin(), results->end(), [](const BenchResult& result) { return result.name == "pipeline"; });
-  auto more = public_loader(invocation.value("--public"), *data, pipeline->value);
+  if (!results) return results;
+  const double rate = pipeline_of(*results).value;
+  if (invocation.has("--public")) {
+    auto more = public_loader(invocation.value("--public"), *data, rate);
+    if (!more) return more;
+    results->insert(results->end(), more->begin(), more->end());
+  }
+  auto more = growth(invocation, *rows, rate);
   if (!more) return more;
   results->insert(results->end(), more->begin(), more->end());
   return results;
@@ -152,10 +128,35 @@ Results run_train_bench(const Invocation& invocation) {
   return std::vector<BenchResult>{{"train_with_pipeline", bench->fed, "rows/s", bench->cached, bench->ratio()}};
 }
 
+/// The actor runtime, in turns with the same workloads by the program `--public` names
+/// (caf_runtime, built from tests/bench where CAF is there).
+Results run_runtime_bench_of(const Invocation& invocation) {
+  auto rounds = count_of(invocation, "--rounds", 5);
+  if (!rounds) return pass(rounds);
+  std::map<std::string, std::vector<double>> ours;
+  std::map<std::string, std::vector<double>> theirs;
+  std::vector<BenchResult> results;
+  for (std::uint64_t round = 0; round < *rounds && !StopRequest::requested(); ++round) {
+    results = run_runtime_bench({}, SystemClock());
+    for (const BenchResult& result : results) ours[result.name].push_back(result.value);
+    if (!invocation.has("--public")) continue;
+    auto said = numbers_said_by("'" + invocation.value("--public") + "'");
+    if (!said) return pass(said);
+    for (const auto& [name, value] : *said) theirs[name].push_back(value);
+  }
+  for (BenchResult& result : results) {
+    result.value = median(ours[result.name]);
+    if (!theirs.contains(result.name)) continue;
+    result.limit = median(theirs[result.name]);
+    result.ratio = result.value / *result.limit;
+  }
+  return results;
+}
+
 Results run_bench_of(const std::string& part, const Invocation& invocation) {
   if (part == "ingest") return run_ingest_bench(invocation);
   if (part == "train") return run_train_bench(invocation);
-  if (part == "runtime") return run_runtime_bench({}, SystemClock());
+  if (part == "runtime") return run_runtime_bench_of(invocation);
   return fail(Code::kInvalid, "bench " + part + ": not in this version; known are ingest, runtime and train");
 }
 

@@ -86,7 +86,10 @@ std::vector<Command> machine_commands() {
        .most_arguments = 1,
        .options = {{"--rows", "N", "rows of made-up data to measure with (default 2000000)"},
                    {"--rounds", "N", "interleaved rounds, of which medians are taken (default 5)"},
-                   {"--public", "DIR", "measure the public loader in DIR (tests/bench/public) as well"},
+                   {"--growth", "", "ingest: also at a tenth of the rows"},
+                   {"--public", "PATH",
+                    "ingest: also the loader in PATH (tests/bench/public); runtime: also the program PATH "
+                    "(caf_runtime)"},
                    kJsonOption},
        .example = "  forebay bench ingest --public tests/bench/public\n"
                   "  forebay bench train --json",

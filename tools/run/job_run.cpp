@@ -23,6 +23,13 @@ DatasetSpec dataset_of(const JobSpec& job, JobRun::Rows rows) {
   return dataset;
 }
 
+/// The same refusal, under the key that the user wrote.
+Error as_evaluation(Error error) {
+  const std::string key = "dataset.paths";
+  if (error.message.starts_with(key)) error.message.replace(0, key.size(), "trainer.evaluate");
+  return error;
+}
+
 std::string short_hash(const std::string& text) { return Digest::of(text.data(), text.size()).hex().substr(0, 16); }
 
 std::string names_of(const Schema& schema) {
@@ -60,6 +67,9 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
                                .announce = hooks.announce,
                                .progress = hooks.indexing,
                                .stopped = hooks.stopped});
+  if (!dataset && rows == Rows::kEvaluationFiles) {
+    return tl::unexpected<Error>(as_evaluation(std::move(dataset.error())));
+  }
   if (!dataset) return pass(dataset);
   run->dataset_ = std::move(*dataset);
   auto plan = TransformPlan::compile(job.transforms, run->dataset_->format().schema());

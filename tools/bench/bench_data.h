@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "actors/source/dataset.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// A folder of made-up Criteo files to measure with, gone with it.
+class BenchData {
+ public:
+  /// Says on stderr where it writes. kUnavailable when there is no room, or when asked to stop.
+  static Result<BenchData> make(std::uint64_t rows);
+
+  BenchData(BenchData&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+  BenchData& operator=(BenchData&&) = delete;
+  ~BenchData();
+
+  const std::string& folder() const { return folder_; }
+  Result<std::unique_ptr<Dataset>> open() const;
+
+ private:
+  explicit BenchData(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string folder_;
+};
+
+}  // namespace forebay
