@@ -26,7 +26,7 @@ struct TrainerSpec {
   bool deterministic = true;   ///< The same bits for the same batches, whatever `threads`.
   std::uint64_t seed = 1;      ///< Of the initial weights.
   Optimizer optimizer = Optimizer::kAdagrad;
-  double learning_rate = 0.02;
+  double learning_rate = 0.01;
   int embedding_dim = 16;
   std::vector<int> bottom_mlp;  ///< Layer widths, the last embedding_dim; empty: 64, embedding_dim.
   std::vector<int> top_mlp;     ///< Layer widths, the last 1; empty: 64, 1.

@@ -1,25 +1,17 @@
 #include "trainer/train_bench.h"
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 namespace forebay {
 namespace {
 
-/// Rows and time of one way of feeding, over all its turns.
-struct Tally {
-  std::uint64_t rows = 0;
-  std::chrono::nanoseconds time{};
-
-  double rows_per_second() const {
-    const double seconds = std::chrono::duration<double>(time).count();
-    return seconds > 0 ? static_cast<double>(rows) / seconds : 0;
-  }
-};
-
-/// One turn; `next` gives the batch of each step.
+/// One turn: its rows per second; `next` gives the batch of each step.
 template <class Next>
-Status take_turn(Model& model, const Clock& clock, const TrainBenchPlan& plan, const Next& next,
-                 Tally& tally) {
+Result<double> take_turn(Model& model, const Clock& clock, const TrainBenchPlan& plan,
+                         const Next& next) {
+  std::uint64_t rows = 0;
   std::chrono::nanoseconds began = clock.now();
   for (std::uint64_t step = 0; step < plan.settle + plan.steps; ++step) {
     if (step == plan.settle) began = clock.now();
@@ -31,10 +23,10 @@ Status take_turn(Model& model, const Clock& clock, const TrainBenchPlan& plan, c
                   "order.epochs or lower order.batch_size");
     }
     if (auto trained = model.step(**batch); !trained) return pass(trained);
-    if (step >= plan.settle) tally.rows += (*batch)->rows;
+    if (step >= plan.settle) rows += (*batch)->rows;
   }
-  tally.time += clock.now() - began;
-  return {};
+  const double seconds = std::chrono::duration<double>(clock.now() - began).count();
+  return seconds > 0 ? static_cast<double>(rows) / seconds : 0;
 }
 
 }  // namespace
@@ -48,13 +40,17 @@ Result<TrainBench> bench_training(Model& model, BatchSource& source, const Clock
     return batch;
   };
   const auto again = [&]() -> Result<std::shared_ptr<const Batch>> { return kept; };
-  Tally fed, cached;
+  std::vector<TrainBench> turns;
   for (std::uint64_t turn = 0; turn < plan.turns; ++turn) {
-    auto done = take_turn(model, clock, plan, from_source, fed);
-    if (done) done = take_turn(model, clock, plan, again, cached);
-    if (!done) return pass(done);
+    auto fed = take_turn(model, clock, plan, from_source);
+    if (!fed) return pass(fed);
+    auto cached = take_turn(model, clock, plan, again);
+    if (!cached) return pass(cached);
+    turns.push_back({.fed = *fed, .cached = *cached});
   }
-  return TrainBench{.fed = fed.rows_per_second(), .cached = cached.rows_per_second()};
+  const auto middle = turns.begin() + static_cast<std::ptrdiff_t>(turns.size() / 2);
+  std::ranges::nth_element(turns, middle, {}, &TrainBench::ratio);
+  return *middle;
 }
 
 }  // namespace forebay
