@@ -1,30 +1,14 @@
 #include "actors/format/column_choice.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fnmatch.h>
 
 #include "actors/format/block_cursor.h"
+#include "core/base/edit_distance.h"
 
 namespace forebay {
 namespace {
-
-/// Levenshtein's distance: how many letters to add, drop or change.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
 
 /// Turns patterns into columns and remembers which key has taken which column.
 class Chooser {

@@ -1,29 +1,10 @@
 #include "actors/transform/op_request.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "core/base/edit_distance.h"
 
 namespace forebay {
-namespace {
-
-/// Levenshtein's distance, one row of the table at a time.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, diagonal + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
-
 std::string OpRequest::name() const {
   return "transform " + std::to_string(number_) + " (" + spec_.op + ")";
 }
