@@ -27,7 +27,7 @@ struct Pipeline::Parts {
   class BatchWorker;
 
   template <class Message, class Factory>
-  typename ActorPool<Message>::Options pool(std::string name, std::size_t mailbox_bytes, Factory factory);
+  typename ActorPool<Message>::Options pool(const char* name, std::size_t mailbox_bytes, Factory factory);
   void fail(const Error& error) { batches.fail(error); }
   std::uint64_t window_for(int actors) const;
   std::uint64_t room() const { return options.memory.window + options.memory.prefetch; }
@@ -92,10 +92,10 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
 };
 
 template <class Message, class Factory>
-typename ActorPool<Message>::Options Pipeline::Parts::pool(std::string name, std::size_t mailbox_bytes,
+typename ActorPool<Message>::Options Pipeline::Parts::pool(const char* name, std::size_t mailbox_bytes,
                                                            Factory factory) {
   typename ActorPool<Message>::Options made;
-  made.name = std::move(name);
+  made.name = name;
   made.mailbox_bytes = mailbox_bytes;
   made.order = PoolOrder::kLowestKey;
   made.factory = std::move(factory);

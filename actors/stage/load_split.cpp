@@ -15,7 +15,9 @@ std::size_t room_for(const std::vector<BlockRef>& blocks) {
 }  // namespace
 
 Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
-  RawSplit raw{.bytes = pool_.take(room_for(blocks)), .blocks = std::move(blocks), .sizes = {}};
+  RawSplit raw;
+  raw.bytes = pool_.take(room_for(blocks));
+  raw.blocks = std::move(blocks);
   raw.sizes.reserve(raw.blocks.size());
   if (auto status = prepare(raw.blocks); !status) return pass(status);
   char* at = raw.bytes.as<char>();

@@ -167,8 +167,8 @@ TEST_CASE("a --set without a key, a value or a transform is refused", "[tools][j
 TEST_CASE("keys whose part is not built yet are accepted and named once", "[tools][job]") {
   const auto job = read(kLeast + "[tuner]\npolicy = \"intune\"\n[cluster]\nlocal = true\n");
   REQUIRE(job);
-  CHECK(job->notes == std::vector<std::string>{"cluster.local has no effect yet",
-                                               "tuner.policy has no effect yet"});
+  CHECK(job->notes ==
+        std::vector<std::string>{"without effect in this version: cluster.local, tuner.policy"});
 }
 
 }  // namespace forebay
