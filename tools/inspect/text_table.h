@@ -11,8 +11,8 @@ namespace forebay {
 /// one. The last column is not padded.
 std::vector<std::string> align_columns(const std::vector<std::vector<std::string>>& rows);
 
-/// `text` for a terminal: control characters and backslashes as `\xNN` (a tab as `\t`), cut
-/// after `most` characters, with `…` when it was cut.
+/// `text` for a terminal: control characters, backslashes and what is not UTF-8 as `\xNN` (a tab as
+/// `\t`), cut after `most` characters, with `…` when it was cut.
 std::string printable(std::string_view text, std::size_t most);
 
 }  // namespace forebay
