@@ -75,6 +75,8 @@ Status plain_loop(Bench& bench) {
   return {};
 }
 
+constexpr std::uint64_t kTrainingPrefetch = std::uint64_t{16} << 20;  // Some five batches.
+
 Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
   const IngestBenchOptions& options = bench.options;
   PipelineSpec spec;
@@ -215,6 +217,8 @@ Result<TrainBench> bench_training_fed(const IngestBenchOptions& options, Model& 
   Bench bench(options);
   auto pipeline = start_pipeline(bench);
   if (!pipeline) return pass(pipeline);
+  // A long stock would be eaten in one turn and made anew at the cost of the other.
+  if (auto set = (*pipeline)->set_prefetch(kTrainingPrefetch); !set) return pass(set);
   return bench_training(model, **pipeline, bench.clock, {});
 }
 
