@@ -9,7 +9,8 @@ Batcher::Batcher(const OrderSpec& order, std::size_t splits_per_epoch, const Pos
       splits_per_epoch_(splits_per_epoch),
       sink_(sink),
       cursor_(start, splits_per_epoch),
-      sequencer_(order.mode, start.epoch * splits_per_epoch + start.first_split(), start.split_rows > 0),
+      sequencer_(order.mode, start.epoch * splits_per_epoch + start.first_split(),
+                 start.split_rows > 0),
       cutter_(order.batch_size, pool) {}
 
 Status Batcher::add(ColumnSplit split) {

@@ -33,8 +33,8 @@ class BatchSink {
 /// inside its sink.
 class Batcher {
  public:
-  Batcher(const OrderSpec& order, std::size_t splits_per_epoch, const Position& start, BufferPool& pool,
-          BatchSink& sink);
+  Batcher(const OrderSpec& order, std::size_t splits_per_epoch, const Position& start,
+          BufferPool& pool, BatchSink& sink);
 
   /// Takes a split in any order and emits every batch that it completes.
   Status add(ColumnSplit split);

@@ -36,7 +36,8 @@ std::size_t Cursor::rows_to_skip(const SplitId& id) const {
   return id.epoch == start_.epoch && id.index == start_.open_split ? start_.split_rows : 0;
 }
 
-void Cursor::append(const SplitId& id, std::size_t rows, std::uint64_t bad, std::uint64_t held_out) {
+void Cursor::append(const SplitId& id, std::size_t rows, std::uint64_t bad,
+                    std::uint64_t held_out) {
   FOREBAY_CHECK(id.epoch == epoch_);
   const std::size_t skipped = rows_to_skip(id);
   FOREBAY_CHECK(skipped <= rows);

@@ -12,8 +12,9 @@ namespace forebay {
 
 /// Keeps a run's Position in step with the rows given out.
 ///
-/// Told of each split when its rows join the end of the line, and of each batch that takes rows from
-/// its front; knows from that which splits are given out whole. Pure state; belongs to one thread.
+/// Told of each split when its rows join the end of the line, and of each batch that takes rows
+/// from its front; knows from that which splits are given out whole. Pure state; belongs to one
+/// thread.
 class Cursor {
  public:
   Cursor(Position start, std::size_t splits_per_epoch);
@@ -66,7 +67,8 @@ class Cursor {
   std::uint64_t lowest_missing_;
   std::set<std::uint64_t> finished_ahead_;  // above position_.split
   std::deque<InLine> line_;
-  bool begun_ = false;  // Until a split is appended the position is the start, an open split included.
+  bool begun_ =
+      false;  // Until a split is appended the position is the start, an open split included.
 };
 
 }  // namespace forebay

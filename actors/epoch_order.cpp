@@ -48,8 +48,10 @@ EpochOrder::EpochOrder(const Dataset& dataset, const OrderSpec& spec)
   }
 }
 
-void EpochOrder::add_group(std::size_t first_block, std::size_t blocks, std::size_t blocks_per_split) {
-  const std::size_t splits = std::max<std::size_t>((blocks + blocks_per_split / 2) / blocks_per_split, 1);
+void EpochOrder::add_group(std::size_t first_block, std::size_t blocks,
+                           std::size_t blocks_per_split) {
+  const std::size_t splits =
+      std::max<std::size_t>((blocks + blocks_per_split / 2) / blocks_per_split, 1);
   groups_.push_back({first_block, blocks, num_splits_, splits});
   num_splits_ += splits;
 }
@@ -121,7 +123,8 @@ EpochOrder::Extent EpochOrder::largest_mixed(const Group& group) const {
     const std::size_t end = std::min(first + group.splits, group.blocks);
     for (std::size_t i = first; i < end; ++i) {
       const BlockRef block = dataset_.block(group.first_block + i);
-      most = {std::max<std::uint64_t>(most.rows, block.rows), std::max(most.bytes, block.bytes + 1)};
+      most = {std::max<std::uint64_t>(most.rows, block.rows),
+              std::max(most.bytes, block.bytes + 1)};
     }
     largest.rows += most.rows;
     largest.bytes += most.bytes;

@@ -32,7 +32,8 @@ class EpochOrder {
     std::uint64_t rows = 0;
     std::uint64_t bytes = 0;
   };
-  /// For each group of blocks that are mixed with one another, a bound on every split of every epoch.
+  /// For each group of blocks that are mixed with one another, a bound on every split of every
+  /// epoch.
   std::vector<Extent> largest() const;
 
   /// The key of the permutation of the rows of a split.

@@ -16,7 +16,9 @@ class Permutation {
  public:
   /// `size` >= 1.
   constexpr Permutation(std::uint64_t size, std::uint64_t key)
-      : size_(size), half_bits_((static_cast<unsigned>(std::bit_width(size - 1)) + 1) / 2), key_(key) {}
+      : size_(size),
+        half_bits_((static_cast<unsigned>(std::bit_width(size - 1)) + 1) / 2),
+        key_(key) {}
 
   /// Where `i` < size goes.
   constexpr std::uint64_t operator()(std::uint64_t i) const {

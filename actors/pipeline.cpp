@@ -27,7 +27,8 @@ struct Pipeline::Parts {
   class BatchWorker;
 
   template <class Message, class Factory>
-  typename ActorPool<Message>::Options pool(const char* name, std::size_t mailbox_bytes, Factory factory);
+  typename ActorPool<Message>::Options pool(const char* name, std::size_t mailbox_bytes,
+                                            Factory factory);
   void fail(const Error& error) { batches.fail(error); }
   std::uint64_t window_for(int actors) const;
   std::uint64_t room() const { return options.memory.window + options.memory.prefetch; }
@@ -84,7 +85,9 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
     parts_.issuer.issue_what_fits(parts_.load, batcher_.lowest_missing());
   }
 
-  Status damaged(const std::vector<BadRow>& rows) override { return parts_.options.on_damaged(rows); }
+  Status damaged(const std::vector<BadRow>& rows) override {
+    return parts_.options.on_damaged(rows);
+  }
 
   Parts& parts_;
   Batcher batcher_;
@@ -92,7 +95,8 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
 };
 
 template <class Message, class Factory>
-typename ActorPool<Message>::Options Pipeline::Parts::pool(const char* name, std::size_t mailbox_bytes,
+typename ActorPool<Message>::Options Pipeline::Parts::pool(const char* name,
+                                                           std::size_t mailbox_bytes,
                                                            Factory factory) {
   typename ActorPool<Message>::Options made;
   made.name = name;
@@ -103,8 +107,8 @@ typename ActorPool<Message>::Options Pipeline::Parts::pool(const char* name, std
   return made;
 }
 
-// About one split in each mailbox keeps an actor busy while the one before it works; more would only
-// let them go cold: measured, four cost a sixth more CPU in all.
+// About one split in each mailbox keeps an actor busy while the one before it works; more would
+// only let them go cold: measured, four cost a sixth more CPU in all.
 Pipeline::Parts::Parts(Options given)
     : options(std::move(given)),
       order(options.dataset, options.order),
@@ -116,11 +120,11 @@ Pipeline::Parts::Parts(Options given)
       batch(pool<ColumnSplit>("batch", kUnbounded,
                               [this] { return std::make_unique<BatchWorker>(*this); }),
             options.clock),
-      transforms(pool<ColumnSplit>("transform", sizing.usual_split() / 2,
-                                   [this] {
-                                     return std::make_unique<TransformWorker>(options.plan, transform, batch);
-                                   }),
-                 options.clock),
+      transforms(
+          pool<ColumnSplit>(
+              "transform", sizing.usual_split() / 2,
+              [this] { return std::make_unique<TransformWorker>(options.plan, transform, batch); }),
+          options.clock),
       shuffle(pool<ColumnSplit>("shuffle", sizing.usual_split() / 2,
                                 [this] {
                                   return std::make_unique<ShuffleWorker>(
@@ -131,13 +135,15 @@ Pipeline::Parts::Parts(Options given)
               options.clock),
       decode(pool<LoadedSplit>("decode", sizing.usual_split() / 2,
                                [this] {
-                                 return std::make_unique<DecodeWorker>(options.dataset.format(), options.decode,
+                                 return std::make_unique<DecodeWorker>(options.dataset.format(),
+                                                                       options.decode,
                                                                        options.buffers, shuffle);
                                }),
              options.clock),
       load(pool<LoadTask>("load", kUnbounded,
                           [this] {
-                            return std::make_unique<LoadWorker>(options.dataset, options.buffers, decode);
+                            return std::make_unique<LoadWorker>(options.dataset, options.buffers,
+                                                                decode);
                           }),
            options.clock) {
   for (const DatasetFile& file : options.dataset.files()) file_names.push_back(file.name);
@@ -187,7 +193,8 @@ void Pipeline::stop() {
 Status Pipeline::resize(Stage stage, int actors) {
   if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
   Allocation wanted = allocation();
-  const std::array<int*, kNumStages> counts{&wanted.load, &wanted.decode, &wanted.shuffle, &wanted.transform};
+  const std::array<int*, kNumStages> counts{&wanted.load, &wanted.decode, &wanted.shuffle,
+                                            &wanted.transform};
   const bool grows = actors > *counts[static_cast<std::size_t>(stage)];
   *counts[static_cast<std::size_t>(stage)] = actors;
   const std::uint64_t window = parts_->window_for(wanted.total());
@@ -196,13 +203,22 @@ Status Pipeline::resize(Stage stage, int actors) {
   if (grows && window > most) {
     return fail(Code::kOverloaded, "no memory for another actor's splits");
   }
-  parts_->window.set_limit(std::clamp(window, parts_->sizing.largest_split(), std::max(most, parts_->sizing.largest_split())));
+  parts_->window.set_limit(std::clamp(window, parts_->sizing.largest_split(),
+                                      std::max(most, parts_->sizing.largest_split())));
   const auto count = static_cast<std::size_t>(actors);
   switch (stage) {
-    case Stage::kLoad: parts_->load.resize(count); break;
-    case Stage::kDecode: parts_->decode.resize(count); break;
-    case Stage::kShuffle: parts_->shuffle.resize(count); break;
-    case Stage::kTransform: parts_->transforms.resize(count); break;
+    case Stage::kLoad:
+      parts_->load.resize(count);
+      break;
+    case Stage::kDecode:
+      parts_->decode.resize(count);
+      break;
+    case Stage::kShuffle:
+      parts_->shuffle.resize(count);
+      break;
+    case Stage::kTransform:
+      parts_->transforms.resize(count);
+      break;
   }
   return {};
 }
@@ -211,7 +227,8 @@ Status Pipeline::set_prefetch(std::uint64_t bytes) {
   const Parts& parts = *parts_;
   const std::uint64_t taken = parts.window.limit() + parts.sizing.cutting() + parts.sizing.batch();
   if (taken + bytes > parts.options.memory.buffers) {
-    return fail(Code::kOverloaded, "no memory for a prefetch of " + std::to_string(bytes) + " bytes");
+    return fail(Code::kOverloaded,
+                "no memory for a prefetch of " + std::to_string(bytes) + " bytes");
   }
   parts_->batches.set_budget(bytes);
   return {};

@@ -34,14 +34,14 @@ struct StageStats {
 
 /// The whole pipeline at one moment.
 struct PipelineStats {
-  std::vector<StageStats> stages;       ///< load, decode, shuffle, transform, batch
+  std::vector<StageStats> stages;  ///< load, decode, shuffle, transform, batch
   std::size_t prefetch_bytes = 0;
   std::size_t prefetch_budget = 0;
   std::size_t prefetch_batches = 0;
   std::size_t window_bytes = 0;
   std::size_t window_capacity = 0;
   std::uint64_t splits_issued = 0;
-  std::uint64_t lowest_missing = 0;     ///< The split that the batcher waits for, counted over epochs.
+  std::uint64_t lowest_missing = 0;  ///< The split that the batcher waits for, counted over epochs.
 };
 
 /// Runs the stages over a dataset and gives out its batches.

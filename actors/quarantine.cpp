@@ -30,7 +30,8 @@ std::string printable(const std::string& text) {
 }  // namespace
 
 Result<std::unique_ptr<Quarantine>> Quarantine::open(Options options, Begin begin) {
-  auto opened = std::unique_ptr<Quarantine>(new Quarantine(std::move(options)));  // NOLINT: private.
+  auto opened =
+      std::unique_ptr<Quarantine>(new Quarantine(std::move(options)));  // NOLINT: private.
   if (begin == Begin::kResumed) {
     opened->read_known();
     return opened;
@@ -80,15 +81,17 @@ Status Quarantine::write(const BadRow& row) {
   const std::string& name = options_.dataset.files()[row.file].name;
   if (known_.contains({printable(name), row.offset})) return {};
   std::fprintf(file_.get(), "%s\t%llu\t%llu\t%s\t%s\n", printable(name).c_str(),
-               static_cast<unsigned long long>(row.offset), static_cast<unsigned long long>(row.line),
-               printable(row.reason).c_str(), printable(row.text).c_str());
+               static_cast<unsigned long long>(row.offset),
+               static_cast<unsigned long long>(row.line), printable(row.reason).c_str(),
+               printable(row.text).c_str());
   return {};
 }
 
 Error Quarantine::too_many(const BadRow& row) const {
   const std::string& path = options_.dataset.files()[row.file].path;
   return {Code::kCorrupt, path + ": line " + std::to_string(row.line) + " (byte " +
-                              std::to_string(row.offset) + ") is damaged: " + printable(row.reason) +
+                              std::to_string(row.offset) +
+                              ") is damaged: " + printable(row.reason) +
                               "; dataset.bad_rows = " + std::to_string(options_.allowed) +
                               " allows no more; damaged rows are kept in " + options_.path};
 }

@@ -23,9 +23,9 @@ class Quarantine {
  public:
   struct Options {
     std::string path;
-    std::uint64_t allowed = 0;      ///< `dataset.bad_rows`
-    std::uint64_t already = 0;      ///< Counted by the runs that this one goes on from.
-    const Dataset& dataset;         ///< For the files' names.
+    std::uint64_t allowed = 0;  ///< `dataset.bad_rows`
+    std::uint64_t already = 0;  ///< Counted by the runs that this one goes on from.
+    const Dataset& dataset;     ///< For the files' names.
   };
 
   /// A fresh run removes an older file; a resumed one keeps it and

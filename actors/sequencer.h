@@ -12,7 +12,8 @@ namespace forebay {
 /// Holds splits that came too early until they may be used.
 ///
 /// In exact order that is until all before them have been; in arrival order until their epoch
-/// has begun, and until the split that an earlier run left half given out has come. Bounded by the window, from which each split's bytes came; belongs to one thread.
+/// has begun, and until the split that an earlier run left half given out has come. Bounded by the
+/// window, from which each split's bytes came; belongs to one thread.
 class Sequencer {
  public:
   /// `first` is the number of the first split to use; in arrival order it only comes first if

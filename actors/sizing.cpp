@@ -17,7 +17,9 @@ constexpr std::uint64_t kMostPrefetchByDefault = 256 * kMiB;
 /// the few slabs to whole pages.
 std::uint64_t reserved(std::uint64_t bytes) { return bytes + bytes / 8 + (16 << 10); }
 
-std::string in_mib(std::uint64_t bytes) { return std::to_string((bytes + kMiB - 1) / kMiB) + " MiB"; }
+std::string in_mib(std::uint64_t bytes) {
+  return std::to_string((bytes + kMiB - 1) / kMiB) + " MiB";
+}
 
 }  // namespace
 
@@ -57,17 +59,18 @@ std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {
   return cost(rows, bytes);
 }
 
-Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing, std::uint64_t resident) {
+Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,
+                               std::uint64_t resident) {
   const std::uint64_t actors = static_cast<std::uint64_t>(spec.allocation.total()) + 2;
   const std::uint64_t fixed = resident + kSlack + actors * kPerActor;
   // One batch in the trainer's hands and one that waits, beside the one being cut.
   const std::uint64_t least = sizing.largest_split() + sizing.cutting() + 2 * sizing.batch();
   if (fixed + least > spec.memory_bytes) {
     return fail(Code::kOverloaded,
-                "pipeline.memory = " + in_mib(spec.memory_bytes) + " is too small: this job needs at least " +
-                    in_mib(fixed + least) + " (" + in_mib(fixed) + " for the process, " +
-                    in_mib(sizing.largest_split()) + " for one split, " +
-                    in_mib(sizing.cutting() + 2 * sizing.batch()) +
+                "pipeline.memory = " + in_mib(spec.memory_bytes) +
+                    " is too small: this job needs at least " + in_mib(fixed + least) + " (" +
+                    in_mib(fixed) + " for the process, " + in_mib(sizing.largest_split()) +
+                    " for one split, " + in_mib(sizing.cutting() + 2 * sizing.batch()) +
                     " for batches); raise it, or lower order.batch_size");
   }
   MemoryPlan plan;
@@ -78,11 +81,13 @@ Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing, s
   const std::uint64_t prefetch_wanted =
       spec.prefetch_bytes > 0 ? spec.prefetch_bytes
                               : std::min(spec.memory_bytes / 8, kMostPrefetchByDefault);
-  const std::uint64_t more_window =
-      std::min(spare, window_wanted > sizing.largest_split() ? window_wanted - sizing.largest_split() : 0);
+  const std::uint64_t more_window = std::min(
+      spare, window_wanted > sizing.largest_split() ? window_wanted - sizing.largest_split() : 0);
   plan.window = sizing.largest_split() + more_window;
   spare -= more_window;
-  plan.prefetch = sizing.batch() + std::min(spare, prefetch_wanted > sizing.batch() ? prefetch_wanted - sizing.batch() : 0);
+  plan.prefetch =
+      sizing.batch() +
+      std::min(spare, prefetch_wanted > sizing.batch() ? prefetch_wanted - sizing.batch() : 0);
   return plan;
 }
 

@@ -53,6 +53,7 @@ struct MemoryPlan {
 /// Wants room for a split an actor and one more a stage, and for the prefetch asked for; gives
 /// up prefetch first, then window. kOverloaded says how much is needed when not even one split
 /// and the batches that must exist at once fit.
-Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing, std::uint64_t resident);
+Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,
+                               std::uint64_t resident);
 
 }  // namespace forebay

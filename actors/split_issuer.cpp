@@ -30,7 +30,8 @@ void SplitIssuer::consumed(const SplitId& id) {
   --in_flight_;
 }
 
-// A split that finds none before it always has room, so the lowest missing one cannot be locked out.
+// A split that finds none before it always has room, so the lowest missing one cannot be locked
+// out.
 bool SplitIssuer::take_room(std::uint64_t cost) {
   if (!window_.try_take(cost)) {
     if (in_flight_ > 0) return false;

@@ -23,8 +23,8 @@ class SplitIssuer {
   /// How far arrival order may run ahead of the lowest missing split: keeps its state below 1 KB.
   static constexpr std::uint64_t kMostAhead = 96;
 
-  SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order, const Sizing& sizing,
-              MemoryBudget& window);
+  SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
+              const Sizing& sizing, MemoryBudget& window);
 
   /// `lowest_missing` is the number of the lowest split that the batcher has not got.
   void issue_what_fits(ActorPool<LoadTask>& load, std::uint64_t lowest_missing);

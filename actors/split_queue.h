@@ -29,8 +29,8 @@ class SplitQueue {
   const EpochOrder& order_;
   const std::uint64_t end_;
   std::uint64_t next_;
-  std::optional<std::uint64_t> open_;       // Issued before all others.
-  std::set<std::uint64_t> given_out_;       // Numbers to leave out.
+  std::optional<std::uint64_t> open_;  // Issued before all others.
+  std::set<std::uint64_t> given_out_;  // Numbers to leave out.
 };
 
 }  // namespace forebay

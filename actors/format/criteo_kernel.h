@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/cpu_level.h"
 #include "actors/format/column_fill.h"
 #include "actors/format/criteo_row.h"
+#include "core/base/cpu_level.h"
 
 namespace forebay {
 

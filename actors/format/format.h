@@ -39,8 +39,8 @@ struct DecodeOptions {
 
 /// What decoding a split gave. Every row the index counted is in exactly one of the three.
 struct Decoded {
-  ColumnSet columns;         ///< The rows that go on, in file order, in the format's schema.
-  std::vector<BadRow> bad;   ///< Damaged rows, in file order.
+  ColumnSet columns;           ///< The rows that go on, in file order, in the format's schema.
+  std::vector<BadRow> bad;     ///< Damaged rows, in file order.
   std::uint64_t filtered = 0;  ///< Sound rows that the filter kept back.
 };
 
@@ -55,15 +55,16 @@ class Format {
   /// `head` holds at least its first max_row_bytes bytes, or all of it.
   virtual Status accepts(std::span<const char> head) const = 0;
   /// Parses a split. Never fails for what the rows hold: damaged rows are returned, not thrown.
-  virtual Decoded decode(const RawSplit& raw, const DecodeOptions& options, BufferPool& pool) const = 0;
+  virtual Decoded decode(const RawSplit& raw, const DecodeOptions& options,
+                         BufferPool& pool) const = 0;
   /// The most bytes that a split of `rows` rows in `raw_bytes` bytes takes once decoded.
   virtual std::size_t decoded_bytes(std::size_t rows, std::size_t raw_bytes) const = 0;
 };
 
 /// Opens the format that `dataset` names, resolving `columns` against the dataset's first file, of
-/// which `head` holds at least the first max_row_bytes bytes, or all of it. Fails with kInvalid, naming the key, for an
-/// unknown format, a column or glob that matches nothing, a column used twice, a header with
-/// a wanted name twice, or a missing label.
+/// which `head` holds at least the first max_row_bytes bytes, or all of it. Fails with kInvalid,
+/// naming the key, for an unknown format, a column or glob that matches nothing, a column used
+/// twice, a header with a wanted name twice, or a missing label.
 Result<std::unique_ptr<Format>> open_format(const DatasetSpec& dataset, const ColumnSpec& columns,
                                             std::span<const char> head);
 

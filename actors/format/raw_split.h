@@ -11,10 +11,11 @@ namespace forebay {
 /// Where a run of whole rows lies in the dataset. Offsets are of the decompressed file.
 struct BlockRef {
   std::uint32_t file = 0;
-  std::uint32_t rows = 0;    ///< As the index counted them; damaged rows included, blank CSV lines not.
+  std::uint32_t rows =
+      0;  ///< As the index counted them; damaged rows included, blank CSV lines not.
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t line = 0;    ///< Number of its first line in the file, from 1.
+  std::uint64_t line = 0;  ///< Number of its first line in the file, from 1.
 };
 
 /// The undecoded bytes of a split: its blocks back to back, filling `bytes`.

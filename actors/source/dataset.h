@@ -17,23 +17,26 @@ namespace forebay {
 
 /// How a dataset is opened and where its index is kept.
 struct DatasetOptions {
-  std::string base_dir;        ///< What relative paths are relative to.
-  std::string run_dir;         ///< `.forebay`; the index is cached in `run_dir/index`, spill in `run_dir/spill`.
+  std::string base_dir;  ///< What relative paths are relative to.
+  std::string
+      run_dir;  ///< `.forebay`; the index is cached in `run_dir/index`, spill in `run_dir/spill`.
   std::uint64_t spill_limit = 0;  ///< `run.spill`: bytes that may be written decompressed.
-  bool random_access = true;   ///< Blocks will be read out of order (any shuffle).
-  int threads = 1;             ///< For indexing.
+  bool random_access = true;      ///< Blocks will be read out of order (any shuffle).
+  int threads = 1;                ///< For indexing.
   std::function<void(const std::string& line)> announce;  ///< Things to tell the user (spill).
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< Bytes read so far; any thread.
-  std::function<bool()> stopped;  ///< Asked between pieces; true ends indexing with kUnavailable "stopped".
+  std::function<void(std::uint64_t done, std::uint64_t total)>
+      progress;  ///< Bytes read so far; any thread.
+  std::function<bool()>
+      stopped;  ///< Asked between pieces; true ends indexing with kUnavailable "stopped".
 };
 
 /// One file of a dataset, indexed.
 struct DatasetFile {
-  std::string path;            ///< As opened.
-  std::string name;            ///< Relative to the dataset's common folder, `.gz`/`.zst` taken off.
-  std::uint64_t bytes = 0;     ///< Decompressed.
+  std::string path;         ///< As opened.
+  std::string name;         ///< Relative to the dataset's common folder, `.gz`/`.zst` taken off.
+  std::uint64_t bytes = 0;  ///< Decompressed.
   std::uint64_t rows = 0;
-  Digest content;              ///< XXH3-128 of the decompressed bytes.
+  Digest content;  ///< XXH3-128 of the decompressed bytes.
 };
 
 /// A dataset, indexed: its files cut into blocks of whole rows, and a way to read them.
@@ -48,7 +51,7 @@ class Dataset {
   virtual std::size_t num_blocks() const = 0;
   virtual BlockRef block(std::size_t i) const = 0;  ///< In file order, then offset order.
   virtual std::uint64_t rows() const = 0;
-  virtual std::uint64_t bytes() const = 0;          ///< Decompressed.
+  virtual std::uint64_t bytes() const = 0;  ///< Decompressed.
   virtual Digest fingerprint() const = 0;
   /// A reader for file number `file`, for one thread.
   virtual Result<std::unique_ptr<BlockSource>> open(std::uint32_t file) const = 0;
@@ -57,7 +60,8 @@ class Dataset {
 /// Expands the paths, indexes what the cache does not know, and gives the dataset. kInvalid or
 /// kNotFound for what a user has to mend before anything can start (exit 2): a path or glob that
 /// matches nothing, an unreadable file, no rows at all, a wrong column; kCorrupt for damaged
-/// content (a truncated gzip, a row longer than the limit); kOverloaded when `run.spill` is too small.
+/// content (a truncated gzip, a row longer than the limit); kOverloaded when `run.spill` is too
+/// small.
 Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const ColumnSpec& columns,
                                               const DatasetOptions& options);
 

@@ -16,7 +16,8 @@ std::size_t first_id(const SparseColumn& column, std::size_t row) {
 }
 
 /// Columns to rows, a tile at a time, so that the rows being written stay in the first cache.
-void interleave(const std::vector<float*>& columns, std::size_t begin, std::size_t end, float* out) {
+void interleave(const std::vector<float*>& columns, std::size_t begin, std::size_t end,
+                float* out) {
   constexpr std::size_t kTile = 64;
   const std::size_t width = columns.size();
   for (std::size_t tile = begin; tile < end; tile += kTile) {
@@ -29,7 +30,8 @@ void interleave(const std::vector<float*>& columns, std::size_t begin, std::size
   }
 }
 
-void fill_lengths(const SparseColumn& column, std::size_t begin, std::size_t end, std::int32_t* out) {
+void fill_lengths(const SparseColumn& column, std::size_t begin, std::size_t end,
+                  std::int32_t* out) {
   if (column.offsets == nullptr) {
     std::fill_n(out, end - begin, 1);
     return;
@@ -73,9 +75,9 @@ Batch BatchCutter::cut() {
   using Carve = SlabCarver;
   const std::size_t dense_values = batch.rows * batch.dense_features;
   const std::size_t lists = batch.rows * batch.sparse_features;
-  batch.storage = pool_.take(Carve::aligned<float>(batch.rows) + Carve::aligned<float>(dense_values) +
-                             Carve::aligned<std::int32_t>(lists) +
-                             Carve::aligned<std::int64_t>(batch.num_ids));
+  batch.storage =
+      pool_.take(Carve::aligned<float>(batch.rows) + Carve::aligned<float>(dense_values) +
+                 Carve::aligned<std::int32_t>(lists) + Carve::aligned<std::int64_t>(batch.num_ids));
   Carve carver(batch.storage.data());
   batch.labels = carver.take<float>(batch.rows);
   batch.dense = carver.take<float>(dense_values);
@@ -123,10 +125,11 @@ std::size_t BatchCutter::drop() {
 }
 
 Digest BatchCutter::digest(const Batch& batch) {
-  return Digest::of_parts({{batch.labels, batch.rows * sizeof(float)},
-                           {batch.dense, batch.rows * batch.dense_features * sizeof(float)},
-                           {batch.lengths, batch.rows * batch.sparse_features * sizeof(std::int32_t)},
-                           {batch.ids, batch.num_ids * sizeof(std::int64_t)}});
+  return Digest::of_parts(
+      {{batch.labels, batch.rows * sizeof(float)},
+       {batch.dense, batch.rows * batch.dense_features * sizeof(float)},
+       {batch.lengths, batch.rows * batch.sparse_features * sizeof(std::int32_t)},
+       {batch.ids, batch.num_ids * sizeof(std::int64_t)}});
 }
 
 }  // namespace forebay

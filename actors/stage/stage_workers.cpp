@@ -27,7 +27,8 @@ Status DecodeWorker::on(LoadedSplit&& split, PoolContext& context) {
   Decoded decoded = format_.decode(split.raw, options_, buffers_);
   split.raw = {};
   const std::size_t bytes = decoded.columns.bytes();
-  ColumnSplit columns{split.id, std::move(decoded.columns), std::move(decoded.bad), decoded.filtered};
+  ColumnSplit columns{split.id, std::move(decoded.columns), std::move(decoded.bad),
+                      decoded.filtered};
   return hand_on(next_, std::move(columns), bytes, context);
 }
 

@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 /// Aborts when an invariant of ours is broken: a bug, never a user's mistake.
-#define FOREBAY_CHECK(condition)                                                           \
-  do {                                                                                     \
-    if (!(condition)) [[unlikely]] {                                                       \
-      std::fprintf(stderr, "forebay: bug: %s (%s:%d)\n", #condition, __FILE__, __LINE__);  \
-      std::abort();                                                                        \
-    }                                                                                      \
+#define FOREBAY_CHECK(condition)                                                          \
+  do {                                                                                    \
+    if (!(condition)) [[unlikely]] {                                                      \
+      std::fprintf(stderr, "forebay: bug: %s (%s:%d)\n", #condition, __FILE__, __LINE__); \
+      std::abort();                                                                       \
+    }                                                                                     \
   } while (false)

@@ -6,8 +6,8 @@
 
 namespace forebay {
 
-/// What vector instructions a processor has. Kernels are compiled for each level and chosen at run time;
-/// they give the same bits at every one.
+/// What vector instructions a processor has. Kernels are compiled for each level and chosen at run
+/// time; they give the same bits at every one.
 enum class CpuLevel : std::uint8_t {
   kBaseline,  ///< Any x86-64.
   kAvx2,      ///< AVX2, BMI1, BMI2, POPCNT.

@@ -13,19 +13,21 @@ namespace forebay {
 
 /// How far a run has got: what a resume needs, all of it in integers (DESIGN.md, "Loader state").
 struct Position {
-  std::uint64_t epoch = 0;        ///< Epochs completed.
-  std::uint64_t split = 0;        ///< The lowest split of the epoch not yet given out whole.
-  std::uint64_t split_rows = 0;   ///< Rows of the split being given out (`open_split`) already given.
-  std::uint64_t open_split = 0;   ///< Equal to `split` in exact order; any split in arrival order.
-  std::uint64_t batches = 0;      ///< Batches given out since the start of the job.
-  std::uint64_t rows = 0;         ///< Rows given out since the start of the job.
-  std::uint64_t bad_rows = 0;     ///< Damaged rows in the splits given out whole in the first epoch.
-  std::uint64_t held_out = 0;     ///< Likewise rows held out for evaluation.
-  Digest digest;                  ///< Chain over every batch given out.
+  std::uint64_t epoch = 0;  ///< Epochs completed.
+  std::uint64_t split = 0;  ///< The lowest split of the epoch not yet given out whole.
+  std::uint64_t split_rows =
+      0;  ///< Rows of the split being given out (`open_split`) already given.
+  std::uint64_t open_split = 0;  ///< Equal to `split` in exact order; any split in arrival order.
+  std::uint64_t batches = 0;     ///< Batches given out since the start of the job.
+  std::uint64_t rows = 0;        ///< Rows given out since the start of the job.
+  std::uint64_t bad_rows = 0;    ///< Damaged rows in the splits given out whole in the first epoch.
+  std::uint64_t held_out = 0;    ///< Likewise rows held out for evaluation.
+  Digest digest;                 ///< Chain over every batch given out.
   /// Arrival order only: splits above `split` given out whole, as distances from it.
   std::vector<std::uint32_t> ahead;
 
-  /// The split of the epoch that a resumed run gives out first: one half given out, else the lowest.
+  /// The split of the epoch that a resumed run gives out first: one half given out, else the
+  /// lowest.
   std::uint64_t first_split() const { return split_rows > 0 ? open_split : split; }
 
   bool operator==(const Position&) const = default;
@@ -34,7 +36,7 @@ struct Position {
 /// `rows` consecutive rows of the epoch as tensors, in the layout of TorchRec's
 /// KeyedJaggedTensor. Immutable once made; its views live as long as it does.
 struct Batch {
-  std::uint64_t number = 0;         ///< Counts from 0 over all epochs.
+  std::uint64_t number = 0;  ///< Counts from 0 over all epochs.
   std::size_t rows = 0;
   std::size_t dense_features = 0;
   std::size_t sparse_features = 0;

@@ -29,10 +29,12 @@ struct RowOrigin {
   std::uint64_t offset() const { return packed & ((std::uint64_t{1} << 40) - 1); }
 };
 
-/// One sparse feature of a split: the ids of row i are values[offsets[i]] … values[offsets[i+1] - 1].
+/// One sparse feature of a split: the ids of row i are values[offsets[i]] … values[offsets[i+1] -
+/// 1].
 struct SparseColumn {
   std::int64_t* values = nullptr;
-  std::int32_t* offsets = nullptr;  ///< rows + 1 entries, the first 0; nullptr: one id in every row.
+  std::int32_t* offsets =
+      nullptr;  ///< rows + 1 entries, the first 0; nullptr: one id in every row.
 
   std::size_t count(std::size_t rows) const {
     return offsets == nullptr ? rows : static_cast<std::size_t>(offsets[rows]);
@@ -45,10 +47,10 @@ struct SparseColumn {
 /// as Buffer says). Has one owner at a time, who may change it; stages hand it on by moving.
 struct ColumnSet {
   std::size_t rows = 0;
-  float* labels = nullptr;            ///< 0 or 1, `rows` of them.
-  std::vector<float*> dense;          ///< Per dense feature, `rows` values.
-  std::vector<SparseColumn> sparse;   ///< Per sparse feature.
-  RowOrigin* origins = nullptr;       ///< `rows` of them; nullptr unless the decoder was asked.
+  float* labels = nullptr;           ///< 0 or 1, `rows` of them.
+  std::vector<float*> dense;         ///< Per dense feature, `rows` values.
+  std::vector<SparseColumn> sparse;  ///< Per sparse feature.
+  RowOrigin* origins = nullptr;      ///< `rows` of them; nullptr unless the decoder was asked.
   std::vector<Buffer> slabs;
 
   /// Bytes held, idle ends of the slabs included.

@@ -2,10 +2,10 @@
 
 // Lets the state live on the stack; the dispatching calls pick the widest vectors there are.
 #define XXH_STATIC_LINKING_ONLY  // NOLINT
-#include <xxh_x86dispatch.h>
-
 #include <array>
 #include <charconv>
+
+#include <xxh_x86dispatch.h>
 
 namespace forebay {
 namespace {

@@ -14,8 +14,8 @@ namespace forebay {
 /// A queue between two threads, bounded in bytes.
 ///
 /// One thread puts, one takes; any may do the rest. An item that finds none before it always
-/// fits; the budget may change at any time and only holds later items back. After close() what waits
-/// can still be taken; after stop() and fail() nothing comes any more.
+/// fits; the budget may change at any time and only holds later items back. After close() what
+/// waits can still be taken; after stop() and fail() nothing comes any more.
 template <class T>
 class ByteQueue {
  public:

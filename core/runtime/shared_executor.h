@@ -17,8 +17,8 @@ namespace forebay {
 /// What a running actor wakes goes into its thread's own slot and runs next there, while its
 /// data is warm, without a lock or a wake-up; so a pair that talks stays on one core. Everything
 /// else, and what the slot holds already, joins one queue. A thread with nothing to do looks into
-/// the queue, then into the slots of the others, then, after some looks, sleeps. The destructor joins the threads;
-/// by then nothing may be submitted any more.
+/// the queue, then into the slots of the others, then, after some looks, sleeps. The destructor
+/// joins the threads; by then nothing may be submitted any more.
 class SharedExecutor final : public Executor {
  public:
   struct Options {

@@ -10,8 +10,8 @@ namespace forebay {
 
 /// Calls a function again and again, a period apart, on a thread of its own.
 ///
-/// From its construction to its end, which waits for a call that is under way. The function must not
-/// throw and what it uses must outlive the ticker.
+/// From its construction to its end, which waits for a call that is under way. The function must
+/// not throw and what it uses must outlive the ticker.
 class Ticker {
  public:
   Ticker(std::chrono::milliseconds period, std::function<void()> tick);

@@ -1,10 +1,10 @@
 // Three functions of one's own, for op = "udf"; README.md shows the job that uses them.
 
-#include <forebay/udf.h>
-
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <forebay/udf.h>
 
 // The first dense column over the second, into the further column "ratio". Where either is
 // missing, or the second 0, the ratio stays missing.

@@ -64,7 +64,8 @@ struct Job {
     made.id.epoch = number / kSplits;
     made.id.index = number % kSplits;
     made.columns = test::numbered_rows(first_row(made.id.index), rows_in(made.id.index), pool);
-    if (made.id.index == 4) made.bad.push_back({.file = 0, .offset = 44, .line = 4, .reason = "bad", .text = ""});
+    if (made.id.index == 4)
+      made.bad.push_back({.file = 0, .offset = 44, .line = 4, .reason = "bad", .text = ""});
     made.filtered = 2;
     return made;
   }
@@ -75,7 +76,8 @@ struct Job {
     const std::uint64_t begin = start.epoch * kSplits + start.split;
     for (std::uint64_t number = begin; number < order.epochs * kSplits; ++number) {
       const auto distance = static_cast<std::uint32_t>(number - begin);
-      if (std::find(start.ahead.begin(), start.ahead.end(), distance) == start.ahead.end()) numbers.push_back(number);
+      if (std::find(start.ahead.begin(), start.ahead.end(), distance) == start.ahead.end())
+        numbers.push_back(number);
     }
     return numbers;
   }
@@ -97,7 +99,8 @@ struct Job {
   }
 };
 
-TEST_CASE("batches are full but for the last of an epoch, and none spans two epochs", "[actors][batcher]") {
+TEST_CASE("batches are full but for the last of an epoch, and none spans two epochs",
+          "[actors][batcher]") {
   Job job;
   Collected got;
   job.run(got, {}, 0);
@@ -121,7 +124,8 @@ TEST_CASE("drop_last leaves out the rows that fill no batch, in every epoch", "[
   CHECK(end.epoch == 2);
 }
 
-TEST_CASE("in exact order the batches do not depend on the order in which splits come", "[actors][batcher]") {
+TEST_CASE("in exact order the batches do not depend on the order in which splits come",
+          "[actors][batcher]") {
   Job job;
   Collected in_order;
   const Position end = job.run(in_order, {}, 0);
@@ -136,7 +140,8 @@ TEST_CASE("in exact order the batches do not depend on the order in which splits
   CHECK(in_order.bad.size() == 1);
 }
 
-TEST_CASE("a run that stops after any batch and goes on ends with the same digest", "[actors][batcher]") {
+TEST_CASE("a run that stops after any batch and goes on ends with the same digest",
+          "[actors][batcher]") {
   Job job;
   Collected whole;
   const Position end = job.run(whole, {}, 3);
@@ -152,7 +157,8 @@ TEST_CASE("a run that stops after any batch and goes on ends with the same diges
   }
 }
 
-TEST_CASE("in arrival order every row comes once an epoch, however often the run stops", "[actors][batcher]") {
+TEST_CASE("in arrival order every row comes once an epoch, however often the run stops",
+          "[actors][batcher]") {
   Job job;
   job.order.mode = Mode::kArrival;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

@@ -24,10 +24,12 @@ OrderSpec with(Shuffle shuffle, std::uint64_t seed = 1) {
 }
 
 /// (file, offset) of each block of an epoch, in the order that splits come.
-std::vector<std::pair<std::uint32_t, std::uint64_t>> places(const EpochOrder& order, std::uint64_t epoch) {
+std::vector<std::pair<std::uint32_t, std::uint64_t>> places(const EpochOrder& order,
+                                                            std::uint64_t epoch) {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> all;
   for (std::size_t split = 0; split < order.num_splits(); ++split) {
-    for (const BlockRef& block : order.blocks(epoch, split)) all.emplace_back(block.file, block.offset);
+    for (const BlockRef& block : order.blocks(epoch, split))
+      all.emplace_back(block.file, block.offset);
   }
   return all;
 }
@@ -87,13 +89,20 @@ TEST_CASE("another seed or epoch gives another order, the same gives the same", 
   CHECK(order.row_key(0, 3) != order.row_key(1, 3));
 }
 
-TEST_CASE("a split of 20,000 rows or more holds at least 16 blocks from all over", "[actors][order]") {
-  struct Size { std::uint64_t rows; std::uint32_t rows_per_block; std::uint64_t row_bytes; };
+TEST_CASE("a split of 20,000 rows or more holds at least 16 blocks from all over",
+          "[actors][order]") {
+  struct Size {
+    std::uint64_t rows;
+    std::uint32_t rows_per_block;
+    std::uint64_t row_bytes;
+  };
   // The slot rule of DESIGN.md: 5 MB → 2 KiB slots, 2.5 GB → 16 KiB slots, 1 TB → 256 KiB slots.
-  for (const Size size : {Size{20'000, 8, 250}, Size{10'000'000, 65, 250}, Size{400'000, 1, 300'000}}) {
+  for (const Size size :
+       {Size{20'000, 8, 250}, Size{10'000'000, 65, 250}, Size{400'000, 1, 300'000}}) {
     const FakeDataset dataset({size.rows}, size.rows_per_block, size.row_bytes);
     const EpochOrder order(dataset, with(Shuffle::kAll));
-    for (const std::size_t split : {std::size_t{0}, order.num_splits() / 2, order.num_splits() - 1}) {
+    for (const std::size_t split :
+         {std::size_t{0}, order.num_splits() / 2, order.num_splits() - 1}) {
       const auto blocks = order.blocks(0, split);
       CHECK(blocks.size() >= 16);
       CHECK(blocks.front().offset < dataset.bytes() / 8);
@@ -107,15 +116,18 @@ std::vector<std::uint64_t> rows_from(const EpochOrder& order, std::size_t first,
   std::vector<std::uint64_t> all;
   for (std::size_t split = first; all.size() < rows; ++split) {
     std::vector<std::uint64_t> own;
-    for (const BlockRef& block : order.blocks(0, split)) own.insert(own.end(), block.rows, block.offset);
+    for (const BlockRef& block : order.blocks(0, split))
+      own.insert(own.end(), block.rows, block.offset);
     Random random(order.row_key(0, split));
-    for (std::size_t left = own.size(); left > 1; --left) std::swap(own[left - 1], own[random.below(left)]);
+    for (std::size_t left = own.size(); left > 1; --left)
+      std::swap(own[left - 1], own[random.below(left)]);
     all.insert(all.end(), own.begin(), own.end());
   }
   return all;
 }
 
-TEST_CASE("at 10 M rows a batch of 8192 comes from at least 64 separate places", "[actors][order]") {
+TEST_CASE("at 10 M rows a batch of 8192 comes from at least 64 separate places",
+          "[actors][order]") {
   for (const std::uint64_t row_bytes : {12, 30, 150, 170, 250, 1000}) {
     const auto rows_per_block = static_cast<std::uint32_t>(16384 / row_bytes);
     const FakeDataset dataset({10'000'000}, rows_per_block, row_bytes);
@@ -135,7 +147,8 @@ TEST_CASE("at 10 M rows a batch of 8192 comes from at least 64 separate places",
   }
 }
 
-TEST_CASE("20,000 rows are mixed: no rank correlation, hardly a successor kept", "[actors][order]") {
+TEST_CASE("20,000 rows are mixed: no rank correlation, hardly a successor kept",
+          "[actors][order]") {
   const FakeDataset dataset({20'000}, 8, 250);
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const EpochOrder order(dataset, with(Shuffle::kAll, seed));
@@ -143,10 +156,12 @@ TEST_CASE("20,000 rows are mixed: no rank correlation, hardly a successor kept",
     for (std::size_t split = 0; split < order.num_splits(); ++split) {
       std::vector<double> rows;
       for (const BlockRef& block : order.blocks(0, split)) {
-        for (std::uint32_t row = 0; row < block.rows; ++row) rows.push_back(static_cast<double>(block.line + row));
+        for (std::uint32_t row = 0; row < block.rows; ++row)
+          rows.push_back(static_cast<double>(block.line + row));
       }
       Random random(order.row_key(0, split));
-      for (std::size_t left = rows.size(); left > 1; --left) std::swap(rows[left - 1], rows[random.below(left)]);
+      for (std::size_t left = rows.size(); left > 1; --left)
+        std::swap(rows[left - 1], rows[random.below(left)]);
       old_places.insert(old_places.end(), rows.begin(), rows.end());
     }
     REQUIRE(old_places.size() == 20'000);

@@ -73,16 +73,17 @@ class Job {
     const Sizing sizing(*dataset_, *plan_, order);
     auto planned = plan_memory(spec, sizing, 0);
     REQUIRE(planned);
-    return std::make_unique<Pipeline>(Pipeline::Options{.dataset = *dataset_,
-                                                        .plan = *plan_,
-                                                        .order = order,
-                                                        .allocation = allocation,
-                                                        .memory = *planned,
-                                                        .decode = {.filter = filter, .keep_origins = false},
-                                                        .start = start,
-                                                        .buffers = buffers_,
-                                                        .clock = clock_,
-                                                        .on_damaged = on_damaged});
+    return std::make_unique<Pipeline>(
+        Pipeline::Options{.dataset = *dataset_,
+                          .plan = *plan_,
+                          .order = order,
+                          .allocation = allocation,
+                          .memory = *planned,
+                          .decode = {.filter = filter, .keep_origins = false},
+                          .start = start,
+                          .buffers = buffers_,
+                          .clock = clock_,
+                          .on_damaged = on_damaged});
   }
 
   /// Pulls at most `batches`.
@@ -127,7 +128,8 @@ TEST_CASE("the batches are the same for every allocation and memory limit", "[ac
   CHECK(usual.rows.size() == 4600);
   CHECK(usual.batch_rows.size() == 46);
   CHECK(usual.end.epoch == 2);
-  for (const Allocation& allocation : {Allocation{4, 3, 2, 5}, Allocation{1, 6, 1, 1}, Allocation{8, 1, 1, 2}}) {
+  for (const Allocation& allocation :
+       {Allocation{4, 3, 2, 5}, Allocation{1, 6, 1, 1}, Allocation{8, 1, 1, 2}}) {
     for (const std::uint64_t memory : {std::uint64_t{1} << 28, std::uint64_t{30} << 20}) {
       const Run run = Job::pull(*job.start(allocation, memory));
       CHECK(run.end.digest == usual.end.digest);
@@ -158,7 +160,8 @@ TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][
     run.rows.insert(run.rows.end(), more.rows.begin(), more.rows.end());
     run.end = more.end;
     if (more.batch_rows.empty()) break;
-    REQUIRE(pipeline->resize(static_cast<Stage>(random.below(4)), 1 + static_cast<int>(random.below(5))));
+    REQUIRE(pipeline->resize(static_cast<Stage>(random.below(4)),
+                             1 + static_cast<int>(random.below(5))));
     REQUIRE(pipeline->set_prefetch(1 + random.below(1 << 20)));
   }
   CHECK(run.rows == usual.rows);
@@ -172,7 +175,8 @@ TEST_CASE("a resumed run ends with the digest of one that was not stopped", "[ac
   std::vector<std::string> rows;
   std::size_t pulled = 1;
   while (position.epoch < job.order.epochs) {
-    const Allocation allocation{static_cast<int>(pulled % 3) + 1, static_cast<int>(pulled % 4) + 1, 1, 2};
+    const Allocation allocation{static_cast<int>(pulled % 3) + 1, static_cast<int>(pulled % 4) + 1,
+                                1, 2};
     const Run part = Job::pull(*job.start(allocation, 1 << 28, position), pulled++ % 7 + 1);
     rows.insert(rows.end(), part.rows.begin(), part.rows.end());
     position = part.end;
@@ -181,7 +185,8 @@ TEST_CASE("a resumed run ends with the digest of one that was not stopped", "[ac
   CHECK(position == whole.end);
 }
 
-TEST_CASE("a finished run that is resumed gives nothing and stays where it is", "[actors][pipeline]") {
+TEST_CASE("a finished run that is resumed gives nothing and stays where it is",
+          "[actors][pipeline]") {
   Job job;
   const Run whole = Job::pull(*job.start({1, 1, 1, 1}));
   const Run again = Job::pull(*job.start({1, 1, 1, 1}, 1 << 28, whole.end));
@@ -189,7 +194,8 @@ TEST_CASE("a finished run that is resumed gives nothing and stays where it is", 
   CHECK(again.end == whole.end);
 }
 
-TEST_CASE("arrival order gives every row once an epoch, over any number of resumes", "[actors][pipeline]") {
+TEST_CASE("arrival order gives every row once an epoch, over any number of resumes",
+          "[actors][pipeline]") {
   Job job;
   job.order.mode = OrderSpec::Mode::kArrival;
   Position position;
@@ -204,7 +210,8 @@ TEST_CASE("arrival order gives every row once an epoch, over any number of resum
   CHECK(std::all_of(seen.begin(), seen.end(), [](const auto& entry) { return entry.second == 2; }));
 }
 
-TEST_CASE("training and held-out rows are the dataset, each row on one side", "[actors][pipeline]") {
+TEST_CASE("training and held-out rows are the dataset, each row on one side",
+          "[actors][pipeline]") {
   Job job;
   job.order.epochs = 1;
   job.filter = RowFilter(RowFilter::Keep::kTraining, 1, 0.25);
@@ -220,7 +227,8 @@ TEST_CASE("training and held-out rows are the dataset, each row on one side", "[
   CHECK(all.size() == 2300);
 }
 
-TEST_CASE("damaged rows are counted once, quarantined, and leave the batches full", "[actors][pipeline]") {
+TEST_CASE("damaged rows are counted once, quarantined, and leave the batches full",
+          "[actors][pipeline]") {
   Job job({3, 999, 1000, 2299});
   auto quarantine = Quarantine::open(
       {.path = job.path("quarantine.tsv"), .allowed = 4, .already = 0, .dataset = job.dataset()},
@@ -234,7 +242,8 @@ TEST_CASE("damaged rows are counted once, quarantined, and leave the batches ful
   CHECK(std::count(run.batch_rows.begin(), run.batch_rows.end(), 100U) == 44);
 }
 
-TEST_CASE("one damaged row more than allowed ends the run with an error that names it", "[actors][pipeline]") {
+TEST_CASE("one damaged row more than allowed ends the run with an error that names it",
+          "[actors][pipeline]") {
   Job job({500});
   auto quarantine = Quarantine::open(
       {.path = job.path("quarantine.tsv"), .allowed = 0, .already = 0, .dataset = job.dataset()},
@@ -254,7 +263,8 @@ TEST_CASE("one damaged row more than allowed ends the run with an error that nam
   CHECK_THAT(message, Catch::Contains("day_0.tsv: line 501") && Catch::Contains("bad_rows"));
 }
 
-TEST_CASE("a stopped pipeline gives nothing more and lets go of its threads", "[actors][pipeline]") {
+TEST_CASE("a stopped pipeline gives nothing more and lets go of its threads",
+          "[actors][pipeline]") {
   Job job;
   const auto pipeline = job.start({2, 2, 2, 2});
   REQUIRE(pipeline->next());
@@ -274,7 +284,8 @@ TEST_CASE("memory too small for one split is refused with what is needed", "[act
   auto refused = plan_memory(spec, sizing, 8 << 20);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kOverloaded);
-  CHECK_THAT(refused.error().message, Catch::Contains("pipeline.memory = 10 MiB") && Catch::Contains("at least"));
+  CHECK_THAT(refused.error().message,
+             Catch::Contains("pipeline.memory = 10 MiB") && Catch::Contains("at least"));
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ namespace forebay::test {
 inline ColumnSet numbered_rows(std::size_t first, std::size_t rows, BufferPool& pool) {
   ColumnSet set;
   set.rows = rows;
-  set.slabs.push_back(pool.take(SlabCarver::aligned<float>(rows) * 2 + SlabCarver::aligned<std::int64_t>(rows) +
-                                SlabCarver::aligned<std::int64_t>(rows * 2) +
-                                SlabCarver::aligned<std::int32_t>(rows + 1)));
+  set.slabs.push_back(pool.take(
+      SlabCarver::aligned<float>(rows) * 2 + SlabCarver::aligned<std::int64_t>(rows) +
+      SlabCarver::aligned<std::int64_t>(rows * 2) + SlabCarver::aligned<std::int32_t>(rows + 1)));
   SlabCarver carver(set.slabs.back().data());
   set.labels = carver.take<float>(rows);
   set.dense.push_back(carver.take<float>(rows));
@@ -32,7 +32,8 @@ inline ColumnSet numbered_rows(std::size_t first, std::size_t rows, BufferPool& 
     set.labels[i] = static_cast<float>(number % 2);
     set.dense[0][i] = static_cast<float>(number);
     set.sparse[0].values[i] = static_cast<std::int64_t>(number);
-    for (std::size_t k = 0; k < number % 3; ++k) jagged.values[filled++] = static_cast<std::int64_t>(number);
+    for (std::size_t k = 0; k < number % 3; ++k)
+      jagged.values[filled++] = static_cast<std::int64_t>(number);
     jagged.offsets[i + 1] = filled;
   }
   return set;

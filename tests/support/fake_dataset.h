@@ -15,10 +15,14 @@ class FakeDataset final : public Dataset {
   FakeDataset(const std::vector<std::uint64_t>& files, std::uint32_t rows_per_block,
               std::uint64_t row_bytes) {
     for (std::uint32_t file = 0; file < files.size(); ++file) {
-      files_.push_back({"day_" + std::to_string(file), "day_" + std::to_string(file),
-                        files[file] * row_bytes, files[file], {}});
+      files_.push_back({"day_" + std::to_string(file),
+                        "day_" + std::to_string(file),
+                        files[file] * row_bytes,
+                        files[file],
+                        {}});
       for (std::uint64_t row = 0; row < files[file]; row += rows_per_block) {
-        const auto rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(rows_per_block, files[file] - row));
+        const auto rows =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(rows_per_block, files[file] - row));
         blocks_.push_back({file, rows, row * row_bytes, rows * row_bytes, row + 1});
       }
       rows_ += files[file];

@@ -20,7 +20,10 @@ namespace {
 /// Everything that the plain loop and the pipeline both work with.
 struct Bench {
   explicit Bench(const IngestBenchOptions& given)
-      : options(given), budget(given.memory_bytes), buffers(budget), order(given.dataset, given.order) {
+      : options(given),
+        budget(given.memory_bytes),
+        buffers(budget),
+        order(given.dataset, given.order) {
     for (const DatasetFile& file : given.dataset.files()) names.push_back(file.name);
   }
 
@@ -85,16 +88,17 @@ Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
   const Sizing sizing(options.dataset, options.plan, options.order);
   auto memory = plan_memory(spec, sizing, 0);
   if (!memory) return pass(memory);
-  return std::make_unique<Pipeline>(Pipeline::Options{.dataset = options.dataset,
-                     .plan = options.plan,
-                     .order = options.order,
-                     .allocation = options.allocation,
-                     .memory = *memory,
-                     .decode = {},
-                     .start = {},
-                     .buffers = bench.buffers,
-                     .clock = bench.clock,
-                     .on_damaged = [](const std::vector<BadRow>&) { return Status{}; }});
+  return std::make_unique<Pipeline>(
+      Pipeline::Options{.dataset = options.dataset,
+                        .plan = options.plan,
+                        .order = options.order,
+                        .allocation = options.allocation,
+                        .memory = *memory,
+                        .decode = {},
+                        .start = {},
+                        .buffers = bench.buffers,
+                        .clock = bench.clock,
+                        .on_damaged = [](const std::vector<BadRow>&) { return Status{}; }});
 }
 
 Status whole_pipeline(Bench& bench) {
@@ -174,7 +178,8 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
         status);
     if (!status) return status;
   }
-  std::vector<double>* series[] = {&times.copy, &times.decode, &times.shuffle, &times.transform, &times.batch, &times.load};
+  std::vector<double>* series[] = {&times.copy,      &times.decode, &times.shuffle,
+                                   &times.transform, &times.batch,  &times.load};
   for (int i = 0; i < 6; ++i) series[i]->push_back(spent[i] / static_cast<double>(rows) * 1e9);
   return {};
 }

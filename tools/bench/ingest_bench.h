@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/pipeline_spec.h"
 #include "actors/order_spec.h"
+#include "actors/pipeline_spec.h"
 #include "actors/source/dataset.h"
 #include "actors/transform/transform.h"
 #include "core/base/result.h"
@@ -24,8 +24,8 @@ struct IngestBenchOptions {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 };
 
-/// Measures decoding against copying the same bytes, each stage alone, and the whole pipeline against
-/// the same pure functions in a plain loop on `threads` threads; all interleaved.
+/// Measures decoding against copying the same bytes, each stage alone, and the whole pipeline
+/// against the same pure functions in a plain loop on `threads` threads; all interleaved.
 Result<std::vector<BenchResult>> bench_ingest(const IngestBenchOptions& options);
 
 /// Trains `model` on the pipeline's batches and on one cached batch, in turns.

@@ -23,7 +23,8 @@ namespace {
 
 using Results = Result<std::vector<BenchResult>>;
 
-Result<std::uint64_t> count_of(const Invocation& invocation, const std::string& option, std::uint64_t otherwise) {
+Result<std::uint64_t> count_of(const Invocation& invocation, const std::string& option,
+                               std::uint64_t otherwise) {
   const std::string text = invocation.value(option);
   if (text.empty()) return otherwise;
   std::uint64_t number = 0;
@@ -46,7 +47,8 @@ const BenchResult& pipeline_of(const std::vector<BenchResult>& results) {
                        [](const BenchResult& result) { return result.name == "pipeline"; });
 }
 
-IngestBenchOptions options_for(const Dataset& dataset, const TransformPlan& plan, std::uint64_t rounds) {
+IngestBenchOptions options_for(const Dataset& dataset, const TransformPlan& plan,
+                               std::uint64_t rounds) {
   const int cpus = available_cpus();
   return {.dataset = dataset,
           .plan = plan,
@@ -63,8 +65,7 @@ Results public_loader(const std::string& folder, const BenchData& data, double o
                               " '" + data.folder() + "'/*.tsv");
   if (!said) return pass(said);
   const double theirs = (*said)["rows_per_second"];
-  return std::vector<BenchResult>{
-      {"pipeline_over_pyarrow", ours, "rows/s", theirs, ours / theirs}};
+  return std::vector<BenchResult>{{"pipeline_over_pyarrow", ours, "rows/s", theirs, ours / theirs}};
 }
 
 /// Rows/s at the asked-for size against a tenth of it.
@@ -125,7 +126,8 @@ Results run_train_bench(const Invocation& invocation) {
   if (!model) return pass(model);
   auto bench = bench_training_fed(options_for(**dataset, *plan, 1), **model);
   if (!bench) return pass(bench);
-  return std::vector<BenchResult>{{"train_with_pipeline", bench->fed, "rows/s", bench->cached, bench->ratio()}};
+  return std::vector<BenchResult>{
+      {"train_with_pipeline", bench->fed, "rows/s", bench->cached, bench->ratio()}};
 }
 
 /// The actor runtime, in turns with the same workloads by the program `--public` names
@@ -157,7 +159,8 @@ Results run_bench_of(const std::string& part, const Invocation& invocation) {
   if (part == "ingest") return run_ingest_bench(invocation);
   if (part == "train") return run_train_bench(invocation);
   if (part == "runtime") return run_runtime_bench_of(invocation);
-  return fail(Code::kInvalid, "bench " + part + ": not in this version; known are ingest, runtime and train");
+  return fail(Code::kInvalid,
+              "bench " + part + ": not in this version; known are ingest, runtime and train");
 }
 
 void print(const std::vector<BenchResult>& results) {
@@ -184,7 +187,8 @@ Exit run_bench(const Invocation& invocation) {
   auto results = run_bench_of(invocation.arguments.front(), invocation);
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!results) {
-    return results.error().code == Code::kInvalid ? Exit::refused(results.error()) : Exit::failed(results.error());
+    return results.error().code == Code::kInvalid ? Exit::refused(results.error())
+                                                  : Exit::failed(results.error());
   }
   if (!invocation.has("--json")) {
     print(*results);

@@ -50,12 +50,12 @@ struct Exit {
 /// A subcommand: how it is called, and the function that does it.
 struct Command {
   std::string_view name;
-  std::string_view summary;   ///< One line for `forebay help`.
+  std::string_view summary;        ///< One line for `forebay help`.
   std::string_view argument = {};  ///< `JOB`, `FILE…` or empty.
   std::size_t fewest_arguments = 0;
   std::size_t most_arguments = 0;
   std::vector<OptionSpec> options = {};
-  std::string_view example = {};                  ///< Lines for `--help`.
+  std::string_view example = {};             ///< Lines for `--help`.
   Exit (*run)(const Invocation&) = nullptr;  ///< Absent where the command is not built yet.
 };
 

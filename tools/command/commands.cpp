@@ -84,13 +84,14 @@ std::vector<Command> machine_commands() {
        .argument = "ingest|runtime|train",
        .fewest_arguments = 1,
        .most_arguments = 1,
-       .options = {{"--rows", "N", "rows of made-up data to measure with (default 2000000)"},
-                   {"--rounds", "N", "interleaved rounds, of which medians are taken (default 5)"},
-                   {"--growth", "", "ingest: also at a tenth of the rows"},
-                   {"--public", "PATH",
-                    "ingest: also the loader in PATH (tests/bench/public); runtime: also the program PATH "
-                    "(caf_runtime)"},
-                   kJsonOption},
+       .options =
+           {{"--rows", "N", "rows of made-up data to measure with (default 2000000)"},
+            {"--rounds", "N", "interleaved rounds, of which medians are taken (default 5)"},
+            {"--growth", "", "ingest: also at a tenth of the rows"},
+            {"--public", "PATH",
+             "ingest: also the loader in PATH (tests/bench/public); runtime: also the program PATH "
+             "(caf_runtime)"},
+            kJsonOption},
        .example = "  forebay bench ingest --public tests/bench/public\n"
                   "  forebay bench train --json",
        .run = run_bench},

@@ -9,7 +9,6 @@
 #include "tools/json_object.h"
 #include "tools/process/run_dir.h"
 #include "tools/process/stop_request.h"
-#include "tools/run/indexing_progress.h"
 #include "tools/run/run_screen.h"
 
 namespace forebay {
@@ -26,8 +25,6 @@ void print_files(const Dataset& dataset) {
 }
 
 Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
-  const SystemClock clock;
-  IndexingProgress progress(clock.now());
   const JobRun::Hooks hooks = RunScreen::opening();
   return open_dataset(job.dataset, job.columns,
                       {.base_dir = job.base_dir,
@@ -36,12 +33,7 @@ Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
                        .random_access = job.order.shuffle != OrderSpec::Shuffle::kNone,
                        .threads = job.pipeline.cpus,
                        .announce = hooks.announce,
-                       .progress =
-                           [&](std::uint64_t done, std::uint64_t total) {
-                             if (auto line = progress.line(done, total, clock.now())) {
-                               hooks.announce(*line);
-                             }
-                           },
+                       .progress = hooks.indexing,
                        .stopped = hooks.stopped});
 }
 

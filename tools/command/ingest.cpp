@@ -87,7 +87,8 @@ Exit Ingest::run() {
   if (!held) return Exit::refused(held.error());
   if (auto status = limit_cpus(job_.pipeline.cpus); !status) return Exit::refused(status.error());
   if (auto status = prepare(); !status) {
-    return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::refused(status.error());
+    return StopRequest::requested() ? Exit::stopped(StopRequest::signal())
+                                    : Exit::refused(status.error());
   }
   RunScreen screen(*run_, job_, "ingest");
   const Status pulled = pull();

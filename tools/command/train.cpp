@@ -75,19 +75,23 @@ Status Train::open_checkpoints() {
   if (!store) return pass(store);
   checkpoints_ = std::make_unique<CheckpointStore>(std::move(*store));
   if (checkpoints_->empty()) {
-    if (invocation_.has("--resume")) say("no checkpoint in " + directory + ": training starts anew");
+    if (invocation_.has("--resume"))
+      say("no checkpoint in " + directory + ": training starts anew");
     return {};
   }
   if (invocation_.has("--restart")) return {};
   if (!invocation_.has("--resume")) {
-    return fail(Code::kInvalid, directory + " holds checkpoints of an earlier run: add --resume to go on from the "
-                                            "last, --restart to remove them and start anew");
+    return fail(Code::kInvalid,
+                directory +
+                    " holds checkpoints of an earlier run: add --resume to go on from the "
+                    "last, --restart to remove them and start anew");
   }
   auto found = checkpoints_->find_last();
   if (!found) return pass(found);
   for (const std::string& damaged : found->damaged) say(damaged);
   from_ = std::move(found->checkpoint);
-  say(from_ ? "going on from " + from_->path : "no complete checkpoint in " + directory + ": training starts anew");
+  say(from_ ? "going on from " + from_->path
+            : "no complete checkpoint in " + directory + ": training starts anew");
   return {};
 }
 
@@ -121,7 +125,8 @@ Status Train::prepare() {
   if (auto status = make_model(); !status) return status;
   if (auto status = open_evaluation(); !status) return status;
   if (auto status = resume(); !status) return status;
-  if (auto status = run_->start(resident_, std::numeric_limits<std::uint64_t>::max()); !status) return status;
+  if (auto status = run_->start(resident_, std::numeric_limits<std::uint64_t>::max()); !status)
+    return status;
   return checkpoints_ && invocation_.has("--restart") ? checkpoints_->clear() : Status{};
 }
 
@@ -166,7 +171,8 @@ Exit Train::run() {
   if (!held) return Exit::refused(held.error());
   if (auto status = limit_cpus(job_.pipeline.cpus); !status) return Exit::refused(status.error());
   if (auto status = prepare(); !status) {
-    return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::refused(status.error());
+    return StopRequest::requested() ? Exit::stopped(StopRequest::signal())
+                                    : Exit::refused(status.error());
   }
   RunScreen screen(*run_, job_, "train");
   auto progress = train();

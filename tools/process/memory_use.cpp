@@ -1,10 +1,11 @@
 #include "tools/process/memory_use.h"
 
-#include <malloc.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
+
+#include <malloc.h>
+#include <time.h>
 
 #include "tools/process/machine.h"
 

@@ -21,12 +21,13 @@ Result<RunDir> RunDir::hold(const std::string& path) {
   if (lock < 0) return fail(Code::kInvalid, "run.dir " + file + ": " + std::strerror(errno));
   RunDir held(lock);
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    return fail(Code::kUnavailable, path + " is in use by process " + read_small_file(file) +
-                                        "; wait for it, or give this run its own with --set run.dir=DIR");
+    return fail(Code::kUnavailable,
+                path + " is in use by process " + read_small_file(file) +
+                    "; wait for it, or give this run its own with --set run.dir=DIR");
   }
   const std::string pid = std::to_string(::getpid());
-  const bool written = ::ftruncate(lock, 0) == 0 &&
-                       ::pwrite(lock, pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+  const bool written = ::ftruncate(lock, 0) == 0 && ::pwrite(lock, pid.data(), pid.size(), 0) ==
+                                                        static_cast<ssize_t>(pid.size());
   if (!written) return fail(Code::kUnavailable, "run.dir " + file + ": " + std::strerror(errno));
   return held;
 }

@@ -1,7 +1,8 @@
 #include "tools/process/stop_request.h"
 
-#include <csignal>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace forebay {
 namespace {

@@ -4,8 +4,8 @@
 
 namespace forebay {
 
-/// SIGINT and SIGTERM as a flag: the first asks for an orderly stop, a second one ends the process at
-/// once with 130 or 143.
+/// SIGINT and SIGTERM as a flag: the first asks for an orderly stop, a second one ends the process
+/// at once with 130 or 143.
 ///
 /// Install once, early in main, before any thread starts; the flag may be read from any thread. The
 /// state behind it is the process's, as a signal handler's has to be.

@@ -20,15 +20,16 @@ void append_float(std::string& text, float value) {
     return;
   }
   std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), static_cast<double>(value),
-                                 std::chars_format::general, 9);
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                 static_cast<double>(value), std::chars_format::general, 9);
   text.append(digits.data(), end.ptr);
 }
 
 template <class Integer>
 void append_integer(std::string& text, Integer value) {
   std::array<char, 24> digits;
-  text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+  text.append(digits.data(),
+              std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
 }
 
 /// Where each feature's ids begin.
@@ -37,7 +38,8 @@ std::vector<const std::int64_t*> first_ids(const Batch& batch) {
   const std::int64_t* at = batch.ids;
   for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
     first.push_back(at);
-    for (std::size_t row = 0; row < batch.rows; ++row) at += batch.lengths[feature * batch.rows + row];
+    for (std::size_t row = 0; row < batch.rows; ++row)
+      at += batch.lengths[feature * batch.rows + row];
   }
   return first;
 }

@@ -30,7 +30,9 @@ Error as_evaluation(Error error) {
   return error;
 }
 
-std::string short_hash(const std::string& text) { return Digest::of(text.data(), text.size()).hex().substr(0, 16); }
+std::string short_hash(const std::string& text) {
+  return Digest::of(text.data(), text.size()).hex().substr(0, 16);
+}
 
 std::string names_of(const Schema& schema) {
   std::string names;
@@ -42,15 +44,19 @@ std::string names_of(const Schema& schema) {
 
 std::string name_of(OrderSpec::Shuffle shuffle) {
   switch (shuffle) {
-    case OrderSpec::Shuffle::kAll: return "true";
-    case OrderSpec::Shuffle::kFile: return "file";
-    case OrderSpec::Shuffle::kNone: return "false";
+    case OrderSpec::Shuffle::kAll:
+      return "true";
+    case OrderSpec::Shuffle::kFile:
+      return "file";
+    case OrderSpec::Shuffle::kNone:
+      return "false";
   }
   return {};
 }
 
 std::string csv_of(const DatasetSpec& dataset) {
-  return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") + dataset.csv.list_delimiter;
+  return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") +
+         dataset.csv.list_delimiter;
 }
 
 }  // namespace
@@ -75,8 +81,8 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
   auto plan = TransformPlan::compile(job.transforms, run->dataset_->format().schema());
   if (!plan) return pass(plan);
   run->plan_ = std::make_unique<TransformPlan>(std::move(*plan));
-  run->quarantine_path_ =
-      job.run.dir + (rows == Rows::kEvaluationFiles ? "/quarantine-evaluate.tsv" : "/quarantine.tsv");
+  run->quarantine_path_ = job.run.dir + (rows == Rows::kEvaluationFiles ? "/quarantine-evaluate.tsv"
+                                                                        : "/quarantine.tsv");
   return run;
 }
 
@@ -104,7 +110,8 @@ Status JobRun::resume(const LoaderState& saved) {
     std::string what = "its files are not those of the run to resume";
     Digest before;
     if (Digest::parse(saved.fingerprint, before)) {
-      if (auto changed = changed_files(job_.run.dir, before, *dataset_); changed && !changed->empty()) {
+      if (auto changed = changed_files(job_.run.dir, before, *dataset_);
+          changed && !changed->empty()) {
         what = changed->front();
       }
     }
@@ -118,9 +125,12 @@ Status JobRun::resume(const LoaderState& saved) {
 RowFilter JobRun::filter() const {
   const double share = job_.trainer.evaluate_share;
   switch (rows_) {
-    case Rows::kTraining: return {RowFilter::Keep::kTraining, order_.seed, share};
-    case Rows::kHeldOut: return {RowFilter::Keep::kHeldOut, order_.seed, share};
-    case Rows::kEvaluationFiles: return {};
+    case Rows::kTraining:
+      return {RowFilter::Keep::kTraining, order_.seed, share};
+    case Rows::kHeldOut:
+      return {RowFilter::Keep::kHeldOut, order_.seed, share};
+    case Rows::kEvaluationFiles:
+      return {};
   }
   return {};
 }
@@ -156,17 +166,17 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
   }
   budget_ = std::make_unique<MemoryBudget>(memory->buffers);
   buffers_ = std::make_unique<BufferPool>(*budget_);
-  pipeline_ = std::make_unique<Pipeline>(
-      Pipeline::Options{.dataset = *dataset_,
-                        .plan = *plan_,
-                        .order = order_,
-                        .allocation = job_.pipeline.allocation,
-                        .memory = *memory,
-                        .decode = {.filter = filter(), .keep_origins = plan_->needs_origins()},
-                        .start = begin_,
-                        .buffers = *buffers_,
-                        .clock = clock_,
-                        .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); }});
+  pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
+      .dataset = *dataset_,
+      .plan = *plan_,
+      .order = order_,
+      .allocation = job_.pipeline.allocation,
+      .memory = *memory,
+      .decode = {.filter = filter(), .keep_origins = plan_->needs_origins()},
+      .start = begin_,
+      .buffers = *buffers_,
+      .clock = clock_,
+      .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); }});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
   return {};
 }

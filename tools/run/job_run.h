@@ -21,7 +21,8 @@ namespace forebay {
 ///
 /// Opened in steps, since a model has to be made between them: open() indexes and checks, resume()
 /// says where to begin, start() divides the memory and runs the pipeline. Owns all of it. The
-/// job must outlive it. Belongs to one thread, but what pipeline() and source() say of theirs holds.
+/// job must outlive it. Belongs to one thread, but what pipeline() and source() say of theirs
+/// holds.
 class JobRun {
  public:
   /// Which rows: those trained on, those held out of them, or `trainer.evaluate`'s files.
@@ -60,7 +61,8 @@ class JobRun {
 
   /// Ends the stream of batches. From any thread, once.
   void stop();
-  /// Lets go of the pipeline and its memory; only the dataset and the schema may be asked for after.
+  /// Lets go of the pipeline and its memory; only the dataset and the schema may be asked for
+  /// after.
   void close();
 
  private:

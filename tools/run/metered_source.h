@@ -14,12 +14,15 @@ namespace forebay {
 
 /// What the trainer pulls from: the pipeline, with a count of what came and how long it waited.
 ///
-/// Ends the stream early after `max_batches` or once the pipeline was stopped. next() belongs to one
-/// thread; the counts may be read from any.
+/// Ends the stream early after `max_batches` or once the pipeline was stopped. next() belongs to
+/// one thread; the counts may be read from any.
 class MeteredSource final : public BatchSource {
  public:
   MeteredSource(Pipeline& pipeline, const Clock& clock, Position start, std::uint64_t max_batches)
-      : pipeline_(pipeline), clock_(clock), position_(std::move(start)), max_batches_(max_batches) {}
+      : pipeline_(pipeline),
+        clock_(clock),
+        position_(std::move(start)),
+        max_batches_(max_batches) {}
 
   Result<std::shared_ptr<const Batch>> next() override;
 

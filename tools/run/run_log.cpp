@@ -12,8 +12,8 @@ constexpr std::size_t kMostBytes = 4 << 20;
 
 RunLog::RunLog(const std::string& run_dir, const std::string& command) {
   try {
-    auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(run_dir + "/logs/" + command + ".log",
-                                                                       kMostBytes, /*max_files=*/1);
+    auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
+        run_dir + "/logs/" + command + ".log", kMostBytes, /*max_files=*/1);
     logger_ = std::make_shared<spdlog::logger>(command, std::move(sink));
     logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
     logger_->flush_on(spdlog::level::info);

@@ -15,9 +15,10 @@ namespace forebay {
 class RunMonitor {
  public:
   struct Hooks {
-    std::function<void()> show_progress;                ///< Each look; must be cheap.
-    std::function<void(const std::string&)> warn;       ///< Once a stall.
-    std::function<void(const std::string&)> give_up;    ///< After `run.stall_fail`; does not return to work.
+    std::function<void()> show_progress;           ///< Each look; must be cheap.
+    std::function<void(const std::string&)> warn;  ///< Once a stall.
+    std::function<void(const std::string&)>
+        give_up;  ///< After `run.stall_fail`; does not return to work.
   };
 
   RunMonitor(const JobRun& run, const RunSpec& spec, Hooks hooks);

@@ -11,13 +11,13 @@ namespace forebay {
 
 /// The figures that `ingest` and `train` both end with; the names are those of the JSON.
 struct RunOutcome {
-  std::uint64_t rows = 0;     ///< Of this run, as are batches and seconds.
+  std::uint64_t rows = 0;  ///< Of this run, as are batches and seconds.
   std::uint64_t batches = 0;
   double seconds = 0;
   double starved_ratio = 0;
   std::uint64_t bad_rows = 0;
   std::uint64_t rows_held_out = 0;
-  std::uint64_t epochs = 0;   ///< Completed since the start of the job.
+  std::uint64_t epochs = 0;  ///< Completed since the start of the job.
   std::string order_digest;
   std::uint64_t peak_memory_bytes = 0;
   Allocation allocation;

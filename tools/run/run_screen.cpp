@@ -8,6 +8,7 @@
 
 #include "tools/process/memory_use.h"
 #include "tools/process/stop_request.h"
+#include "tools/run/indexing_progress.h"
 #include "tools/run/stage_views.h"
 #include "tools/summary.h"
 
@@ -16,7 +17,9 @@ namespace {
 
 constexpr std::chrono::seconds kBetweenPlainLines{5};
 
-double in_seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+double in_seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 std::size_t terminal_columns() {
   winsize size = {};
@@ -26,15 +29,23 @@ std::size_t terminal_columns() {
 /// Rows of the whole run, as far as they can be known before.
 std::uint64_t rows_wanted(const JobRun& run, const JobSpec& job) {
   const double kept = 1 - job.trainer.evaluate_share;
-  const auto all = static_cast<std::uint64_t>(static_cast<double>(run.dataset().rows()) * kept) * job.order.epochs;
+  const auto all = static_cast<std::uint64_t>(static_cast<double>(run.dataset().rows()) * kept) *
+                   job.order.epochs;
   return all > run.begin().rows ? all - run.begin().rows : 0;
 }
 
 }  // namespace
 
 JobRun::Hooks RunScreen::opening() {
-  return {.announce = [](const std::string& line) { std::fprintf(stderr, "forebay: %s\n", line.c_str()); },
-          .indexing = nullptr,
+  const auto announce = [](const std::string& line) {
+    std::fprintf(stderr, "forebay: %s\n", line.c_str());
+  };
+  const auto progress = std::make_shared<IndexingProgress>(SystemClock().now());
+  return {.announce = announce,
+          .indexing =
+              [announce, progress](std::uint64_t done, std::uint64_t total) {
+                if (auto line = progress->line(done, total, SystemClock().now())) announce(*line);
+              },
           .stopped = [] { return StopRequest::requested(); }};
 }
 
@@ -48,14 +59,16 @@ RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command
       cpu_seconds_at_start_(process_cpu_seconds()),
       shown_at_(began_) {
   log_.write(command + " " + job.path + " begins at batch " + std::to_string(run.begin().batches));
-  monitor_ = std::make_unique<RunMonitor>(run_, job_.run,
-                                          RunMonitor::Hooks{.show_progress = [this] { look(); },
-                                                            .warn = [this](const std::string& what) { say(what); },
-                                                            .give_up = [this](const std::string& what) {
-                                                              say(what);
-                                                              std::fflush(nullptr);
-                                                              ::_exit(Exit::kFailed);
-                                                            }});
+  monitor_ = std::make_unique<RunMonitor>(
+      run_, job_.run,
+      RunMonitor::Hooks{.show_progress = [this] { look(); },
+                        .warn = [this](const std::string& what) { say(what); },
+                        .give_up =
+                            [this](const std::string& what) {
+                              say(what);
+                              std::fflush(nullptr);
+                              ::_exit(Exit::kFailed);
+                            }});
 }
 
 RunScreen::~RunScreen() { end(); }
@@ -126,7 +139,8 @@ std::string RunScreen::summary(const RunOutcome& outcome) const {
   view.peak_memory_bytes = outcome.peak_memory_bytes;
   view.memory_limit = job_.pipeline.memory_bytes;
   view.cpus = static_cast<std::uint64_t>(job_.pipeline.cpus);
-  view.cpus_busy = outcome.seconds > 0 ? (process_cpu_seconds() - cpu_seconds_at_start_) / outcome.seconds : 0;
+  view.cpus_busy =
+      outcome.seconds > 0 ? (process_cpu_seconds() - cpu_seconds_at_start_) / outcome.seconds : 0;
   view.stages = stage_views({}, run_.pipeline().stats());
   view.consumer = nobody_trains_ ? SummaryView::Consumer::kNobody : SummaryView::Consumer::kTrainer;
   return format_summary(view);

@@ -16,9 +16,9 @@ namespace forebay {
 
 /// What a person sees of a running job, and the ear that hears her stop it.
 ///
-/// From its construction to end() shows progress on stderr (one live line on a terminal, a plain line
-/// every few seconds elsewhere), keeps all it says in the job's log, and warns of stalls. A stop that
-/// was asked for ends the run's stream of batches; a stall past `run.stall_fail` ends the
+/// From its construction to end() shows progress on stderr (one live line on a terminal, a plain
+/// line every few seconds elsewhere), keeps all it says in the job's log, and warns of stalls. A
+/// stop that was asked for ends the run's stream of batches; a stall past `run.stall_fail` ends the
 /// process. The run must outlive it.
 class RunScreen {
  public:
@@ -27,14 +27,15 @@ class RunScreen {
   RunScreen(const RunScreen&) = delete;
   RunScreen& operator=(const RunScreen&) = delete;
 
-  /// For the time before a run exists: announcements, and the stop flag.
+  /// For the time before a run exists: announcements, how far indexing is, and the stop flag.
   static JobRun::Hooks opening();
 
   /// Nothing is shown from now on.
   void end();
   std::chrono::nanoseconds elapsed() const { return ended_ - began_; }
 
-  /// The end of a run: figures, a table of the stages, the bottleneck and why. Before the run is closed.
+  /// The end of a run: figures, a table of the stages, the bottleneck and why. Before the run is
+  /// closed.
   std::string summary(const RunOutcome& outcome) const;
 
  private:

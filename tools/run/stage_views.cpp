@@ -6,7 +6,8 @@ namespace forebay {
 namespace {
 
 double share(std::chrono::nanoseconds part, std::chrono::nanoseconds whole) {
-  return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+  return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count())
+                           : 0;
 }
 
 StageView view_of(const ActorTotals& before, const StageStats& stage) {
@@ -23,7 +24,8 @@ StageView view_of(const ActorTotals& before, const StageStats& stage) {
   view.wait_output_share = share(output, lived);
   view.cpu_share = share(now.cpu - before.cpu, busy);
   if (stage.pool.mailbox_bytes > 0) {
-    view.queue_fill = static_cast<double>(stage.pool.queued_bytes) / static_cast<double>(stage.pool.mailbox_bytes);
+    view.queue_fill = static_cast<double>(stage.pool.queued_bytes) /
+                      static_cast<double>(stage.pool.mailbox_bytes);
   }
   view.queued = stage.pool.queued_messages;
   view.splits = now.messages - before.messages;

@@ -7,7 +7,8 @@
 
 namespace forebay {
 
-/// What each stage did between two looks at a pipeline; `before` without stages stands for its start.
+/// What each stage did between two looks at a pipeline; `before` without stages stands for its
+/// start.
 std::vector<StageView> stage_views(const PipelineStats& before, const PipelineStats& now);
 
 }  // namespace forebay

@@ -43,16 +43,19 @@ StallWatch::Verdict StallWatch::look(std::uint64_t progress, std::chrono::nanose
   return Verdict::kWarnNow;
 }
 
-std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy, std::chrono::nanoseconds now) {
+std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy,
+                           std::chrono::nanoseconds now) {
   const Holder holder = lowest_in_work(stats);
   if (holder.actor != nullptr) {
     return "stage " + holder.stage->name + ": actor " + holder.stage->name + "-" +
-           std::to_string(holder.actor->number) + " has worked on split " + std::to_string(holder.actor->key) +
-           " for " + seconds(now - holder.actor->since) + ", and everything behind it waits";
+           std::to_string(holder.actor->number) + " has worked on split " +
+           std::to_string(holder.actor->key) + " for " + seconds(now - holder.actor->since) +
+           ", and everything behind it waits";
   }
-  if (trainer_is_busy) return "the trainer has worked on one batch all this time; the pipeline waits for it";
-  return "no actor has work: the batcher waits for split " + std::to_string(stats.lowest_missing) + " of " +
-         std::to_string(stats.splits_issued) + " issued";
+  if (trainer_is_busy)
+    return "the trainer has worked on one batch all this time; the pipeline waits for it";
+  return "no actor has work: the batcher waits for split " + std::to_string(stats.lowest_missing) +
+         " of " + std::to_string(stats.splits_issued) + " issued";
 }
 
 std::uint64_t progress_of(const PipelineStats& stats, std::uint64_t batches_taken) {

@@ -35,9 +35,10 @@ class StallWatch {
   bool warned_ = false;
 };
 
-/// What everything is waiting for: the stage that holds the oldest split, how long, and why; one line.
-/// `trainer_is_busy`: the trainer has a batch in hand rather than waiting for one.
-std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy, std::chrono::nanoseconds now);
+/// What everything is waiting for: the stage that holds the oldest split, how long, and why; one
+/// line. `trainer_is_busy`: the trainer has a batch in hand rather than waiting for one.
+std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy,
+                           std::chrono::nanoseconds now);
 
 /// A count that grows with every split through any stage and every batch taken.
 std::uint64_t progress_of(const PipelineStats& stats, std::uint64_t batches_taken);

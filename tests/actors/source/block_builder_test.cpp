@@ -5,6 +5,7 @@
 
 #include "actors/source/slot_rule.h"
 #include "core/base/random.h"
+
 #include "tests/support/catch.h"
 
 namespace forebay {

@@ -32,15 +32,18 @@ TEST_CASE("rows give the same batches however they are divided into sets", "[act
   CHECK(whole.rows() == 0);
 }
 
-TEST_CASE("a batch is laid out as labels, row-major dense values and key-major lists", "[actors][cutter]") {
+TEST_CASE("a batch is laid out as labels, row-major dense values and key-major lists",
+          "[actors][cutter]") {
   Rows rows;
   BatchCutter cutter(3, rows.pool);
   cutter.add(test::numbered_rows(4, 3, rows.pool), 0);
   const Batch batch = cutter.cut();
   // Rows 4, 5, 6: the jagged feature has 4 % 3 = 1, 5 % 3 = 2 and 6 % 3 = 0 ids.
-  CHECK(std::vector<std::int32_t>(batch.lengths, batch.lengths + 6) == std::vector<std::int32_t>{1, 1, 1, 1, 2, 0});
+  CHECK(std::vector<std::int32_t>(batch.lengths, batch.lengths + 6) ==
+        std::vector<std::int32_t>{1, 1, 1, 1, 2, 0});
   REQUIRE(batch.num_ids == 6);
-  CHECK(std::vector<std::int64_t>(batch.ids, batch.ids + 6) == std::vector<std::int64_t>{4, 5, 6, 4, 5, 5});
+  CHECK(std::vector<std::int64_t>(batch.ids, batch.ids + 6) ==
+        std::vector<std::int64_t>{4, 5, 6, 4, 5, 5});
   CHECK(batch.labels[1] == 1.0F);
   CHECK(batch.dense[2] == 6.0F);
 }

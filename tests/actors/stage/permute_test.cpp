@@ -35,8 +35,10 @@ TEST_CASE("the same key gives the same order, another key another", "[actors][st
   MemoryBudget budget(1 << 26);
   BufferPool pool(budget);
   const ColumnSet columns = test::numbered_rows(0, 300, pool);
-  CHECK(rows_of(permute_rows(columns, 5, pool), pool) == rows_of(permute_rows(columns, 5, pool), pool));
-  CHECK(rows_of(permute_rows(columns, 5, pool), pool) != rows_of(permute_rows(columns, 6, pool), pool));
+  CHECK(rows_of(permute_rows(columns, 5, pool), pool) ==
+        rows_of(permute_rows(columns, 5, pool), pool));
+  CHECK(rows_of(permute_rows(columns, 5, pool), pool) !=
+        rows_of(permute_rows(columns, 6, pool), pool));
 }
 
 TEST_CASE("lists of nought or one id keep their row", "[actors][stage]") {
@@ -54,7 +56,8 @@ TEST_CASE("lists of nought or one id keep their row", "[actors][stage]") {
     const std::int32_t begin = mixed.sparse[1].offsets[row];
     const std::int32_t length = mixed.sparse[1].offsets[row + 1] - begin;
     REQUIRE(length == (old_row == 1 || old_row == 2 ? 1 : 0));
-    if (length == 1) CHECK(mixed.sparse[1].values[begin] == 10 + static_cast<std::int64_t>(old_row));
+    if (length == 1)
+      CHECK(mixed.sparse[1].values[begin] == 10 + static_cast<std::int64_t>(old_row));
   }
 }
 

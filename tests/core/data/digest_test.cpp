@@ -12,7 +12,8 @@ TEST_CASE("a digest is XXH3-128", "[core][digest]") {
 
 TEST_CASE("parts digest as the bytes laid end to end", "[core][digest]") {
   const std::string text = "label values lengths ids";
-  CHECK(Digest::of_parts({{text.data(), 6}, {text.data() + 6, 0}, {text.data() + 6, text.size() - 6}}) ==
+  CHECK(Digest::of_parts(
+            {{text.data(), 6}, {text.data() + 6, 0}, {text.data() + 6, text.size() - 6}}) ==
         Digest::of(text.data(), text.size()));
 }
 
