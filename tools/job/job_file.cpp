@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -130,6 +131,13 @@ void read_rest(JobKeys& keys, JobSpec& job) {
   keys.duration("run.grace", job.run.grace);
   keys.duration("run.stall_after", job.run.stall_after);
   keys.duration("run.stall_fail", job.run.stall_fail);
+  // Whichever was given moves the other's default out of its way.
+  if (keys.find("run.stall_after") == nullptr) {
+    job.run.stall_after = std::min(job.run.stall_after, job.run.stall_fail);
+  }
+  if (keys.find("run.stall_fail") == nullptr) {
+    job.run.stall_fail = std::max(job.run.stall_fail, job.run.stall_after);
+  }
 }
 
 Result<TransformSpec> read_transform(const JobDocument::Transform& from, std::size_t number) {
@@ -199,6 +207,12 @@ Status check_together(const JobSpec& job) {
   }
   if (!job.trainer.evaluate.empty() && job.trainer.evaluate_share > 0) {
     return refuse("trainer.evaluate and trainer.evaluate_share exclude each other; remove one");
+  }
+  const auto actors = static_cast<std::uint64_t>(job.pipeline.allocation.total());
+  if (job.max_actors > 0 && actors > job.max_actors) {
+    return refuse("pipeline.allocation has " + std::to_string(actors) +
+                  " actors in all, but pipeline.max_actors allows " +
+                  std::to_string(job.max_actors));
   }
   if (job.run.stall_fail < job.run.stall_after) {
     return refuse("run.stall_fail must be at least run.stall_after");

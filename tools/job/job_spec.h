@@ -47,7 +47,7 @@ struct JobSpec {
   OrderSpec order;
   std::vector<TransformSpec> transforms;
   PipelineSpec pipeline;
-  std::uint64_t max_actors = 64;  ///< `pipeline.max_actors`: most actors of one stage.
+  std::uint64_t max_actors = 0;  ///< `pipeline.max_actors`: most actors in all; 0: no bound.
   TunerSpec tuner;
   TrainerSpec trainer;
   ClusterSpec cluster;

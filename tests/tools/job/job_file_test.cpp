@@ -171,4 +171,22 @@ TEST_CASE("keys whose part is not built yet are accepted and named once", "[tool
         std::vector<std::string>{"without effect in this version: cluster.local, tuner.policy"});
 }
 
+TEST_CASE("an allocation of more actors than pipeline.max_actors is refused", "[tools][job]") {
+  const auto job =
+      read(kLeast + "[pipeline]\nmax_actors = 7\n[pipeline.allocation]\ndecode = 5\n");
+  REQUIRE_FALSE(job);  // 5 and one each of the three other stages.
+  CHECK_THAT(job.error().message, Catch::Contains("8 actors in all") && Catch::Contains("allows 7"));
+  CHECK(read(kLeast + "[pipeline]\nmax_actors = 8\n[pipeline.allocation]\ndecode = 5\n"));
+}
+
+TEST_CASE("of the two stall limits, the one given moves the other's default", "[tools][job]") {
+  const auto soon = read(kLeast + "[run]\nstall_fail = \"3s\"\n");
+  REQUIRE(soon);
+  CHECK(soon->run.stall_after == std::chrono::seconds(3));
+  const auto late = read(kLeast + "[run]\nstall_after = \"1h\"\n");
+  REQUIRE(late);
+  CHECK(late->run.stall_fail == std::chrono::hours(1));
+  CHECK_FALSE(read(kLeast + "[run]\nstall_after = \"9s\"\nstall_fail = \"3s\"\n"));
+}
+
 }  // namespace forebay
