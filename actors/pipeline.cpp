@@ -107,8 +107,8 @@ typename ActorPool<Message>::Options Pipeline::Parts::pool(const char* name,
   return made;
 }
 
-// About one split in each mailbox keeps an actor busy while the one before it works; more would
-// only let them go cold: measured, four cost a sixth more CPU in all.
+// About two splits in each mailbox: with fewer an actor waits now and then, more only go cold
+// (tests/bench/README.md).
 Pipeline::Parts::Parts(Options given)
     : options(std::move(given)),
       order(options.dataset, options.order),
@@ -122,10 +122,10 @@ Pipeline::Parts::Parts(Options given)
             options.clock),
       transforms(
           pool<ColumnSplit>(
-              "transform", sizing.usual_split() / 2,
+              "transform", sizing.usual_split(),
               [this] { return std::make_unique<TransformWorker>(options.plan, transform, batch); }),
           options.clock),
-      shuffle(pool<ColumnSplit>("shuffle", sizing.usual_split() / 2,
+      shuffle(pool<ColumnSplit>("shuffle", sizing.usual_split(),
                                 [this] {
                                   return std::make_unique<ShuffleWorker>(
                                       order.permutes_rows() ? ShuffleWorker::Rows::kPermuted
@@ -133,7 +133,7 @@ Pipeline::Parts::Parts(Options given)
                                       options.buffers, transforms);
                                 }),
               options.clock),
-      decode(pool<LoadedSplit>("decode", sizing.usual_split() / 2,
+      decode(pool<LoadedSplit>("decode", sizing.usual_split(),
                                [this] {
                                  return std::make_unique<DecodeWorker>(options.dataset.format(),
                                                                        options.decode,
