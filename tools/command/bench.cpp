@@ -53,7 +53,7 @@ IngestBenchOptions options_for(const Dataset& dataset, const TransformPlan& plan
   return {.dataset = dataset,
           .plan = plan,
           .order = {},
-          .allocation = {.load = cpus, .decode = cpus, .shuffle = cpus, .transform = cpus},
+          .allocation = {.load = 1, .decode = cpus, .shuffle = 1, .transform = cpus},
           .threads = cpus,
           .rounds = static_cast<int>(rounds)};
 }
