@@ -80,7 +80,7 @@ TEST_CASE("transforms keep their order and parameters, and find libraries beside
   CHECK(job->transforms[1].params.at("library") == ParamValue(std::string("folder/libmine.so")));
 }
 
-TEST_CASE("--set overrides the file, as TOML or as a bare string", "[tools][job]") {
+TEST_CASE("an assignment by --set overrides the file, as TOML or as a bare string", "[tools][job]") {
   const auto job =
       read(kLeast + "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 3\n",
            {"order.seed=7", "order.shuffle=file", "pipeline.memory=400MiB", "order.seed=8",
