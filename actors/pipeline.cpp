@@ -41,6 +41,7 @@ struct Pipeline::Parts {
   MemoryBudget window;
   ByteQueue<std::shared_ptr<const Batch>> batches;
   SplitIssuer issuer;
+  std::array<std::atomic<int>, kNumStages> wanted;  // actors, by Stage
   std::atomic<std::uint64_t> lowest_missing{0};
   std::atomic<bool> ended{false};
   Position end;  // written before `ended` is set
@@ -155,6 +156,11 @@ std::uint64_t Pipeline::Parts::window_for(int actors) const {
 
 Pipeline::Pipeline(Options options) : parts_(std::make_unique<Parts>(std::move(options))) {
   Parts& parts = *parts_;
+  const Allocation& allocation = parts.options.allocation;
+  parts.wanted[static_cast<std::size_t>(Stage::kLoad)] = allocation.load;
+  parts.wanted[static_cast<std::size_t>(Stage::kDecode)] = allocation.decode;
+  parts.wanted[static_cast<std::size_t>(Stage::kShuffle)] = allocation.shuffle;
+  parts.wanted[static_cast<std::size_t>(Stage::kTransform)] = allocation.transform;
   if (parts.options.start.epoch >= parts.options.order.epochs) {
     parts.end = parts.options.start;
     parts.ended.store(true, std::memory_order_release);
@@ -164,7 +170,6 @@ Pipeline::Pipeline(Options options) : parts_(std::make_unique<Parts>(std::move(o
   const Position& start = parts.options.start;
   const std::uint64_t lowest = start.epoch * parts.order.num_splits() + start.split;
   parts.lowest_missing.store(lowest, std::memory_order_relaxed);
-  const Allocation& allocation = parts.options.allocation;
   parts.issuer.issue_what_fits(parts.load, lowest);
   parts.batch.grow(1);
   parts.transforms.grow(static_cast<std::size_t>(allocation.transform));
@@ -192,12 +197,10 @@ void Pipeline::stop() {
 
 Status Pipeline::resize(Stage stage, int actors) {
   if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
-  Allocation wanted = allocation();
-  const std::array<int*, kNumStages> counts{&wanted.load, &wanted.decode, &wanted.shuffle,
-                                            &wanted.transform};
-  const bool grows = actors > *counts[static_cast<std::size_t>(stage)];
-  *counts[static_cast<std::size_t>(stage)] = actors;
-  const std::uint64_t window = parts_->window_for(wanted.total());
+  std::atomic<int>& wanted = parts_->wanted[static_cast<std::size_t>(stage)];
+  const int before = wanted.load(std::memory_order_relaxed);
+  const bool grows = actors > before;
+  const std::uint64_t window = parts_->window_for(allocation().total() - before + actors);
   const std::uint64_t most = parts_->options.memory.buffers - parts_->sizing.cutting() -
                              2 * parts_->sizing.batch() - parts_->batches.view().budget;
   if (grows && window > most) {
@@ -205,6 +208,7 @@ Status Pipeline::resize(Stage stage, int actors) {
   }
   parts_->window.set_limit(std::clamp(window, parts_->sizing.largest_split(),
                                       std::max(most, parts_->sizing.largest_split())));
+  wanted.store(actors, std::memory_order_relaxed);
   const auto count = static_cast<std::size_t>(actors);
   switch (stage) {
     case Stage::kLoad:
@@ -235,11 +239,11 @@ Status Pipeline::set_prefetch(std::uint64_t bytes) {
 }
 
 Allocation Pipeline::allocation() const {
-  const auto staying = [](const auto& pool) {
-    return static_cast<int>(pool.actors() - pool.retiring());
+  const auto wanted = [this](Stage stage) {
+    return parts_->wanted[static_cast<std::size_t>(stage)].load(std::memory_order_relaxed);
   };
-  return {staying(parts_->load), staying(parts_->decode), staying(parts_->shuffle),
-          staying(parts_->transforms)};
+  return {wanted(Stage::kLoad), wanted(Stage::kDecode), wanted(Stage::kShuffle),
+          wanted(Stage::kTransform)};
 }
 
 PipelineStats Pipeline::stats() const {

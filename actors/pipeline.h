@@ -83,6 +83,7 @@ class Pipeline final : public BatchSource {
   /// Changes the prefetch budget, live. kOverloaded when memory has no room for it.
   Status set_prefetch(std::uint64_t bytes);
 
+  /// The actors asked for, those that are still to come or to go included.
   Allocation allocation() const;
   PipelineStats stats() const;
 

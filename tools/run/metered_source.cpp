@@ -8,7 +8,9 @@ Result<std::shared_ptr<const Batch>> MeteredSource::next() {
     return std::shared_ptr<const Batch>();
   }
   const auto asked = clock_.now();
+  asked_ns_.store(asked.count(), std::memory_order_relaxed);
   auto batch = pipeline_.next();
+  asked_ns_.store(0, std::memory_order_relaxed);
   waited_ns_.fetch_add((clock_.now() - asked).count(), std::memory_order_relaxed);
   if (!batch) return batch;
   if (*batch == nullptr) {
@@ -21,6 +23,12 @@ Result<std::shared_ptr<const Batch>> MeteredSource::next() {
   rows_.fetch_add((*batch)->rows, std::memory_order_relaxed);
   busy_.store(true, std::memory_order_relaxed);
   return batch;
+}
+
+std::chrono::nanoseconds MeteredSource::waited() const {
+  const std::int64_t asked = asked_ns_.load(std::memory_order_relaxed);
+  const std::int64_t now = asked == 0 ? 0 : clock_.now().count() - asked;
+  return std::chrono::nanoseconds(waited_ns_.load(std::memory_order_relaxed) + now);
 }
 
 }  // namespace forebay

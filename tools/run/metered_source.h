@@ -33,9 +33,8 @@ class MeteredSource final : public BatchSource {
 
   std::uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
   std::uint64_t rows() const { return rows_.load(std::memory_order_relaxed); }
-  std::chrono::nanoseconds waited() const {
-    return std::chrono::nanoseconds(waited_ns_.load(std::memory_order_relaxed));
-  }
+  /// The wait that is going on included.
+  std::chrono::nanoseconds waited() const;
   /// Whether the trainer has a batch in hand instead of waiting for one.
   bool trainer_is_busy() const { return busy_.load(std::memory_order_relaxed); }
   /// Tells next() to end the stream; whoever waits in it is woken by Pipeline::stop().
@@ -52,6 +51,7 @@ class MeteredSource final : public BatchSource {
   std::atomic<std::uint64_t> batches_{0};
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::int64_t> waited_ns_{0};
+  std::atomic<std::int64_t> asked_ns_{0};  // when the wait that is going on began; 0: none
 };
 
 }  // namespace forebay

@@ -189,4 +189,11 @@ TEST_CASE("of the two stall limits, the one given moves the other's default", "[
   CHECK_FALSE(read(kLeast + "[run]\nstall_after = \"9s\"\nstall_fail = \"3s\"\n"));
 }
 
+TEST_CASE("a user's library lies beside the job file, not among the system's", "[tools][job]") {
+  const auto job = read(kLeast + "[[transform]]\nop = \"udf\"\nlibrary = \"libmine.so\"\n");
+  REQUIRE(job);
+  const auto library = std::get<std::string>(job->transforms.front().params.at("library"));
+  CHECK(library.find('/') != std::string::npos);
+}
+
 }  // namespace forebay
