@@ -80,7 +80,8 @@ TEST_CASE("transforms keep their order and parameters, and find libraries beside
   CHECK(job->transforms[1].params.at("library") == ParamValue(std::string("folder/libmine.so")));
 }
 
-TEST_CASE("an assignment by --set overrides the file, as TOML or as a bare string", "[tools][job]") {
+TEST_CASE("an assignment by --set overrides the file, as TOML or as a bare string",
+          "[tools][job]") {
   const auto job =
       read(kLeast + "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 3\n",
            {"order.seed=7", "order.shuffle=file", "pipeline.memory=400MiB", "order.seed=8",
@@ -172,10 +173,10 @@ TEST_CASE("keys whose part is not built yet are accepted and named once", "[tool
 }
 
 TEST_CASE("an allocation of more actors than pipeline.max_actors is refused", "[tools][job]") {
-  const auto job =
-      read(kLeast + "[pipeline]\nmax_actors = 7\n[pipeline.allocation]\ndecode = 5\n");
+  const auto job = read(kLeast + "[pipeline]\nmax_actors = 7\n[pipeline.allocation]\ndecode = 5\n");
   REQUIRE_FALSE(job);  // 5 and one each of the three other stages.
-  CHECK_THAT(job.error().message, Catch::Contains("8 actors in all") && Catch::Contains("allows 7"));
+  CHECK_THAT(job.error().message,
+             Catch::Contains("8 actors in all") && Catch::Contains("allows 7"));
   CHECK(read(kLeast + "[pipeline]\nmax_actors = 8\n[pipeline.allocation]\ndecode = 5\n"));
 }
 
