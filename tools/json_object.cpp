@@ -46,7 +46,10 @@ JsonObject& JsonObject::add_raw(std::string_view key, std::string value) {
 
 std::string JsonObject::text() const {
   std::string text;
-  for (const auto& [key, value] : fields_) text += (text.empty() ? "" : ",") + key + ":" + value;
+  for (const auto& [key, value] : fields_) {
+    if (!text.empty()) text += ',';
+    text.append(key).append(":").append(value);
+  }
   return "{" + text + "}";
 }
 

@@ -17,7 +17,7 @@ struct Marks64 {
 };
 
 /// How far ahead text is fetched: beyond its page, where the processor's own prefetcher ends.
-constexpr std::size_t kAhead = 3072;
+inline constexpr std::size_t kAhead = 3072;
 
 /// How many bits are set, without the instruction that not every processor has.
 inline std::size_t count_bits(std::uint64_t bits) {

@@ -23,7 +23,7 @@ struct CriteoGroup {
   alignas(64) std::int32_t marks[1 + kMarks + 128] = {};
 
   std::size_t row_begin(std::size_t row) const {
-    return static_cast<std::size_t>(marks[CriteoRow::kFields * row] + 1);
+    return static_cast<std::size_t>(std::int64_t{marks[CriteoRow::kFields * row]} + 1);
   }
 };
 

@@ -34,6 +34,34 @@ Read read_token(std::string_view text, std::int64_t& value) {
   return Read::kOk;
 }
 
+// Each of the three reads a field into the row; what is wrong with it, or nothing.
+
+std::string read_label(std::string_view text, CriteoRow& row) {
+  if (text != "0" && text != "1") return damage(0, text, " is not 0 or 1");
+  row.label = text == "1" ? 1.0F : 0.0F;
+  return {};
+}
+
+std::string read_dense(std::size_t field, std::string_view text, CriteoRow& row) {
+  float& value = row.ints[field - 1];
+  value = missing_value();
+  if (text.empty()) return {};
+  const Read read = read_int(text, value);
+  if (read == Read::kTooLarge) return damage(field, text, " does not fit in 64 bits");
+  return read == Read::kOk ? std::string() : damage(field, text, " is not an integer");
+}
+
+std::string read_sparse(std::size_t field, std::string_view text, CriteoRow& row) {
+  const std::size_t token = field - 1 - CriteoRow::kInts;
+  row.tokens[token] = 0;
+  if (text.empty()) return {};
+  if (read_token(text, row.tokens[token]) != Read::kOk) {
+    return damage(field, text, " is not 1 to 8 hexadecimal digits");
+  }
+  row.present |= 1U << token;
+  return {};
+}
+
 }  // namespace
 
 std::string criteo_column_name(std::size_t i) {
@@ -51,24 +79,10 @@ std::string CriteoRow::parse(std::string_view row) {
   for (std::size_t field = 0; field < kFields; ++field) {
     const std::string_view text = row.substr(0, row.find('\t'));
     row.remove_prefix(std::min(row.size(), text.size() + 1));
-    if (field == 0) {
-      if (text != "0" && text != "1") return damage(field, text, " is not 0 or 1");
-      label = text == "1" ? 1.0F : 0.0F;
-    } else if (field <= kInts) {
-      ints[field - 1] = missing_value();
-      if (text.empty()) continue;
-      const Read read = read_int(text, ints[field - 1]);
-      if (read == Read::kTooLarge) return damage(field, text, " does not fit in 64 bits");
-      if (read == Read::kMalformed) return damage(field, text, " is not an integer");
-    } else {
-      const std::size_t token = field - 1 - kInts;
-      tokens[token] = 0;
-      if (text.empty()) continue;
-      if (read_token(text, tokens[token]) != Read::kOk) {
-        return damage(field, text, " is not 1 to 8 hexadecimal digits");
-      }
-      present |= 1U << token;
-    }
+    std::string reason = field == 0       ? read_label(text, *this)
+                         : field <= kInts ? read_dense(field, text, *this)
+                                          : read_sparse(field, text, *this);
+    if (!reason.empty()) return reason;
   }
   return {};
 }

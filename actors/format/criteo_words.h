@@ -7,8 +7,8 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint64_t kZeros = 0x3030303030303030;
-constexpr std::uint64_t kTops = 0x8080808080808080;
+inline constexpr std::uint64_t kZeros = 0x3030303030303030;
+inline constexpr std::uint64_t kTops = 0x8080808080808080;
 
 /// The `size` ≤ 8 bytes at `at` as the last ones of a word, '0' before them.
 inline std::uint64_t word_of(const char* at, std::size_t size) {

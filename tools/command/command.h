@@ -25,7 +25,7 @@ struct Invocation {
 
   bool has(const std::string& option) const { return options.contains(option); }
   /// The last value given for `option`, or `otherwise`.
-  std::string value(const std::string& option, std::string otherwise = "") const;
+  std::string value(const std::string& option, const std::string& otherwise = "") const;
   /// All values given for `option`.
   std::vector<std::string> values(const std::string& option) const;
 };

@@ -111,10 +111,9 @@ Exit run_help(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::string Invocation::value(const std::string& option, std::string otherwise) const {
+std::string Invocation::value(const std::string& option, const std::string& otherwise) const {
   const auto found = options.find(option);
-  return found == options.end() || found->second.empty() ? std::move(otherwise)
-                                                         : found->second.back();
+  return found == options.end() || found->second.empty() ? otherwise : found->second.back();
 }
 
 std::vector<std::string> Invocation::values(const std::string& option) const {

@@ -41,7 +41,7 @@ Exit run_inspect(const Invocation& invocation) {
     return Exit::refused("inspect needs a file, or --ops; see forebay inspect --help");
   }
   std::vector<JsonObject> files;
-  const Exit exit = inspect_files(invocation, files);
+  Exit exit = inspect_files(invocation, files);
   if (invocation.has("--json")) {
     if (exit.status != Exit::kDone) return exit;
     JsonObject json;

@@ -90,7 +90,7 @@ std::string format_duration(std::chrono::nanoseconds time) {
   const double seconds = std::chrono::duration<double>(time).count();
   if (seconds < 1) return print("%.0f ms", seconds * 1e3);
   if (seconds < 60) return print(seconds < 10 ? "%.1f s" : "%.0f s", seconds);
-  const auto total = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto total = static_cast<std::uint64_t>(std::llround(seconds));
   if (total < 3600) return std::to_string(total / 60) + " min " + std::to_string(total % 60) + " s";
   return std::to_string(total / 3600) + " h " + std::to_string(total / 60 % 60) + " min";
 }
