@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,7 +19,7 @@ struct DatasetFolder : TempDir {
   ColumnSpec columns;
   DatasetOptions options;
   std::vector<std::string> announced;
-  std::uint64_t bytes_read = 0;  ///< Of stored files, while indexing.
+  std::atomic<std::uint64_t> bytes_read{0};  ///< Of stored files, while indexing.
 
   DatasetFolder();
   Result<std::unique_ptr<Dataset>> open(std::vector<std::string> paths);
