@@ -40,6 +40,16 @@ class Signals(Scenario):
         running.signal(signal.SIGTERM)
         self.assertIn(running.wait(timeout=5).status, (143, -signal.SIGTERM))
 
+    def test_a_signal_that_comes_twice_at_once_is_one_request(self):
+        # timeout(1) signals a process and then its group.
+        running = self.start()
+        running.signal(signal.SIGTERM)
+        running.signal(signal.SIGTERM)
+        stopped = running.wait(timeout=5)
+        self.assertEqual(stopped.status, 143, stopped)
+        self.assertLess(stopped.json["rows"], ROWS)
+        self.assertTrue((self.slow.folder / "state").exists())
+
     def test_after_a_kill_the_next_run_starts_cleanly(self):
         before = set(os.listdir("/dev/shm")), set(os.listdir("/tmp"))
         want = self.assert_done(self.slow.run("ingest", "--json"))
