@@ -49,7 +49,6 @@ class Batcher {
   std::uint64_t lowest_missing() const {
     return cursor_.epoch() * splits_per_epoch_ + cursor_.lowest_missing();
   }
-  std::size_t waiting() const { return sequencer_.waiting(); }
 
  private:
   Status append(ColumnSplit split);

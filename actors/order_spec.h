@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace forebay {
 
@@ -23,5 +24,18 @@ struct OrderSpec {
   std::uint64_t batch_size = 8192;
   bool drop_last = false;
 };
+
+/// As the job file writes it.
+inline std::string name_of(OrderSpec::Shuffle shuffle) {
+  switch (shuffle) {
+    case OrderSpec::Shuffle::kAll:
+      return "true";
+    case OrderSpec::Shuffle::kFile:
+      return "file";
+    case OrderSpec::Shuffle::kNone:
+      return "false";
+  }
+  return {};
+}
 
 }  // namespace forebay

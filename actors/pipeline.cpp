@@ -31,7 +31,6 @@ struct Pipeline::Parts {
                                             Factory factory);
   void fail(const Error& error) { batches.fail(error); }
   std::uint64_t window_for(int actors) const;
-  std::uint64_t room() const { return options.memory.window + options.memory.prefetch; }
 
   Options options;
   EpochOrder order;

@@ -36,8 +36,6 @@ class Sequencer {
     return std::move(waiting_.extract(found).mapped());
   }
 
-  std::size_t waiting() const { return waiting_.size(); }
-
  private:
   const OrderSpec::Mode mode_;
   std::uint64_t next_;  // Means nothing once arrival order runs.

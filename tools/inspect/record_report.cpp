@@ -62,18 +62,6 @@ std::string name_of(TrainerSpec::ModelKind model) {
   return {};
 }
 
-std::string name_of(OrderSpec::Shuffle shuffle) {
-  switch (shuffle) {
-    case OrderSpec::Shuffle::kAll:
-      return "true";
-    case OrderSpec::Shuffle::kFile:
-      return "file";
-    case OrderSpec::Shuffle::kNone:
-      return "false";
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string kind_of_damage(const std::string& reason) {

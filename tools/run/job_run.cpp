@@ -42,18 +42,6 @@ std::string names_of(const Schema& schema) {
   return names;
 }
 
-std::string name_of(OrderSpec::Shuffle shuffle) {
-  switch (shuffle) {
-    case OrderSpec::Shuffle::kAll:
-      return "true";
-    case OrderSpec::Shuffle::kFile:
-      return "file";
-    case OrderSpec::Shuffle::kNone:
-      return "false";
-  }
-  return {};
-}
-
 std::string csv_of(const DatasetSpec& dataset) {
   return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") +
          dataset.csv.list_delimiter;
