@@ -7,10 +7,6 @@ namespace forebay {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-/// Heap, page tables and library pages first touched later: what grows beside the buffers.
-constexpr std::uint64_t kSlack = 24 * kMiB;
-/// Touched stack and allocator arena of one actor's thread.
-constexpr std::uint64_t kPerActor = 256 << 10;
 constexpr std::uint64_t kMostPrefetchByDefault = 256 * kMiB;
 
 /// What buffers of these bytes reserve: the pool rounds up by an eighth at the most, and each of
@@ -28,17 +24,17 @@ Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpe
   const EpochOrder splits(dataset, order);
   const std::uint64_t num_splits = splits.num_splits();
   const std::uint64_t mean_rows = dataset.rows() / num_splits + 1;
-  usual_split_ = cost(mean_rows, dataset.bytes() / num_splits + 1);
+  sizes_.usual_split = cost(mean_rows, dataset.bytes() / num_splits + 1);
   for (const EpochOrder::Extent& extent : splits.largest()) {
-    largest_split_ = std::max(largest_split_, cost(extent.rows, extent.bytes));
+    sizes_.largest_split = std::max(sizes_.largest_split, cost(extent.rows, extent.bytes));
   }
-  largest_split_ = std::max(largest_split_, usual_split_);
+  sizes_.largest_split = std::max(sizes_.largest_split, sizes_.usual_split);
   const Schema& schema = plan.output();
   const std::uint64_t row = sizeof(float) * (1 + schema.dense.size()) +
                             (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size();
   const std::uint64_t rows = std::min<std::uint64_t>(order.batch_size, dataset.rows());
-  batch_ = reserved(rows * row);
-  cutting_ = batch_ + (rows / mean_rows + 2) * usual_split_ / 2;
+  sizes_.batch = reserved(rows * row);
+  sizes_.cutting = sizes_.batch + (rows / mean_rows + 2) * sizes_.usual_split / 2;
 }
 
 std::uint64_t Sizing::cost(std::uint64_t rows, std::uint64_t raw_bytes) const {
@@ -61,34 +57,23 @@ std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {
 
 Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,
                                std::uint64_t resident) {
-  const std::uint64_t actors = static_cast<std::uint64_t>(spec.allocation.total()) + 2;
-  const std::uint64_t fixed = resident + kSlack + actors * kPerActor;
-  // One batch in the trainer's hands and one that waits, beside the one being cut.
-  const std::uint64_t least = sizing.largest_split() + sizing.cutting() + 2 * sizing.batch();
-  if (fixed + least > spec.memory_bytes) {
+  const auto actors = static_cast<std::uint64_t>(spec.allocation.total());
+  const MemorySizes& sizes = sizing.sizes();
+  const std::uint64_t threads = (actors + kOtherActors) * kThreadBytes;
+  const std::uint64_t process = resident + kMemorySlack + threads;
+  const std::uint64_t least = least_room(actors, sizes) - threads;
+  if (process + least > spec.memory_bytes) {
     return fail(Code::kOverloaded,
                 "pipeline.memory = " + in_mib(spec.memory_bytes) +
-                    " is too small: this job needs at least " + in_mib(fixed + least) + " (" +
-                    in_mib(fixed) + " for the process, " + in_mib(sizing.largest_split()) +
-                    " for one split, " + in_mib(sizing.cutting() + 2 * sizing.batch()) +
+                    " is too small: this job needs at least " + in_mib(process + least) + " (" +
+                    in_mib(process) + " for the process, " + in_mib(sizes.largest_split) +
+                    " for one split, " + in_mib(sizes.cutting + 2 * sizes.batch) +
                     " for batches); raise it, or lower order.batch_size");
   }
-  MemoryPlan plan;
-  plan.buffers = spec.memory_bytes - fixed;
-  std::uint64_t spare = plan.buffers - least;
-  const std::uint64_t stages = 4;
-  const std::uint64_t window_wanted = (actors + stages) * sizing.usual_split();
-  const std::uint64_t prefetch_wanted =
-      spec.prefetch_bytes > 0 ? spec.prefetch_bytes
-                              : std::min(spec.memory_bytes / 8, kMostPrefetchByDefault);
-  const std::uint64_t more_window = std::min(
-      spare, window_wanted > sizing.largest_split() ? window_wanted - sizing.largest_split() : 0);
-  plan.window = sizing.largest_split() + more_window;
-  spare -= more_window;
-  plan.prefetch =
-      sizing.batch() +
-      std::min(spare, prefetch_wanted > sizing.batch() ? prefetch_wanted - sizing.batch() : 0);
-  return plan;
+  return MemoryPlan{.room = spec.memory_bytes - resident - kMemorySlack,
+                    .prefetch = spec.prefetch_bytes > 0
+                                    ? spec.prefetch_bytes
+                                    : std::min(spec.memory_bytes / 8, kMostPrefetchByDefault)};
 }
 
 }  // namespace forebay

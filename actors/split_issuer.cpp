@@ -4,6 +4,12 @@
 
 namespace forebay {
 
+LoadTask load_task(const SplitId& id, const EpochOrder& order, const Sizing& sizing) {
+  LoadTask task{id, order.blocks(id.epoch, id.index)};
+  task.id.cost = sizing.split_cost(task.blocks);
+  return task;
+}
+
 SplitIssuer::SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
                          const Sizing& sizing, MemoryBudget& window)
     : order_(order),
@@ -12,16 +18,15 @@ SplitIssuer::SplitIssuer(const OrderSpec& spec, const Position& start, const Epo
       queue_(order, spec.epochs, start),
       most_ahead_(spec.mode == OrderSpec::Mode::kArrival ? kMostAhead : ~std::uint64_t{0}) {}
 
-void SplitIssuer::issue_what_fits(ActorPool<LoadTask>& load, std::uint64_t lowest_missing) {
+void SplitIssuer::issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing) {
   while (auto id = queue_.front()) {
     const bool too_far = id->number > lowest_missing && id->number - lowest_missing >= most_ahead_;
     if (in_flight_ > 0 && too_far) return;
-    LoadTask task{*id, order_.blocks(id->epoch, id->index)};
-    task.id.cost = sizing_.split_cost(task.blocks);
+    LoadTask task = load_task(*id, order_, sizing_);
     if (!take_room(task.id.cost)) return;
     queue_.pop();
     issued_.fetch_add(1, std::memory_order_relaxed);
-    load.offer(std::move(task), 0);
+    to.issue(std::move(task));
   }
 }
 

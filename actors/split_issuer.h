@@ -10,11 +10,20 @@
 #include "actors/stage/split.h"
 #include "core/data/batch.h"
 #include "core/data/memory_budget.h"
-#include "core/runtime/actor_pool.h"
 
 namespace forebay {
 
-/// Issues splits to the load pool, in order, as the window has room.
+/// What the load stage has to know of a split, its cost filled in.
+LoadTask load_task(const SplitId& id, const EpochOrder& order, const Sizing& sizing);
+
+/// Where issued splits go. Called on the issuer's thread.
+class IssuedSplits {
+ public:
+  virtual ~IssuedSplits() = default;
+  virtual void issue(LoadTask task) = 0;
+};
+
+/// Issues splits, in order, as the window has room.
 ///
 /// Owns what is still to be issued. Belongs to one thread, the batch actor's once the pools run;
 /// only issued() may be asked from others. What it is given by reference outlives it.
@@ -27,7 +36,7 @@ class SplitIssuer {
               const Sizing& sizing, MemoryBudget& window);
 
   /// `lowest_missing` is the number of the lowest split that the batcher has not got.
-  void issue_what_fits(ActorPool<LoadTask>& load, std::uint64_t lowest_missing);
+  void issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing);
 
   /// The batcher has taken this split's rows: its room in the window is free again.
   void consumed(const SplitId& id);

@@ -2,6 +2,15 @@
 
 namespace forebay {
 
+SplitId split_id(std::uint64_t number, const EpochOrder& order) {
+  SplitId id;
+  id.number = number;
+  id.epoch = number / order.num_splits();
+  id.index = number % order.num_splits();
+  id.row_key = order.row_key(id.epoch, id.index);
+  return id;
+}
+
 SplitQueue::SplitQueue(const EpochOrder& order, std::uint64_t epochs, const Position& start)
     : order_(order),
       end_(epochs * order.num_splits()),
@@ -15,19 +24,10 @@ SplitQueue::SplitQueue(const EpochOrder& order, std::uint64_t epochs, const Posi
   skip_given_out();
 }
 
-SplitId SplitQueue::id_of(std::uint64_t number) const {
-  SplitId id;
-  id.number = number;
-  id.epoch = number / order_.num_splits();
-  id.index = number % order_.num_splits();
-  id.row_key = order_.row_key(id.epoch, id.index);
-  return id;
-}
-
 std::optional<SplitId> SplitQueue::front() const {
-  if (open_) return id_of(*open_);
+  if (open_) return split_id(*open_, order_);
   if (next_ >= end_) return std::nullopt;
-  return id_of(next_);
+  return split_id(next_, order_);
 }
 
 void SplitQueue::pop() {

@@ -10,6 +10,9 @@
 
 namespace forebay {
 
+/// What a number stands for, without its cost: the same on every machine.
+SplitId split_id(std::uint64_t number, const EpochOrder& order);
+
 /// The splits still to be issued, in order, over all epochs of a run.
 ///
 /// Starts where `start` left off: what was given out whole is left out, and a split of which only
@@ -23,7 +26,6 @@ class SplitQueue {
   void pop();
 
  private:
-  SplitId id_of(std::uint64_t number) const;
   void skip_given_out();
 
   const EpochOrder& order_;

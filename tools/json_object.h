@@ -31,6 +31,11 @@ class JsonObject {
     return add_raw(key, object.text());
   }
   JsonObject& add(std::string_view key, const std::vector<JsonObject>& list);
+  /// The fields of another, in their order.
+  JsonObject& add_all(const JsonObject& other) {
+    fields_.insert(fields_.end(), other.fields_.begin(), other.fields_.end());
+    return *this;
+  }
   JsonObject& add(std::string_view key, const std::vector<std::string>& texts);
 
   /// `{"rows":3}`, one line.

@@ -40,7 +40,7 @@ std::string format_progress(const ProgressView& view) {
   for (const StageView& stage : view.stages) {
     line += " " + stage.name + " " + std::to_string(stage.actors) + "×" + percent(stage.busy_share);
   }
-  return line + time_left(view);
+  return line + time_left(view) + (view.tuner.empty() ? "" : " | " + view.tuner);
 }
 
 std::string fit_line(const std::string& line, std::size_t columns) {

@@ -20,10 +20,12 @@ struct ProgressView {
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_limit = 0;
   std::vector<StageView> stages = {};
+  std::string tuner = {};  ///< What the tuner decided last, and why; empty: nothing.
 };
 
 /// One line: `1,200,000 of 4,000,000 rows (30 %), 410 k rows/s, starved 3 %, 312 MiB of 400 MiB |
-/// load 1×12 % decode 2×98 % … | 7 s left`. The share behind a stage is how busy its actors are.
+/// load 1×12 % decode 2×98 % … | 7 s left | transform 1 -> 3: …`. The share behind a stage is how
+/// busy its actors are; at the end stands what the tuner decided last, and why.
 std::string format_progress(const ProgressView& view);
 
 /// `line` cut to `columns` characters, for a terminal.

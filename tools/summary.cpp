@@ -105,6 +105,9 @@ std::string format_summary(const SummaryView& view) {
           one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) + " CPUs busy\n";
   text += "  stage      actors      busy  waits: input  waits: output     splits  bytes in\n";
   for (const StageView& stage : view.stages) text += table_row(stage);
+  if (view.decisions > 0) {
+    text += "tuner: " + format_count(view.decisions) + " decisions, the last: " + view.tuner + "\n";
+  }
   return text + name_bottleneck(view) + "\n";
 }
 

@@ -20,6 +20,8 @@ struct SummaryView {
   std::uint64_t cpus = 0;
   double cpus_busy = 0;  ///< CPU seconds of the process over `seconds`.
   std::vector<StageView> stages = {};
+  std::uint64_t decisions = 0;  ///< The tuner's,
+  std::string tuner = {};       ///< and what the last of them was.
 
   enum class Consumer : std::uint8_t { kTrainer, kNobody };
   Consumer consumer = Consumer::kTrainer;

@@ -5,15 +5,15 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <fstream>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "trainer/durable_file.h"
-#include "trainer/tensor_file.h"
+#include "trainer/saving/folder_source.h"
+#include "trainer/saving/folder_writer.h"
+#include "trainer/shallow_json.h"
 
 namespace forebay {
 namespace {
@@ -21,33 +21,16 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kVersion = 1;
-constexpr std::size_t kKept = 2;
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kUnfinished = ".tmp-";
 constexpr std::size_t kMostText = std::size_t{256} << 20;
-constexpr const char* kModelFile = "model.safetensors";
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr const char* kLoaderFile = "loader.json";
 constexpr const char* kLossesFile = "losses.json";
-constexpr const char* kManifestFile = "manifest.json";
-
-std::vector<StateTensor> part_of(Model& model, StateTensor::Part part) {
-  std::vector<StateTensor> tensors = model.state();
-  std::erase_if(tensors, [&](const StateTensor& tensor) { return tensor.part != part; });
-  return tensors;
-}
+constexpr const char* kEvaluationsFile = "evaluations.json";
 
 /// By number: names are padded to nine digits, and longer numbers are larger.
 bool is_before(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
-
-Result<DurableFile::Written> write_text(const fs::path& path, const std::string& text) {
-  auto file = DurableFile::create(path.string());
-  if (!file) return pass(file);
-  if (auto written = file->write(text.data(), text.size()); !written) return pass(written);
-  return file->finish();
 }
 
 std::string losses_text(const LossWindow& losses) {
@@ -55,6 +38,7 @@ std::string losses_text(const LossWindow& losses) {
 }
 
 std::optional<LossWindow> parse_losses(const std::string& text) {
+  if (!is_shallow_json(text)) return std::nullopt;
   const json object = json::parse(text, nullptr, false);
   if (object.is_discarded() || !object.is_object() || object.size() != 2) return std::nullopt;
   if (!object.contains("steps") || !object["steps"].is_number_unsigned()) return std::nullopt;
@@ -69,98 +53,111 @@ std::optional<LossWindow> parse_losses(const std::string& text) {
   return LossWindow(steps, std::move(last));
 }
 
-/// Writes every file of a checkpoint into `folder`, the manifest last.
-Status write_files(const fs::path& folder, Model& model, const TrainState& state) {
-  json files = json::object();
-  const auto note = [&](const char* name, Result<DurableFile::Written> written) -> Status {
-    if (!written) return pass(written);
-    files[name] = {{"bytes", written->bytes}, {"digest", written->digest.hex()}};
-    return {};
-  };
-  const auto tensors = [&](const char* name, StateTensor::Part part) {
-    return note(name, write_tensors((folder / name).string(), part_of(model, part)));
-  };
-  auto done = tensors(kModelFile, StateTensor::Part::kWeights);
-  if (done) done = tensors(kOptimizerFile, StateTensor::Part::kOptimizer);
-  if (done) done = note(kLoaderFile, write_text(folder / kLoaderFile, to_json(state.loader)));
-  if (done) done = note(kLossesFile, write_text(folder / kLossesFile, losses_text(state.losses)));
-  if (!done) return done;
-  const json manifest = {{"version", kVersion}, {"files", std::move(files)}};
-  auto written = write_text(folder / kManifestFile, manifest.dump(1) + "\n");
-  if (!written) return pass(written);
-  return sync_directory(folder.string());
+std::string name_of(std::uint64_t batches) {
+  std::array<char, 32> number{};
+  std::snprintf(number.data(), number.size(), "%09llu", static_cast<unsigned long long>(batches));
+  return std::string(kPrefix) + number.data();
 }
 
-Status check_file(const fs::path& path, std::uint64_t bytes, const std::string& digest) {
-  std::error_code missing;
-  const std::uintmax_t size = fs::file_size(path, missing);
-  if (missing) return fail(Code::kCorrupt, path.string() + " is missing");
-  if (size != bytes) {
-    return fail(Code::kCorrupt, path.string() + " has " + std::to_string(size) + " bytes, not " +
-                                    std::to_string(bytes));
+bool is_tensor_file(const std::string& name) { return name.ends_with(".safetensors"); }
+
+bool is_link(const std::string& name) { return name.starts_with(std::string(kLinkFolder) + "/"); }
+
+/// Reads a small file that the manifest lists and checks its bytes.
+Result<std::string> read_text(const fs::path& folder, const std::string& name,
+                              const Manifest::File& file) {
+  const std::string path = (folder / name).string();
+  auto text = read_small_file(path, kMostText);
+  if (!text) return fail(Code::kCorrupt, text.error().message);
+  RunningDigest digest;
+  digest.add(text->data(), text->size());
+  if (digest.finish().hex() == file.digest) return text;
+  return fail(Code::kCorrupt, path + " is damaged: its bytes have changed");
+}
+
+Result<Manifest> read_manifest(const fs::path& folder) {
+  const std::string path = (folder / kManifestFile).string();
+  auto text = read_small_file(path, kMostText);
+  if (!text) return fail(Code::kCorrupt, text.error().message);
+  auto manifest = parse_manifest(*text, path);
+  if (!manifest) return manifest;
+  for (const std::string& name :
+       {tensor_file_of(StateTensor::Part::kWeights), tensor_file_of(StateTensor::Part::kOptimizer),
+        tensor_file_of(StateTensor::Part::kTables), std::string(kLoaderFile),
+        std::string(kLossesFile), std::string(kEvaluationsFile)}) {
+    if (!manifest->files.contains(name)) return fail(Code::kCorrupt, path + " is damaged");
   }
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> buffer(std::size_t{1} << 20);
-  RunningDigest running;
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), file.gcount() > 0) {
-    running.add(buffer.data(), static_cast<std::size_t>(file.gcount()));
+  return manifest;
+}
+
+Result<TrainState> read_state(const fs::path& folder, const Manifest& manifest) {
+  TrainState state;
+  for (const auto& [name, file] : manifest.files) {
+    if (is_tensor_file(name) || is_link(name)) continue;
+    auto text = read_text(folder, name, file);
+    if (!text) return pass(text);
+    state.texts.emplace(name, std::move(*text));
   }
-  if (running.finish().hex() != digest) {
-    return fail(Code::kCorrupt, path.string() + " is damaged: its bytes have changed");
+  const auto take = [&](const char* name) { return std::move(state.texts.extract(name).mapped()); };
+  auto loader = parse_loader_state(take(kLoaderFile), (folder / kLoaderFile).string());
+  if (!loader) return pass(loader);
+  state.loader = std::move(*loader);
+  auto losses = parse_losses(take(kLossesFile));
+  if (!losses) return fail(Code::kCorrupt, (folder / kLossesFile).string() + " is damaged");
+  state.losses = std::move(*losses);
+  state.evaluations = take(kEvaluationsFile);
+  return state;
+}
+
+std::map<std::string, std::string> texts_of(const TrainState& state) {
+  auto texts = state.texts;
+  texts[kLoaderFile] = to_json(state.loader);
+  texts[kLossesFile] = losses_text(state.losses);
+  texts[kEvaluationsFile] = state.evaluations;
+  return texts;
+}
+
+/// The first of the files of tensors whose bytes are not those that were written.
+Status check_tensor_files(const Checkpoint& checkpoint) {
+  for (const auto& [name, file] : checkpoint.manifest.files) {
+    if (!is_tensor_file(name)) continue;
+    if (auto same = check_digest(checkpoint.path, name, file); !same) return same;
   }
   return {};
 }
 
-/// Checks each file that the manifest lists, and that it lists those there must be.
-Result<std::map<std::string, std::uint64_t>> check_files(const fs::path& folder) {
-  const fs::path path = folder / kManifestFile;
-  auto text = read_small_file(path.string(), kMostText);
-  if (!text) return fail(Code::kCorrupt, text.error().message);
-  const auto damaged = [&] { return fail(Code::kCorrupt, path.string() + " is damaged"); };
-  const json manifest = json::parse(*text, nullptr, false);
-  if (manifest.is_discarded() || !manifest.is_object()) return damaged();
-  if (!manifest.contains("version") || !manifest.contains("files")) return damaged();
-  if (manifest["version"] != kVersion) {
-    return fail(Code::kCorrupt, path.string() + " is of another version of forebay");
-  }
-  std::map<std::string, std::uint64_t> sizes;
-  for (const char* name : {kModelFile, kOptimizerFile, kLoaderFile, kLossesFile}) {
-    const json& files = manifest["files"];
-    if (!files.is_object() || !files.contains(name) || !files[name].is_object()) return damaged();
-    const json bytes = files[name].value("bytes", json());
-    const json digest = files[name].value("digest", json());
-    if (!bytes.is_number_unsigned() || !digest.is_string()) return damaged();
-    sizes[name] = bytes.get<std::uint64_t>();
-    auto checked = check_file(folder / name, sizes[name], digest.get<std::string>());
-    if (!checked) return pass(checked);
-  }
-  return sizes;
-}
-
 }  // namespace
 
-Result<Checkpoint> read_checkpoint(const std::string& path) {
-  const fs::path folder(path);
-  Checkpoint checkpoint;
-  checkpoint.path = path;
-  auto files = check_files(folder);
-  if (!files) return pass(files);
-  checkpoint.files = std::move(*files);
-  auto loader_text = read_small_file((folder / kLoaderFile).string(), kMostText);
-  if (!loader_text) return pass(loader_text);
-  auto loader = parse_loader_state(*loader_text, (folder / kLoaderFile).string());
-  if (!loader) return pass(loader);
-  checkpoint.state.loader = std::move(*loader);
-  checkpoint.batches = checkpoint.state.loader.position.batches;
-  auto losses_file = read_small_file((folder / kLossesFile).string(), kMostText);
-  if (!losses_file) return pass(losses_file);
-  auto losses = parse_losses(*losses_file);
-  if (!losses) return fail(Code::kCorrupt, (folder / kLossesFile).string() + " is damaged");
-  checkpoint.state.losses = std::move(*losses);
-  return checkpoint;
+Result<Checkpoint> read_checkpoint(const std::string& path, Check check) {
+  auto manifest = read_manifest(path);
+  if (!manifest) return pass(manifest);
+  if (auto whole = check_sizes(path, *manifest); !whole) return pass(whole);
+  if (check == Check::kDigests) {
+    for (const auto& [name, file] : manifest->files) {
+      if (auto whole = check_digest(path, name, file); !whole) return pass(whole);
+    }
+  }
+  auto state = read_state(path, *manifest);
+  if (!state) return pass(state);
+  const std::uint64_t batches = state->loader.position.batches;
+  return Checkpoint{path, batches, std::move(*manifest), std::move(*state)};
 }
 
-Result<CheckpointStore> CheckpointStore::open(const std::string& directory) {
+Status load_checkpoint(const Checkpoint& checkpoint, Model& model) {
+  auto source = FolderSource::open(checkpoint.path, checkpoint.manifest);
+  if (!source) return pass(source);
+  auto restored = model.restore(*source);
+  if (restored) return source->finish();
+  if (restored.error().code != Code::kInvalid) return restored;
+  if (auto whole = check_tensor_files(checkpoint); !whole) return whole;
+  return fail(Code::kInvalid,
+              checkpoint.path +
+                  " holds another model than the job file asks for: " + restored.error().message +
+                  "; give the job its columns and [trainer] sizes back, or start anew with "
+                  "--restart");
+}
+
+Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std::size_t keep) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) {
@@ -185,7 +182,7 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory) {
     return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be written: " +
                                     error.message() + "; set trainer.checkpoint to another");
   }
-  return CheckpointStore(directory);
+  return CheckpointStore(directory, std::max<std::size_t>(keep, 1));
 }
 
 std::vector<std::string> CheckpointStore::names() const {
@@ -201,66 +198,75 @@ std::vector<std::string> CheckpointStore::names() const {
 
 bool CheckpointStore::empty() const { return names().empty(); }
 
-Result<std::string> CheckpointStore::save(Model& model, const TrainState& state) {
-  std::array<char, 32> number{};
-  std::snprintf(number.data(), number.size(), "%09llu",
-                static_cast<unsigned long long>(state.loader.position.batches));
-  const std::string name = std::string(kPrefix) + number.data();
-  const fs::path folder = fs::path(directory_) / name;
-  const fs::path aside = fs::path(directory_) / (std::string(kUnfinished) + name);
+/// The manifest of the last checkpoint, which may share links with the next.
+const Manifest& CheckpointStore::last_manifest() {
+  if (last_) return *last_;
+  last_.emplace();
+  const auto all = names();
+  if (all.empty()) return *last_;
+  auto manifest = read_manifest(fs::path(directory_) / all.back());
+  if (manifest) last_ = std::move(*manifest);
+  return *last_;
+}
+
+Result<std::string> CheckpointStore::save(StateSource& source, const TrainState& state,
+                                          const std::function<bool(std::uint64_t)>& go_on) {
+  const std::string name = name_of(state.loader.position.batches);
+  const std::string aside = (fs::path(directory_) / (std::string(kUnfinished) + name)).string();
   std::error_code error;
   fs::remove_all(aside, error);
   fs::create_directory(aside, error);
-  if (error) {
-    return fail(Code::kUnavailable, aside.string() + ": cannot be made: " + error.message());
-  }
-  if (auto written = write_files(aside, model, state); !written) {
+  if (error) return fail(Code::kUnavailable, aside + ": cannot be made: " + error.message());
+  auto written =
+      write_folder(aside, source, texts_of(state), {.previous = last_manifest(), .go_on = go_on});
+  if (!written) {
     fs::remove_all(aside, error);
     return fail(written.error().code,
                 "checkpoint not written (the last one stands): " + written.error().message);
   }
+  if (auto placed = put_in_place(aside, name); !placed) return pass(placed);
+  last_ = std::move(*written);
+  return (fs::path(directory_) / name).string();
+}
+
+Status CheckpointStore::put_in_place(const std::string& aside, const std::string& name) const {
   // Those of this batch or later are damaged: a resume went behind them.
   std::vector<std::string> abandoned = names();
   std::erase_if(abandoned, [&](const std::string& other) { return is_before(other, name); });
-  if (auto removed = remove(abandoned); !removed) return pass(removed);
+  if (auto removed = remove(abandoned); !removed) return removed;
+  std::error_code error;
+  const fs::path folder = fs::path(directory_) / name;
   fs::rename(aside, folder, error);
   if (error) {
     return fail(Code::kUnavailable, folder.string() + ": cannot be renamed: " + error.message());
   }
-  if (auto synced = sync_directory(directory_); !synced) return pass(synced);
+  if (auto synced = sync_directory(directory_); !synced) return synced;
   std::vector<std::string> older = names();
-  older.resize(older.size() > kKept ? older.size() - kKept : 0);
-  if (auto removed = remove(older); !removed) return pass(removed);
-  return folder.string();
+  older.resize(older.size() > keep_ ? older.size() - keep_ : 0);
+  return remove(older);
 }
 
-Result<CheckpointStore::Found> CheckpointStore::find_last() const {
+Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model,
+                                                             const Accept& accept) const {
   Found found;
   std::vector<std::string> all = names();
   std::ranges::reverse(all);
   for (const std::string& name : all) {
-    auto checkpoint = read_checkpoint((fs::path(directory_) / name).string());
+    auto checkpoint = read_checkpoint((fs::path(directory_) / name).string(), Check::kSizes);
+    Status done = checkpoint ? Status() : Status(pass(checkpoint));
     if (checkpoint) {
-      found.checkpoint = std::move(*checkpoint);
-      break;
+      if (auto agreed = accept(*checkpoint); !agreed) return pass(agreed);
+      done = load_checkpoint(*checkpoint, model);
+      found.touched = !done;
     }
-    found.damaged.push_back(checkpoint.error().message);
+    if (done) {
+      found.checkpoint = std::move(*checkpoint);
+      return found;
+    }
+    if (done.error().code != Code::kCorrupt) return pass(done);
+    found.damaged.push_back(done.error().message);
   }
   return found;
-}
-
-Status CheckpointStore::load(const Checkpoint& checkpoint, Model& model) const {
-  const fs::path folder(checkpoint.path);
-  const std::vector<StateTensor> all = model.state();
-  const auto fill = [&](const char* name, StateTensor::Part part) {
-    std::vector<StateTensor> tensors = all;
-    std::erase_if(tensors, [&](const StateTensor& tensor) { return tensor.part != part; });
-    return read_tensors((folder / name).string(), tensors);
-  };
-  auto filled = fill(kModelFile, StateTensor::Part::kWeights);
-  if (filled) filled = fill(kOptimizerFile, StateTensor::Part::kOptimizer);
-  if (filled) model.state_changed();
-  return filled;
 }
 
 Status CheckpointStore::clear() { return remove(names()); }

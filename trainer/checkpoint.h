@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,20 +12,25 @@
 #include "core/base/result.h"
 #include "trainer/loss_window.h"
 #include "trainer/model.h"
+#include "trainer/saving/manifest.h"
 
 namespace forebay {
 
-/// What a checkpoint holds beside the model.
+/// What a checkpoint holds beside the model's state.
 struct TrainState {
   LoaderState loader;
-  LossWindow losses;
+  LossWindow losses = {};
+  std::string evaluations =
+      {};  ///< What evaluations found so far, as JSON; empty: there were none.
+  /// Further small files by name, for whoever gave them: "model.json", "tuner/…".
+  std::map<std::string, std::string> texts = {};
 };
 
 /// One complete checkpoint on the disk.
 struct Checkpoint {
-  std::string path;                            ///< The directory.
-  std::uint64_t batches = 0;                   ///< Trained on when it was taken.
-  std::map<std::string, std::uint64_t> files;  ///< Name to size in bytes.
+  std::string path;           ///< The directory.
+  std::uint64_t batches = 0;  ///< Trained on when it was taken.
+  Manifest manifest;
   TrainState state;
 };
 
@@ -31,46 +38,70 @@ struct Checkpoint {
 ///
 ///   model.safetensors       weights                 (trainer/tensor_file.h)
 ///   optimizer.safetensors   the optimizer's state
+///   tables.safetensors      what tables keep beside
+///   tables/…                files of tables on the disk, as links
 ///   loader.json             LoaderState             (actors/loader_state.h)
 ///   losses.json             {"steps": n, "last": […]}, the LossWindow
-///   manifest.json           {"version": 1, "files": {name: {"bytes": n, "digest": hex}, …}}
+///   evaluations.json        TrainState::evaluations, as it is; empty where there were none
+///   …                       TrainState's texts
+///   manifest.json           all files with their sizes and digests (trainer/saving/manifest.h)
 ///
-/// Written aside as `.tmp-…`, synced, renamed: under its name a checkpoint is whole. Digests are
-/// RunningDigest's. Keeps the last two. One process uses a directory at a time.
+/// Written aside as `.tmp-…`, synced, renamed: under its name a checkpoint is whole. One process
+/// uses a directory at a time, and one of its threads the store.
 class CheckpointStore {
  public:
-  /// Makes the directory where it is missing, and removes what a killed run left unfinished.
-  static Result<CheckpointStore> open(const std::string& directory);
+  /// Makes the directory where it is missing, and removes what a killed run left unfinished. The
+  /// last `keep` checkpoints are kept, at least one.
+  static Result<CheckpointStore> open(const std::string& directory, std::size_t keep = 2);
 
   /// Whether there is any checkpoint, damaged ones included.
   bool empty() const;
 
-  /// Writes one; the previous stays until it is complete. Streams, and needs no memory to speak of.
-  Result<std::string> save(Model& model, const TrainState& state);
+  /// Writes one; the previous stays until it is complete. `go_on`, if any, is told how many bytes
+  /// of tensors are written, and gives up (kTimeout) when it says false. Streams.
+  Result<std::string> save(StateSource& source, const TrainState& state,
+                           const std::function<bool(std::uint64_t)>& go_on = {});
 
   struct Found {
     std::optional<Checkpoint> checkpoint;  ///< The last complete one.
     std::vector<std::string> damaged;      ///< Later ones, one line each: which, and what is wrong.
+    bool touched = false;  ///< The model holds parts of damaged ones and is of no use.
   };
-  /// Checks sizes and digests, the latest first.
-  Result<Found> find_last() const;
-
-  /// Fills the model from a checkpoint that `find_last` gave.
-  Status load(const Checkpoint& checkpoint, Model& model) const;
+  /// Fills the model from the last whole checkpoint that `accept` agrees to; damaged ones are gone
+  /// behind. What `accept` refuses, or a model of another shape, ends the search with that error,
+  /// and so does a checkpoint of another version of the format.
+  using Accept = std::function<Status(const Checkpoint&)>;
+  Result<Found> restore_last(Model& model, const Accept& accept) const;
 
   /// Removes every checkpoint, for a run that starts anew.
   Status clear();
 
  private:
-  explicit CheckpointStore(std::string directory) : directory_(std::move(directory)) {}
+  CheckpointStore(std::string directory, std::size_t keep)
+      : directory_(std::move(directory)), keep_(keep) {}
 
   std::vector<std::string> names() const;  ///< Ascending.
+  Status put_in_place(const std::string& aside, const std::string& name) const;
   Status remove(const std::vector<std::string>& names) const;
+  const Manifest& last_manifest();
 
   std::string directory_;
+  std::size_t keep_;
+  std::optional<Manifest> last_;  // of the checkpoint that was written or found last
 };
 
-/// Reads one checkpoint's directory and checks its files against the manifest.
-Result<Checkpoint> read_checkpoint(const std::string& path);
+/// How much of a checkpoint is checked against its manifest.
+enum class Check : std::uint8_t {
+  kSizes,    ///< That every file is there and whole; the tensors are checked as they are loaded.
+  kDigests,  ///< Every byte.
+};
+
+/// Reads what one checkpoint's directory holds beside the tensors. kCorrupt where it is damaged,
+/// kInvalid where it is of another version of the format.
+Result<Checkpoint> read_checkpoint(const std::string& path, Check check);
+
+/// Fills the model from a checkpoint that was read. Refuses (kInvalid) one of another shape before
+/// anything is changed; that its bytes have changed (kCorrupt) may show after the model has.
+Status load_checkpoint(const Checkpoint& checkpoint, Model& model);
 
 }  // namespace forebay

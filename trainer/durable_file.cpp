@@ -85,8 +85,8 @@ Result<DurableFile::Written> DurableFile::finish() {
   return Written{bytes_, digest_.finish()};
 }
 
-Status sync_directory(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+Status sync_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return system_error(path, "be opened");
   const bool synced = ::fsync(descriptor) == 0;
   const int reason = errno;
@@ -95,6 +95,8 @@ Status sync_directory(const std::string& path) {
   if (!synced) return system_error(path, "be synced");
   return {};
 }
+
+Status sync_directory(const std::string& path) { return sync_file(path); }
 
 Result<std::string> read_small_file(const std::string& path, std::size_t most) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -54,6 +54,9 @@ class DurableFile {
   RunningDigest digest_;
 };
 
+/// Makes what a file holds durable.
+Status sync_file(const std::string& path);
+
 /// Makes the entries of a directory durable: new, renamed and removed ones.
 Status sync_directory(const std::string& path);
 

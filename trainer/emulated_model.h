@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "trainer/memory_source.h"
 #include "trainer/model.h"
 
 namespace forebay {
@@ -22,8 +23,8 @@ class EmulatedModel final : public Model {
   bool learns() const override { return false; }
   Result<double> step(const Batch& batch) override;
   Status predict(const Batch& batch, std::span<float> scores) override;
-  std::vector<StateTensor> state() override { return {}; }
-  void state_changed() override {}
+  Result<std::unique_ptr<StateSource>> snapshot() override { return MemorySource::take({}); }
+  Status restore(StateSource& from) override { return restore_memory(from, {}); }
 
  private:
   static void wait(std::chrono::nanoseconds time);
@@ -38,8 +39,8 @@ class NoModel final : public Model {
   bool learns() const override { return false; }
   Result<double> step(const Batch& batch) override;
   Status predict(const Batch& batch, std::span<float> scores) override;
-  std::vector<StateTensor> state() override { return {}; }
-  void state_changed() override {}
+  Result<std::unique_ptr<StateSource>> snapshot() override { return MemorySource::take({}); }
+  Status restore(StateSource& from) override { return restore_memory(from, {}); }
 };
 
 }  // namespace forebay

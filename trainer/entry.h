@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "core/base/result.h"
+#include "trainer/collective.h"
 #include "trainer/model.h"
+#include "trainer/model_description.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -13,13 +15,20 @@ namespace forebay {
 struct TrainerEntry {
   std::uint32_t abi = 0;  ///< kTrainerAbi of its sources; nothing else is looked at before.
   const char* torch_version = nullptr;
-  /// A model of kind dlrm on `spec.device`; 0 `spec.threads` count as 1.
-  Result<std::unique_ptr<Model>> (*make_dlrm)(const TrainerSpec& spec,
-                                              const ModelShape& shape) = nullptr;
+  /// A model that learns, on `spec.device`; 0 `spec.threads` count as 1. With `ranks`, this one's
+  /// part of it.
+  Result<std::unique_ptr<Model>> (*make_model)(const TrainerSpec& spec, const ModelShape& shape,
+                                               Collective* ranks) = nullptr;
+  /// trainer/torch/export.h.
+  Result<ExportedModel> (*export_model)(const ModelDescription& model, StateSource& state,
+                                        const ExportTarget& target) = nullptr;
+  /// Meets the other ranks; more than one.
+  Result<std::unique_ptr<Collective>> (*make_collective)(const CollectiveSpec& spec) = nullptr;
 };
 
-/// Changes with every change to TrainerEntry, Model, TrainerSpec, ModelShape or Batch.
-inline constexpr std::uint32_t kTrainerAbi = 1;
+/// Changes with every change to TrainerEntry, Model, Collective, TrainerSpec, ModelShape,
+/// ModelDescription or Batch.
+inline constexpr std::uint32_t kTrainerAbi = 10;
 
 /// The one symbol of the module: `extern "C" const TrainerEntry* forebay_trainer_entry()`.
 inline constexpr char kTrainerEntrySymbol[] = "forebay_trainer_entry";

@@ -29,33 +29,83 @@ std::optional<double> auc_of_sorted(std::span<const float> positives,
          static_cast<double>(negatives.size());
 }
 
+double entropy_of(double chance) {
+  const auto term = [](double share) { return share > 0 ? -share * std::log(share) : 0.0; };
+  return term(chance) + term(1 - chance);
+}
+
+Evaluation::Evaluation(Auc kind) : kind_(kind) {
+  if (kind == Auc::kStreaming) streamed_.emplace();
+}
+
+std::uint64_t Evaluation::bytes(Auc kind, std::uint64_t rows) {
+  // A vector that grows holds its values twice for a moment, the second time with as much again.
+  constexpr std::uint64_t kPerRow = 3 * sizeof(float);
+  if (kind == Auc::kStreaming) return StreamingAuc::kBytes;
+  if (kind == Auc::kExact || rows <= kMostExactRows) return rows * kPerRow;
+  return kMostExactRows * kPerRow + StreamingAuc::kBytes;
+}
+
 Status Evaluation::add(std::span<const float> scores, std::span<const float> labels) {
   FOREBAY_CHECK(scores.size() == labels.size());
   for (std::size_t row = 0; row < scores.size(); ++row) {
-    if (std::isnan(scores[row])) {
+    const auto where = [&] { return "evaluation, row " + std::to_string(rows_ + 1); };
+    if (!std::isfinite(scores[row])) {
       return fail(Code::kCorrupt,
-                  "evaluation: a row's score is not a number; look for nan or inf in the dense "
-                  "columns of the evaluation data, or lower trainer.learning_rate");
+                  where() +
+                      ": its score is not a finite number; look for nan, inf and huge values "
+                      "in the dense columns of the evaluation data, or lower "
+                      "trainer.learning_rate");
     }
     if (labels[row] != 0 && labels[row] != 1) {
-      return fail(Code::kCorrupt,
-                  "evaluation: a label is " + std::to_string(labels[row]) + " and must be 0 or 1");
+      return fail(Code::kCorrupt, where() + ": its label is " + std::to_string(labels[row]) +
+                                      " and must be 0 or 1");
     }
-    const bool positive = labels[row] == 1;
-    (positive ? positives_ : negatives_).push_back(scores[row]);
-    loss_sum_ += log_loss_of(scores[row], positive);
+    keep(scores[row], labels[row] == 1);
   }
   return {};
 }
 
+void Evaluation::keep(float score, bool positive) {
+  ++rows_;
+  if (positive) ++clicks_;
+  loss_sum_ += log_loss_of(score, positive);
+  chance_sum_ += 1 / (1 + std::exp(-static_cast<double>(score)));
+  if (kind_ == Auc::kAuto && !streamed_ && rows_ > kMostExactRows) stream();
+  if (streamed_) return streamed_->add(score, positive);
+  (positive ? positives_ : negatives_).push_back(score);
+}
+
+void Evaluation::stream() {
+  streamed_.emplace();
+  for (float score : positives_) streamed_->add(score, true);
+  for (float score : negatives_) streamed_->add(score, false);
+  positives_ = {};
+  negatives_ = {};
+}
+
 Quality Evaluation::finish() {
-  std::sort(positives_.begin(), positives_.end());
-  std::sort(negatives_.begin(), negatives_.end());
   Quality quality;
-  quality.rows = positives_.size() + negatives_.size();
-  quality.positives = positives_.size();
-  quality.auc = auc_of_sorted(positives_, negatives_);
-  if (quality.rows > 0) quality.log_loss = loss_sum_ / static_cast<double>(quality.rows);
+  quality.rows = rows_;
+  quality.positives = clicks_;
+  if (streamed_) {
+    if (const auto area = streamed_->area()) {
+      quality.auc = area->auc;
+      quality.auc_error = area->error;
+    }
+  } else {
+    std::sort(positives_.begin(), positives_.end());
+    std::sort(negatives_.begin(), negatives_.end());
+    quality.auc = auc_of_sorted(positives_, negatives_);
+  }
+  if (rows_ == 0) return quality;
+  const auto rows = static_cast<double>(rows_);
+  const auto clicks = static_cast<double>(clicks_);
+  quality.log_loss = loss_sum_ / rows;
+  if (clicks_ > 0) quality.calibration = chance_sum_ / clicks;
+  if (clicks_ > 0 && clicks_ < rows_) {
+    quality.normalized_entropy = *quality.log_loss / entropy_of(clicks / rows);
+  }
   return quality;
 }
 

@@ -83,19 +83,31 @@ Result<TrainerModule> TrainerModule::open(const std::string& directory) {
 
 std::string TrainerModule::torch_version() const { return entry_->torch_version; }
 
-Result<std::unique_ptr<Model>> TrainerModule::make_dlrm(const TrainerSpec& spec,
-                                                        const ModelShape& shape) const {
-  return entry_->make_dlrm(spec, shape);
+Result<std::unique_ptr<Model>> TrainerModule::make_model(const TrainerSpec& spec,
+                                                         const ModelShape& shape,
+                                                         Collective* ranks) const {
+  return entry_->make_model(spec, shape, ranks);
 }
 
-Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape) {
+Result<std::unique_ptr<Collective>> TrainerModule::make_collective(
+    const CollectiveSpec& spec) const {
+  return entry_->make_collective(spec);
+}
+
+Result<ExportedModel> TrainerModule::export_model(const ModelDescription& model, StateSource& state,
+                                                  const ExportTarget& target) const {
+  return entry_->export_model(model, state, target);
+}
+
+Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
+                                          Collective* ranks) {
   if (spec.model == TrainerSpec::ModelKind::kEmulated) {
     return std::make_unique<EmulatedModel>(spec.step);
   }
   if (spec.model == TrainerSpec::ModelKind::kNone) return std::make_unique<NoModel>();
   auto module = TrainerModule::open();
   if (!module) return pass(module);
-  return module->make_dlrm(spec, shape);
+  return module->make_model(spec, shape, ranks);
 }
 
 }  // namespace forebay

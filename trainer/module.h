@@ -4,7 +4,9 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "trainer/collective.h"
 #include "trainer/model.h"
+#include "trainer/model_description.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -25,8 +27,17 @@ class TrainerModule {
 
   std::string torch_version() const;
 
-  /// A model of kind dlrm, with its starting weights; 0 `spec.threads` count as 1.
-  Result<std::unique_ptr<Model>> make_dlrm(const TrainerSpec& spec, const ModelShape& shape) const;
+  /// A model that learns, with its starting weights; 0 `spec.threads` count as 1. With `ranks`,
+  /// which outlive it, this one's part of it.
+  Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
+                                            Collective* ranks = nullptr) const;
+
+  /// Writes a model as TorchScript (trainer/torch/export.h).
+  Result<ExportedModel> export_model(const ModelDescription& model, StateSource& state,
+                                     const ExportTarget& target) const;
+
+  /// Meets the other ranks: `spec.size` is above 1.
+  Result<std::unique_ptr<Collective>> make_collective(const CollectiveSpec& spec) const;
 
  private:
   explicit TrainerModule(const TrainerEntry* entry) : entry_(entry) {}
@@ -35,6 +46,7 @@ class TrainerModule {
 };
 
 /// The model that `spec` asks for; opens the module only for one that needs it.
-Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape);
+Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
+                                          Collective* ranks = nullptr);
 
 }  // namespace forebay

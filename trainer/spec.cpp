@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trainer/copy_before_change.h"
+#include "trainer/device_memory.h"
+#include "trainer/saving/block_ring.h"
+
 namespace forebay {
 namespace {
 
 constexpr int kWidest = 16384;
+constexpr int kMostCrossLayers = 64;
 constexpr std::int64_t kMostTableRows = std::int64_t{1} << 31;
+constexpr std::uint64_t kHashedRow = 48;  // What HashedTables keeps beside a row, at most.
+constexpr std::uint64_t kFoundRow = 16;   // Key, slot and count of a row in BatchRows.
+constexpr std::size_t kCopySlot = 128;
+constexpr std::size_t kMostCopied = std::size_t{64} << 20;
 
 Status check_widths(const std::string& key, const std::vector<int>& widths, int last) {
   for (int width : widths) {
@@ -51,6 +60,18 @@ Status check(const TrainerSpec& spec) {
   if (!(spec.learning_rate > 0) || !std::isfinite(spec.learning_rate)) {
     return refuse("learning_rate must be above 0");
   }
+  if (spec.cross_layers < 1 || spec.cross_layers > kMostCrossLayers) {
+    return refuse("cross_layers must be within 1 to " + std::to_string(kMostCrossLayers));
+  }
+  if (spec.cross_rank < 1 || spec.cross_rank > kWidest) {
+    return refuse("cross_rank must be within 1 to " + std::to_string(kWidest));
+  }
+  if (!(spec.clip_norm >= 0) || !std::isfinite(spec.clip_norm)) {
+    return refuse("clip_norm must be at least 0");
+  }
+  if (spec.decay_start > 0 && spec.decay_steps == 0) {
+    return refuse("decay_start wants a trainer.decay_steps above 0");
+  }
   if (spec.max_table_rows < 1 || spec.max_table_rows > kMostTableRows) {
     return refuse("max_table_rows is " + std::to_string(spec.max_table_rows) +
                   " and must be within 1 to " + std::to_string(kMostTableRows));
@@ -64,19 +85,48 @@ Status check(const TrainerSpec& spec) {
 
 }  // namespace
 
-std::size_t ModelShape::top_input() const {
-  const std::size_t vectors = table_rows.size() + 1;
-  return static_cast<std::size_t>(embedding_dim) + vectors * (vectors - 1) / 2;
+bool learns(TrainerSpec::ModelKind kind) {
+  return kind != TrainerSpec::ModelKind::kEmulated && kind != TrainerSpec::ModelKind::kNone;
 }
 
-std::uint64_t ModelShape::mlp_parameters() const {
-  return parameters(bottom_input(), bottom_mlp) + parameters(top_input(), top_mlp);
+TrainerSpec::TableOptimizer table_optimizer(const TrainerSpec& spec) {
+  using Table = TrainerSpec::TableOptimizer;
+  if (spec.table_optimizer != Table::kAsDense) return spec.table_optimizer;
+  if (spec.optimizer == TrainerSpec::Optimizer::kSgd) return Table::kSgd;
+  return spec.optimizer == TrainerSpec::Optimizer::kAdagrad ? Table::kAdagrad
+                                                            : Table::kRowwiseAdagrad;
+}
+
+std::size_t state_width(TrainerSpec::TableOptimizer optimizer, std::size_t width) {
+  if (optimizer == TrainerSpec::TableOptimizer::kSgd) return 0;
+  return optimizer == TrainerSpec::TableOptimizer::kRowwiseAdagrad ? 1 : width;
+}
+
+bool ModelShape::is_wide() const {
+  return network == TrainerSpec::ModelKind::kWideDeep || network == TrainerSpec::ModelKind::kDeepFm;
+}
+
+std::size_t ModelShape::top_input() const {
+  const auto dim = static_cast<std::size_t>(embedding_dim);
+  const std::size_t vectors = table_rows.size() + 1;
+  if (is_wide()) return bottom_input() + table_rows.size() * dim;
+  if (network == TrainerSpec::ModelKind::kDcnV2) return vectors * dim;
+  return dim + vectors * (vectors - 1) / 2;
+}
+
+std::uint64_t ModelShape::dense_parameters() const {
+  const std::uint64_t top = parameters(top_input(), top_mlp);
+  if (is_wide()) return top + bottom_input();
+  const std::uint64_t mlps = parameters(bottom_input(), bottom_mlp) + top;
+  if (network != TrainerSpec::ModelKind::kDcnV2) return mlps;
+  const auto rank = static_cast<std::uint64_t>(cross_rank);
+  return mlps + static_cast<std::uint64_t>(cross_layers) * top_input() * (2 * rank + 1);
 }
 
 std::uint64_t ModelShape::table_parameters() const {
   std::uint64_t rows = 0;
   for (std::int64_t table : table_rows) rows += static_cast<std::uint64_t>(table);
-  return rows * static_cast<std::uint64_t>(embedding_dim);
+  return rows * row_width();
 }
 
 Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {
@@ -85,16 +135,26 @@ Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {
     return fail(Code::kInvalid, "columns: a model needs at least one dense or sparse column");
   }
   ModelShape shape;
+  shape.network = spec.model;
   shape.dense_features = schema.dense.size();
   shape.embedding_dim = spec.embedding_dim;
   shape.bottom_mlp = spec.bottom_mlp;
-  if (shape.bottom_mlp.empty()) shape.bottom_mlp = {64, spec.embedding_dim};
+  if (shape.is_wide() && !spec.bottom_mlp.empty()) {
+    return fail(Code::kInvalid, "trainer.bottom_mlp: wide_deep and deepfm have no bottom MLP");
+  }
+  if (shape.bottom_mlp.empty() && !shape.is_wide()) shape.bottom_mlp = {64, spec.embedding_dim};
   shape.top_mlp = spec.top_mlp;
   if (shape.top_mlp.empty()) shape.top_mlp = {64, 1};
-  auto bottom = check_widths("trainer.bottom_mlp", shape.bottom_mlp, spec.embedding_dim);
-  if (!bottom) return pass(bottom);
+  if (!shape.is_wide()) {
+    auto bottom = check_widths("trainer.bottom_mlp", shape.bottom_mlp, spec.embedding_dim);
+    if (!bottom) return pass(bottom);
+  }
   auto top = check_widths("trainer.top_mlp", shape.top_mlp, 1);
   if (!top) return pass(top);
+  if (spec.model == TrainerSpec::ModelKind::kDcnV2) {
+    shape.cross_layers = spec.cross_layers;
+    shape.cross_rank = spec.cross_rank;
+  }
   for (const SparseFeature& feature : schema.sparse) {
     const std::int64_t bound = feature.bound > 0 ? feature.bound : spec.max_table_rows;
     shape.table_rows.push_back(std::min(bound, spec.max_table_rows));
@@ -102,30 +162,62 @@ Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {
   return shape;
 }
 
+std::size_t copy_slot_bytes(const ModelShape& shape) {
+  return std::max(kCopySlot, shape.row_width() * sizeof(float));
+}
+
+std::size_t copy_room_bytes(const ModelShape& shape) {
+  const std::size_t tables = 2 * sizeof(float) * shape.table_parameters();
+  return std::min(kMostCopied, tables / 8);
+}
+
+std::uint64_t dense_copies(TrainerSpec::Optimizer optimizer) {
+  if (optimizer == TrainerSpec::Optimizer::kAdam) return 3;
+  return optimizer == TrainerSpec::Optimizer::kAdagrad ? 2 : 1;
+}
+
+std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape) {
+  if (spec.tables.storage == TrainerSpec::Storage::kTiered) return spec.tables.memory_bytes;
+  const std::uint64_t rows = shape.table_parameters() / std::max<std::size_t>(shape.row_width(), 1);
+  const std::uint64_t row =
+      sizeof(float) * (shape.row_width() + state_width(table_optimizer(spec), shape.row_width()));
+  return rows * (row + (spec.tables.storage == TrainerSpec::Storage::kHashed ? kHashedRow : 0));
+}
+
+std::uint64_t row_activations(const ModelShape& shape) {
+  const std::uint64_t vectors = shape.table_rows.size() + 1;
+  return 2 * (shape.bottom_input() + shape.top_input() + vectors * shape.row_width() +
+              sum_of(shape.bottom_mlp) + sum_of(shape.top_mlp)) +
+         vectors * vectors +
+         static_cast<std::uint64_t>(shape.cross_layers) * 2 *
+             (shape.top_input() + static_cast<std::uint64_t>(shape.cross_rank));
+}
+
 std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
                           std::uint64_t batch_size, std::uint64_t ids_per_batch) {
-  if (spec.model != TrainerSpec::ModelKind::kDlrm) return 0;
-  const std::uint64_t copies = spec.optimizer == TrainerSpec::Optimizer::kAdagrad ? 2 : 1;
-  const std::uint64_t weights = copies * (shape.table_parameters() + shape.mlp_parameters());
+  if (!learns(spec.model)) return 0;
+  const std::uint64_t weights = dense_copies(spec.optimizer) * shape.dense_parameters();
   const auto threads = static_cast<std::uint64_t>(std::max(spec.threads, 1));
-  const auto dim = static_cast<std::uint64_t>(shape.embedding_dim);
-  const auto vectors = shape.table_rows.size() + 1;
-  std::int64_t largest = 0;
-  for (std::int64_t rows : shape.table_rows) largest = std::max(largest, rows);
+  const std::uint64_t dim = shape.row_width();
 
   // As trainer/torch lays it out: a gradient of the MLPs per share of the batch; per thread the
-  // activations of one group of rows and the marks of one table; per batch the gradients of the
-  // pooled vectors and the row of each id.
-  const std::uint64_t mlp_gradients = kModelShares * shape.mlp_parameters();
-  const std::uint64_t row = 2 * (shape.bottom_input() + shape.top_input() + vectors * dim +
-                                 sum_of(shape.bottom_mlp) + sum_of(shape.top_mlp)) +
-                            vectors * vectors;
-  const std::uint64_t most_touched = std::min(static_cast<std::uint64_t>(largest), ids_per_batch);
-  const std::uint64_t per_thread =
-      kModelGroupRows * row + static_cast<std::uint64_t>(largest) + most_touched * (dim + 1);
+  // activations of one group of rows; per batch the gradients of the pooled vectors and their sums
+  // by row, and, for each batch whose rows are looked ahead at, the rows of its ids.
+  const std::uint64_t mlp_gradients = kModelShares * shape.dense_parameters();
+  const std::uint64_t most_touched = std::min(shape.table_parameters() / dim, ids_per_batch);
+  const std::uint64_t per_thread = kModelGroupRows * row_activations(shape);
   const std::uint64_t per_batch =
-      batch_size * shape.table_rows.size() * dim + 2 * ids_per_batch + 2 * batch_size;
-  return sizeof(float) * (weights + mlp_gradients + threads * per_thread + per_batch);
+      batch_size * shape.table_rows.size() * dim + most_touched * dim + 2 * batch_size;
+  const std::uint64_t ahead = (kMostExpectedBatches + 1) *
+                              (sizeof(std::int32_t) * ids_per_batch + kFoundRow * most_touched);
+  const std::uint64_t tables = table_bytes(spec, shape);
+  const std::size_t row_bytes = static_cast<std::size_t>(dim) * sizeof(float);
+  const std::uint64_t guards =
+      CopyBeforeChange::own_bytes(tables, row_bytes, copy_slot_bytes(shape)) +
+      copy_room_bytes(shape);
+  return tables + sizeof(float) * (weights + mlp_gradients + threads * per_thread + per_batch) +
+         ahead + guards + host_bytes_for_device(spec, shape, batch_size, ids_per_batch) +
+         (spec.checkpoint.empty() ? 0 : BlockRing::kBytes);
 }
 
 }  // namespace forebay

@@ -1,11 +1,16 @@
 #include "trainer/tensor_file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
+#include <cstring>
 #include <fstream>
+#include <optional>
+#include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "trainer/shallow_json.h"
 
 namespace forebay {
 namespace {
@@ -14,13 +19,16 @@ using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little);
 
+constexpr std::uint64_t kLength = sizeof(std::uint64_t);
+constexpr std::uint64_t kMostHeader = std::uint64_t{64} << 20;
+
 std::string header_of(const std::vector<StateTensor>& tensors) {
   json header = json::object();
   std::uint64_t offset = 0;
   for (const StateTensor& tensor : tensors) {
-    const std::uint64_t end = offset + tensor.values.size_bytes();
+    const std::uint64_t end = offset + tensor.bytes();
     header[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+        {"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump();
@@ -28,47 +36,125 @@ std::string header_of(const std::vector<StateTensor>& tensors) {
   return text;
 }
 
-std::array<char, 8> length_of(const std::string& header) {
-  return std::bit_cast<std::array<char, 8>>(std::uint64_t{header.size()});
+std::optional<ElementType> type_named(const json& name) {
+  for (int type = 0; type <= static_cast<int>(ElementType::kU64); ++type) {
+    if (name == name_of(static_cast<ElementType>(type))) return static_cast<ElementType>(type);
+  }
+  return std::nullopt;
+}
+
+struct Entry {
+  StateTensor tensor;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Whether the entry has as many bytes as its offsets say.
+bool is_whole(const Entry& entry) {
+  return entry.tensor.is_sound() && entry.begin <= entry.end &&
+         entry.end - entry.begin == entry.tensor.bytes();
+}
+
+std::optional<Entry> parse_entry(const std::string& name, const json& told,
+                                 StateTensor::Part part) {
+  const auto is_size = [](const json& number) { return number.is_number_unsigned(); };
+  if (!told.is_object() || !told.contains("dtype")) return std::nullopt;
+  const json shape = told.value("shape", json());
+  const json offsets = told.value("data_offsets", json());
+  const auto type = type_named(told["dtype"]);
+  if (!type || !shape.is_array() || !std::ranges::all_of(shape, is_size)) return std::nullopt;
+  if (!offsets.is_array() || offsets.size() != 2) return std::nullopt;
+  if (!std::ranges::all_of(offsets, is_size)) return std::nullopt;
+  Entry entry{.tensor = {.name = name, .part = part, .type = *type}};
+  for (const json& extent : shape) entry.tensor.shape.push_back(extent.get<std::int64_t>());
+  entry.begin = offsets[0].get<std::uint64_t>();
+  entry.end = offsets[1].get<std::uint64_t>();
+  return is_whole(entry) ? std::optional(std::move(entry)) : std::nullopt;
 }
 
 }  // namespace
 
-Result<DurableFile::Written> write_tensors(const std::string& path,
-                                           const std::vector<StateTensor>& tensors) {
-  auto file = DurableFile::create(path);
+Result<TensorFileWriter> TensorFileWriter::create(const std::string& path,
+                                                  const std::vector<StateTensor>& tensors) {
+  auto file = BlockFileWriter::create(path);
   if (!file) return pass(file);
   const std::string header = header_of(tensors);
-  const auto length = length_of(header);
-  auto written = file->write(length.data(), length.size());
-  if (written) written = file->write(header.data(), header.size());
-  for (const StateTensor& tensor : tensors) {
-    if (written) written = file->write(tensor.values.data(), tensor.values.size_bytes());
-  }
+  const auto length = std::bit_cast<std::array<std::byte, kLength>>(std::uint64_t{header.size()});
+  auto written = (*file)->write(length);
+  if (written) written = (*file)->write(std::as_bytes(std::span(header)));
   if (!written) return pass(written);
-  return file->finish();
+  return TensorFileWriter(std::move(*file));
 }
 
-Status read_tensors(const std::string& path, const std::vector<StateTensor>& tensors) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string expected = header_of(tensors);
-  std::array<char, 8> length{};
-  file.read(length.data(), length.size());
-  std::string header(expected.size(), '\0');
-  if (length == length_of(expected))
-    file.read(header.data(), static_cast<std::streamsize>(header.size()));
-  if (!file || header != expected) {
-    return fail(Code::kInvalid,
-                path +
-                    ": holds another model than the job file asks for; give it back its columns "
-                    "and [trainer] sizes, or start anew with --restart");
+Result<TensorFile> TensorFile::open(const std::string& path, StateTensor::Part part) {
+  TensorFile file(path);
+  if (auto read = file.read_header(part); !read) return pass(read);
+  return file;
+}
+
+Status TensorFile::damaged() const {
+  return fail(Code::kCorrupt, path_ + ": is no safetensors file, or a damaged one");
+}
+
+Status TensorFile::read_header(StateTensor::Part part) {
+  std::ifstream file(path_, std::ios::binary | std::ios::ate);
+  if (!file) return fail(Code::kNotFound, path_ + ": cannot be opened");
+  const auto file_bytes = static_cast<std::uint64_t>(file.tellg());
+  file.seekg(0);
+  std::array<char, kLength> raw{};
+  file.read(raw.data(), raw.size());
+  const auto length = std::bit_cast<std::uint64_t>(raw);
+  if (!file || length > kMostHeader || length > file_bytes - kLength) return damaged();
+  std::string text(length, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(length));
+  if (!file || !is_shallow_json(text)) return damaged();
+  const json header = json::parse(text, nullptr, false);
+  if (header.is_discarded() || !header.is_object()) return damaged();
+  std::vector<Entry> entries;
+  for (const auto& [name, told] : header.items()) {
+    if (name == "__metadata__") continue;
+    auto entry = parse_entry(name, told, part);
+    if (!entry) return damaged();
+    entries.push_back(std::move(*entry));
   }
-  for (const StateTensor& tensor : tensors) {
-    file.read(reinterpret_cast<char*>(tensor.values.data()),
-              static_cast<std::streamsize>(tensor.values.size_bytes()));
+  std::ranges::sort(entries, {},
+                    [](const Entry& entry) { return std::pair(entry.begin, entry.end); });
+  std::uint64_t end = 0;
+  for (Entry& entry : entries) {
+    if (entry.begin != end) return damaged();
+    end = entry.end;
+    begins_.push_back(kLength + length + entry.begin);
+    tensors_.push_back(std::move(entry.tensor));
   }
-  if (!file) return fail(Code::kCorrupt, path + ": ends before its values do");
+  return end == file_bytes - kLength - length ? Status() : damaged();
+}
+
+Status TensorFile::start() {
+  auto file = BlockFileReader::open(path_);
+  if (!file) return pass(file);
+  file_ = std::move(*file);
   return {};
+}
+
+Status TensorFile::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
+  if (!file_) {
+    if (auto started = start(); !started) return started;
+  }
+  const std::uint64_t begin = begins_[index] + offset;
+  if (begin < file_->position()) {
+    return fail(Code::kCorrupt, path_ + ": its tensors are not in the order of what wrote them");
+  }
+  if (auto there = file_->skip_to(begin); !there) return there;
+  return file_->read(to);
+}
+
+Result<DurableFile::Written> TensorFile::finish() {
+  if (!file_) {
+    if (auto started = start(); !started) return pass(started);
+  }
+  auto written = file_->finish();
+  file_.reset();
+  return written;
 }
 
 }  // namespace forebay

@@ -1,9 +1,10 @@
 #include "trainer/train_loop.h"
 
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
+
+#include "trainer/bad_loss.h"
 
 namespace forebay {
 
@@ -21,6 +22,8 @@ TrainLoop::TrainLoop(Model& model, BatchSource& source, const Clock& clock, Opti
 Result<TrainProgress> TrainLoop::run(const std::atomic<bool>& stop) {
   began_ = last_save_ = clock_.now();
   while (!stop.load() && (options_.max_batches == 0 || progress_.batches < options_.max_batches)) {
+    progress_.enough = options_.enough && options_.enough();
+    if (progress_.enough) break;
     const auto asked = clock_.now();
     auto batch = source_.next();
     progress_.waited += clock_.now() - asked;
@@ -34,10 +37,6 @@ Result<TrainProgress> TrainLoop::run(const std::atomic<bool>& stop) {
     if (auto kept = save_if_due(); !kept) return pass(kept);
   }
   progress_.stopped = stop.load();
-  // A run that did nothing leaves what is there as it is.
-  if (progress_.batches > saved_batches_) {
-    if (auto kept = save(); !kept) return pass(kept);
-  }
   progress_.elapsed = clock_.now() - began_;
   return progress_;
 }
@@ -47,13 +46,10 @@ Status TrainLoop::train_on(const Batch& batch) {
   auto loss = model_.step(batch);
   if (!loss) return pass(loss);
   if (model_.learns() && !std::isfinite(*loss)) {
-    return fail(Code::kCorrupt,
-                "the loss of batch " + std::to_string(batch.number) + " is " +
-                    (std::isnan(*loss) ? "not a number" : "infinite") +
-                    "; lower trainer.learning_rate, or look for nan, inf and huge values in the "
-                    "dense columns (log1p and clamp tame them)");
+    return tl::unexpected<Error>(bad_loss(batch, *loss, {}));
   }
   if (model_.learns()) progress_.losses.add(*loss);
+  progress_.loss = *loss;
   const auto now = clock_.now();
   progress_.stepped += now - began;
   progress_.elapsed = now - began_;
@@ -64,24 +60,23 @@ Status TrainLoop::train_on(const Batch& batch) {
 }
 
 Status TrainLoop::save_if_due() {
-  if (options_.checkpoint_every.count() <= 0) return {};
-  if (clock_.now() - last_save_ < options_.checkpoint_every) return {};
-  return save();
-}
-
-Status TrainLoop::save() {
   if (!options_.save) return {};
   const auto began = clock_.now();
-  if (auto saved = options_.save(progress_); !saved) return saved;
-  saved_batches_ = progress_.batches;
-  last_save_ = clock_.now();
-  progress_.saved += last_save_ - began;
+  const auto every = options_.checkpoint_every;
+  const std::uint64_t steps = options_.checkpoint_steps;
+  if (every.count() > 0 && began - last_save_ >= every) save_due_ = true;
+  if (steps > 0 && progress_.position.batches % steps == 0) save_due_ = true;
+  if (!save_due_) return {};
+  auto begun = options_.save(progress_);
+  if (!begun) return pass(begun);
+  save_due_ = !*begun;
+  if (*begun) last_save_ = clock_.now();
+  progress_.saved += clock_.now() - began;
   return {};
 }
 
-Result<std::optional<Quality>> evaluate(Model& model, BatchSource& source,
+Result<std::optional<Quality>> evaluate(Model& model, BatchSource& source, Evaluation evaluation,
                                         const std::atomic<bool>& stop) {
-  Evaluation evaluation;
   std::vector<float> scores;
   while (!stop.load()) {
     auto batch = source.next();

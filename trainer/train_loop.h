@@ -21,11 +21,13 @@ struct TrainProgress {
   std::uint64_t rows = 0;              ///< Of this run.
   Position position;                   ///< After the last batch trained on.
   LossWindow losses;                   ///< Since the start of the job.
+  double loss = 0;                     ///< Of the last batch.
   std::chrono::nanoseconds elapsed{};  ///< Since the loop began.
   std::chrono::nanoseconds waited{};   ///< For data.
   std::chrono::nanoseconds stepped{};  ///< In the model.
-  std::chrono::nanoseconds saved{};    ///< Writing checkpoints.
+  std::chrono::nanoseconds saved{};    ///< Held up by checkpoints as they began.
   bool stopped = false;                ///< Ended by the stop flag, before the data did.
+  bool enough = false;                 ///< Ended by Options::enough.
 
   /// The share of the time so far that the trainer waited for data; 0 before any.
   double starved_ratio() const;
@@ -42,25 +44,32 @@ class TrainLoop {
   /// Called with the progress so far; an error it returns ends the run.
   using Report = std::function<Status(const TrainProgress&)>;
 
+  /// Begins a checkpoint. False: not yet, it is asked again after the next step.
+  using Save = std::function<Result<bool>(const TrainProgress&)>;
+
   struct Options {
     Position start;     ///< Where the source starts: that of the checkpoint on a resume.
     LossWindow losses;  ///< Likewise.
     std::uint64_t max_batches = 0;                ///< Of this run; 0: no bound.
-    std::chrono::nanoseconds checkpoint_every{};  ///< 0: only at the end.
-    Report on_step;                               ///< After every step; may be empty.
-    Report save;  ///< Writes a checkpoint: when one is due, and at the end; may be empty.
+    std::chrono::nanoseconds checkpoint_every{};  ///< 0: not by time.
+    std::uint64_t checkpoint_steps = 0;  ///< After batches that it divides; 0: not by number.
+    Report on_step;                      ///< After every step; may be empty.
+    std::function<bool()> enough;        ///< Asked before every step; may be empty.
+    Save save;                           ///< When a checkpoint is due; may be empty.
   };
 
   TrainLoop(Model& model, BatchSource& source, const Clock& clock, Options options);
 
   /// Runs to the end. Fails with the source's or the model's error, or when a loss is not a finite
-  /// number, which is named with its batch; nothing is saved then.
+  /// number, which is named with its batch.
   Result<TrainProgress> run(const std::atomic<bool>& stop);
+
+  /// How far it got, also when it failed.
+  const TrainProgress& progress() const { return progress_; }
 
  private:
   Status train_on(const Batch& batch);
   Status save_if_due();
-  Status save();
 
   Model& model_;
   BatchSource& source_;
@@ -69,12 +78,12 @@ class TrainLoop {
   TrainProgress progress_;
   std::chrono::nanoseconds began_{};
   std::chrono::nanoseconds last_save_{};
-  std::uint64_t saved_batches_ = 0;  ///< Of this run, when the last checkpoint was written.
+  bool save_due_ = false;
 };
 
 /// Scores every row of `source` and compares with the labels. Stops early, with nothing, when
 /// `stop` is set.
-Result<std::optional<Quality>> evaluate(Model& model, BatchSource& source,
+Result<std::optional<Quality>> evaluate(Model& model, BatchSource& source, Evaluation evaluation,
                                         const std::atomic<bool>& stop);
 
 }  // namespace forebay

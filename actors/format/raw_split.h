@@ -15,7 +15,9 @@ struct BlockRef {
       0;  ///< As the index counted them; damaged rows included, blank CSV lines not.
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t line = 0;  ///< Number of its first line in the file, from 1.
+  std::uint64_t line = 0;          ///< Number of its first line in the file, from 1.
+  std::uint32_t check_before = 0;  ///< CRC-32C of the file's content up to the block,
+  std::uint32_t check_after = 0;   ///< and with it.
 };
 
 /// The undecoded bytes of a split: its blocks back to back, filling `bytes`.

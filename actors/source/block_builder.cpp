@@ -1,5 +1,6 @@
 #include "actors/source/block_builder.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace forebay {
@@ -18,6 +19,13 @@ void BlockBuilder::start_block(std::uint64_t offset, std::uint64_t line) {
     coarsen(2 * slot_bytes());
   }
   end_slot_of_last();
+}
+
+std::span<Block> BlockBuilder::from(std::uint64_t offset) {
+  const auto first =
+      std::lower_bound(blocks_.begin(), blocks_.end(), offset,
+                       [](const Block& block, std::uint64_t at) { return block.offset < at; });
+  return {first, blocks_.end()};
 }
 
 void BlockBuilder::coarsen(std::uint64_t slot_bytes) {

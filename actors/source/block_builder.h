@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct Block {
   std::uint64_t offset = 0;  ///< Of its first row in the decompressed file.
   std::uint64_t line = 0;    ///< Number of its first line, from 1.
   std::uint32_t rows = 0;
+  std::uint32_t check = 0;  ///< CRC-32C of the file's content before it (block_checks.h).
 
   bool operator==(const Block&) const = default;
 };
@@ -38,6 +40,7 @@ class BlockBuilder {
   /// Adds the row that starts at `offset`, on line `line`; offsets grow from call to call.
   void add_row(std::uint64_t offset, std::uint64_t line) {
     ++rows_;
+    last_row_ = offset;
     if (offset < slot_end_) {
       ++blocks_.back().rows;
     } else {
@@ -50,6 +53,10 @@ class BlockBuilder {
 
   std::uint64_t slot_bytes() const { return std::uint64_t{1} << shift_; }
   std::uint64_t rows() const { return rows_; }
+  /// Where the row that was added last starts.
+  std::uint64_t last_row() const { return last_row_; }
+  /// The blocks that start at `offset` or after it.
+  std::span<Block> from(std::uint64_t offset);
   const std::vector<Block>& blocks() const { return blocks_; }
   std::vector<Block> take() && { return std::move(blocks_); }
 
@@ -60,6 +67,7 @@ class BlockBuilder {
   int shift_;
   std::uint64_t slot_end_ = 0;  // of the last block's slot
   std::uint64_t rows_ = 0;
+  std::uint64_t last_row_ = 0;
   std::vector<Block> blocks_;
 };
 

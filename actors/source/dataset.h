@@ -28,6 +28,7 @@ struct DatasetOptions {
       progress;  ///< Bytes read so far; any thread.
   std::function<bool()>
       stopped;  ///< Asked between pieces; true ends indexing with kUnavailable "stopped".
+  std::string index_from = {};  ///< Another run's index folder, read where ours has nothing.
 };
 
 /// One file of a dataset, indexed.

@@ -12,7 +12,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::string_view kMagic = "FBINDEX2";
+constexpr std::string_view kMagic = "FBINDEX3";
 constexpr std::size_t kHeader = 24;  // magic and digest
 constexpr std::uint64_t kMostWindow = 64 << 10;
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
@@ -21,6 +21,10 @@ class Encoder {
  public:
   void word(std::uint64_t value) {
     const auto bytes = std::bit_cast<std::array<char, 8>>(value);
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+  }
+  void half(std::uint32_t value) {
+    const auto bytes = std::bit_cast<std::array<char, 4>>(value);
     out_.insert(out_.end(), bytes.begin(), bytes.end());
   }
   void digest(const Digest& value) {
@@ -45,6 +49,13 @@ class Decoder {
 
   std::uint64_t word() {
     std::uint64_t value = 0;
+    if (const auto bytes = take(sizeof value); !bytes.empty()) {
+      std::memcpy(&value, bytes.data(), sizeof value);
+    }
+    return value;
+  }
+  std::uint32_t half() {
+    std::uint32_t value = 0;
     if (const auto bytes = take(sizeof value); !bytes.empty()) {
       std::memcpy(&value, bytes.data(), sizeof value);
     }
@@ -89,6 +100,7 @@ void encode_blocks(Encoder& out, const std::vector<Block>& blocks) {
     out.number(block.offset - last.offset);
     out.number(block.line - last.line - last.rows);
     out.number(block.rows);
+    out.half(block.check);
     last = block;
   }
 }
@@ -112,7 +124,7 @@ std::uint64_t grown(std::uint64_t value, std::uint64_t growth) {
 }
 
 bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
-  constexpr std::size_t kLeast = 3;  // bytes a block
+  constexpr std::size_t kLeast = 7;  // bytes a block
   if (count > in.left() / kLeast) return false;
   index.blocks.reserve(count);
   const int shift = std::countr_zero(index.slot_bytes);
@@ -123,6 +135,7 @@ bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
     block.offset = grown(last.offset, in.number());
     block.line = grown(last.line + last.rows, in.number());
     const std::uint64_t block_rows = in.number();
+    block.check = in.half();
     if (block.offset >= index.bytes || block.line == 0 || block.line > kMostFileBytes) return false;
     if (block_rows == 0 || block_rows > index.slot_bytes) return false;
     if (i > 0 && block.offset >> shift <= last.offset >> shift) return false;
@@ -168,11 +181,14 @@ bool decode(Decoder& in, FileIndex& index) {
   index.bytes = in.word();
   index.rows = in.word();
   index.content = in.digest();
+  const std::uint64_t check = in.word();
+  index.check = static_cast<std::uint32_t>(check);
   index.slot_bytes = in.word();
   const std::uint64_t blocks = in.word();
   const std::uint64_t points = in.word();
   const auto path = in.take(in.word());
   index.path.assign(path.begin(), path.end());
+  if (check > ~std::uint32_t{0}) return false;
   if (codec > static_cast<std::uint64_t>(Codec::kZstd) || index.bytes > kMostFileBytes)
     return false;
   if (!std::has_single_bit(index.slot_bytes) || index.slot_bytes > slot_rule::kCoarsest)
@@ -212,6 +228,7 @@ std::vector<char> encode_index(const FileIndex& index) {
   body.word(index.bytes);
   body.word(index.rows);
   body.digest(index.content);
+  body.word(index.check);
   body.word(index.slot_bytes);
   body.word(index.blocks.size());
   body.word(index.points.size());

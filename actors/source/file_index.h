@@ -23,7 +23,8 @@ struct FileIndex {
   Digest agreement;         ///< Of what the start of the file was found to fit.
   std::uint64_t bytes = 0;  ///< Decompressed.
   std::uint64_t rows = 0;
-  Digest content;  ///< Of the decompressed bytes.
+  Digest content;           ///< Of the decompressed bytes.
+  std::uint32_t check = 0;  ///< CRC-32C of all of it: what follows the last block's.
   std::uint64_t slot_bytes = slot_rule::kFinest;
   std::vector<Block> blocks;
   std::vector<RestartPoint> points;  ///< Beside the one at the start.
@@ -39,11 +40,11 @@ struct FileIndex {
 /// The index as bytes, little-endian; windows of restart points are not among them.
 ///
 ///   8 magic and version · 16 Digest of what follows, low half first · then numbers, each 8 bytes:
-///   stored bytes, mtime, codec, settings (2), agreement (2), bytes, rows, content (2), slot,
-///   number of blocks, number of points, length of path · path · per block: offset and line as the
-///   growth over the block before (of the line: beyond its rows), rows, all LEB128 · per point: out
-///   and in as the growth over the point before, kind · 8 + bits, window_at, window_bytes as
-///   LEB128, then window_hash in 8 bytes.
+///   stored bytes, mtime, codec, settings (2), agreement (2), bytes, rows, content (2), check,
+///   slot, number of blocks, number of points, length of path · path · per block: offset and line
+///   as the growth over the block before (of the line: beyond its rows), rows, all LEB128, check in
+///   4 bytes · per point: out and in as the growth over the point before, kind · 8 + bits,
+///   window_at, window_bytes as LEB128, then window_hash in 8 bytes.
 std::vector<char> encode_index(const FileIndex& index);
 
 /// Reads what encode_index wrote. kCorrupt for anything else: every number is checked, so that an

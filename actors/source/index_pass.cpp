@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/source/block_builder.h"
+#include "actors/source/block_checks.h"
 #include "actors/source/byte_stream.h"
 #include "actors/source/content_digest.h"
 #include "actors/source/file_list.h"
@@ -49,6 +50,7 @@ Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& f
   const std::uint64_t known = codec == Codec::kPlain ? file.stamp().bytes : 0;
   BlockBuilder builder(slot_rule::slot_for(known));
   ContentDigest content;
+  BlockChecks checks;
   std::uint64_t bytes = 0;
   const std::unique_ptr<RowScanner> scanner = format.scanner();
   const auto in_file = [&file](Status status) -> Status {
@@ -58,7 +60,9 @@ Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& f
   const auto scan = [&](std::span<const char> piece) {
     bytes += piece.size();
     content.add(piece);
-    return in_file(scanner->scan(piece, builder));
+    if (auto status = in_file(scanner->scan(piece, builder)); !status) return status;
+    checks.scanned(piece, builder);
+    return Status{};
   };
   RestartLog* log = codec == Codec::kPlain ? nullptr : &writer;
   if (auto status = read_through(file, codec, log, watch, scan); !status) return pass(status);
@@ -72,6 +76,7 @@ Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& f
                   .bytes = bytes,
                   .rows = builder.rows(),
                   .content = content.digest(),
+                  .check = checks.finish(builder),
                   .slot_bytes = 0,
                   .blocks = {},
                   .points = writer.points()};

@@ -56,7 +56,9 @@ BlockRef IndexedDataset::block(std::size_t i) const {
           .rows = block.rows,
           .offset = block.offset,
           .bytes = end - block.offset,
-          .line = block.line};
+          .line = block.line,
+          .check_before = block.check,
+          .check_after = last ? index.check : index.blocks[place + 1].check};
 }
 
 Result<std::unique_ptr<BlockSource>> IndexedDataset::open(std::uint32_t number) const {

@@ -17,8 +17,9 @@ namespace forebay {
 struct IndexedFile {
   ListedFile listed;
   FileIndex index;
-  std::string index_path;  ///< Holds the windows of its restart points.
-  std::string spill_path;  ///< Its content written decompressed; "": there is none.
+  std::string index_path;             ///< Holds the windows of its restart points.
+  std::string other_index_path = {};  ///< Where another run may have put them; "": nowhere.
+  std::string spill_path;             ///< Its content written decompressed; "": there is none.
 };
 
 /// The Dataset that open_dataset gives: tables made once, and a source for each kind of file.

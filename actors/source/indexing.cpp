@@ -23,6 +23,7 @@ class Indexing {
   Indexing(std::vector<IndexedFile>& files, const IndexingTask& task)
       : files_(files), task_(task), content_bytes_(plain_bytes(files)) {}
 
+  std::optional<FileIndex> cached(const IndexedFile& file, const std::string& path) const;
   void take_cached();
   Status check_heads();
   bool done() const { return missing_.empty(); }
@@ -56,12 +57,24 @@ std::uint64_t Indexing::plain_bytes(const std::vector<IndexedFile>& files) {
   return bytes;
 }
 
+// The index at `path`, if it is of this file as it stands and of this job.
+std::optional<FileIndex> Indexing::cached(const IndexedFile& file, const std::string& path) const {
+  auto index = read_index(path);
+  const bool fits = index && index->path == file.listed.absolute &&
+                    index->stamp == file.listed.stamp && index->codec == file.listed.codec &&
+                    index->settings == task_.settings;
+  return fits ? std::move(index) : std::nullopt;
+}
+
 void Indexing::take_cached() {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     IndexedFile& file = files_[i];
-    auto index = read_index(file.index_path);
-    if (index && index->path == file.listed.absolute && index->stamp == file.listed.stamp &&
-        index->codec == file.listed.codec && index->settings == task_.settings) {
+    auto index = cached(file, file.index_path);
+    if (!index && !file.other_index_path.empty()) {
+      index = cached(file, file.other_index_path);
+      if (index) std::swap(file.index_path, file.other_index_path);
+    }
+    if (index) {
       file.index = std::move(*index);
       if (file.index.codec != Codec::kPlain) content_bytes_.add(file.index.bytes);
       file.index.coarsen(least_slot());
@@ -90,7 +103,9 @@ Status Indexing::check_heads() {
 void Indexing::find_too_coarse(std::uint64_t slot) {
   missing_.clear();
   for (std::size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i].index.slot_bytes > slot) missing_.push_back(i);
+    if (files_[i].index.slot_bytes <= slot) continue;
+    missing_.push_back(i);
+    files_[i].index_path = index_path(task_.options.run_dir + "/index", files_[i].listed.absolute);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "actors/source/descriptor.h"
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 
 namespace forebay {

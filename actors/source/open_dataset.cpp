@@ -77,6 +77,9 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   for (ListedFile& file : *listed) {
     IndexedFile& added = files.emplace_back();
     added.index_path = index_path(index_folder, file.absolute);
+    if (!options.index_from.empty()) {
+      added.other_index_path = index_path(options.index_from, file.absolute);
+    }
     added.listed = std::move(file);
   }
   SpillFolder spill(options.run_dir + "/spill", options.spill_limit);

@@ -10,7 +10,8 @@
 
 namespace forebay {
 
-/// Cuts rows that come as column sets, in order, into batches of a fixed number of rows.
+/// Cuts rows that come as column sets, packed ones among them, in order, into batches of a fixed
+/// number of rows.
 ///
 /// Owns the sets until their last row is in a batch. Pure but for its memory: the same rows
 /// give the same batches, however they were divided into sets. Belongs to one thread.
@@ -43,9 +44,11 @@ class BatchCutter {
     const ColumnSet* columns;
     std::size_t begin;
     std::size_t end;
+    std::size_t rows() const { return end - begin; }
   };
 
   std::vector<Slice> slices(std::size_t rows) const;
+  Batch room_for(const std::vector<Slice>& parts);
   void consume(std::size_t rows);
 
   std::size_t batch_size_;

@@ -1,6 +1,9 @@
 #include "actors/stage/load_split.h"
 
+#include <string>
 #include <utility>
+
+#include "core/base/crc32c.h"
 
 namespace forebay {
 namespace {
@@ -26,6 +29,7 @@ Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
     if (!from) return pass(from);
     const std::span<char> out(at, block.bytes);
     if (auto status = (*from)->read(block.offset, out); !status) return pass(status);
+    if (auto status = check(block, out); !status) return pass(status);
     at += block.bytes;
     const bool ended = block.bytes == 0 || out.back() == '\n';
     if (!ended) *at++ = '\n';
@@ -33,6 +37,14 @@ Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
   }
   raw.bytes.shrink(static_cast<std::size_t>(at - raw.bytes.as<char>()));
   return raw;
+}
+
+Status SplitReader::check(const BlockRef& block, std::span<const char> bytes) const {
+  if (check_ == Check::kStamp || crc32c(bytes, block.check_before) == block.check_after) return {};
+  return fail(Code::kCorrupt, dataset_.files()[block.file].path + ": the " +
+                                  std::to_string(block.bytes) + " bytes at offset " +
+                                  std::to_string(block.offset) +
+                                  " are not those that were indexed; the file was changed");
 }
 
 // Tells each file what will be read of it, so that a cold disk works ahead.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -20,7 +21,14 @@ class SplitReader {
  public:
   static constexpr std::size_t kMostOpen = 64;
 
-  SplitReader(const Dataset& dataset, BufferPool& pool) : dataset_(dataset), pool_(pool) {}
+  /// What is made sure of for each block; a file's size and time are, always.
+  enum class Check : std::uint8_t {
+    kStamp,    ///< Nothing more: whoever indexed the file reads it.
+    kContent,  ///< That its bytes are those that were indexed, maybe on another machine.
+  };
+
+  SplitReader(const Dataset& dataset, Check check, BufferPool& pool)
+      : dataset_(dataset), check_(check), pool_(pool) {}
 
   Result<RawSplit> read(std::vector<BlockRef> blocks);
 
@@ -28,7 +36,10 @@ class SplitReader {
   Status prepare(std::span<const BlockRef> blocks);
   Result<BlockSource*> source(std::uint32_t file);
 
+  Status check(const BlockRef& block, std::span<const char> bytes) const;
+
   const Dataset& dataset_;
+  const Check check_;
   BufferPool& pool_;
   std::map<std::uint32_t, std::unique_ptr<BlockSource>> open_;
 };

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "actors/format/format.h"
 #include "actors/format/raw_split.h"
+#include "actors/stage/split_times.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
@@ -29,6 +31,7 @@ struct LoadTask {
 struct LoadedSplit {
   SplitId id;
   RawSplit raw;
+  SplitTimes times = {};
   std::uint64_t key = id.number;
 };
 
@@ -38,6 +41,8 @@ struct ColumnSplit {
   ColumnSet columns;
   std::vector<BadRow> bad;
   std::uint64_t filtered = 0;
+  SplitTimes times = {};
+  std::string node = {};  ///< Who made it; empty: this process.
   std::uint64_t key = id.number;
 };
 

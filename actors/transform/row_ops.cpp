@@ -1,3 +1,4 @@
+#include <atomic>
 #include <utility>
 
 #include <time.h>
@@ -88,6 +89,11 @@ class SpinStep final : public TransformPlan::Step {
  public:
   explicit SpinStep(double microseconds) : microseconds_(microseconds) {}
 
+  bool set_cost(double microseconds) override {
+    microseconds_ = microseconds;
+    return true;
+  }
+
   Status run(StepRun& run) const override {
     const double seconds = 1e-6 * microseconds_ * static_cast<double>(run.columns.rows);
     const double start = thread_seconds();
@@ -97,7 +103,7 @@ class SpinStep final : public TransformPlan::Step {
   }
 
  private:
-  double microseconds_;
+  std::atomic<double> microseconds_;
 };
 
 std::unique_ptr<TransformPlan::Step> make_spin(OpInput& input) {

@@ -30,6 +30,10 @@ class TransformPlan::Step {
   virtual void bound(SizeBound& size) const;
 
   virtual bool needs_origins() const { return false; }
+
+  /// Changes what a row costs, in microseconds of CPU, while other threads run the step; false
+  /// where the cost is what the work takes.
+  virtual bool set_cost(double) { return false; }
 };
 
 }  // namespace forebay

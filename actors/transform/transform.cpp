@@ -145,6 +145,23 @@ Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) c
   return {};
 }
 
+Status TransformPlan::set_cost(std::size_t number, double microseconds) {
+  const auto refuse = [&](const std::string& what) {
+    return fail(Code::kInvalid, "transform." + std::to_string(number) + ": " + what);
+  };
+  if (number >= state_->steps.size()) {
+    return refuse("no such operator; the job has " + std::to_string(state_->steps.size()) +
+                  ", counted from 0");
+  }
+  if (!(microseconds >= 0 && microseconds <= 1e6)) {
+    return refuse("microseconds must be a number from 0 to 1000000");
+  }
+  if (!state_->steps[number]->set_cost(microseconds)) {
+    return refuse("its cost cannot be set; that of a spin can");
+  }
+  return {};
+}
+
 std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_bytes) const {
   SizeBound size(rows, decoded_bytes, state_->input_sparse);
   for (const auto& step : state_->steps) step->bound(size);

@@ -46,6 +46,10 @@ class TransformPlan {
   /// still missing into 0. Fails only where a user's function did, naming op, file and row.
   Status run(ColumnSet& columns, const TransformContext& context) const;
 
+  /// Changes the cost of an operator whose cost is a number (`spin`), live: microseconds of CPU a
+  /// row, 0 to 1e6. `number` counts from 0. kInvalid where there is no such operator or number.
+  Status set_cost(std::size_t number, double microseconds);
+
   /// The most bytes a split of `rows` rows that takes `decoded_bytes` holds during `run`.
   std::size_t peak_bytes(std::size_t rows, std::size_t decoded_bytes) const;
 

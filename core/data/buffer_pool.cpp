@@ -57,16 +57,24 @@ std::byte* BufferPool::reuse(std::size_t reserved) {
 }
 
 void BufferPool::put_back(std::byte* data, std::size_t reserved) {
+  if (budget_.used() > budget_.limit()) {
+    unmap(data, reserved);
+    return;
+  }
   const std::lock_guard lock(mutex_);
   idle_[reserved].push_back(data);
+}
+
+void BufferPool::unmap(std::byte* data, std::size_t reserved) {
+  FOREBAY_CHECK(::munmap(data, reserved) == 0);
+  budget_.give(reserved);
 }
 
 void BufferPool::trim() {
   const std::lock_guard lock(mutex_);
   for (auto& [reserved, buffers] : idle_) {
     for (std::byte* data : buffers) {
-      FOREBAY_CHECK(::munmap(data, reserved) == 0);
-      budget_.give(reserved);
+      unmap(data, reserved);
     }
   }
   idle_.clear();

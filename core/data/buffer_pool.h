@@ -66,7 +66,8 @@ class Buffer {
 ///
 /// Owns the memory; must outlive its Buffers. Any thread may take and drop Buffers.
 /// Never refuses: who may take how much is decided before, by credits. When a take would pass
-/// the budget's limit, idle buffers go back to the system first.
+/// the budget's limit, idle buffers go back to the system first; while more is taken than a limit
+/// that was lowered allows, so does every buffer that is given back.
 class BufferPool {
  public:
   explicit BufferPool(MemoryBudget& budget) : budget_(budget) {}
@@ -84,6 +85,7 @@ class BufferPool {
  private:
   friend class Buffer;
   void put_back(std::byte* data, std::size_t reserved);
+  void unmap(std::byte* data, std::size_t reserved);
   std::byte* reuse(std::size_t reserved);
 
   MemoryBudget& budget_;

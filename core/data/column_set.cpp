@@ -3,7 +3,7 @@
 namespace forebay {
 
 std::size_t ColumnSet::bytes() const {
-  std::size_t total = 0;
+  std::size_t total = packed ? packed->held_bytes : 0;
   for (const Buffer& slab : slabs) total += slab.size();
   return total;
 }

@@ -3,9 +3,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/data/buffer_pool.h"
+#include "core/data/packed_columns.h"
 
 namespace forebay {
 
@@ -45,6 +47,7 @@ struct SparseColumn {
 ///
 /// Owns its memory through `slabs`; the pointers are views into them (64-byte aligned, padded
 /// as Buffer says). Has one owner at a time, who may change it; stages hand it on by moving.
+/// Rows that came over a wire stand in `packed` alone, and nobody changes them any more.
 struct ColumnSet {
   std::size_t rows = 0;
   float* labels = nullptr;           ///< 0 or 1, `rows` of them.
@@ -52,6 +55,7 @@ struct ColumnSet {
   std::vector<SparseColumn> sparse;  ///< Per sparse feature.
   RowOrigin* origins = nullptr;      ///< `rows` of them; nullptr unless the decoder was asked.
   std::vector<Buffer> slabs;
+  std::optional<PackedColumns> packed;
 
   /// Bytes held, idle ends of the slabs included.
   std::size_t bytes() const;

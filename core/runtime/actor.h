@@ -9,6 +9,7 @@
 
 #include "core/runtime/actor_ref.h"
 #include "core/runtime/ask.h"
+#include "core/runtime/cell.h"
 
 namespace forebay {
 
@@ -45,9 +46,17 @@ class Context {
            std::uint64_t token = 0) const {
     auto deliver = [reply_to, token](Result<ReplyOf<M>> result) {
       EnvelopePtr envelope = seal(Answered<M>{token, std::move(result)}, ActorId::kNobody);
-      static_cast<void>(reply_to.cell()->push(envelope, Room::kHave));  // It may be dead by now.
+      static_cast<void>(
+          reply_to.receiver()->push(envelope, Room::kHave));  // It may be dead by now.
     };
     ask_and_deliver(ref, std::forward<M>(message), timeout, cell_.id(), std::move(deliver));
+  }
+
+  /// Tells this actor `message` when `delay` is over, if it lives by then; its mailbox takes it
+  /// even when full. The actor has a handler for an M.
+  template <Message M>
+  void after(std::chrono::nanoseconds delay, M&& message) const {
+    cell_.push_after(delay, seal(std::forward<M>(message), cell_.id()));
   }
 
   /// Ends this actor in good order after the message it handles; what is queued is refused.

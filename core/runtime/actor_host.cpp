@@ -14,7 +14,7 @@ ActorHost::~ActorHost() { FOREBAY_CHECK(num_living() == 0); }
 
 CellPtr ActorHost::add(const SpawnOptions& options,
                        std::function<std::unique_ptr<Actor>()> factory) {
-  const ActorId id{num_born_.fetch_add(1, std::memory_order_relaxed) + 1};
+  const ActorId id = next_id();
   Executor& executor = executor_for(options);
   auto cell = std::make_shared<Cell>(*this, id, options, std::move(factory), executor);
   std::unique_lock lock(mutex_);

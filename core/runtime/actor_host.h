@@ -64,6 +64,10 @@ class ActorHost {
   std::size_t num_living() const;
   const Clock& clock() const { return parts_.clock; }
   TimerQueue& timers() const { return parts_.timers; }
+  Executor& executor() const { return parts_.executor; }
+
+  /// A name for an actor elsewhere, so that it has one among those here.
+  ActorId next_id() { return ActorId{num_born_.fetch_add(1, std::memory_order_relaxed) + 1}; }
 
   /// For cells.
   void forget(Cell& cell);

@@ -1,5 +1,7 @@
 #include "core/runtime/actor_meter.h"
 
+#include <bit>
+
 namespace forebay {
 
 ActorTotals& ActorTotals::operator+=(const ActorTotals& other) {
@@ -9,6 +11,7 @@ ActorTotals& ActorTotals::operator+=(const ActorTotals& other) {
   wait_output += other.wait_output;
   messages += other.messages;
   bytes += other.bytes;
+  done += other.done;
   return *this;
 }
 
@@ -33,12 +36,22 @@ void ActorMeter::enter(ActorState state, Time now) {
   end_write();
 }
 
-void ActorMeter::finish_message(std::size_t bytes, Time now) {
+void ActorMeter::finish_message(std::size_t bytes, Time now, const Service& service) {
   begin_write();
   close_interval(ActorState::kIdle, now);
   set(kMessages, get(kMessages) + 1);
   set(kBytes, get(kBytes) + bytes);
+  if (service.actors > 0) add(service);
   end_write();
+}
+
+void ActorMeter::add(const Service& service) {
+  set(kDoneTime, get(kDoneTime) + static_cast<std::uint64_t>(service.time.count()));
+  set(kDoneCpu, get(kDoneCpu) + static_cast<std::uint64_t>(service.cpu.count()));
+  set(kDoneReady, get(kDoneReady) + static_cast<std::uint64_t>(service.ready.count()));
+  set(kDoneSquared, std::bit_cast<std::uint64_t>(std::bit_cast<double>(get(kDoneSquared)) +
+                                                 service.squared_seconds));
+  set(kDoneActors, get(kDoneActors) + service.actors);
 }
 
 ActorMeter::Reading ActorMeter::read(Time now) const {
@@ -60,6 +73,11 @@ ActorMeter::Reading ActorMeter::read(Time now) const {
   reading.totals.wait_output = Time(static_cast<Time::rep>(seen[kTimeOutput]));
   reading.totals.messages = seen[kMessages];
   reading.totals.bytes = seen[kBytes];
+  reading.totals.done = {.time = Time(static_cast<Time::rep>(seen[kDoneTime])),
+                         .cpu = Time(static_cast<Time::rep>(seen[kDoneCpu])),
+                         .ready = Time(static_cast<Time::rep>(seen[kDoneReady])),
+                         .squared_seconds = std::bit_cast<double>(seen[kDoneSquared]),
+                         .actors = seen[kDoneActors]};
   reading.state = static_cast<ActorState>(seen[kState]);
   reading.since = since;
   reading.key = seen[kKey];

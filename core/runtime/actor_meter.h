@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/runtime/service_meter.h"
+
 namespace forebay {
 
 /// What a pool's actor is doing.
@@ -23,6 +25,7 @@ struct ActorTotals {
   std::chrono::nanoseconds wait_output{0};  ///< For room behind it.
   std::uint64_t messages = 0;               ///< Finished, failed ones too.
   std::uint64_t bytes = 0;                  ///< Of those, as they were offered.
+  Service done;  ///< Of those, what their service took; zeros where the pool does not measure it.
 
   ActorTotals& operator+=(const ActorTotals& other);
   bool operator==(const ActorTotals&) const = default;
@@ -32,7 +35,7 @@ struct ActorTotals {
 ///
 /// The actor's thread writes, any thread reads; neither waits for the other (a
 /// sequence lock). A reading includes the interval that still runs, so a stuck
-/// actor shows. On a cache line of its own. `cpu` is not counted here: the
+/// actor shows. On cache lines of its own. `cpu` is not counted here: the
 /// thread's own clock tells it.
 class alignas(64) ActorMeter {
  public:
@@ -50,7 +53,7 @@ class alignas(64) ActorMeter {
   /// The three below: the actor's thread only.
   void start_message(std::uint64_t key, Time now);
   void enter(ActorState state, Time now);
-  void finish_message(std::size_t bytes, Time now);
+  void finish_message(std::size_t bytes, Time now, const Service& service = {});
 
   Reading read(Time now) const;
 
@@ -64,6 +67,11 @@ class alignas(64) ActorMeter {
     kTimeOutput,
     kMessages,
     kBytes,
+    kDoneTime,
+    kDoneCpu,
+    kDoneReady,
+    kDoneSquared,  // the bits of a double
+    kDoneActors,
     kFields
   };
 
@@ -71,6 +79,7 @@ class alignas(64) ActorMeter {
   void set(Field field, std::uint64_t value) {
     fields_[field].store(value, std::memory_order_release);
   }
+  void add(const Service& service);
   void begin_write() { version_.store(++writes_, std::memory_order_relaxed); }
   void end_write() { version_.store(++writes_, std::memory_order_release); }
   void close_interval(ActorState next, Time now);

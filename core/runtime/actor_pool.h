@@ -63,6 +63,7 @@ class ActorPool final {
     std::size_t mailbox_bytes = 0;  ///< The bound of what is queued; 0 queues one at a time.
     PoolOrder order = PoolOrder::kArrival;
     std::size_t stack_bytes = 512 * 1024;  ///< Of each actor's thread.
+    bool measures_service = false;  ///< Fills ActorTotals::done, a microsecond or two a message.
 
     /// Makes an actor's worker, on the actor's thread. When it throws the actor
     /// ends.
@@ -84,6 +85,7 @@ class ActorPool final {
                  .mailbox_bytes = options.mailbox_bytes,
                  .order = options.order,
                  .stack_bytes = options.stack_bytes,
+                 .measures_service = options.measures_service,
                  .factory = std::move(options.factory),
                  .on_failure = std::move(options.on_failure),
                  .on_drained = std::move(options.on_drained)},
@@ -121,6 +123,9 @@ class ActorPool final {
   /// Grows or shrinks to `target` actors, those that retire not counted.
   void resize(std::size_t target) { engine_.resize(target); }
 
+  /// Moves the mailbox's bound. What is queued already stays, and only later offers are held back.
+  void set_mailbox_bytes(std::size_t bytes) { engine_.set_mailbox_bytes(bytes); }
+
   /// Takes no more; the actors finish what is queued and end, then
   /// `on_drained`.
   void close() { engine_.close(); }
@@ -138,6 +143,9 @@ class ActorPool final {
 
   /// Of those, how many were told to go.
   std::size_t retiring() const { return engine_.retiring(); }
+
+  /// Messages in the mailbox.
+  std::size_t queued() const { return engine_.queued(); }
 
   /// The pool at this moment, running intervals included; a microsecond for
   /// tens of actors.

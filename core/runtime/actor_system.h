@@ -45,6 +45,7 @@ class ActorSystem {
   }
 
   std::size_t num_living() const { return host_.num_living(); }
+  ActorHost& host() { return host_; }
 
  private:
   TimerThread timers_;

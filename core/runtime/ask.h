@@ -75,13 +75,13 @@ template <Message M, class... Ms>
 void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nanoseconds timeout,
                      ActorId sender, typename Question<ReplyOf<M>>::Deliver deliver) {
   using R = ReplyOf<M>;
-  if (actor.cell() == nullptr) return deliver(fail(Code::kNotFound, "no actor is named"));
-  ActorHost& host = actor.cell()->host();
+  if (actor.receiver() == nullptr) return deliver(fail(Code::kNotFound, "no actor is named"));
+  ActorHost& host = actor.receiver()->host();
   auto question = std::make_shared<Question<R>>(host.timers(), std::move(deliver));
   EnvelopePtr envelope =
       seal(std::forward<M>(message), sender, std::make_unique<QuestionReplier<R>>(question));
   const TimerQueue::Time deadline = host.clock().now() + timeout;
-  Status status = actor.cell()->push(envelope, Room::kAsk);
+  Status status = actor.receiver()->push(envelope, Room::kAsk);
   if (!status) return question->settle(pass(status));
   Question<R>::expire_at(question, deadline);
 }

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@ class ByteQueue {
   bool put(T item, std::size_t bytes) {
     std::unique_lock lock(mutex_);
     putter_waits_ = true;
+    if (!queue_.empty() && bytes_ + bytes > budget_) ++times_full_;
     room_.wait(lock, [&] { return stopped_ || queue_.empty() || bytes_ + bytes <= budget_; });
     putter_waits_ = false;
     if (stopped_) return false;
@@ -38,6 +40,7 @@ class ByteQueue {
   Result<std::optional<T>> take() {
     std::unique_lock lock(mutex_);
     taker_waits_ = true;
+    if (queue_.empty()) ++times_empty_;
     arrived_.wait(lock, [&] { return stopped_ || error_ || closed_ || !queue_.empty(); });
     taker_waits_ = false;
     if (stopped_) return std::optional<T>();
@@ -85,10 +88,12 @@ class ByteQueue {
     std::size_t items = 0;
     bool putter_waits = false;
     bool taker_waits = false;
+    std::uint64_t times_full = 0;   ///< Puts that found no room,
+    std::uint64_t times_empty = 0;  ///< and takes that found nothing.
   };
   View view() const {
     const std::lock_guard lock(mutex_);
-    return {budget_, bytes_, queue_.size(), putter_waits_, taker_waits_};
+    return {budget_, bytes_, queue_.size(), putter_waits_, taker_waits_, times_full_, times_empty_};
   }
 
  private:
@@ -98,6 +103,8 @@ class ByteQueue {
   std::deque<std::pair<T, std::size_t>> queue_;  // this and all below: under mutex_
   std::size_t budget_;
   std::size_t bytes_ = 0;
+  std::uint64_t times_full_ = 0;
+  std::uint64_t times_empty_ = 0;
   bool closed_ = false;
   bool stopped_ = false;
   bool putter_waits_ = false;

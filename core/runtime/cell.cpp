@@ -16,10 +16,9 @@ struct StopOrder {
 }  // namespace
 
 Cell::Cell(ActorHost& host, ActorId id, SpawnOptions options, Factory factory, Executor& executor)
-    : mailbox_(options.mailbox_bytes),
-      host_(host),
+    : Receiver(host, id),
+      mailbox_(options.mailbox_bytes),
       executor_(executor),
-      id_(id),
       options_(std::move(options)),
       factory_(std::move(factory)),
       supervisor_(options_.restart) {}
@@ -43,6 +42,15 @@ Status Cell::push(EnvelopePtr& envelope, Room room) {
       break;
   }
   return fail(Code::kNotFound, "actor " + options_.name + " is dead");
+}
+
+void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
+  // A function of the queue can be copied, an envelope cannot: it is shared.
+  auto waiting = std::make_shared<EnvelopePtr>(std::move(envelope));
+  host().timers().add(host().clock().now() + delay, [cell = weak_from_this(), waiting] {
+    const CellPtr alive = cell.lock();
+    if (alive != nullptr) static_cast<void>(alive->push(*waiting, Room::kHave));
+  });
 }
 
 Cell::Next Cell::resume(std::size_t messages) {
@@ -74,7 +82,7 @@ void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
     }
     Context context(*this, current->sender);
     const Status status = actor_->receive(*current, context);
-    if (!status) host_.report(id_, status.error());
+    if (!status) host().report(id(), status.error());
     if (ending_) return;
   }
 }
@@ -82,7 +90,7 @@ void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
 void Cell::handle_crash(Envelope* current, const Error& crash) {
   if (current != nullptr) current->type->refuse(*current, crash);
   actor_.reset();  // Its state may be broken.
-  if (supervisor_.allow_restart(host_.clock().now())) return;
+  if (supervisor_.allow_restart(host().clock().now())) return;
   crash_ = crash;
   ending_ = true;
 }
@@ -90,22 +98,22 @@ void Cell::handle_crash(Envelope* current, const Error& crash) {
 void Cell::die() {
   actor_.reset();
   mailbox_.close();
-  std::vector<CellPtr> watchers;
+  std::vector<ReceiverPtr> watchers;
   {
     const std::lock_guard lock(mutex_);
     dead_ = true;
     watchers = std::exchange(watchers_, {});
   }
-  for (const CellPtr& watcher : watchers) send_down(*watcher);
-  host_.forget(*this);  // Perhaps the last to keep this cell.
+  for (const ReceiverPtr& watcher : watchers) send_down(*watcher);
+  host().forget(*this);  // Perhaps the last to keep this cell.
 }
 
-void Cell::send_down(Cell& watcher) const {
-  EnvelopePtr envelope = seal(Down{.actor = id_, .crash = crash_}, id_);
+void Cell::send_down(Receiver& watcher) const {
+  EnvelopePtr envelope = seal(Down{.actor = id(), .crash = crash_}, id());
   static_cast<void>(watcher.push(envelope, Room::kHave));  // A dead watcher needs no word.
 }
 
-void Cell::watch(CellPtr watcher) {
+void Cell::watch(ReceiverPtr watcher) {
   {
     const std::lock_guard lock(mutex_);
     if (!dead_) {

@@ -15,6 +15,7 @@
 #include "core/runtime/envelope.h"
 #include "core/runtime/executor.h"
 #include "core/runtime/mailbox.h"
+#include "core/runtime/receiver.h"
 #include "core/runtime/supervisor.h"
 
 namespace forebay {
@@ -34,15 +35,7 @@ struct SpawnOptions {
   std::size_t stack_bytes = 512 * 1024;  ///< Of a thread of its own.
 };
 
-/// Runtime → watcher: the actor is dead.
-struct Down {
-  static constexpr std::string_view kTag = "runtime.down/1";
-  ActorId actor = ActorId::kNobody;
-  std::optional<Error> crash = std::nullopt;  ///< Absent: it ended in good order.
-};
-
 class Actor;
-class ActorHost;
 class Cell;
 
 /// Keeps a cell's memory; the actor inside may be dead.
@@ -54,7 +47,7 @@ using CellPtr = std::shared_ptr<Cell>;
 /// caught here: the actor is made again by its factory as often as the restart limit allows,
 /// then it is dead. What was queued survives a restart and is refused at death. Any thread may
 /// push and watch.
-class Cell final : public Resumable, public std::enable_shared_from_this<Cell> {
+class Cell final : public Resumable, public Receiver, public std::enable_shared_from_this<Cell> {
  public:
   using Factory = std::function<std::unique_ptr<Actor>()>;
 
@@ -63,14 +56,13 @@ class Cell final : public Resumable, public std::enable_shared_from_this<Cell> {
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
 
-  /// Takes `envelope`, or says why not and leaves it: kOverloaded or kNotFound.
-  Status push(EnvelopePtr& envelope, Room room);
+  Status push(EnvelopePtr& envelope, Room room) override;
 
-  /// Sends a Down to `watcher` when the actor dies, or at once when it has.
-  void watch(CellPtr watcher);
+  /// Takes `envelope`, room or not, when `delay` is over and the actor still lives.
+  void push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope);
 
-  /// Lets the actor end in good order behind what is queued.
-  void stop_behind_queue();
+  void watch(ReceiverPtr watcher) override;
+  void stop_behind_queue() override;
 
   /// Lets it end after the message it holds; what is queued is refused.
   void stop_now();
@@ -88,31 +80,27 @@ class Cell final : public Resumable, public std::enable_shared_from_this<Cell> {
   };
   Living living;  // under the host's mutex
 
-  ActorId id() const { return id_; }
   const std::string& name() const { return options_.name; }
-  ActorHost& host() const { return host_; }
   std::size_t queued_bytes() const { return mailbox_.bytes(); }
 
  private:
   void run_messages(std::size_t& budget, EnvelopePtr& current);
   void handle_crash(Envelope* current, const Error& crash);
   void die();
-  void send_down(Cell& watcher) const;
+  void send_down(Receiver& watcher) const;
 
   std::atomic<bool> drop_queue_{false};
   bool ending_ = false;         // the reader's, as those below
   std::optional<Error> crash_;  // why it ends, if not in good order
   std::unique_ptr<Actor> actor_;
   Mailbox mailbox_;
-  ActorHost& host_;
   Executor& executor_;
-  const ActorId id_;
   const SpawnOptions options_;
   const Factory factory_;
   Supervisor supervisor_;
   std::mutex mutex_;
-  std::vector<CellPtr> watchers_;  // under mutex_
-  bool dead_ = false;              // under mutex_; then crash_ does not change
+  std::vector<ReceiverPtr> watchers_;  // under mutex_
+  bool dead_ = false;                  // under mutex_; then crash_ does not change
 };
 
 }  // namespace forebay

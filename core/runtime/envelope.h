@@ -7,6 +7,7 @@
 
 #include "core/runtime/block_pool.h"
 #include "core/runtime/message.h"
+#include "core/runtime/wire_calls.h"
 
 namespace forebay {
 
@@ -17,6 +18,7 @@ struct MessageType {
   std::string_view tag;
   void (*refuse)(Envelope& envelope, const Error& error);  ///< Answers whoever asked, if anyone.
   void (*destroy)(Envelope* envelope);                     ///< An asker left hanging is told.
+  const WireCalls* wire;  ///< Null when it cannot leave the process.
 };
 
 /// A message on its way: a link of a mailbox's list, with the message behind it.
@@ -29,6 +31,58 @@ struct Envelope {
 
 template <Message M>
 struct EnvelopeOf;
+
+struct DestroyEnvelope {
+  void operator()(Envelope* envelope) const { envelope->type->destroy(envelope); }
+};
+
+/// An envelope nobody has taken yet.
+using EnvelopePtr = std::unique_ptr<Envelope, DestroyEnvelope>;
+
+/// Moves `message` into an envelope.
+template <Message M>
+EnvelopePtr seal(M&& message, ActorId sender,
+                 std::unique_ptr<Replier<ReplyOf<M>>> replier = nullptr);
+
+template <Travels M>
+struct TravellingCalls {
+  using R = ReplyOf<M>;
+
+  static void encode(const Envelope& envelope, WireBuffer& out, WireContext& context) {
+    forebay::encode(static_cast<const EnvelopeOf<M>&>(envelope).message, out, &context);
+  }
+
+  static Result<EnvelopePtr> decode(const WireInput& input, std::unique_ptr<AnswerSink>& sink) {
+    Result<M> message = forebay::decode<M>(input.bytes, input.frames, &input.context);
+    if (!message) return pass(message);
+    std::unique_ptr<Replier<R>> replier;
+    if (sink != nullptr) replier = std::make_unique<WireReplier<R>>(std::move(sink));
+    return seal(std::move(*message), ActorId::kNobody, std::move(replier));
+  }
+
+  static void answer(Envelope& envelope, const WireInput& input) {
+    auto& typed = static_cast<EnvelopeOf<M>&>(envelope);
+    if (typed.replier == nullptr) return;
+    auto read = decode_value<Result<R>>(M::kTag, input.bytes, input.frames, &input.context);
+    Result<R> result = read ? std::move(*read) : Result<R>(pass(read));
+    std::exchange(typed.replier, nullptr)->answer(std::move(result));
+  }
+
+  static bool asks(const Envelope& envelope) {
+    return static_cast<const EnvelopeOf<M>&>(envelope).replier != nullptr;
+  }
+
+  static constexpr WireCalls kCalls{tag_number(M::kTag), &encode, &decode, &answer, &asks};
+};
+
+template <Message M>
+constexpr const WireCalls* wire_calls_of() {
+  if constexpr (Travels<M>) {
+    return &TravellingCalls<M>::kCalls;
+  } else {
+    return nullptr;
+  }
+}
 
 template <Message M>
 struct EnvelopeCalls {
@@ -43,7 +97,7 @@ struct EnvelopeCalls {
     give_block(typed, sizeof(EnvelopeOf<M>));
   }
 
-  static constexpr MessageType kType{M::kTag, &refuse, &destroy};
+  static constexpr MessageType kType{M::kTag, &refuse, &destroy, wire_calls_of<M>()};
 };
 
 template <Message M>
@@ -55,17 +109,8 @@ struct EnvelopeOf final : Envelope {
   std::unique_ptr<Replier<ReplyOf<M>>> replier;  ///< Absent when nobody asked.
 };
 
-struct DestroyEnvelope {
-  void operator()(Envelope* envelope) const { envelope->type->destroy(envelope); }
-};
-
-/// An envelope nobody has taken yet.
-using EnvelopePtr = std::unique_ptr<Envelope, DestroyEnvelope>;
-
-/// Moves `message` into an envelope.
 template <Message M>
-EnvelopePtr seal(M&& message, ActorId sender,
-                 std::unique_ptr<Replier<ReplyOf<M>>> replier = nullptr) {
+EnvelopePtr seal(M&& message, ActorId sender, std::unique_ptr<Replier<ReplyOf<M>>> replier) {
   using Sealed = EnvelopeOf<M>;
   const std::size_t bytes = sizeof(Sealed) - sizeof(M) + bytes_of(message);
   return EnvelopePtr(::new (take_block(sizeof(Sealed))) Sealed{

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 namespace forebay {
 
@@ -35,6 +36,10 @@ class Executor {
 
   /// A backlog grows at something submitted; a thread that sleeps should look at it.
   virtual void nudge() = 0;
+
+  /// Calls `wake`, and may run what that submits on the calling thread, as far as it is short:
+  /// where an answer is waited for, waking another thread is what takes longest.
+  virtual void run_here(const std::function<void()>& wake) { wake(); }
 };
 
 }  // namespace forebay

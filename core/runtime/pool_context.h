@@ -5,6 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/runtime/actor_meter.h"
+#include "core/runtime/service_meter.h"
 
 namespace forebay {
 
@@ -16,9 +17,15 @@ class PoolContext {
   class OutputWait {
    public:
     explicit OutputWait(PoolContext& context) : context_(context) {
-      context_.meter_.enter(ActorState::kWaitingOutput, context_.clock_.now());
+      const auto now = context_.clock_.now();
+      context_.meter_.enter(ActorState::kWaitingOutput, now);
+      if (context_.service_ != nullptr) context_.service_->pause(now);
     }
-    ~OutputWait() { context_.meter_.enter(ActorState::kBusy, context_.clock_.now()); }
+    ~OutputWait() {
+      const auto now = context_.clock_.now();
+      if (context_.service_ != nullptr) context_.service_->resume(now);
+      context_.meter_.enter(ActorState::kBusy, now);
+    }
     OutputWait(const OutputWait&) = delete;
     OutputWait& operator=(const OutputWait&) = delete;
 
@@ -32,6 +39,10 @@ class PoolContext {
   PoolContext(const PoolContext&) = delete;
   PoolContext& operator=(const PoolContext&) = delete;
 
+  /// From now on measures what messages cost; `service` lives as long as messages come.
+  void measure_with(ServiceMeter& service) { service_ = &service; }
+  ServiceMeter* service() const { return service_; }
+
   /// The actor's number, as in its thread's name.
   std::uint32_t actor() const { return actor_; }
 
@@ -43,6 +54,7 @@ class PoolContext {
   const std::atomic<bool>& cancelled_;
   ActorMeter& meter_;
   const Clock& clock_;
+  ServiceMeter* service_ = nullptr;  // absent: not measured
 };
 
 }  // namespace forebay

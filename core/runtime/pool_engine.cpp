@@ -28,6 +28,8 @@ struct PoolEngine::Actor {
   PoolContext context;
   Parker parker;
   std::optional<clockid_t> cpu_clock;  // set by the thread, under the pool's mutex
+  std::size_t alive = 0;               // actors of the pool when it took its message
+  bool slept = false;                  // before it took it
   Thread thread;
 };
 
@@ -139,6 +141,16 @@ std::vector<PoolEngine::Actor*> PoolEngine::shrink_locked(std::size_t count) {
   return wake;
 }
 
+void PoolEngine::set_mailbox_bytes(std::size_t bytes) {
+  PoolMailbox::Waiter* admitted = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    mailbox_.set_limit(bytes);
+    admitted = mailbox_.admit_all();  // Nobody sleeps: where offers wait, mail is queued.
+  }
+  PoolMailbox::unpark_all(admitted);
+}
+
 void PoolEngine::close() { stop(Stop::kDrain); }
 
 void PoolEngine::cancel() { stop(Stop::kDrop); }
@@ -176,6 +188,8 @@ void PoolEngine::run(Actor& self) {
     clockid_t cpu_clock{};
     if (pthread_getcpuclockid(pthread_self(), &cpu_clock) == 0) self.cpu_clock = cpu_clock;
   }
+  std::optional<ServiceMeter> service;
+  if (options_.measures_service) self.context.measure_with(service.emplace());
   std::unique_ptr<ParcelWorker> worker;
   PoolMail mail;
   while (make_worker(worker) && next_mail(self, mail)) work(self, mail, worker);
@@ -197,6 +211,7 @@ bool PoolEngine::make_worker(std::unique_ptr<ParcelWorker>& worker) {
 }
 
 bool PoolEngine::next_mail(Actor& self, PoolMail& mail) {
+  self.slept = false;
   while (true) {
     std::unique_lock lock(mutex_);
     if (retiring_ > 0 || cancelled_ || (closed_ && mailbox_.empty())) {
@@ -205,6 +220,7 @@ bool PoolEngine::next_mail(Actor& self, PoolMail& mail) {
     }
     if (std::optional<PoolMail> next = mailbox_.pop()) {
       PoolMailbox::Waiter* admitted = mailbox_.admit_all();
+      self.alive = actors_.size();
       lock.unlock();
       PoolMailbox::unpark_all(admitted);
       mail = std::move(*next);
@@ -213,6 +229,7 @@ bool PoolEngine::next_mail(Actor& self, PoolMail& mail) {
     sleepers_.push_back(&self);
     lock.unlock();
     self.parker.park();
+    self.slept = true;
   }
 }
 
@@ -222,12 +239,17 @@ void PoolEngine::begin_leaving() {
 }
 
 void PoolEngine::work(Actor& self, PoolMail& mail, std::unique_ptr<ParcelWorker>& worker) {
-  self.meter.start_message(mail.key, clock_.now());
+  ServiceMeter* const service = self.context.service();
+  const auto began = clock_.now();
+  self.meter.start_message(mail.key, began);
+  if (service != nullptr) service->start(began, self.alive, self.slept);
   Status status;
   const std::optional<Error> crash =
       catch_crash([&] { status = worker->handle(*mail.parcel, self.context); });
   mail.parcel.reset();
-  self.meter.finish_message(mail.bytes, clock_.now());
+  const auto ended = clock_.now();
+  const Service took = service != nullptr ? service->finish(ended) : Service();
+  self.meter.finish_message(mail.bytes, ended, took);
   if (crash) {
     worker.reset();  // Its state may be broken; the next message gets a fresh one.
     report(*crash);
@@ -308,6 +330,11 @@ std::size_t PoolEngine::actors() const {
 std::size_t PoolEngine::retiring() const {
   const std::lock_guard lock(mutex_);
   return retiring_ + leaving_;
+}
+
+std::size_t PoolEngine::queued() const {
+  const std::lock_guard lock(mutex_);
+  return mailbox_.size();
 }
 
 }  // namespace forebay

@@ -39,6 +39,7 @@ class PoolEngine {
     std::size_t mailbox_bytes = 0;
     PoolOrder order = PoolOrder::kArrival;
     std::size_t stack_bytes = 0;
+    bool measures_service = false;
     std::function<std::unique_ptr<ParcelWorker>()> factory;
     std::function<void(const Error&)> on_failure;
     std::function<void()> on_drained;
@@ -57,6 +58,7 @@ class PoolEngine {
   void grow(std::size_t count);
   void shrink(std::size_t count);
   void resize(std::size_t target);
+  void set_mailbox_bytes(std::size_t bytes);
   void close();
   void cancel();
   void join();
@@ -64,6 +66,7 @@ class PoolEngine {
   PoolStats stats() const;
   std::size_t actors() const;
   std::size_t retiring() const;
+  std::size_t queued() const;
   const std::string& name() const { return options_.name; }
 
  private:

@@ -75,6 +75,8 @@ class PoolMailbox {
   std::size_t size() const { return mail_.size(); }
   std::size_t bytes() const { return bytes_; }
   std::size_t limit() const { return limit_; }
+  /// Mail that is in already stays; whoever fits now is for `admit_all`.
+  void set_limit(std::size_t limit) { limit_ = limit; }
   std::size_t num_waiting() const { return waiting_.size(); }
 
  private:
@@ -83,7 +85,7 @@ class PoolMailbox {
   void insert(PoolMail mail);
   Waiter* pop_waiter();
 
-  const std::size_t limit_;
+  std::size_t limit_;
   const PoolOrder order_;
   std::size_t bytes_ = 0;
   std::uint64_t arrivals_ = 0;

@@ -1,9 +1,11 @@
 #include "core/runtime/shared_executor.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/clock.h"
 #include "core/runtime/parker.h"
 #include "core/runtime/thread.h"
 
@@ -12,6 +14,11 @@ namespace {
 
 /// How often in a row a thread serves its slot before the queue gets its turn.
 constexpr std::uint32_t kMostWarm = 64;
+
+/// Messages that a thread from outside handles before it looks at the time, and how long it goes
+/// on.
+constexpr std::size_t kGuestTurn = 8;
+constexpr std::chrono::microseconds kGuestTime{100};
 
 /// How often a thread looks for work before it sleeps: a few microseconds, which is less than
 /// a sleep and a wake-up cost.
@@ -80,6 +87,22 @@ void SharedExecutor::nudge() {
   if (Resumable* waiting = self->slot.exchange(nullptr, std::memory_order_acq_rel)) {
     enqueue(*waiting);
   }
+}
+
+void SharedExecutor::run_here(const std::function<void()>& wake) {
+  if (worker_of_thread != nullptr) return wake();  // One of a pool's own, or a guest already.
+  Worker guest(*this);
+  worker_of_thread = &guest;
+  wake();
+  if (Resumable* work = take_slot(guest)) {
+    const SystemClock clock;
+    const auto until = clock.now() + kGuestTime;
+    auto next = Resumable::Next::kMore;
+    while (next == Resumable::Next::kMore && clock.now() < until) next = work->resume(kGuestTurn);
+    if (next == Resumable::Next::kMore) enqueue(*work);
+  }
+  worker_of_thread = nullptr;
+  if (Resumable* woken = take_slot(guest)) enqueue(*woken);
 }
 
 void SharedExecutor::enqueue(Resumable& work) {

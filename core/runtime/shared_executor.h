@@ -32,6 +32,7 @@ class SharedExecutor final : public Executor {
 
   void submit(Resumable& work) override;
   void nudge() override;
+  void run_here(const std::function<void()>& wake) override;
 
  private:
   struct Worker;

@@ -11,7 +11,7 @@ TimerQueue::Key TimerQueue::add(Time due, std::function<void()> function) {
     functions_.emplace(key, std::move(function));
     sooner = functions_.begin()->first == key;
   }
-  if (sooner && on_sooner_) on_sooner_();
+  if (sooner && on_sooner_) on_sooner_(due);
   return key;
 }
 

@@ -18,8 +18,9 @@ class TimerQueue {
   using Time = std::chrono::nanoseconds;
   using Key = std::pair<Time, std::uint64_t>;
 
-  /// `on_sooner` is called when a function becomes the first due, on the adding thread.
-  explicit TimerQueue(std::function<void()> on_sooner = {}) : on_sooner_(std::move(on_sooner)) {}
+  /// `on_sooner` is told when a function becomes the first due, on the adding thread.
+  explicit TimerQueue(std::function<void(Time due)> on_sooner = {})
+      : on_sooner_(std::move(on_sooner)) {}
 
   Key add(Time due, std::function<void()> function);
 
@@ -30,7 +31,7 @@ class TimerQueue {
   std::optional<Time> fire(Time now);
 
  private:
-  const std::function<void()> on_sooner_;
+  const std::function<void(Time)> on_sooner_;
   std::mutex mutex_;
   std::map<Key, std::function<void()>> functions_;  // under mutex_
   std::uint64_t num_added_ = 0;                     // under mutex_

@@ -14,7 +14,8 @@ namespace forebay {
 /// first function that is added.
 class TimerThread {
  public:
-  explicit TimerThread(const Clock& clock) : clock_(clock), queue_([this] { wake(); }) {}
+  explicit TimerThread(const Clock& clock)
+      : clock_(clock), queue_([this](TimerQueue::Time due) { wake(due); }) {}
   ~TimerThread() { stop(); }
   TimerThread(const TimerThread&) = delete;
   TimerThread& operator=(const TimerThread&) = delete;
@@ -25,14 +26,17 @@ class TimerThread {
   void stop();
 
  private:
-  void wake();
+  void wake(TimerQueue::Time due);
   void run();
 
   const Clock& clock_;
   TimerQueue queue_;
   std::mutex mutex_;
   std::condition_variable woken_;
-  bool sooner_ = false;           // under mutex_
+  bool sooner_ = false;  // under mutex_
+  // What it sleeps for; under mutex_. A question's timer is as a rule later than that of some
+  // question before, and then nobody is woken for it.
+  std::optional<TimerQueue::Time> sleeps_until_;
   bool stopping_ = false;         // under mutex_
   std::optional<Thread> thread_;  // started under mutex_
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include "actors/quarantine.h"
@@ -83,7 +84,8 @@ class Job {
                           .start = start,
                           .buffers = buffers_,
                           .clock = clock_,
-                          .on_damaged = on_damaged});
+                          .on_damaged = on_damaged,
+                          .on_batch = on_batch});
   }
 
   /// Pulls at most `batches`.
@@ -112,6 +114,7 @@ class Job {
   std::function<Status(const std::vector<BadRow>&)> on_damaged = [](const std::vector<BadRow>&) {
     return Status{};
   };
+  std::function<void(const std::shared_ptr<const Batch>&)> on_batch;
 
  private:
   test::TempDir dir_;
@@ -121,6 +124,43 @@ class Job {
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<TransformPlan> plan_;
 };
+
+TEST_CASE("a run remembers when each split was in which stage", "[actors][pipeline]") {
+  Job job;
+  const auto pipeline = job.start({2, 2, 1, 2});
+  const auto before = SystemClock().now();
+  Job::pull(*pipeline);
+  const auto history = pipeline->history();
+  std::set<std::uint64_t> numbers;
+  std::uint64_t rows = 0;
+  for (const PastSplit& split : history) {
+    CHECK(numbers.insert(split.number).second);
+    CHECK(split.node.empty());
+    rows += split.rows;
+    auto last = SplitTimes::Time(0);
+    for (const auto& stage : split.times.stages) {
+      CHECK(stage.begin > last);
+      CHECK(stage.end > stage.begin);
+      last = stage.end;
+    }
+    CHECK(split.batch.begin > last);
+    CHECK(split.batch.end > split.batch.begin);
+    CHECK(split.batch.end > before);
+  }
+  CHECK(numbers.size() == 2 * pipeline->splits_per_epoch());
+  CHECK(rows == 4600);
+}
+
+TEST_CASE("only the last splits are remembered", "[actors][pipeline]") {
+  SplitHistory history;
+  for (std::uint64_t number = 0; number < SplitHistory::kMost + 3; ++number) {
+    history.add({.number = number, .node = "", .rows = 0, .times = {}, .batch = {}});
+  }
+  const auto all = history.all();
+  CHECK(all.size() == SplitHistory::kMost);
+  CHECK(all.front().number == 3);
+  CHECK(all.back().number == SplitHistory::kMost + 2);
+}
 
 TEST_CASE("the batches are the same for every allocation and memory limit", "[actors][pipeline]") {
   Job job;
@@ -162,10 +202,39 @@ TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][
     if (more.batch_rows.empty()) break;
     REQUIRE(pipeline->resize(static_cast<Stage>(random.below(4)),
                              1 + static_cast<int>(random.below(5))));
-    REQUIRE(pipeline->set_prefetch(1 + random.below(1 << 20)));
+    pipeline->set_prefetch(1 + random.below(1 << 20));
   }
   CHECK(run.rows == usual.rows);
   CHECK(run.end.digest == usual.end.digest);
+}
+
+TEST_CASE("room that changes while a pipeline runs is kept to, and changes nothing",
+          "[actors][pipeline]") {
+  Job job;
+  job.order.epochs = 6;
+  const Run usual = Job::pull(*job.start({1, 1, 1, 1}));
+  const auto pipeline = job.start({1, 1, 1, 1});
+  Random random(7);
+  Run run;
+  while (true) {
+    const Run more = Job::pull(*pipeline, 1);
+    run.end = more.end;
+    if (more.batch_rows.empty()) break;
+    pipeline->set_room(random.below(2) == 0 ? 0 : random.below(1 << 26));
+    REQUIRE(pipeline->resize(static_cast<Stage>(random.below(4)), 1));
+  }
+  CHECK(run.end.digest == usual.end.digest);
+
+  const auto narrow = job.start({3, 3, 3, 3});
+  const std::size_t wide = narrow->stats().window_capacity;
+  narrow->set_room(0);
+  const PipelineStats least = narrow->stats();
+  CHECK(least.window_capacity < wide);
+  const auto refused = narrow->resize(Stage::kLoad, 4);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kOverloaded);
+  narrow->set_room(1 << 28);
+  REQUIRE(narrow->resize(Stage::kLoad, 4));
 }
 
 TEST_CASE("a resumed run ends with the digest of one that was not stopped", "[actors][pipeline]") {
@@ -261,6 +330,25 @@ TEST_CASE("one damaged row more than allowed ends the run with an error that nam
     REQUIRE(*batch != nullptr);
   }
   CHECK_THAT(message, Catch::Contains("day_0.tsv: line 501") && Catch::Contains("bad_rows"));
+}
+
+TEST_CASE("each batch is told of, in order, before it can be taken", "[actors][pipeline]") {
+  Job job;
+  std::mutex mutex;
+  std::vector<const Batch*> told;
+  job.on_batch = [&](const std::shared_ptr<const Batch>& batch) {
+    const std::lock_guard lock(mutex);
+    told.push_back(batch.get());
+  };
+  const auto pipeline = job.start({2, 2, 2, 2});
+  std::vector<std::shared_ptr<const Batch>> taken;
+  while (auto batch = pipeline->next().value()) {
+    taken.push_back(batch);
+    const std::lock_guard lock(mutex);
+    REQUIRE(told.size() >= taken.size());
+    CHECK(told[taken.size() - 1] == batch.get());
+  }
+  CHECK(told.size() == taken.size());
 }
 
 TEST_CASE("a stopped pipeline gives nothing more and lets go of its threads",

@@ -155,7 +155,14 @@ class BadConfiguration(Scenario):
                         "pipeline.cpus=100000", "pipeline.allocation.decode=0", "pipeline.allocation.load=-2",
                         "pipeline.allocation.load=100000000", "dataset.bad_rows=-1", "dataset.format=excel",
                         "trainer.model=gpt", "trainer.evaluate_share=1.5", "trainer.evaluate_share=-0.1",
-                        "trainer.checkpoint_every=soon", "tuner.mode=maybe", "dataset.paths=3", "dataset=3",
+                        "trainer.checkpoint_every=soon", "trainer.optimizer=lamb", "trainer.pooling=max",
+                        "trainer.table_optimizer=adam", "trainer.cross_layers=0", "trainer.warmup_steps=-1",
+                        "trainer.decay_steps=many", "trainer.clip_norm=-1", "trainer.checkpoint_steps=-1",
+                        "trainer.keep=0", "trainer.evaluate_every=5m", "trainer.early_stopping=-1",
+                        "trainer.early_stopping_metric=ne", "trainer.tables.storage=disk",
+                        "trainer.tables.memory=0", "trainer.tables.admit_after=0",
+                        "trainer.tables.evict_after=-1", "trainer.tables.placement=rows", "tuner.mode=maybe",
+                        "dataset.paths=3", "dataset=3",
                         "order.drop_last=perhaps"]:
             with self.subTest(setting):
                 self.refused(["--set", setting], setting.split("=")[0].split(".")[-1])

@@ -66,11 +66,13 @@ def toml_text(tables):
 
 
 class Finished:
-    """How a run ended: its status, what it wrote, how long it took and the memory it had at most."""
+    """How a run ended: its status, what it wrote, the time and CPU it took and the memory it had at most."""
 
-    def __init__(self, arguments, status, out, err, seconds, peak_bytes):
+    def __init__(self, arguments, status, out, err, seconds, usage):
         self.arguments, self.status, self.out, self.err = arguments, status, out, err
-        self.seconds, self.peak_bytes = seconds, peak_bytes
+        self.seconds = seconds
+        self.cpu_seconds = usage.ru_utime + usage.ru_stime
+        self.peak_bytes = usage.ru_maxrss * 1024
 
     @property
     def json(self):
@@ -84,11 +86,11 @@ class Finished:
 class Running:
     """A run that has been started; wait() reaps it. Output goes to files, so it never blocks on a pipe."""
 
-    def __init__(self, arguments, cwd):
+    def __init__(self, arguments, cwd, prefix=()):
         self.arguments = [str(argument) for argument in arguments]
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self.begin = time.monotonic()
-        self.process = subprocess.Popen([FOREBAY, *self.arguments], cwd=cwd, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*prefix, FOREBAY, *self.arguments], cwd=cwd, stdin=subprocess.DEVNULL,
                                         stdout=self.out, stderr=self.err, start_new_session=True)
 
     def signal(self, number):
@@ -113,7 +115,7 @@ class Running:
             stream.seek(0)
             texts.append(stream.read().decode(errors="replace"))
             stream.close()
-        return Finished(self.arguments, self.process.returncode, *texts, seconds, usage.ru_maxrss * 1024)
+        return Finished(self.arguments, self.process.returncode, *texts, seconds, usage)
 
 
 class Job:

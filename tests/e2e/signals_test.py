@@ -17,6 +17,7 @@ class Signals(Scenario):
 
     def start(self, *options):
         """A run that has begun to hand out batches."""
+        (self.slow.folder / "dump.tsv").unlink(missing_ok=True)  # of a run before
         running = self.slow.start("ingest", "--json", "--dump", "dump.tsv", "--state", "state", *options)
         dump = self.slow.folder / "dump.tsv"
         self.wait_until(lambda: dump.exists() and dump.stat().st_size > 0 or not running.alive())

@@ -62,10 +62,73 @@ TEST_CASE("one class alone has no auc", "[trainer][evaluation]") {
   CHECK_FALSE(Evaluation().finish().log_loss);
 }
 
-TEST_CASE("a score that is no number is refused", "[trainer][evaluation]") {
-  const std::vector<float> scores = {std::numeric_limits<float>::quiet_NaN()};
-  const std::vector<float> labels = {1};
-  CHECK_FALSE(Evaluation().add(scores, labels));
-  const std::vector<float> half = {0.5};
-  CHECK_FALSE(Evaluation().add(labels, half));
+TEST_CASE("the normalized entropy and the calibration of worked rows", "[trainer][evaluation]") {
+  // One click in four rows; the model says ln(1/3) to all of them, a chance of 1/4: what one knows
+  // who knows the share of clicks alone.
+  const float rare = std::log(1.0F / 3);
+  const Quality knows_the_share = quality_of({rare, rare, rare, rare}, {1, 0, 0, 0});
+  CHECK(knows_the_share.normalized_entropy.value() == Approx(1.0));
+  CHECK(knows_the_share.calibration.value() == Approx(1.0));
+  // Says 1/2 to all: log loss ln 2 over the entropy of 1/4, and twice the clicks there are.
+  const Quality says_half = quality_of({0, 0, 0, 0}, {0, 1, 0, 0});
+  const double entropy = -0.25 * std::log(0.25) - 0.75 * std::log(0.75);
+  CHECK(says_half.normalized_entropy.value() == Approx(std::log(2.0) / entropy));
+  CHECK(says_half.calibration.value() == Approx(2.0));
+  CHECK(entropy_of(0) == 0);
+  CHECK(entropy_of(1) == 0);
+  const Quality no_clicks = quality_of({1, 2}, {0, 0});
+  CHECK_FALSE(no_clicks.calibration);
+  CHECK_FALSE(no_clicks.normalized_entropy);
+}
+
+TEST_CASE("an automatic evaluation is exact up to a number of rows and streams the rest",
+          "[trainer][evaluation]") {
+  const auto most = static_cast<std::size_t>(Evaluation::kMostExactRows);
+  std::vector<float> scores(most), labels(most);
+  Random random(1);
+  for (std::size_t row = 0; row < most; ++row) {
+    labels[row] = static_cast<float>(random.below(2));
+    scores[row] = static_cast<float>(random.below(1000)) / 500 + labels[row];
+  }
+  Evaluation exact(Evaluation::Auc::kExact), automatic(Evaluation::Auc::kAuto);
+  REQUIRE(exact.add(scores, labels));
+  REQUIRE(automatic.add(scores, labels));
+  SECTION("at that number") { CHECK(automatic.finish() == exact.finish()); }
+  SECTION("one more") {
+    const std::vector<float> score = {0.5}, label = {1};
+    REQUIRE(exact.add(score, label));
+    REQUIRE(automatic.add(score, label));
+    const Quality want = exact.finish();
+    const Quality got = automatic.finish();
+    CHECK(got.rows == most + 1);
+    CHECK(got.positives == want.positives);
+    CHECK(got.auc_error > 0);
+    CHECK(std::abs(*got.auc - *want.auc) <= got.auc_error);
+    CHECK(got.log_loss == want.log_loss);
+  }
+}
+
+TEST_CASE("an evaluation says beforehand how much memory it takes", "[trainer][evaluation]") {
+  using Auc = Evaluation::Auc;
+  CHECK(Evaluation::bytes(Auc::kExact, 1'000'000'000) == 12'000'000'000);
+  CHECK(Evaluation::bytes(Auc::kStreaming, 1'000'000'000) == std::uint64_t{16} << 20);
+  CHECK(Evaluation::bytes(Auc::kAuto, 1000) == 12000);
+  CHECK(Evaluation::bytes(Auc::kAuto, 1'000'000'000) == (std::uint64_t{12} << 20) + (16 << 20));
+}
+
+TEST_CASE("a score that is not finite and a label that is no class are refused by their row",
+          "[trainer][evaluation]") {
+  const std::vector<float> good = {0, 1};
+  Evaluation evaluation;
+  REQUIRE(evaluation.add(good, good));
+  std::vector<float> scores = {0, 0}, labels = {1, 0};
+  const std::string named = "row 4";
+  SECTION("not a number") { scores[1] = std::numeric_limits<float>::quiet_NaN(); }
+  SECTION("infinite") { scores[1] = -std::numeric_limits<float>::infinity(); }
+  SECTION("half a class") { labels[1] = 0.5; }
+  SECTION("no class") { labels[1] = std::numeric_limits<float>::quiet_NaN(); }
+  auto refused = evaluation.add(scores, labels);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kCorrupt);
+  CHECK(refused.error().message.find(named) != std::string::npos);
 }

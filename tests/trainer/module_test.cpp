@@ -13,7 +13,7 @@ TEST_CASE("the module that trains is found in the build tree and makes a model",
   auto model = make_model(spec, *shape);
   REQUIRE(model);
   CHECK((*model)->learns());
-  CHECK((*model)->state().front().name == "bottom.0.weight");
+  CHECK((*model)->snapshot().value()->tensors().front().name == "bottom.0.weight");
   CHECK_FALSE(TrainerModule::open()->torch_version().empty());
 }
 

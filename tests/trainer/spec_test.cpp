@@ -1,5 +1,7 @@
 #include "trainer/spec.h"
 
+#include "trainer/saving/block_ring.h"
+
 #include "tests/support/catch.h"
 
 using namespace forebay;
@@ -22,8 +24,33 @@ TEST_CASE("a model's shape follows the columns", "[trainer][spec]") {
   // 8 of the bottom and 3 pairs of 3 vectors.
   CHECK(shape->top_input() == 11);
   // Bottom 2·64+64, 64·8+8; top 11·64+64, 64+1.
-  CHECK(shape->mlp_parameters() == 192 + 520 + 768 + 65);
+  CHECK(shape->dense_parameters() == 192 + 520 + 768 + 65);
   CHECK(shape->table_parameters() == 1100 * 8);
+}
+
+TEST_CASE("each network has its own layers", "[trainer][spec]") {
+  TrainerSpec spec;
+  spec.embedding_dim = 8;
+  spec.max_table_rows = 1000;
+  SECTION("dcn_v2: three vectors of 8 go through cross layers of rank 5") {
+    spec.model = TrainerSpec::ModelKind::kDcnV2;
+    spec.cross_layers = 2;
+    spec.cross_rank = 5;
+    const auto shape = shape_of(spec, two_by_two()).value();
+    CHECK(shape.top_input() == 24);
+    CHECK(shape.row_width() == 8);
+    // Bottom as dlrm's; each cross layer 24·5·2 + 24; top 24·64+64, 64+1.
+    CHECK(shape.dense_parameters() == 192 + 520 + 2 * 264 + 1600 + 65);
+  }
+  SECTION("wide_deep and deepfm: no bottom, a weight a dense value, a weight an id") {
+    spec.model = GENERATE(TrainerSpec::ModelKind::kWideDeep, TrainerSpec::ModelKind::kDeepFm);
+    const auto shape = shape_of(spec, two_by_two()).value();
+    CHECK(shape.bottom_mlp.empty());
+    CHECK(shape.top_input() == 2 + 16);
+    CHECK(shape.dense_parameters() == 2 + 18 * 64 + 64 + 65);
+    CHECK(shape.row_width() == 9);
+    CHECK(shape.table_parameters() == 1100 * 9);
+  }
 }
 
 TEST_CASE("a bounded feature's table is capped", "[trainer][spec]") {
@@ -55,6 +82,27 @@ TEST_CASE("keys that make no sense are refused by name", "[trainer][spec]") {
     spec.learning_rate = 0;
     key = "trainer.learning_rate";
   }
+  SECTION("a bottom where there is none") {
+    spec.model = TrainerSpec::ModelKind::kDeepFm;
+    spec.bottom_mlp = {16};
+    key = "trainer.bottom_mlp";
+  }
+  SECTION("no cross layers") {
+    spec.cross_layers = 0;
+    key = "trainer.cross_layers";
+  }
+  SECTION("no rank") {
+    spec.cross_rank = 0;
+    key = "trainer.cross_rank";
+  }
+  SECTION("gradients shorter than nothing") {
+    spec.clip_norm = -1;
+    key = "trainer.clip_norm";
+  }
+  SECTION("a decay that begins and never ends") {
+    spec.decay_start = 5;
+    key = "trainer.decay_start";
+  }
   SECTION("nothing left to train on") {
     spec.evaluate_share = 1;
     key = "trainer.evaluate_share";
@@ -72,6 +120,9 @@ TEST_CASE("only a model that learns takes memory", "[trainer][spec]") {
   TrainerSpec spec;
   const auto shape = shape_of(spec, two_by_two()).value();
   const std::uint64_t tables = 4 * shape.table_parameters();
+  const std::uint64_t with_checkpoints = model_bytes(spec, shape, 1024, 2048);
+  spec.checkpoint = "";
+  CHECK(model_bytes(spec, shape, 1024, 2048) + BlockRing::kBytes == with_checkpoints);
   CHECK(model_bytes(spec, shape, 1024, 2048) > 2 * tables);
   spec.optimizer = TrainerSpec::Optimizer::kSgd;
   CHECK(model_bytes(spec, shape, 1024, 2048) < 2 * tables);

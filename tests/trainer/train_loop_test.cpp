@@ -1,9 +1,11 @@
 #include "trainer/train_loop.h"
 
 #include <limits>
+#include <set>
 
 #include "tests/support/manual_clock.h"
 #include "tests/trainer/click_batches.h"
+#include "trainer/memory_source.h"
 
 #include "tests/support/catch.h"
 
@@ -26,8 +28,8 @@ class ScriptedModel final : public Model {
     for (std::size_t row = 0; row < batch.rows; ++row) scores[row] = 2 * batch.labels[row] - 1;
     return {};
   }
-  std::vector<StateTensor> state() override { return {}; }
-  void state_changed() override {}
+  Result<std::unique_ptr<StateSource>> snapshot() override { return MemorySource::take({}); }
+  Status restore(StateSource& from) override { return restore_memory(from, {}); }
 
   std::vector<double> losses;
   std::size_t rows = 0;
@@ -43,11 +45,12 @@ struct LoopFixture {
   ClickBatches source{pool, {.rows = 8, .batches = 10}};
   TrainLoop::Options options;
   std::vector<std::uint64_t> saved;  // Batches at each checkpoint.
+  std::set<std::uint64_t> busy;      // After which one is in flight still.
 
   Result<TrainProgress> run() {
     options.save = [this](const TrainProgress& progress) {
       saved.push_back(progress.batches);
-      return Status();
+      return Result<bool>(!busy.contains(progress.batches));
     };
     return TrainLoop(model, source, clock, options).run(stop);
   }
@@ -65,7 +68,6 @@ TEST_CASE_METHOD(LoopFixture, "a training run steps on every batch and says wher
   CHECK(progress->position.batches == 10);
   CHECK(progress->losses.steps() == 10);
   CHECK_FALSE(progress->stopped);
-  CHECK(saved == std::vector<std::uint64_t>{10});
 }
 
 TEST_CASE_METHOD(LoopFixture, "the starved ratio is the share of time spent asking for data",
@@ -82,8 +84,7 @@ TEST_CASE_METHOD(LoopFixture, "the starved ratio is the share of time spent aski
   CHECK(progress->starved_ratio() == Approx(11.0 / 41));
 }
 
-TEST_CASE_METHOD(LoopFixture, "a stop ends a run between two batches, with its state saved",
-                 "[trainer][loop]") {
+TEST_CASE_METHOD(LoopFixture, "a stop ends a run between two batches", "[trainer][loop]") {
   std::uint64_t steps = 0;
   model.on_step = [&] {
     if (++steps == 4) stop = true;
@@ -92,7 +93,6 @@ TEST_CASE_METHOD(LoopFixture, "a stop ends a run between two batches, with its s
   REQUIRE(progress);
   CHECK(progress->batches == 4);
   CHECK(progress->stopped);
-  CHECK(saved == std::vector<std::uint64_t>{4});
 }
 
 TEST_CASE_METHOD(LoopFixture, "a run of at most so many batches ends there", "[trainer][loop]") {
@@ -103,13 +103,33 @@ TEST_CASE_METHOD(LoopFixture, "a run of at most so many batches ends there", "[t
   CHECK_FALSE(progress->stopped);
 }
 
-TEST_CASE_METHOD(LoopFixture, "checkpoints come when they are due and at the end",
-                 "[trainer][loop]") {
-  // Steps of 3 s, one every 7 s: due after steps 3 (9 s), 6 and 9; then the end.
+TEST_CASE_METHOD(LoopFixture, "checkpoints come when they are due", "[trainer][loop]") {
+  // Steps of 3 s, one every 7 s: due after steps 3 (9 s), 6 and 9.
   options.checkpoint_every = std::chrono::seconds(7);
   model.on_step = [this] { clock.advance(std::chrono::seconds(3)); };
   REQUIRE(run());
-  CHECK(saved == std::vector<std::uint64_t>{3, 6, 9, 10});
+  CHECK(saved == std::vector<std::uint64_t>{3, 6, 9});
+}
+
+TEST_CASE_METHOD(LoopFixture, "checkpoints come after batches that their number divides",
+                 "[trainer][loop]") {
+  // A run that goes on after batch 2: the numbers are the job's.
+  ClickBatches rest(pool, {.rows = 8, .batches = 10, .first = 2});
+  options.checkpoint_steps = 4;
+  options.save = [&](const TrainProgress& progress) {
+    saved.push_back(progress.position.batches);
+    return Result<bool>(true);
+  };
+  REQUIRE(TrainLoop(model, rest, clock, options).run(stop));
+  CHECK(saved == std::vector<std::uint64_t>{4, 8});
+}
+
+TEST_CASE_METHOD(LoopFixture, "a checkpoint that is due while one is in flight comes when it ended",
+                 "[trainer][loop]") {
+  options.checkpoint_steps = 3;
+  busy = {3, 4};
+  REQUIRE(run());
+  CHECK(saved == std::vector<std::uint64_t>{3, 4, 5, 6, 9});
 }
 
 TEST_CASE_METHOD(LoopFixture, "a loss that is no number ends the run and names the batch",
@@ -118,26 +138,26 @@ TEST_CASE_METHOD(LoopFixture, "a loss that is no number ends the run and names t
   auto progress = run();
   REQUIRE_FALSE(progress);
   CHECK(progress.error().message.find("batch 2 ") != std::string::npos);
-  CHECK(saved.empty());
-}
-
-TEST_CASE_METHOD(LoopFixture, "a run without a batch leaves the last checkpoint alone",
-                 "[trainer][loop]") {
-  stop = true;
-  auto progress = run();
-  REQUIRE(progress);
-  CHECK(progress->batches == 0);
-  CHECK(saved.empty());
 }
 
 TEST_CASE_METHOD(LoopFixture, "evaluating scores every row of its source", "[trainer][loop]") {
-  auto quality = evaluate(model, source, stop);
+  auto quality = evaluate(model, source, Evaluation(), stop);
   REQUIRE(quality);
   REQUIRE(*quality);
   CHECK((*quality)->rows == 80);
   CHECK((*quality)->auc == 1.0);
   stop = true;
-  auto stopped = evaluate(model, source, stop);
+  auto stopped = evaluate(model, source, Evaluation(), stop);
   REQUIRE(stopped);
   CHECK_FALSE(*stopped);
+}
+
+TEST_CASE_METHOD(LoopFixture, "a training run that has had enough ends between two steps",
+                 "[trainer][loop]") {
+  options.enough = [this] { return model.rows == 24; };  // Three batches of eight.
+  auto progress = run();
+  REQUIRE(progress);
+  CHECK(progress->enough);
+  CHECK_FALSE(progress->stopped);
+  CHECK(progress->batches == 3);
 }

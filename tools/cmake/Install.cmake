@@ -46,3 +46,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ForebayConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/ForebayConfig.cmake
               ${PROJECT_BINARY_DIR}/ForebayConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT udf)
+
+# What `forebay tune compare --report` draws plots with; python3 runs it.
+install(FILES ${PROJECT_SOURCE_DIR}/tools/report/plot.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/forebay)

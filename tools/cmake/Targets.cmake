@@ -24,11 +24,13 @@ function(forebay_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS} Catch2::Catch2WithMain)
+  add_dependencies(test_programs ${name})
   # The label is the folder under tests/: `ctest -L core` runs those of core alone.
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests
              OUTPUT_VARIABLE folder)
   string(REGEX REPLACE "/.*" "" folder "${folder}")
-  catch_discover_tests(${name} PROPERTIES TIMEOUT 120 LABELS ${folder})
+  catch_discover_tests(${name} PROPERTIES TIMEOUT 120 LABELS ${folder}
+                       ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endfunction()
 
 # forebay_fuzz(csv_fuzz SOURCES csv_fuzz.cpp DEPENDS actors_format): a libFuzzer program (preset `fuzz`);

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,15 +11,26 @@
 
 #include "core/base/clock.h"
 #include "tools/bench/bench_data.h"
+#include "tools/bench/cluster_bench.h"
+#include "tools/bench/head_bench.h"
 #include "tools/bench/ingest_bench.h"
 #include "tools/bench/other_program.h"
+#include "tools/bench/ranks_bench.h"
+#include "tools/bench/remote_bench.h"
 #include "tools/bench/runtime_bench.h"
+#include "tools/bench/save_bench.h"
+#include "tools/bench/table_bench_run.h"
+#include "tools/bench/threads_bench.h"
+#include "tools/bench/tuner_bench.h"
+#include "tools/bench/wire_bench.h"
 #include "tools/command/commands.h"
 #include "tools/json_object.h"
 #include "tools/process/machine.h"
+#include "tools/process/own_path.h"
 #include "tools/process/stop_request.h"
 #include "trainer/module.h"
 #include "trainer/train_bench.h"
+#include "tuner/policy/policies.h"
 
 namespace forebay {
 namespace {
@@ -130,6 +144,17 @@ Results run_train_bench(const Invocation& invocation) {
       {"train_with_pipeline", bench->fed, "rows/s", bench->cached, bench->ratio()}};
 }
 
+/// Tables 20 times larger than their memory, against tables in memory.
+Results run_table_bench_of(const Invocation& invocation) {
+  auto rows = count_of(invocation, "--rows", std::uint64_t{1} << 20);
+  auto rounds = count_of(invocation, "--rounds", 3);
+  if (!rows) return pass(rows);
+  if (!rounds) return pass(rounds);
+  return run_table_bench({.table_rows = static_cast<std::int64_t>(std::bit_ceil(*rows)),
+                          .rounds = *rounds,
+                          .small_network = invocation.has("--small")});
+}
+
 /// The actor runtime, in turns with the same workloads by the program `--public` names
 /// (caf_runtime, built from tests/bench where CAF is there).
 Results run_runtime_bench_of(const Invocation& invocation) {
@@ -155,18 +180,124 @@ Results run_runtime_bench_of(const Invocation& invocation) {
   return results;
 }
 
+/// intune's decisions; greedy's in a build without it.
+Results run_tuner_bench(const Invocation& invocation) {
+  auto rounds = count_of(invocation, "--rounds", 5);
+  if (!rounds) return pass(rounds);
+  const bool known = std::ranges::count(tuner::policies(), "intune", &tuner::PolicyInfo::name) > 0;
+  return bench_tuner({.rounds = static_cast<int>(*rounds),
+                      .policy = known ? "intune" : "greedy",
+                      .stopped = [] { return StopRequest::requested(); }});
+}
+
+/// Actors of two processes against ZeroMQ alone, remote stages, emulated clusters, the head.
+/// Those that fork come first: RocksDB's threads stay.
+Results run_wire_bench_of(const Invocation& invocation) {
+  auto rounds = count_of(invocation, "--rounds", 5);
+  if (!rounds) return pass(rounds);
+  auto program = own_path();
+  if (!program) return pass(program);
+  const SystemClock clock;
+  const auto stopped = [] { return StopRequest::requested(); };
+  const int few = static_cast<int>(std::min<std::uint64_t>(*rounds, 3));
+  WireBenchOptions wire;
+  wire.rounds = static_cast<int>(*rounds);
+  wire.stopped = stopped;
+  const std::vector<std::function<Results()>> parts = {
+      [&] { return run_wire_bench(wire, clock); },
+      [&] {
+        return run_remote_bench({.rounds = few, .program = *program, .stopped = stopped}, clock);
+      },
+      [&] { return run_cluster_bench({.rounds = few, .stopped = stopped}, clock); },
+      [&] {
+        return run_head_bench({.folder = std::filesystem::temp_directory_path().string()}, clock);
+      }};
+  std::vector<BenchResult> results;
+  for (const auto& part : parts) {
+    if (stopped()) break;
+    auto more = part();
+    if (!more) return more;
+    results.insert(results.end(), more->begin(), more->end());
+  }
+  return results;
+}
+
+/// What benches that start trainers of their own begin with.
+struct TrainersBench {
+  std::string program;  ///< This one.
+  BenchData data;
+  int rounds = 0;
+};
+
+Result<TrainersBench> trainers_bench_of(const Invocation& invocation, std::uint64_t usual_rows,
+                                        std::uint64_t usual_rounds) {
+  auto rows = count_of(invocation, "--rows", usual_rows);
+  auto rounds = count_of(invocation, "--rounds", usual_rounds);
+  if (!rounds) return pass(rounds);
+  if (!rows) return pass(rows);
+  auto program = own_path();
+  if (!program) return pass(program);
+  auto data = BenchData::make(*rows);
+  if (!data) return pass(data);
+  return TrainersBench{std::move(*program), std::move(*data), static_cast<int>(*rounds)};
+}
+
+/// The model's threads: searched for, or left to chance.
+Results run_threads_bench_of(const Invocation& invocation) {
+  auto bench = trainers_bench_of(invocation, 200'000, 3);
+  if (!bench) return pass(bench);
+  return run_threads_bench({.program = bench->program,
+                            .folder = bench->data.folder(),
+                            .cpus = available_cpus(),
+                            .rounds = bench->rounds,
+                            .epochs = 3,
+                            .stopped = [] { return StopRequest::requested(); }});
+}
+
+/// Two trainers against one.
+Results run_ranks_bench_of(const Invocation& invocation) {
+  auto bench = trainers_bench_of(invocation, 300'000, 5);
+  if (!bench) return pass(bench);
+  RanksBenchOptions options;
+  options.program = bench->program;
+  options.folder = bench->data.folder();
+  options.rounds = bench->rounds;
+  options.small_network = invocation.has("--small");
+  options.stopped = [] { return StopRequest::requested(); };
+  return run_ranks_bench(options);
+}
+
+/// Checkpoints of 1 GiB, where the command runs.
+Results run_save_bench(const Invocation& invocation) {
+  auto rounds = count_of(invocation, "--rounds", 3);
+  if (!rounds) return pass(rounds);
+  return bench_saving(
+      {.rounds = static_cast<int>(*rounds), .stopped = [] { return StopRequest::requested(); }},
+      SystemClock());
+}
+
 Results run_bench_of(const std::string& part, const Invocation& invocation) {
   if (part == "ingest") return run_ingest_bench(invocation);
   if (part == "train") return run_train_bench(invocation);
+  if (part == "checkpoint") return run_save_bench(invocation);
+  if (part == "threads") return run_threads_bench_of(invocation);
+  if (part == "tables") return run_table_bench_of(invocation);
+  if (part == "ranks") return run_ranks_bench_of(invocation);
   if (part == "runtime") return run_runtime_bench_of(invocation);
+  if (part == "tuner") return run_tuner_bench(invocation);
+  if (part == "wire") return run_wire_bench_of(invocation);
   return fail(Code::kInvalid,
-              "bench " + part + ": not in this version; known are ingest, runtime and train");
+              "bench " + part +
+                  ": not in this version; known are checkpoint, ingest, ranks, runtime, tables, "
+                  "threads, train, tuner and wire");
 }
 
 void print(const std::vector<BenchResult>& results) {
   for (const BenchResult& result : results) {
-    std::printf("%-26s %14.2f %-8s", result.name.c_str(), result.value, result.unit.c_str());
-    if (result.limit) std::printf("  limit %14.2f", *result.limit);
+    const int digits = result.value < 1 ? 9 : 2;
+    std::printf("%-26s %14.*f %-8s", result.name.c_str(), digits, result.value,
+                result.unit.c_str());
+    if (result.limit) std::printf("  limit %14.*f", digits, *result.limit);
     if (result.ratio) std::printf("  ratio %.3f", *result.ratio);
     std::printf("\n");
   }

@@ -57,6 +57,8 @@ struct Command {
   std::vector<OptionSpec> options = {};
   std::string_view example = {};             ///< Lines for `--help`.
   Exit (*run)(const Invocation&) = nullptr;  ///< Absent where the command is not built yet.
+  /// Commands below this one, by their full names: `tune show` below `tune`.
+  std::vector<Command> parts = {};
 };
 
 /// Options that many commands share.

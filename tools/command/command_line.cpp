@@ -1,5 +1,6 @@
 #include "tools/command/command_line.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -16,6 +17,15 @@ const Command* find_command(std::string_view name) {
     if (command.name == name) return &command;
   }
   return nullptr;
+}
+
+/// The part of `command` that `words` begin with, `command` itself when it is none.
+const Command& part_of(const Command& command, const std::vector<std::string>& words) {
+  if (words.empty()) return command;
+  const std::string name = std::string(command.name) + " " + words.front();
+  const auto found = std::find_if(command.parts.begin(), command.parts.end(),
+                                  [&](const Command& part) { return part.name == name; });
+  return found == command.parts.end() ? command : *found;
 }
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -105,7 +115,7 @@ Exit run_help(const std::vector<std::string>& words) {
   }
   const Command* command = find_command(words.front());
   if (command == nullptr) return unknown_command(words.front());
-  print(help_page(*command));
+  print(help_page(part_of(*command, {words.begin() + 1, words.end()})));
   return Exit::done();
 }
 
@@ -127,23 +137,27 @@ Exit run_command_line(const std::vector<std::string>& words) {
     return Exit::refused("name a command, as in forebay train job.toml");
   }
   const std::string& first = words.front();
-  const std::vector<std::string> rest(words.begin() + 1, words.end());
+  std::vector<std::string> rest(words.begin() + 1, words.end());
   if (first == "help") return run_help(rest);
   if (first == "--help" || first == "-h") return run_help({});
   if (first == "--version" || first == "-V") {
     print(version_page());
     return Exit::done();
   }
-  const Command* command = find_command(first);
-  if (command == nullptr) return unknown_command(first);
+  const Command* whole = find_command(first);
+  if (whole == nullptr) return unknown_command(first);
+  const Command& command = part_of(*whole, rest);
+  if (&command != whole) rest.erase(rest.begin());
   if (asks_for_help(rest)) {
-    print(help_page(*command));
+    print(help_page(command));
     return Exit::done();
   }
-  if (command->run == nullptr) return Exit::refused(first + " is not in this version");
-  auto invocation = parse_words(*command, rest);
+  if (command.run == nullptr) {
+    return Exit::refused(std::string(command.name) + " is not in this version");
+  }
+  auto invocation = parse_words(command, rest);
   if (!invocation) return Exit::refused(invocation.error());
-  return command->run(*invocation);
+  return command.run(*invocation);
 }
 
 }  // namespace forebay

@@ -53,17 +53,20 @@ std::vector<Command> job_commands() {
 std::vector<Command> data_commands() {
   return {
       {.name = "synth",
-       .summary = "writes made-up click logs in Criteo's layout, with a label that can be learned",
-       .argument = "criteo",
+       .summary = "writes made-up data: click logs in Criteo's layout, or modelled pipelines",
+       .argument = "criteo|pipelines",
        .fewest_arguments = 1,
        .most_arguments = 1,
        .options = {{"--rows", "N", "rows to write, over all files"},
                    {"--files", "K", "files to write: day_0.tsv to day_K-1.tsv (default 1)"},
-                   {"--seed", "S", "other rows, the same rule for the label (default 1)"},
+                   {"--count", "N", "pipelines: how many to write"},
+                   {"--events", "", "pipelines: with disturbances"},
+                   {"--seed", "S", "other rows, or other pipelines (default 1)"},
                    {"--out", "DIR", "folder to write to; made when it is not there"},
                    {"--force", "", "write over files that are there"},
                    kJsonOption},
-       .example = "  forebay synth criteo --rows 1000000 --files 4 --seed 1 --out data",
+       .example = "  forebay synth criteo --rows 1000000 --files 4 --seed 1 --out data\n"
+                  "  forebay synth pipelines --count 100 --seed 7 --events --out pipelines",
        .run = run_synth},
       {.name = "inspect",
        .summary = "tells what files hold: data, checkpoints, states, indexes, quarantines, jobs",
@@ -74,19 +77,39 @@ std::vector<Command> data_commands() {
        .example = "  forebay inspect data/day_0.tsv .forebay/quarantine.tsv\n"
                   "  forebay inspect --ops",
        .run = run_inspect},
+      {.name = "export",
+       .summary = "writes a checkpoint's model as TorchScript",
+       .argument = "CHECKPOINT",
+       .fewest_arguments = 1,
+       .most_arguments = 1,
+       .options = {{"--out", "FILE", "file to write, for torch.jit.load"},
+                   {"--max-bytes", "SIZE",
+                    "refuse a model that takes more; it is in memory once while it is written "
+                    "(default: what is free there and on the disk)"},
+                   kJsonOption},
+       .example = "  forebay export checkpoints --out model.pt\n"
+                  "  forebay export checkpoints/checkpoint-000001000 --out model.pt --json",
+       .run = run_export},
   };
 }
 
 std::vector<Command> machine_commands() {
   return {
       {.name = "bench",
-       .summary = "measures a part against its limit on this machine: ingest, runtime or train",
-       .argument = "ingest|runtime|train",
+       .summary = "measures a part against its limit on this machine: checkpoint, ingest, "
+                  "ranks, runtime, tables, threads, train, tuner, wire",
+       .argument = "checkpoint|ingest|ranks|runtime|tables|threads|train|tuner|wire",
        .fewest_arguments = 1,
        .most_arguments = 1,
        .options =
-           {{"--rows", "N", "rows of made-up data to measure with (default 2000000)"},
-            {"--rounds", "N", "interleaved rounds, of which medians are taken (default 5)"},
+           {{"--rows", "N",
+             "rows of made-up data to measure with (default 2000000); tables: of each (2^20); "
+             "ranks, threads: of the whole jobs (300000, 200000)"},
+            {"--small", "",
+             "ranks, tables: the default MLPs instead of those published for Criteo"},
+            {"--rounds", "N",
+             "interleaved rounds, of which medians are taken (default 5; checkpoint, tables, "
+             "threads 3)"},
             {"--growth", "", "ingest: also at a tenth of the rows"},
             {"--public", "PATH",
              "ingest: also the loader in PATH (tests/bench/public); runtime: also the program PATH "
@@ -115,22 +138,85 @@ std::vector<Command> machine_commands() {
   };
 }
 
-// Known by name, so that a script hears that this version lacks them.
-std::vector<Command> later_commands() {
+/// What a person asks of a job that runs.
+std::vector<Command> running_commands() {
   return {
-      {.name = "simulate", .summary = "runs a modelled pipeline without waiting"},
-      {.name = "emulate", .summary = "runs a modelled pipeline in real time"},
-      {.name = "tune", .summary = "compares, shows and freezes tuning policies"},
-      {.name = "head", .summary = "runs a head of its own"},
-      {.name = "worker", .summary = "joins a head as a preprocessing node"},
-      {.name = "set", .summary = "changes a running job"},
-      {.name = "export", .summary = "writes a checkpoint's model as TorchScript"},
-      {.name = "symmetric-run", .summary = "runs a job on every node of a Slurm or MPI allocation"},
-      {.name = "keys", .summary = "makes the keys that nodes of a cluster share"},
-      {.name = "launch", .summary = "writes what starts a job on a cluster"},
-      {.name = "status", .summary = "looks at a running job"},
-      {.name = "top", .summary = "shows a running job live"},
-      {.name = "trace", .summary = "writes a running job's timeline"},
+      {.name = "set",
+       .summary = "changes a running job: its CPUs, memory, tuner or an operator's cost",
+       .argument = "KEY=VALUE",
+       .fewest_arguments = 1,
+       .most_arguments = 1,
+       .options = {{"--dir", "DIR", "the job's folder, or its .forebay (default: here)"},
+                   kJsonOption},
+       .example = "  forebay set pipeline.memory=2GiB\n"
+                  "  forebay set tuner.mode=off --dir jobs/ads\n"
+                  "  forebay set transform.3.microseconds=40",
+       .run = run_set},
+      {.name = "status",
+       .summary = "looks at a running job: rows, stages, memory, nodes, leases",
+       .options = {{"--dir", "DIR", "the job's folder, or its .forebay (default: here)"},
+                   {"--join", "ADDR", "the cluster whose head listens there: H:P or tcp://H:P"},
+                   {"--keys", "DIR", "CURVE keys; needed beyond loopback"},
+                   kJsonOption},
+       .example = "  forebay status\n"
+                  "  forebay status --dir jobs/ads --json\n"
+                  "  forebay status --join 10.0.0.1:29400 --keys keys",
+       .run = run_status},
+      {.name = "top",
+       .summary = "shows a running job live, each second, until it ends",
+       .options = {{"--dir", "DIR", "the job's folder, or its .forebay (default: here)"},
+                   {"--join", "ADDR", "the cluster whose head listens there: H:P or tcp://H:P"},
+                   {"--keys", "DIR", "CURVE keys; needed beyond loopback"}},
+       .example = "  forebay top --dir jobs/ads",
+       .run = run_top},
+      {.name = "trace",
+       .summary = "writes where a running job's splits were and when, as a Chrome trace",
+       .options = {{"--dir", "DIR", "the job's folder, or its .forebay (default: here)"},
+                   {"--out", "FILE", "where to (default: trace.json); Perfetto opens it"},
+                   {"--join", "ADDR", "refused: the trainer's node keeps the trace of all nodes"},
+                   {"--seconds", "T", "the last T only (default: the last 4096 splits)"},
+                   kJsonOption},
+       .example = "  forebay trace\n"
+                  "  forebay trace --dir jobs/ads --out ads.json --seconds 10",
+       .run = run_trace},
+  };
+}
+
+std::vector<Command> modelled_commands() {
+  return {
+      {.name = "simulate",
+       .summary = "runs a modelled pipeline without waiting",
+       .argument = "PIPELINE",
+       .fewest_arguments = 1,
+       .most_arguments = 1,
+       .options = {{"--allocation", "STAGE=N,…",
+                    "actors a stage, 1 where not named; or oracle: the best there is"},
+                   {"--prefetch", "N",
+                    "splits that may wait for the trainer (default: the file's)"},
+                   {"--seconds", "S", "simulated time (default: 30000 splits, and every event)"},
+                   {"--seed", "N", "other noise (default 1)"},
+                   kJsonOption},
+       .example =
+           "  forebay simulate pipeline.toml --allocation oracle\n"
+           "  forebay simulate pipeline.toml --allocation load=4,decode=12 --prefetch 8 --json",
+       .run = run_simulate},
+      {.name = "emulate",
+       .summary = "runs a modelled pipeline in real time, on the real runtime",
+       .argument = "PIPELINE",
+       .fewest_arguments = 1,
+       .most_arguments = 1,
+       .options = {{"--allocation", "STAGE=N,…",
+                    "actors a stage at the start, 1 where not named; or oracle: the best there is"},
+                   {"--prefetch", "N",
+                    "splits that may wait for the trainer (default: the file's)"},
+                   {"--policy", "P", "who tunes it (default: nobody); see forebay tune --policies"},
+                   {"--period", "T", "time between two decisions (default 2s)"},
+                   {"--seconds", "S", "how long; the second half is measured (default 20)"},
+                   {"--seed", "N", "other noise (default 1)"},
+                   kJsonOption},
+       .example = "  forebay emulate pipeline.toml --allocation oracle\n"
+                  "  forebay emulate pipeline.toml --policy greedy --seconds 2m --json",
+       .run = run_emulate},
   };
 }
 
@@ -139,7 +225,8 @@ std::vector<Command> later_commands() {
 std::span<const Command> all_commands() {
   static const std::vector<Command> commands = [] {
     std::vector<Command> all;
-    for (auto part : {job_commands(), data_commands(), machine_commands(), later_commands()}) {
+    for (auto part : {job_commands(), data_commands(), tune_commands(), machine_commands(),
+                      running_commands(), modelled_commands(), cluster_commands()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -13,6 +13,9 @@ std::string command_names() {
 
 std::string option_names(const Command& command) {
   std::string names = "--help";
+  for (const Command& part : command.parts) {
+    names += std::string(part.name.substr(command.name.size()));
+  }
   for (const OptionSpec& option : command.options) names += " " + std::string(option.name);
   return names;
 }

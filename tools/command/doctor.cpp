@@ -16,17 +16,17 @@
 namespace forebay {
 namespace {
 
-void append(std::vector<Check>& checks, std::vector<Check> more) {
+void append(std::vector<Finding>& checks, std::vector<Finding> more) {
   checks.insert(checks.end(), std::make_move_iterator(more.begin()),
                 std::make_move_iterator(more.end()));
 }
 
 Training training_of(const std::optional<JobSpec>& job) {
   if (!job) return Training::kMaybe;
-  return job->trainer.model == TrainerSpec::ModelKind::kDlrm ? Training::kWanted : Training::kNo;
+  return learns(job->trainer.model) ? Training::kWanted : Training::kNo;
 }
 
-std::vector<Check> look_at_job(const JobSpec& job, const Result<TorchProbe>& probe) {
+std::vector<Finding> look_at_job(const JobSpec& job, const Result<TorchProbe>& probe) {
   const SystemClock clock;
   IndexingProgress progress(clock.now());
   JobRun::Hooks hooks = RunScreen::opening();
@@ -37,9 +37,9 @@ std::vector<Check> look_at_job(const JobSpec& job, const Result<TorchProbe>& pro
   return check_job(job, learns ? std::optional(*probe) : std::nullopt, hooks);
 }
 
-void print_checks(const std::vector<Check>& checks, bool as_json) {
+void print_checks(const std::vector<Finding>& checks, bool as_json) {
   std::vector<JsonObject> list;
-  for (const Check& check : checks) {
+  for (const Finding& check : checks) {
     list.push_back(to_json(check));
     if (!as_json) std::printf("%s\n", to_line(check).c_str());
   }
@@ -49,15 +49,15 @@ void print_checks(const std::vector<Check>& checks, bool as_json) {
 }  // namespace
 
 Exit run_doctor(const Invocation& invocation) {
-  std::vector<Check> checks;
+  std::vector<Finding> checks;
   std::optional<JobSpec> job;
   if (!invocation.arguments.empty()) {
     auto opened = open_job(invocation);
     if (opened) {
       job = std::move(*opened);
-      checks.push_back(Check::ok("job", job->path));
+      checks.push_back(Finding::ok("job", job->path));
     } else {
-      checks.push_back(Check::bad("job", opened.error()));
+      checks.push_back(Finding::bad("job", opened.error()));
     }
   }
   append(checks, check_machine(job));

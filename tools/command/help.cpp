@@ -27,12 +27,9 @@ std::string help_page() {
     if (command.run == nullptr) continue;
     page += padded(command.name, kNameWidth) + std::string(command.summary) + "\n";
   }
-  page += padded("help", kNameWidth) + "this page, or that of a command\n\nnot in this version:";
-  for (const Command& command : all_commands()) {
-    if (command.run == nullptr) page += " " + std::string(command.name);
-  }
+  page += padded("help", kNameWidth) + "this page, or that of a command\n";
   return page +
-         "\n\n"
+         "\n"
          "forebay COMMAND --help explains a command and shows an example; forebay --version tells\n"
          "versions. Exit status: 0 done, 1 the run failed, 2 wrong usage or configuration,\n"
          "130 and 143 stopped by SIGINT and SIGTERM.\n";
@@ -47,6 +44,10 @@ std::string help_page(const Command& command) {
   if (!command.options.empty()) page += " [OPTION…]";
   page += "\n\n" + std::string(command.summary) + "\n";
   if (command.run == nullptr) return page + "\nThis command is not in this version.\n";
+  if (!command.parts.empty()) page += "\ncommands:\n";
+  for (const Command& part : command.parts) {
+    if (part.run != nullptr) page += padded(part.name, 14) + std::string(part.summary) + "\n";
+  }
   page += "\noptions:\n";
   std::size_t width = std::string_view("--help").size();
   for (const OptionSpec& option : command.options)

@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "tools/cluster/trainer_end.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/json_object.h"
@@ -15,6 +16,7 @@
 #include "tools/run/run_outcome.h"
 #include "tools/run/run_screen.h"
 #include "tools/run/state_file.h"
+#include "tools/run/tuning.h"
 
 namespace forebay {
 namespace {
@@ -40,11 +42,12 @@ class Ingest {
  private:
   Status prepare();
   Status pull();
-  Exit finish(RunScreen& screen, const Status& pulled);
+  Exit finish(RunScreen& screen, Tuning& tuning, const Status& pulled);
 
   const Invocation& invocation_;
   const JobSpec& job_;
   std::unique_ptr<JobRun> run_;
+  std::unique_ptr<TrainerEnd> cluster_;  // absent when the job has none; goes before the run
   std::optional<DumpFile> dump_;
 };
 
@@ -67,7 +70,9 @@ Status Ingest::prepare() {
     if (!dump) return pass(dump);
     dump_ = std::move(*dump);
   }
-  return run_->start(resident_bytes(), *batches);
+  const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
+  if (auto status = run_->start(resident_bytes(), *batches, sharing); !status) return status;
+  return cluster_ ? cluster_->begin(*run_) : Status{};
 }
 
 Status Ingest::pull() {
@@ -85,18 +90,28 @@ Status Ingest::pull() {
 Exit Ingest::run() {
   auto held = RunDir::hold(job_.run.dir);
   if (!held) return Exit::refused(held.error());
-  if (auto status = limit_cpus(job_.pipeline.cpus); !status) return Exit::refused(status.error());
+  if (auto status = Tuning::check(job_); !status) return Exit::refused(status.error());
+  const CpuLimit cpus;
+  if (auto status = cpus.set(job_.pipeline.cpus); !status) return Exit::refused(status.error());
+  auto cluster = TrainerEnd::open(job_, "ingest", say_of_cluster);
+  if (!cluster) return Exit::refused(cluster.error());
+  cluster_ = std::move(*cluster);
   if (auto status = prepare(); !status) {
     return StopRequest::requested() ? Exit::stopped(StopRequest::signal())
                                     : Exit::refused(status.error());
   }
-  RunScreen screen(*run_, job_, "ingest");
+  Tuning tuning(*run_, job_, cpus, "ingest");
+  RunScreen::Cluster members;
+  if (cluster_) members = [this] { return cluster_->status(); };
+  RunScreen screen(*run_, job_, "ingest", &tuning, std::move(members));
   const Status pulled = pull();
-  return finish(screen, pulled);
+  return finish(screen, tuning, pulled);
 }
 
-Exit Ingest::finish(RunScreen& screen, const Status& pulled) {
+Exit Ingest::finish(RunScreen& screen, Tuning& tuning, const Status& pulled) {
   screen.end();
+  tuning.end();
+  if (cluster_) cluster_->end(pulled ? "" : pulled.error().message);
   if (!pulled) return leave(Exit::failed(pulled.error()));
   const Position& position = run_->source().position();
   if (const std::string to = invocation_.value("--state"); !to.empty()) {
@@ -104,7 +119,13 @@ Exit Ingest::finish(RunScreen& screen, const Status& pulled) {
       return leave(Exit::failed(status.error()));
     }
   }
-  const RunOutcome outcome = outcome_of(*run_, position, screen.elapsed(), run_->source().waited());
+  RunOutcome outcome = outcome_of(*run_, position, screen.elapsed(), run_->source().waited());
+  outcome.decisions = tuning.decisions();
+  if (cluster_) {
+    outcome.rows_by_node = cluster_->rows_by_node(position);
+    outcome.address = cluster_->address();
+  }
+  outcome.tuner_cpu_seconds = tuning.cpu_seconds();
   if (invocation_.has("--json")) {
     print_json(to_json(outcome));
   } else {

@@ -6,8 +6,7 @@
 
 namespace forebay {
 
-/// Loads the job that the first argument names, with its `--set`s and this machine's defaults, and
-/// prints its notes to stderr.
+/// Loads the job that the first argument names, with its `--set`s and this machine's defaults.
 Result<JobSpec> open_job(const Invocation& invocation);
 
 }  // namespace forebay

@@ -18,7 +18,7 @@ std::optional<std::uint64_t> count_of(const Invocation& invocation, const std::s
 Result<SynthSpec> read_spec(const Invocation& invocation) {
   if (invocation.arguments.front() != "criteo") {
     return fail(Code::kInvalid, "synth " + invocation.arguments.front() +
-                                    ": no such layout; criteo is the only one");
+                                    ": no such layout; known are criteo and pipelines");
   }
   SynthSpec spec;
   const struct {
@@ -45,6 +45,7 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
 }  // namespace
 
 Exit run_synth(const Invocation& invocation) {
+  if (invocation.arguments.front() == "pipelines") return run_synth_pipelines(invocation);
   const auto spec = read_spec(invocation);
   if (!spec) return Exit::refused(spec.error());
   if (auto checked = check_synth(*spec); !checked) return Exit::refused(checked.error());

@@ -9,6 +9,7 @@
 #include "actors/source/codec.h"
 #include "actors/stage/load_split.h"
 #include "tools/doctor/place.h"
+#include "tools/job/device_words.h"
 #include "tools/job/quantity.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/run_dir.h"
@@ -24,7 +25,7 @@ class Look {
  public:
   Look(const JobSpec& job, const JobRun::Hooks& hooks) : job_(job), hooks_(hooks) {}
 
-  std::vector<Check> run(const std::optional<TorchProbe>& probe);
+  std::vector<Finding> run(const std::optional<TorchProbe>& probe);
 
  private:
   Result<std::unique_ptr<Dataset>> open(const DatasetSpec& spec) const;
@@ -32,13 +33,13 @@ class Look {
   void look_at_evaluation();
   Status fits(const Dataset& dataset, const TransformPlan& plan,
               const std::optional<TorchProbe>& probe) const;
-  Check spill_room(const Dataset& dataset) const;
-  Check checkpoints() const;
+  Finding spill_room(const Dataset& dataset) const;
+  Finding checkpoints() const;
   std::uint64_t files_wanted(const Dataset& dataset) const;
 
   const JobSpec& job_;
   const JobRun::Hooks& hooks_;
-  std::vector<Check> checks_;
+  std::vector<Finding> checks_;
 };
 
 Result<std::unique_ptr<Dataset>> Look::open(const DatasetSpec& spec) const {
@@ -75,45 +76,48 @@ std::uint64_t Look::files_wanted(const Dataset& dataset) const {
   return readers * each + kOthers;
 }
 
-Check Look::spill_room(const Dataset& dataset) const {
+Finding Look::spill_room(const Dataset& dataset) const {
   std::uint64_t packed = 0;
   for (const DatasetFile& file : dataset.files()) {
     if (without_codec_suffix(file.path) != file.path) packed += file.bytes;
   }
-  if (packed == 0) return Check::ok("spill", "no file is packed");
+  if (packed == 0) return Finding::ok("spill", "no file is packed");
   const std::uint64_t free = free_bytes(job_.run.dir);
   const std::uint64_t room = std::min(job_.run.spill_bytes, free - free / 10);
   const std::string what = "packed files hold " + format_size(packed) +
                            ", run.spill and the disk have room for " + format_size(room);
-  if (packed <= room) return Check::ok("spill", what);
-  return Check::warn("spill", what,
-                     "shuffled reading may be slow, or refused; make room, raise run.spill, or set "
-                     "order.shuffle to false");
+  if (packed <= room) return Finding::ok("spill", what);
+  return Finding::warn(
+      "spill", what,
+      "shuffled reading may be slow, or refused; make room, raise run.spill, or set "
+      "order.shuffle to false");
 }
 
 void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
   auto dataset = open(job_.dataset);
   if (!dataset) {
-    checks_.push_back(Check::bad("dataset", dataset.error()));
+    checks_.push_back(Finding::bad("dataset", dataset.error()));
     return;
   }
-  checks_.push_back(Check::ok("dataset", std::to_string((*dataset)->files().size()) + " files, " +
-                                             format_count((*dataset)->rows()) + " rows, " +
-                                             format_size((*dataset)->bytes())));
+  checks_.push_back(Finding::ok("dataset", std::to_string((*dataset)->files().size()) + " files, " +
+                                               format_count((*dataset)->rows()) + " rows, " +
+                                               format_size((*dataset)->bytes())));
   checks_.push_back(spill_room(**dataset));
   checks_.push_back(check_open_files(files_wanted(**dataset)));
   auto plan = TransformPlan::compile(job_.transforms, (*dataset)->format().schema());
   if (!plan) {
-    checks_.push_back(Check::bad("transforms", plan.error()));
+    checks_.push_back(Finding::bad("transforms", plan.error()));
     return;
   }
-  checks_.push_back(Check::ok(
+  checks_.push_back(Finding::ok(
       "transforms", std::to_string(job_.transforms.size()) + ", giving " +
                         std::to_string(plan->output().dense.size()) + " dense and " +
                         std::to_string(plan->output().sparse.size()) + " sparse features"));
   auto fit = fits(**dataset, *plan, probe);
-  checks_.push_back(fit ? Check::ok("room", "the job fits into pipeline.memory")
-                        : Check::bad("room", fit.error()));
+  checks_.push_back(fit ? Finding::ok("room", "the job fits into pipeline.memory")
+                        : Finding::bad("room", fit.error()));
+  const std::string on_device = device_in_words(job_, plan->output());
+  if (!on_device.empty()) checks_.push_back(Finding::ok("device", on_device));
 }
 
 void Look::look_at_evaluation() {
@@ -121,32 +125,32 @@ void Look::look_at_evaluation() {
   DatasetSpec spec = job_.dataset;
   spec.paths = job_.trainer.evaluate;
   auto dataset = open(spec);
-  checks_.push_back(dataset ? Check::ok("evaluation", format_count((*dataset)->rows()) + " rows")
-                            : Check::bad("evaluation", dataset.error()));
+  checks_.push_back(dataset ? Finding::ok("evaluation", format_count((*dataset)->rows()) + " rows")
+                            : Finding::bad("evaluation", dataset.error()));
 }
 
-Check Look::checkpoints() const {
+Finding Look::checkpoints() const {
   const std::string& folder = job_.trainer.checkpoint;
-  Check place = check_place("checkpoints", "trainer.checkpoint", folder);
-  if (place.verdict == Check::Verdict::kBad) return place;
+  Finding place = check_place("checkpoints", "trainer.checkpoint", folder);
+  if (place.verdict == Finding::Verdict::kBad) return place;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     if (!entry.path().filename().string().starts_with("checkpoint-")) continue;
-    return Check::warn("checkpoints", folder + " holds checkpoints of an earlier run",
-                       "train with --resume to go on, or --restart to start anew");
+    return Finding::warn("checkpoints", folder + " holds checkpoints of an earlier run",
+                         "train with --resume to go on, or --restart to start anew");
   }
   return place;
 }
 
-std::vector<Check> Look::run(const std::optional<TorchProbe>& probe) {
+std::vector<Finding> Look::run(const std::optional<TorchProbe>& probe) {
   checks_.push_back(check_place("disk", "run.dir", job_.run.dir));
-  if (checks_.back().verdict == Check::Verdict::kBad) return checks_;
+  if (checks_.back().verdict == Finding::Verdict::kBad) return checks_;
   auto held = RunDir::hold(job_.run.dir);
   if (!held) {
-    checks_.push_back(Check::bad("run", held.error()));
+    checks_.push_back(Finding::bad("run", held.error()));
     return checks_;
   }
-  checks_.push_back(Check::ok("run", "no other run holds " + job_.run.dir));
+  checks_.push_back(Finding::ok("run", "no other run holds " + job_.run.dir));
   look_at_rows(probe);
   look_at_evaluation();
   const bool keeps =
@@ -157,8 +161,8 @@ std::vector<Check> Look::run(const std::optional<TorchProbe>& probe) {
 
 }  // namespace
 
-std::vector<Check> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
-                             const JobRun::Hooks& hooks) {
+std::vector<Finding> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
+                               const JobRun::Hooks& hooks) {
   return Look(job, hooks).run(probe);
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tools/doctor/check.h"
+#include "tools/doctor/finding.h"
 #include "tools/doctor/torch_probe.h"
 #include "tools/job/job_spec.h"
 #include "tools/run/job_run.h"
@@ -15,7 +15,7 @@ namespace forebay {
 ///
 /// Holds the job's folder meanwhile and leaves the dataset's index behind; decompresses nothing.
 /// `probe` is of a model that needs libtorch.
-std::vector<Check> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
-                             const JobRun::Hooks& hooks);
+std::vector<Finding> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
+                               const JobRun::Hooks& hooks);
 
 }  // namespace forebay

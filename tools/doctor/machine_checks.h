@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tools/doctor/check.h"
+#include "tools/doctor/finding.h"
 #include "tools/doctor/torch_probe.h"
 #include "tools/job/job_spec.h"
 
@@ -14,9 +14,9 @@ namespace forebay {
 enum class Training : std::uint8_t { kMaybe, kWanted, kNo };
 
 /// CPUs and memory, against what `job` asks for where there is one, and the vector instructions.
-std::vector<Check> check_machine(const std::optional<JobSpec>& job);
+std::vector<Finding> check_machine(const std::optional<JobSpec>& job);
 
 /// libtorch and the BLAS it found.
-std::vector<Check> check_torch(const Result<TorchProbe>& probe, Training training);
+std::vector<Finding> check_torch(const Result<TorchProbe>& probe, Training training);
 
 }  // namespace forebay

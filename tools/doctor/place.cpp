@@ -33,31 +33,31 @@ std::uint64_t free_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
 }
 
-Check check_place(const std::string& name, const std::string& key, const std::string& path) {
+Finding check_place(const std::string& name, const std::string& key, const std::string& path) {
   const fs::path there = nearest_there(path);
   std::error_code error;
   errno = fs::is_directory(there, error) ? 0 : ENOTDIR;
   if (errno != 0 || ::access(there.c_str(), W_OK | X_OK) != 0) {
     const std::string why = std::strerror(errno);
-    return {name, Check::Verdict::kBad, key + " " + path + ": cannot be written (" + why + ")",
+    return {name, Finding::Verdict::kBad, key + " " + path + ": cannot be written (" + why + ")",
             "set " + key + " to a folder of yours"};
   }
   const std::uint64_t free = free_bytes(path);
   const std::string left = path + " has " + format_size(free) + " of disk left";
-  if (free < kFull) return {name, Check::Verdict::kBad, left, "make room, or set " + key};
-  if (free < kTight) return Check::warn(name, left, "make room, or set " + key);
-  return Check::ok(name, left);
+  if (free < kFull) return {name, Finding::Verdict::kBad, left, "make room, or set " + key};
+  if (free < kTight) return Finding::warn(name, left, "make room, or set " + key);
+  return Finding::ok(name, left);
 }
 
-Check check_open_files(std::uint64_t wanted) {
+Finding check_open_files(std::uint64_t wanted) {
   rlimit limit = {};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   const std::string most = limit.rlim_cur == RLIM_INFINITY
                                ? "any number of files may be open at once"
                                : format_count(limit.rlim_cur) + " files may be open at once";
-  if (wanted <= limit.rlim_cur) return Check::ok("open files", most);
-  return Check::warn("open files", most + ", the job may want " + format_count(wanted),
-                     "raise the limit: ulimit -n " + std::to_string(wanted));
+  if (wanted <= limit.rlim_cur) return Finding::ok("open files", most);
+  return Finding::warn("open files", most + ", the job may want " + format_count(wanted),
+                       "raise the limit: ulimit -n " + std::to_string(wanted));
 }
 
 }  // namespace forebay

@@ -1,21 +1,51 @@
 #include "tools/inspect/checkpoint_report.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "tools/job/quantity.h"
 #include "trainer/checkpoint.h"
+#include "trainer/model_description.h"
+#include "trainer/saving/folder_source.h"
 
 namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 6> kKinds = {"dlrm",   "dcn_v2",   "wide_deep",
+                                                    "deepfm", "emulated", "none"};
+constexpr std::array<std::string_view, 2> kPoolings = {"sum", "mean"};
+constexpr std::array<std::string_view, 3> kStorages = {"memory", "hashed", "tiered"};
+
+/// What is shown of a checkpoint.
+struct Held {
+  const Checkpoint& checkpoint;
+  std::vector<StateTensor> tensors;
+  std::optional<ModelDescription> card;  // absent for a model that has none
+};
+
+Result<Held> look_into(const Checkpoint& checkpoint) {
+  Held held{.checkpoint = checkpoint, .tensors = {}, .card = {}};
+  auto source = FolderSource::open(checkpoint.path, checkpoint.manifest);
+  if (!source) return pass(source);
+  held.tensors = source->tensors();
+  const auto text = checkpoint.state.texts.find(kModelFile);
+  if (text == checkpoint.state.texts.end()) return held;
+  auto card = parse_model(text->second, checkpoint.path + "/" + kModelFile);
+  if (!card) return pass(card);
+  held.card = std::move(*card);
+  return held;
+}
+
 std::uint64_t bytes_of(const Checkpoint& checkpoint) {
   std::uint64_t bytes = 0;
-  for (const auto& [name, size] : checkpoint.files) bytes += size;
+  for (const auto& [name, file] : checkpoint.manifest.files) bytes += file.bytes;
   return bytes;
 }
 
@@ -25,14 +55,56 @@ std::string title_of(const Checkpoint& checkpoint) {
          format_size(bytes_of(checkpoint));
 }
 
-JsonObject json_of(const Checkpoint& checkpoint) {
+std::string part_of(const StateTensor& tensor) {
+  constexpr std::array kParts = {"weights", "optimizer", "tables"};
+  return kParts[static_cast<std::size_t>(tensor.part)];
+}
+
+std::string shape_of(const StateTensor& tensor) {
+  std::string text;
+  for (const std::int64_t extent : tensor.shape) {
+    if (!text.empty()) text += " x ";
+    text += std::to_string(extent);
+  }
+  return text;
+}
+
+/// The names of the policies' experience in it.
+std::vector<std::string> experience_in(const Checkpoint& checkpoint) {
+  constexpr std::string_view kPrefix = "tuner/";
+  std::vector<std::string> names;
+  for (const auto& [name, text] : checkpoint.state.texts) {
+    if (name.starts_with(kPrefix)) names.push_back(name.substr(kPrefix.size()));
+  }
+  return names;
+}
+
+std::vector<JsonObject> json_of_tensors(const Held& held) {
+  std::vector<JsonObject> tensors;
+  tensors.reserve(held.tensors.size());
+  for (const StateTensor& tensor : held.tensors) {
+    tensors.push_back(JsonObject()
+                          .add("name", tensor.name)
+                          .add("part", part_of(tensor))
+                          .add("type", std::string(name_of(tensor.type)))
+                          .add("shape", shape_of(tensor))
+                          .add("bytes", tensor.bytes()));
+  }
+  return tensors;
+}
+
+JsonObject json_of(const Held& held) {
+  const Checkpoint& checkpoint = held.checkpoint;
   const LoaderState& loader = checkpoint.state.loader;
   std::vector<JsonObject> files;
-  for (const auto& [name, size] : checkpoint.files) {
-    files.push_back(JsonObject().add("name", name).add("bytes", size));
+  for (const auto& [name, file] : checkpoint.manifest.files) {
+    files.push_back(JsonObject()
+                        .add("name", name)
+                        .add("bytes", file.bytes)
+                        .add("linked", file.inode.has_value()));
   }
-  return JsonObject()
-      .add("path", checkpoint.path)
+  JsonObject json;
+  json.add("path", checkpoint.path)
       .add("kind", "checkpoint")
       .add("batches", checkpoint.batches)
       .add("rows", loader.position.rows)
@@ -41,11 +113,22 @@ JsonObject json_of(const Checkpoint& checkpoint) {
       .add("order_digest", loader.position.digest.hex())
       .add("fingerprint", loader.fingerprint)
       .add("bytes", bytes_of(checkpoint))
-      .add("files", files);
+      .add("files", files)
+      .add("tensors", json_of_tensors(held))
+      .add("experience", experience_in(checkpoint));
+  if (held.card) {
+    json.add("model", std::string(kKinds[static_cast<std::size_t>(held.card->shape.network)]))
+        .add("pooling", std::string(kPoolings[static_cast<std::size_t>(held.card->spec.pooling)]))
+        .add("tables",
+             std::string(kStorages[static_cast<std::size_t>(held.card->spec.tables.storage)]));
+  }
+  return json;
 }
 
-std::vector<std::string> lines_of(const Checkpoint& checkpoint) {
-  const auto& [loader, losses] = checkpoint.state;
+std::vector<std::string> lines_of(const Held& held) {
+  const Checkpoint& checkpoint = held.checkpoint;
+  const auto& loader = checkpoint.state.loader;
+  const auto& losses = checkpoint.state.losses;
   const auto loss = losses.mean();
   std::vector<std::string> lines = {
       format_count(loader.position.epoch) + " epochs completed, loss " +
@@ -53,17 +136,34 @@ std::vector<std::string> lines_of(const Checkpoint& checkpoint) {
           format_count(losses.last().size()) + " of " + format_count(losses.steps()) + " steps",
       "of the dataset with fingerprint " + loader.fingerprint + "; order digest " +
           loader.position.digest.hex()};
-  for (const auto& [name, size] : checkpoint.files) {
-    lines.push_back("  " + name + ", " + format_size(size) + ", whole");
+  if (held.card) {
+    lines.push_back(
+        "model " + std::string(kKinds[static_cast<std::size_t>(held.card->shape.network)]) + ", " +
+        format_count(held.card->dense.size()) + " dense and " +
+        format_count(held.card->sparse.size()) + " sparse features, pooling " +
+        std::string(kPoolings[static_cast<std::size_t>(held.card->spec.pooling)]) + ", tables " +
+        std::string(kStorages[static_cast<std::size_t>(held.card->spec.tables.storage)]));
+  }
+  for (const StateTensor& tensor : held.tensors) {
+    lines.push_back("  " + tensor.name + " (" + part_of(tensor) + "), " + shape_of(tensor) + " " +
+                    std::string(name_of(tensor.type)) + ", " + format_size(tensor.bytes()));
+  }
+  for (const auto& [name, file] : checkpoint.manifest.files) {
+    lines.push_back("  " + name + ", " + format_size(file.bytes) +
+                    (file.inode ? ", linked, whole" : ", whole"));
+  }
+  for (const std::string& name : experience_in(checkpoint)) {
+    lines.push_back("  what the tuner learned: " + name);
   }
   return lines;
 }
 
-FileReport report_checkpoints(const std::string& path, const std::vector<std::string>& found) {
+Result<FileReport> report_checkpoints(const std::string& path,
+                                      const std::vector<std::string>& found) {
   FileReport report{.title = std::to_string(found.size()) + " checkpoints"};
   std::vector<JsonObject> list;
   for (const std::string& each : found) {
-    auto checkpoint = read_checkpoint(each);
+    auto checkpoint = read_checkpoint(each, Check::kDigests);
     if (!checkpoint) {
       report.lines.push_back("damaged: " + checkpoint.error().message);
       list.push_back(JsonObject()
@@ -72,9 +172,11 @@ FileReport report_checkpoints(const std::string& path, const std::vector<std::st
                          .add("message", checkpoint.error().message));
       continue;
     }
+    auto held = look_into(*checkpoint);
+    if (!held) return pass(held);
     report.lines.push_back(each + ": " + title_of(*checkpoint));
-    for (const std::string& line : lines_of(*checkpoint)) report.lines.push_back("  " + line);
-    list.push_back(json_of(*checkpoint));
+    for (const std::string& line : lines_of(*held)) report.lines.push_back("  " + line);
+    list.push_back(json_of(*held));
   }
   report.json.add("path", path).add("kind", "checkpoints").add("checkpoints", list);
   return report;
@@ -94,10 +196,12 @@ Result<FileReport> report_folder(const std::string& path) {
   if (!fs::exists(fs::path(path) / "manifest.json", error)) {
     return fail(Code::kInvalid, path + ": a folder that holds no checkpoint; name a file in it");
   }
-  auto checkpoint = read_checkpoint(path);
+  auto checkpoint = read_checkpoint(path, Check::kDigests);
   if (!checkpoint) return pass(checkpoint);
+  auto held = look_into(*checkpoint);
+  if (!held) return pass(held);
   return FileReport{
-      .title = title_of(*checkpoint), .lines = lines_of(*checkpoint), .json = json_of(*checkpoint)};
+      .title = title_of(*checkpoint), .lines = lines_of(*held), .json = json_of(*held)};
 }
 
 }  // namespace forebay

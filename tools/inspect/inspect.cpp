@@ -9,6 +9,7 @@
 #include "actors/source/index_cache.h"
 #include "tools/inspect/checkpoint_report.h"
 #include "tools/inspect/data_report.h"
+#include "tools/inspect/decision_report.h"
 #include "tools/inspect/file_sample.h"
 #include "tools/inspect/record_report.h"
 #include "tools/inspect/text_table.h"
@@ -46,6 +47,7 @@ Result<FileReport> inspect_index(const std::string& path) {
 }
 
 Result<FileReport> inspect_json(const FileSample& sample) {
+  if (is_decision_log(sample.text())) return report_decisions(sample.path);
   const std::string text(sample.text());
   if (auto manifest = report_manifest(sample.path, text)) return manifest;
   auto state = parse_loader_state(text, sample.path);
@@ -67,10 +69,10 @@ Result<FileReport> inspect_job(const std::string& path) {
 }
 
 tl::unexpected<Error> unknown(const FileSample& sample) {
-  return fail(Code::kInvalid,
-              sample.path +
-                  ": not a data file, state, index, manifest, quarantine or job; it begins \"" +
-                  printable(sample.text().substr(0, 200), 40) + "\"");
+  return fail(Code::kInvalid, sample.path +
+                                  ": not a data file, state, index, decision log, manifest, "
+                                  "quarantine or job; it begins \"" +
+                                  printable(sample.text().substr(0, 200), 40) + "\"");
 }
 
 }  // namespace

@@ -54,6 +54,12 @@ std::string name_of(TrainerSpec::ModelKind model) {
   switch (model) {
     case TrainerSpec::ModelKind::kDlrm:
       return "dlrm";
+    case TrainerSpec::ModelKind::kDcnV2:
+      return "dcn_v2";
+    case TrainerSpec::ModelKind::kWideDeep:
+      return "wide_deep";
+    case TrainerSpec::ModelKind::kDeepFm:
+      return "deepfm";
     case TrainerSpec::ModelKind::kEmulated:
       return "emulated";
     case TrainerSpec::ModelKind::kNone:
@@ -214,8 +220,7 @@ FileReport report_job(const std::string& path, const JobSpec& job) {
     json.add(key, value);
   }
   for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
-  for (const std::string& note : job.notes) report.lines.push_back(note);
-  report.json.add("settings", json).add("notes", job.notes);
+  report.json.add("settings", json);
   return report;
 }
 

@@ -1,15 +1,11 @@
 #include "tools/job/job_document.h"
 
-// Header only and without exceptions: a parse gives a value or an error, as everything here does.
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include <toml++/toml.h>
-
 #include "tools/job/quantity.h"
+#include "tools/job/toml_library.h"
 
 namespace forebay {
 namespace {

@@ -1,13 +1,7 @@
 #include "tools/job/job_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -16,41 +10,12 @@
 #include "tools/job/job_keys.h"
 #include "tools/job/known_keys.h"
 #include "tools/job/nearest.h"
+#include "tools/job/text_file.h"
 
 namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What is given is far below this; a data file handed in by mistake is far above.
-constexpr std::size_t kMostJobBytes = 4U << 20;
-
-Result<std::string> read_text_file(const std::string& path) {
-  const auto refuse = [&](const std::string& why) {
-    return fail(errno == ENOENT ? Code::kNotFound : Code::kInvalid,
-                "job file " + path + ": " + why);
-  };
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return refuse(std::strerror(errno));
-  if (S_ISDIR(info.st_mode)) return refuse("is a folder; name the job file in it");
-  if (!S_ISREG(info.st_mode)) return refuse("is not a regular file");
-  if (info.st_size > static_cast<off_t>(kMostJobBytes)) {
-    return refuse("is larger than 4 MiB; is it a data file?");
-  }
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return refuse(std::strerror(errno));
-  std::string text(kMostJobBytes, '\0');
-  std::size_t size = 0;
-  ssize_t got = 0;
-  while (size < text.size() && (got = ::read(file, text.data() + size, text.size() - size)) > 0) {
-    size += static_cast<std::size_t>(got);
-  }
-  const int error = errno;
-  ::close(file);
-  if (got < 0) return refuse(std::strerror(error));
-  text.resize(size);
-  return text;
-}
 
 std::string resolve(const std::string& base_dir, const std::string& path) {
   if (path.empty() || path.front() == '/' || base_dir == ".") return path;
@@ -95,37 +60,104 @@ void read_pipeline(JobKeys& keys, JobSpec& job) {
   keys.count("pipeline.allocation.transform", pipeline.allocation.transform);
 }
 
+void read_tables(JobKeys& keys, TrainerSpec& trainer) {
+  using Optimizer = TrainerSpec::TableOptimizer;
+  keys.choice("trainer.table_optimizer", trainer.table_optimizer,
+              {{"sgd", Optimizer::kSgd},
+               {"adagrad", Optimizer::kAdagrad},
+               {"rowwise_adagrad", Optimizer::kRowwiseAdagrad}});
+  keys.choice("trainer.pooling", trainer.pooling,
+              {{"sum", TrainerSpec::Pooling::kSum}, {"mean", TrainerSpec::Pooling::kMean}});
+  keys.choice("trainer.tables.storage", trainer.tables.storage,
+              {{"memory", TrainerSpec::Storage::kMemory},
+               {"hashed", TrainerSpec::Storage::kHashed},
+               {"tiered", TrainerSpec::Storage::kTiered}});
+  keys.size("trainer.tables.memory", trainer.tables.memory_bytes);
+  keys.count("trainer.tables.admit_after", trainer.tables.admit_after);
+  keys.count("trainer.tables.evict_after", trainer.tables.evict_after);
+  keys.size("trainer.tables.device_memory", trainer.tables.device_memory_bytes);
+  keys.choice("trainer.tables.placement", trainer.tables.placement,
+              {{"auto", TrainerSpec::Placement::kAuto},
+               {"table", TrainerSpec::Placement::kTable},
+               {"row", TrainerSpec::Placement::kRow},
+               {"replicated", TrainerSpec::Placement::kReplicated}});
+}
+
+void read_figures(JobKeys& keys, TrainerSpec& trainer) {
+  using Auc = TrainerSpec::Auc;
+  using Metric = TrainerSpec::Metric;
+  keys.texts("trainer.evaluate", trainer.evaluate);
+  keys.number("trainer.evaluate_share", trainer.evaluate_share);
+  keys.count("trainer.evaluate_every", trainer.evaluate_every);
+  keys.choice("trainer.evaluate_auc", trainer.evaluate_auc,
+              {{"auto", Auc::kAuto}, {"exact", Auc::kExact}, {"streaming", Auc::kStreaming}});
+  keys.count("trainer.early_stopping", trainer.early_stopping);
+  keys.choice("trainer.early_stopping_metric", trainer.early_stopping_metric,
+              {{"log_loss", Metric::kLogLoss}, {"auc", Metric::kAuc}});
+  keys.text("trainer.tensorboard", trainer.tensorboard);
+  keys.text("trainer.csv", trainer.csv);
+  keys.count("trainer.log_every", trainer.log_every);
+}
+
 void read_trainer(JobKeys& keys, TrainerSpec& trainer) {
   using Kind = TrainerSpec::ModelKind;
   keys.choice("trainer.model", trainer.model,
-              {{"dlrm", Kind::kDlrm}, {"emulated", Kind::kEmulated}, {"none", Kind::kNone}});
+              {{"dlrm", Kind::kDlrm},
+               {"dcn_v2", Kind::kDcnV2},
+               {"wide_deep", Kind::kWideDeep},
+               {"deepfm", Kind::kDeepFm},
+               {"emulated", Kind::kEmulated},
+               {"none", Kind::kNone}});
   keys.duration("trainer.step", trainer.step);
   keys.text("trainer.device", trainer.device);
   keys.count("trainer.threads", trainer.threads);
   keys.flag("trainer.deterministic", trainer.deterministic);
   keys.count("trainer.seed", trainer.seed);
-  keys.choice(
-      "trainer.optimizer", trainer.optimizer,
-      {{"sgd", TrainerSpec::Optimizer::kSgd}, {"adagrad", TrainerSpec::Optimizer::kAdagrad}});
+  keys.choice("trainer.optimizer", trainer.optimizer,
+              {{"sgd", TrainerSpec::Optimizer::kSgd},
+               {"adagrad", TrainerSpec::Optimizer::kAdagrad},
+               {"adam", TrainerSpec::Optimizer::kAdam}});
   keys.number("trainer.learning_rate", trainer.learning_rate);
+  keys.count("trainer.warmup_steps", trainer.warmup_steps);
+  keys.count("trainer.decay_start", trainer.decay_start);
+  keys.count("trainer.decay_steps", trainer.decay_steps);
+  keys.number("trainer.clip_norm", trainer.clip_norm);
   keys.count("trainer.embedding_dim", trainer.embedding_dim);
   keys.counts("trainer.bottom_mlp", trainer.bottom_mlp);
   keys.counts("trainer.top_mlp", trainer.top_mlp);
+  keys.count("trainer.cross_layers", trainer.cross_layers);
+  keys.count("trainer.cross_rank", trainer.cross_rank);
   keys.count("trainer.max_table_rows", trainer.max_table_rows);
-  keys.texts("trainer.evaluate", trainer.evaluate);
-  keys.number("trainer.evaluate_share", trainer.evaluate_share);
+  read_tables(keys, trainer);
+  read_figures(keys, trainer);
   keys.text("trainer.checkpoint", trainer.checkpoint);
   keys.duration("trainer.checkpoint_every", trainer.checkpoint_every);
+  keys.count("trainer.checkpoint_steps", trainer.checkpoint_steps);
+  keys.count("trainer.keep", trainer.keep);
+  keys.duration("trainer.rank_timeout", trainer.rank_timeout);
+}
+
+void read_cluster(JobKeys& keys, ClusterSpec& cluster) {
+  keys.text("cluster.listen", cluster.listen);
+  keys.text("cluster.head", cluster.head);
+  keys.count("cluster.min_workers", cluster.min_workers);
+  keys.count("cluster.max_workers", cluster.max_workers);
+  keys.flag("cluster.local", cluster.local);
+  keys.text("cluster.keys", cluster.keys);
+  keys.duration("cluster.lease", cluster.lease);
+  keys.duration("cluster.heartbeat", cluster.heartbeat);
+  keys.duration("cluster.rejoin", cluster.rejoin);
+  keys.text("cluster.placement", cluster.placement);
+  keys.text("cluster.compress", cluster.compress);
+  keys.text("cluster.metrics", cluster.metrics);
+  keys.text("cluster.scale", cluster.scale);
 }
 
 void read_rest(JobKeys& keys, JobSpec& job) {
   keys.text("tuner.mode", job.tuner.mode);
   keys.text("tuner.policy", job.tuner.policy);
+  keys.text("tuner.reward", job.tuner.reward);
   keys.duration("tuner.period", job.tuner.period);
-  keys.text("cluster.listen", job.cluster.listen);
-  keys.count("cluster.min_workers", job.cluster.min_workers);
-  keys.flag("cluster.local", job.cluster.local);
-  keys.text("cluster.keys", job.cluster.keys);
   keys.text("run.dir", job.run.dir);
   keys.size("run.spill", job.run.spill_bytes);
   keys.duration("run.grace", job.run.grace);
@@ -184,6 +216,25 @@ Status read_transforms(const JobDocument& document, JobSpec& job) {
   return {};
 }
 
+Status check_evaluation(const JobSpec& job) {
+  const TrainerSpec& trainer = job.trainer;
+  const auto refuse = [&](const std::string& what) {
+    return fail(Code::kInvalid, job.path + ": " + what);
+  };
+  if (!trainer.evaluate.empty() && trainer.evaluate_share > 0) {
+    return refuse("trainer.evaluate and trainer.evaluate_share exclude each other; remove one");
+  }
+  if (trainer.evaluate_every > 0 && trainer.evaluate.empty() && trainer.evaluate_share == 0) {
+    return refuse(
+        "trainer.evaluate_every has no rows to evaluate on; set trainer.evaluate_share or "
+        "trainer.evaluate, too");
+  }
+  if (trainer.early_stopping > 0 && trainer.evaluate_every == 0) {
+    return refuse("trainer.early_stopping goes by evaluations; set trainer.evaluate_every, too");
+  }
+  return {};
+}
+
 // What no single key can be blamed for.
 Status check_together(const JobSpec& job) {
   const auto refuse = [&](const std::string& what) {
@@ -207,14 +258,15 @@ Status check_together(const JobSpec& job) {
       job.dataset.csv.list_delimiter.front() == job.dataset.csv.delimiter) {
     return refuse("dataset.csv.list_delimiter must differ from dataset.csv.delimiter");
   }
-  if (!job.trainer.evaluate.empty() && job.trainer.evaluate_share > 0) {
-    return refuse("trainer.evaluate and trainer.evaluate_share exclude each other; remove one");
-  }
+  if (auto checked = check_evaluation(job); !checked) return checked;
   const auto actors = static_cast<std::uint64_t>(job.pipeline.allocation.total());
   if (job.max_actors > 0 && actors > job.max_actors) {
     return refuse("pipeline.allocation has " + std::to_string(actors) +
                   " actors in all, but pipeline.max_actors allows " +
                   std::to_string(job.max_actors));
+  }
+  if (!job.cluster.local && job.cluster.listen.empty() && job.cluster.head.empty()) {
+    return refuse("cluster.local = false, but no worker can join; set cluster.listen, too");
   }
   if (job.run.stall_fail < job.run.stall_after) {
     return refuse("run.stall_fail must be at least run.stall_after");
@@ -226,14 +278,16 @@ Status check_together(const JobSpec& job) {
 
 Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>& sets,
                          const JobDefaults& defaults) {
-  auto text = read_text_file(path);
+  auto text = read_text_file("job file", path);
   if (!text) return pass(text);
   auto document = parse_toml(*text, path);
   if (!document) return pass(document);
   for (const std::string& set : sets) {
     if (auto applied = apply_set(*document, set); !applied) return pass(applied);
   }
-  return read_job(*document, path, defaults);
+  auto job = read_job(*document, path, defaults);
+  if (job) job->source = {.text = std::move(*text), .sets = sets};
+  return job;
 }
 
 Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
@@ -254,12 +308,19 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   read_order(keys, job.order);
   read_pipeline(keys, job);
   read_trainer(keys, job.trainer);
+  read_cluster(keys, job.cluster);
   read_rest(keys, job);
   job.run.dir = resolve(job.base_dir, job.run.dir);
+  job.cluster.keys = resolve(job.base_dir, job.cluster.keys);
   job.trainer.checkpoint = resolve(job.base_dir, job.trainer.checkpoint);
+  job.trainer.tables.folder = job.run.dir + "/tables";
+  if (keys.find("trainer.tables.memory") == nullptr) {
+    job.trainer.tables.memory_bytes = job.pipeline.memory_bytes / 4;
+  }
+  job.trainer.tensorboard = resolve(job.base_dir, job.trainer.tensorboard);
+  job.trainer.csv = resolve(job.base_dir, job.trainer.csv);
   if (auto read = read_transforms(document, job); !read) return pass(read);
   if (auto checked = check_together(job); !checked) return pass(checked);
-  job.notes = notes_of(document);
   return job;
 }
 

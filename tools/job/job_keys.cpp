@@ -23,6 +23,20 @@ bool is_known(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// `; did you mean X?` for a word that is near one of a key's choices.
+std::string nearest_choice(const KeyRule& rule, const ParamValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (rule.kind != ValueKind::kChoice || text == nullptr) return "";
+  std::vector<std::string_view> choices;
+  std::string_view rest = rule.choices;
+  while (!rest.empty()) {
+    const std::size_t space = std::min(rest.find(' '), rest.size());
+    choices.push_back(rest.substr(0, space));
+    rest.remove_prefix(std::min(space + 1, rest.size()));
+  }
+  return did_you_mean(*text, choices);
+}
+
 Status check_table(const std::string& name, const std::string& where) {
   if (!is_known(name)) return unknown(where, name);
   if (name == kTransform) {
@@ -50,22 +64,11 @@ Status check_keys(const JobDocument& document) {
     if (rule == nullptr) return unknown(given.where, key);
     if (!accepts(*rule, given.value)) {
       return fail(Code::kInvalid, given.where + ": " + key + " is " + show_value(given.value) +
-                                      ", but must be " + describe_wanted(*rule));
+                                      ", but must be " + describe_wanted(*rule) +
+                                      nearest_choice(*rule, given.value));
     }
   }
   return {};
-}
-
-std::vector<std::string> notes_of(const JobDocument& document) {
-  std::string keys;
-  for (const auto& [key, given] : document.values) {
-    const KeyRule* rule = find_key(key);
-    if (rule == nullptr || rule->effect != KeyEffect::kNotYet) continue;
-    if (given.value == ParamValue(std::string("off"))) continue;  // What it asks for is so.
-    keys += (keys.empty() ? "" : ", ") + key;
-  }
-  if (keys.empty()) return {};
-  return {"without effect in this version: " + keys};
 }
 
 const ParamValue* JobKeys::find(std::string_view key) const {

@@ -18,9 +18,6 @@ namespace forebay {
 /// the first that is not, where it stands and what is wanted, or the nearest known key.
 Status check_keys(const JobDocument& document);
 
-/// One line that names the keys given that are known but have no effect yet; none without such.
-std::vector<std::string> notes_of(const JobDocument& document);
-
 /// Reads the values of a document that `check_keys` has passed. A key that was not given leaves its
 /// target as it is.
 class JobKeys {

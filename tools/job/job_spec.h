@@ -12,19 +12,31 @@
 
 namespace forebay {
 
-/// `[tuner]`: accepted, without effect so far.
+/// `[tuner]`: who sets the actors while a job runs.
 struct TunerSpec {
-  std::string mode = "on";  ///< off | advise | on
-  std::string policy = "intune";
-  std::chrono::nanoseconds period = std::chrono::seconds(2);
+  std::string mode = "on";                                    ///< off | advise | on
+  std::string policy = "intune";                              ///< See `forebay tune --policies`.
+  std::string reward = "usable";                              ///< usable | paper (tuner/reward.h)
+  std::chrono::nanoseconds period = std::chrono::seconds(2);  ///< Between two decisions.
 };
 
-/// `[cluster]`: accepted, without effect so far.
+/// `[cluster]`: who else makes splits.
 struct ClusterSpec {
-  std::string listen;
-  std::uint64_t min_workers = 0;
-  bool local = true;
-  std::string keys;
+  std::string listen;                                        ///< Workers join here; "": none.
+  std::string head;                                          ///< Of a head of its own; "": ours.
+  std::uint64_t min_workers = 0;                             ///< Wait for so many.
+  std::uint64_t max_workers = 0;                             ///< Ask for no more; 0: no bound.
+  bool local = true;                                         ///< This node makes splits, too.
+  std::string keys;                                          ///< A folder; needed past loopback.
+  std::chrono::nanoseconds lease = std::chrono::seconds(5);  ///< On a split.
+  std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
+  std::chrono::nanoseconds rejoin = std::chrono::seconds(60);  ///< How long a lost end is awaited.
+  std::string placement = "spread";                            ///< spread | pack | near
+  std::string compress = "auto";                               ///< auto | none | lz4 | zstd
+  std::string metrics;                                         ///< HOST:PORT for Prometheus.
+  std::string scale;  ///< A command; given the workers wanted.
+
+  bool used() const { return !listen.empty() || !head.empty(); }
 };
 
 /// `[run]`: where a run keeps its files and how patient it is.
@@ -35,6 +47,12 @@ struct RunSpec {
   std::chrono::nanoseconds stall_after =
       std::chrono::seconds(30);                                    ///< Then a stuck stage is named.
   std::chrono::nanoseconds stall_fail = std::chrono::minutes(10);  ///< Then the run fails.
+};
+
+/// What a job was read from: enough to read it again elsewhere.
+struct JobSource {
+  std::string text;               ///< The job file.
+  std::vector<std::string> sets;  ///< `--set` assignments, in order.
 };
 
 /// A job file, read, checked and completed with defaults.
@@ -52,9 +70,9 @@ struct JobSpec {
   TrainerSpec trainer;
   ClusterSpec cluster;
   RunSpec run;
-  std::string path;                ///< The job file as the user named it.
-  std::string base_dir;            ///< Its folder: "." or a path.
-  std::vector<std::string> notes;  ///< Lines for the user: keys that have no effect yet.
+  std::string path;      ///< The job file as the user named it.
+  std::string base_dir;  ///< Its folder: "." or a path.
+  JobSource source;      ///< As read from a file.
 };
 
 }  // namespace forebay

@@ -26,8 +26,6 @@ enum class ValueKind : std::uint8_t {
   kShuffle,   ///< true, false or "file".
 };
 
-enum class KeyEffect : std::uint8_t { kBuilt, kNotYet };
-
 /// One key of the job file.
 struct KeyRule {
   std::string_view name;  ///< Dotted.
@@ -35,7 +33,6 @@ struct KeyRule {
   double low = 0;
   double high = 0;
   std::string_view choices = {};  ///< Separated by single spaces.
-  KeyEffect effect = KeyEffect::kBuilt;
 };
 
 /// Every key outside `[[transform]]`.

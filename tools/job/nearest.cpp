@@ -12,6 +12,11 @@ std::string_view last_part(std::string_view dotted) {
   return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
 }
 
+bool is_short_for(std::string_view name, std::string_view candidate) {
+  constexpr std::size_t kFewest = 3;
+  return last_part(name).size() >= kFewest && candidate.starts_with(name);
+}
+
 }  // namespace
 
 std::string_view nearest_of(std::string_view name, std::span<const std::string_view> candidates) {
@@ -21,7 +26,8 @@ std::string_view nearest_of(std::string_view name, std::span<const std::string_v
   std::size_t fewest = ~std::size_t{0};
   for (std::string_view candidate : candidates) {
     std::size_t distance = edit_distance(name, candidate);
-    if (last_part(candidate) == last_part(name)) distance = std::min<std::size_t>(distance, 1);
+    const bool namesake = last_part(candidate) == last_part(name);
+    if (namesake || is_short_for(name, candidate)) distance = std::min<std::size_t>(distance, 1);
     if (distance * 2 > std::max(name.size(), candidate.size()) || distance >= fewest) continue;
     best = candidate;
     fewest = distance;

@@ -8,7 +8,8 @@ namespace forebay {
 
 /// The candidate that takes the fewest edits (insert, delete, replace, swap neighbours) to reach
 /// from `name`; the first of equals. Empty when none is near: more than half of the longer one's
-/// letters would change. A candidate whose last dotted part is the name's counts as one edit.
+/// letters would change. A candidate whose last dotted part is the name's, or that the name is the
+/// beginning of, counts as one edit.
 std::string_view nearest_of(std::string_view name, std::span<const std::string_view> candidates);
 
 /// `; did you mean X?`, or nothing when no candidate is near.

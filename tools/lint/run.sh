@@ -12,6 +12,7 @@ check() {
 }
 
 check layers python3 tools/lint/layers.py
+check names python3 tools/lint/names.py
 check words python3 tools/lint/words.py
 check format tools/lint/format.sh
 if [ "${1:-}" != "--no-tidy" ]; then

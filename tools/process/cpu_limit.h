@@ -1,10 +1,29 @@
 #pragma once
 
+#include <sched.h>
+
 #include "core/base/result.h"
 
 namespace forebay {
 
-/// Keeps this process, and all threads it starts from now on, on `cpus` of the CPUs it may use.
-Status limit_cpus(int cpus);
+/// Keeps this process on some of the CPUs it may use. Made before the first limit is set, since it
+/// remembers which those are.
+class CpuLimit {
+ public:
+  /// `place`: how many processes of this job on this machine come before this one; they keep to
+  /// other CPUs as long as there are any.
+  explicit CpuLimit(int place = 0);
+
+  /// CPUs it can be given.
+  int most() const { return CPU_COUNT(&allowed_); }
+
+  /// Keeps every thread, and all that are started from now on, on `cpus` of them, or on all when
+  /// there are not so many. Any thread.
+  Status set(int cpus) const;
+
+ private:
+  const int place_;
+  cpu_set_t allowed_;
+};
 
 }  // namespace forebay

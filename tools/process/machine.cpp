@@ -94,6 +94,11 @@ std::uint64_t available_memory() {
   const std::string info = read_small_file("/proc/meminfo");
   std::uint64_t bytes =
       proc_bytes(info, "MemAvailable").value_or(proc_bytes(info, "MemTotal").value_or(1ULL << 30));
+  return std::min(bytes, cgroup_memory());
+}
+
+std::uint64_t cgroup_memory() {
+  std::uint64_t bytes = ~std::uint64_t{0};
   for (const std::string& folder : cgroup_folders("memory")) {
     for (const char* name : {"/memory.max", "/memory.high", "/memory.limit_in_bytes"}) {
       bytes = std::min(bytes, leading_number(read_small_file(folder + name)).value_or(bytes));

@@ -15,6 +15,9 @@ int available_cpus();
 /// the limits of the process's cgroups.
 std::uint64_t available_memory();
 
+/// The least limit of the process's cgroups; the largest number where there is none.
+std::uint64_t cgroup_memory();
+
 /// The number behind `key` in a /proc table such as `MemAvailable:  123 kB`, in bytes; nothing
 /// where it is absent.
 std::optional<std::uint64_t> proc_bytes(std::string_view table, std::string_view key);

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <thread>
 
 #include <malloc.h>
 #include <time.h>
@@ -19,6 +20,18 @@ std::uint64_t status_bytes(const char* key) {
 }  // namespace
 
 std::uint64_t resident_bytes() { return status_bytes("VmRSS"); }
+
+// The kernel tells nobody when this number changes, so it is looked at now and then.
+std::uint64_t await_resident(std::uint64_t bytes, std::chrono::milliseconds most) {
+  constexpr std::chrono::milliseconds kBetween{50};
+  std::uint64_t resident = resident_bytes();
+  for (auto waited = std::chrono::milliseconds(0); resident > bytes && waited < most;
+       waited += kBetween) {
+    std::this_thread::sleep_for(kBetween);
+    resident = resident_bytes();
+  }
+  return resident;
+}
 
 std::uint64_t peak_resident_bytes() {
   rusage children = {};

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,8 @@
 namespace forebay {
 namespace {
 
+constexpr std::int64_t kNoSignal = std::numeric_limits<std::int64_t>::max();
+
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what a handler can reach.
 std::atomic<int> requested_signal{0};
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
@@ -18,8 +21,7 @@ std::atomic<bool> stop_flag{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-std::atomic<std::int64_t> first_at_ms{
-    std::numeric_limits<std::int64_t>::max()};  // far ahead: none yet
+std::atomic<std::int64_t> first_at_ms{kNoSignal};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 /// timeout(1) and launchers signal a process and then its group: one request, however often it
@@ -37,6 +39,8 @@ void on_signal(int signal) {
   if (requested_signal.compare_exchange_strong(none, signal)) {
     first_at_ms.store(now_ms());
     stop_flag.store(true);
+  } else if (first_at_ms.load() == kNoSignal) {
+    first_at_ms.store(now_ms());
   } else if (now_ms() - first_at_ms.load() > kOneRequestMs) {
     ::_exit(128 + signal);
   }
@@ -50,9 +54,21 @@ void StopRequest::install() {
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
-  // A reader that went away is an error where it is written to, not an end without words.
+  // A reader that went away, or a file larger than it may be, is an error where it is written to,
+  // not an end without words.
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+std::chrono::nanoseconds StopRequest::since() {
+  const std::int64_t first = first_at_ms.load();
+  return std::chrono::milliseconds(std::max<std::int64_t>(now_ms() - first, 0));
+}
+
+void StopRequest::ask(int signal) {
+  int none = 0;
+  if (requested_signal.compare_exchange_strong(none, signal)) stop_flag.store(true);
 }
 
 int StopRequest::signal() { return requested_signal.load(); }

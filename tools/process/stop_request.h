@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 
 namespace forebay {
 
@@ -13,8 +14,14 @@ class StopRequest {
  public:
   static void install();
 
+  /// As if this signal had come, from another process that was asked; one that comes here after it
+  /// is no second one. Any thread.
+  static void ask(int signal);
+
   /// The signal that asked, or 0.
   static int signal();
+  /// For how long it has been asked for; 0 before.
+  static std::chrono::nanoseconds since();
   static bool requested() { return signal() != 0; }
   /// The same as a flag for code that knows nothing of signals.
   static const std::atomic<bool>& flag();

@@ -60,7 +60,8 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
                                .threads = job.pipeline.cpus,
                                .announce = hooks.announce,
                                .progress = hooks.indexing,
-                               .stopped = hooks.stopped});
+                               .stopped = hooks.stopped,
+                               .index_from = hooks.index_from});
   if (!dataset && rows == Rows::kEvaluationFiles) {
     return tl::unexpected<Error>(as_evaluation(std::move(dataset.error())));
   }
@@ -123,6 +124,10 @@ RowFilter JobRun::filter() const {
   return {};
 }
 
+DecodeOptions JobRun::decode() const {
+  return {.filter = filter(), .keep_origins = plan_->needs_origins()};
+}
+
 Status JobRun::open_quarantine() {
   const bool fresh = begin_ == Position{};
   auto opened = Quarantine::open({.path = quarantine_path_,
@@ -145,14 +150,18 @@ Status JobRun::fits(std::uint64_t resident) const {
   return memory ? Status{} : Status(pass(memory));
 }
 
-Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
+MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
+
+Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
   const Sizing sizing(*dataset_, *plan_, order_);
   auto memory = plan_memory(job_.pipeline, sizing, resident);
   if (!memory) return pass(memory);
   if (rows_ != Rows::kHeldOut) {
     if (auto status = open_quarantine(); !status) return status;
   }
-  budget_ = std::make_unique<MemoryBudget>(memory->buffers);
+  memory_ = *memory;
+  resident_ = resident;
+  budget_ = std::make_unique<MemoryBudget>(memory->room);
   buffers_ = std::make_unique<BufferPool>(*budget_);
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
       .dataset = *dataset_,
@@ -160,19 +169,30 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches) {
       .order = order_,
       .allocation = job_.pipeline.allocation,
       .memory = *memory,
-      .decode = {.filter = filter(), .keep_origins = plan_->needs_origins()},
+      .decode = decode(),
       .start = begin_,
       .buffers = *buffers_,
       .clock = clock_,
-      .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); }});
+      .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); },
+      .on_batch = announce_,
+      .dispatch = sharing.dispatch,
+      .makes_splits = sharing.makes_splits});
   source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
+  source_->tell_given(sharing.on_given);
+  where_ = sharing.where;
   return {};
 }
 
+JobRun::~JobRun() { close(); }
+
 void JobRun::close() {
   source_.reset();
-  pipeline_.reset();
+  if (pipeline_ != nullptr) {
+    pipeline_.reset();
+    if (announce_) announce_(nullptr);
+  }
   buffers_.reset();
+  quarantine_.reset();
 }
 
 void JobRun::stop() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "actors/loader_state.h"
 #include "actors/pipeline.h"
@@ -32,7 +33,12 @@ class JobRun {
     std::function<void(const std::string&)> announce;
     std::function<void(std::uint64_t done, std::uint64_t total)> indexing;
     std::function<bool()> stopped;
+    std::string index_from = {};  ///< An index folder of another run, to be read only.
   };
+
+  ~JobRun();
+  JobRun(const JobRun&) = delete;
+  JobRun& operator=(const JobRun&) = delete;
 
   static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, const Hooks& hooks);
 
@@ -42,8 +48,28 @@ class JobRun {
   /// Whether the pipeline will find room beside `resident` bytes; says how much is needed if not.
   Status fits(std::uint64_t resident) const;
 
+  /// What its splits and batches take at their largest.
+  MemorySizes sizes() const;
+
+  /// With whom the pipeline shares its splits. What is referred to outlives the pipeline.
+  struct Sharing {
+    SplitDispatch* dispatch = nullptr;                   ///< Null: with nobody.
+    bool makes_splits = true;                            ///< This node's stages work, too.
+    std::function<void(const Position&)> on_given = {};  ///< After each batch the trainer took.
+    std::function<std::string()> where = {};             ///< Where issued splits are, for a stall.
+  };
+
+  /// Before start(): who is told of each batch before it can be taken, on the pipeline's thread;
+  /// and of nullptr when the pipeline has ended and what it made has to be let go.
+  void announce_batches(std::function<void(const std::shared_ptr<const Batch>&)> to) {
+    announce_ = std::move(to);
+  }
+
   /// Starts the pipeline with what `job.pipeline.memory_bytes` leaves beside `resident` bytes.
-  Status start(std::uint64_t resident, std::uint64_t max_batches);
+  Status start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing);
+  Status start(std::uint64_t resident, std::uint64_t max_batches) {
+    return start(resident, max_batches, Sharing{});
+  }
 
   const Dataset& dataset() const { return *dataset_; }
   const Schema& schema() const { return plan_->output(); }
@@ -56,13 +82,27 @@ class JobRun {
   const Pipeline& pipeline() const { return *pipeline_; }
   MeteredSource& source() { return *source_; }
   const MeteredSource& source() const { return *source_; }
+  /// What the memory was divided into at the start, beside the bytes that were taken before.
+  const MemoryPlan& memory_plan() const { return memory_; }
+  std::uint64_t resident_before() const { return resident_; }
+  BufferPool& buffers() { return *buffers_; }
+  /// Bytes of all buffers, idle ones too.
+  std::uint64_t buffer_bytes() const { return budget_->used(); }
+  const OrderSpec& order() const { return order_; }
+  /// What the decode stage is told: which rows to keep.
+  DecodeOptions decode() const;
+  std::uint64_t rows_per_batch() const { return order_.batch_size; }
+  TransformPlan& plan() { return *plan_; }
   const std::string& quarantine_path() const { return quarantine_path_; }
   const Clock& clock() const { return clock_; }
+
+  /// Where splits are that this node does not make, in a few words; "": nowhere.
+  std::string elsewhere() const { return where_ ? where_() : std::string(); }
 
   /// Ends the stream of batches. From any thread, once.
   void stop();
   /// Lets go of the pipeline and its memory; only the dataset and the schema may be asked for
-  /// after.
+  /// after, until it is started again.
   void close();
 
  private:
@@ -80,9 +120,13 @@ class JobRun {
   Position begin_;
   std::string quarantine_path_;
   std::unique_ptr<Quarantine> quarantine_;
+  MemoryPlan memory_;
+  std::uint64_t resident_ = 0;
   std::unique_ptr<MemoryBudget> budget_;
   std::unique_ptr<BufferPool> buffers_;
   std::unique_ptr<Pipeline> pipeline_;
+  std::function<std::string()> where_;
+  std::function<void(const std::shared_ptr<const Batch>&)> announce_;
   std::unique_ptr<MeteredSource> source_;
 };
 

@@ -24,10 +24,12 @@ void RunMonitor::look() {
   hooks_.show_progress();
   const PipelineStats stats = run_.pipeline().stats();
   const auto now = run_.clock().now();
-  const auto verdict = stalls_.look(progress_of(stats, run_.source().batches()), now);
+  const std::uint64_t taken = run_.source().batches() + run_.source().beside();
+  const auto verdict = stalls_.look(progress_of(stats, taken), now);
   if (verdict != StallWatch::Verdict::kWarnNow && verdict != StallWatch::Verdict::kFailNow) return;
-  const std::string what = "no progress for " + in_seconds(stalls_.stalled_for(now)) + ": " +
-                           describe_stall(stats, run_.source().trainer_is_busy(), now);
+  std::string what = "no progress for " + in_seconds(stalls_.stalled_for(now)) + ": " +
+                     describe_stall(stats, run_.source().trainer_is_busy(), now);
+  if (const std::string where = run_.elsewhere(); !where.empty()) what += " (" + where + ")";
   if (verdict == StallWatch::Verdict::kWarnNow) hooks_.warn(what);
   if (verdict == StallWatch::Verdict::kFailNow) hooks_.give_up(what);
 }

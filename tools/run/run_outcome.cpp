@@ -27,9 +27,20 @@ RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::
   return outcome;
 }
 
+namespace {
+
+JsonObject rows_by_node(const RunOutcome& outcome) {
+  JsonObject json;
+  if (outcome.rows_by_node.empty()) return json.add("local", outcome.rows);
+  for (const auto& [node, rows] : outcome.rows_by_node) json.add(node, rows);
+  return json;
+}
+
+}  // namespace
+
 JsonObject to_json(const RunOutcome& outcome) {
-  return JsonObject()
-      .add("rows", outcome.rows)
+  JsonObject json;
+  json.add("rows", outcome.rows)
       .add("bad_rows", outcome.bad_rows)
       .add("rows_held_out", outcome.rows_held_out)
       .add("batches", outcome.batches)
@@ -45,9 +56,12 @@ JsonObject to_json(const RunOutcome& outcome) {
                              .add("shuffle", outcome.allocation.shuffle)
                              .add("transform", outcome.allocation.transform))
       .add("prefetch", outcome.prefetch)
-      .add("decisions", 0)
-      .add("rows_by_node", JsonObject().add("local", outcome.rows))
+      .add("decisions", outcome.decisions)
+      .add("tuner_cpu_seconds", outcome.tuner_cpu_seconds)
+      .add("rows_by_node", rows_by_node(outcome))
       .add("quarantine", outcome.quarantine);
+  if (!outcome.address.empty()) json.add("address", outcome.address);
+  return json;
 }
 
 }  // namespace forebay

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "tools/json_object.h"
@@ -22,7 +23,11 @@ struct RunOutcome {
   std::uint64_t peak_memory_bytes = 0;
   Allocation allocation;
   std::uint64_t prefetch = 0;
+  std::uint64_t decisions = 0;   ///< Of the tuner.
+  double tuner_cpu_seconds = 0;  ///< Used by its thread.
   std::string quarantine;
+  std::string address;                                ///< Where workers joined; "": nowhere.
+  std::map<std::string, std::uint64_t> rows_by_node;  ///< Rows of the splits that each made.
 
   double rows_per_second() const { return seconds > 0 ? static_cast<double>(rows) / seconds : 0; }
 };

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
+#include "tools/metrics/status_report.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/indexing_progress.h"
 #include "tools/run/stage_views.h"
 #include "tools/summary.h"
+#include "tools/trace/history_text.h"
 
 namespace forebay {
 namespace {
@@ -49,15 +52,20 @@ JobRun::Hooks RunScreen::opening() {
           .stopped = [] { return StopRequest::requested(); }};
 }
 
-RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command)
+RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command, Tuning* tuning,
+                     Cluster cluster)
     : run_(run),
       job_(job),
+      tuning_(tuning),
+      command_(command),
+      cluster_(std::move(cluster)),
       nobody_trains_(command == "ingest"),
       on_terminal_(::isatty(STDERR_FILENO) == 1),
       log_(job.run.dir, command),
       began_(run.clock().now()),
       cpu_seconds_at_start_(process_cpu_seconds()),
       shown_at_(began_) {
+  open_windows();
   log_.write(command + " " + job.path + " begins at batch " + std::to_string(run.begin().batches));
   monitor_ = std::make_unique<RunMonitor>(
       run_, job_.run,
@@ -73,7 +81,59 @@ RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command
 
 RunScreen::~RunScreen() { end(); }
 
+// What asks here does so on threads of its own: end() closes both before anything it reads is gone.
+void RunScreen::open_windows() {
+  if (tuning_ == nullptr) return;
+  tuning_->show({.status = [this] { return status_of(figures()).text(); },
+                 .trace =
+                     [this] {
+                       return history_text(
+                           {.now = run_.clock().now(), .splits = run_.pipeline().history()});
+                     }});
+  if (job_.cluster.metrics.empty()) return;
+  auto server = MetricsServer::open(job_.cluster.metrics, [this] { return metrics_of(figures()); });
+  if (!server) {
+    say(server.error().message);
+    return;
+  }
+  metrics_ = std::move(*server);
+  const std::string host = job_.cluster.metrics.substr(0, job_.cluster.metrics.rfind(':'));
+  say("metrics: http://" + host + ":" + std::to_string(metrics_->port()) + "/metrics");
+}
+
+RunFigures RunScreen::figures() const {
+  RunFigures figures;
+  figures.command = command_;
+  figures.elapsed = run_.clock().now() - began_;
+  figures.rows = run_.source().rows();
+  figures.batches = run_.source().batches();
+  figures.steps = run_.source().steps();
+  figures.waited = run_.source().waited();
+  figures.worked = run_.source().worked();
+  figures.memory_bytes = resident_bytes();
+  figures.memory_limit = memory_limit();
+  figures.decisions = tuning_->decisions();
+  figures.tuner_cpu_seconds = tuning_->cpu_seconds();
+  figures.last_decision = tuning_->last_words();
+  figures.pipeline = run_.pipeline().stats();
+  if (cluster_) figures.cluster = cluster_();
+  return figures;
+}
+
+void RunScreen::note(const std::string& line) {
+  noted_([&] { notes_.push_back(line); });
+}
+
+void RunScreen::say_notes() {
+  const auto notes = noted_([this] { return std::exchange(notes_, {}); });
+  for (const std::string& line : notes) say(line);
+}
+
 void RunScreen::look() {
+  say_notes();
+  if (tuning_ != nullptr) {
+    for (const std::string& note : tuning_->take_notes()) say(note);
+  }
   if (!stop_passed_on_ && StopRequest::requested()) {
     stop_passed_on_ = true;
     run_.stop();
@@ -103,13 +163,18 @@ ProgressView RunScreen::view(std::chrono::nanoseconds now) {
   view.rows_per_second = static_cast<double>(rows - shown_rows_) / seconds;
   view.starved_ratio = std::clamp(in_seconds(waited - shown_waited_) / seconds, 0.0, 1.0);
   view.memory_bytes = resident_bytes();
-  view.memory_limit = job_.pipeline.memory_bytes;
+  view.memory_limit = memory_limit();
   view.stages = stage_views(shown_stats_, stats);
+  if (tuning_ != nullptr) view.tuner = tuning_->last_words();
   shown_at_ = now;
   shown_rows_ = rows;
   shown_waited_ = waited;
   shown_stats_ = std::move(stats);
   return view;
+}
+
+std::uint64_t RunScreen::memory_limit() const {
+  return tuning_ != nullptr ? tuning_->limits().memory_bytes : job_.pipeline.memory_bytes;
 }
 
 void RunScreen::clear_line() {
@@ -125,7 +190,10 @@ void RunScreen::say(const std::string& line) {
 
 void RunScreen::end() {
   if (!monitor_) return;
+  if (tuning_ != nullptr) tuning_->show({});
+  metrics_.reset();
   monitor_.reset();
+  say_notes();
   clear_line();
   ended_ = run_.clock().now();
 }
@@ -137,8 +205,12 @@ std::string RunScreen::summary(const RunOutcome& outcome) const {
   view.seconds = outcome.seconds;
   view.starved_ratio = outcome.starved_ratio;
   view.peak_memory_bytes = outcome.peak_memory_bytes;
-  view.memory_limit = job_.pipeline.memory_bytes;
+  view.memory_limit = memory_limit();
   view.cpus = static_cast<std::uint64_t>(job_.pipeline.cpus);
+  if (tuning_ != nullptr) {
+    view.decisions = tuning_->decisions();
+    view.tuner = tuning_->last_words();
+  }
   view.cpus_busy =
       outcome.seconds > 0 ? (process_cpu_seconds() - cpu_seconds_at_start_) / outcome.seconds : 0;
   view.stages = stage_views({}, run_.pipeline().stats());

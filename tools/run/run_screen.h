@@ -1,16 +1,22 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/runtime/serial.h"
 #include "tools/command/command.h"
 #include "tools/job/job_spec.h"
+#include "tools/metrics/metrics_server.h"
+#include "tools/metrics/run_figures.h"
 #include "tools/progress.h"
 #include "tools/run/job_run.h"
 #include "tools/run/run_log.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_outcome.h"
+#include "tools/run/tuning.h"
 
 namespace forebay {
 
@@ -22,13 +28,22 @@ namespace forebay {
 /// process. The run must outlive it.
 class RunScreen {
  public:
-  RunScreen(JobRun& run, const JobSpec& job, const std::string& command);
+  /// How the job's cluster is; asked from any thread.
+  using Cluster = std::function<scheduler::ClusterStatus()>;
+
+  /// `tuning` is the run's, absent when nothing is tuned; it outlives the screen. With it the
+  /// screen answers `forebay status` and serves the job's metrics.
+  RunScreen(JobRun& run, const JobSpec& job, const std::string& command, Tuning* tuning = nullptr,
+            Cluster cluster = {});
   ~RunScreen();
   RunScreen(const RunScreen&) = delete;
   RunScreen& operator=(const RunScreen&) = delete;
 
   /// For the time before a run exists: announcements, how far indexing is, and the stop flag.
   static JobRun::Hooks opening();
+
+  /// Says a line at the next look. From any thread.
+  void note(const std::string& line);
 
   /// Nothing is shown from now on.
   void end();
@@ -42,23 +57,33 @@ class RunScreen {
   void look();
   void show();
   void say(const std::string& line);
+  void say_notes();
   void clear_line();
+  std::uint64_t memory_limit() const;
+  RunFigures figures() const;
+  void open_windows();
   ProgressView view(std::chrono::nanoseconds now);
 
   JobRun& run_;
   const JobSpec& job_;
+  Tuning* const tuning_;
+  const std::string command_;
+  const Cluster cluster_;  // absent when the job has none
   const bool nobody_trains_;
   const bool on_terminal_;
   RunLog log_;
   const std::chrono::nanoseconds began_;
   const double cpu_seconds_at_start_;
   std::chrono::nanoseconds ended_{0};
+  const Serial noted_;  // over the one below
+  std::vector<std::string> notes_;
   bool stop_passed_on_ = false;
   bool line_shown_ = false;
   std::chrono::nanoseconds shown_at_;  // this and below: at the last line shown
   std::uint64_t shown_rows_ = 0;
   std::chrono::nanoseconds shown_waited_{0};
   PipelineStats shown_stats_;
+  std::unique_ptr<MetricsServer> metrics_;
   std::unique_ptr<RunMonitor> monitor_;
 };
 

@@ -1,12 +1,11 @@
 #include "trainer/torch/embedding_tables.h"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
+#include <utility>
 
-#include "core/base/check.h"
-#include "core/base/random.h"
+#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/row_values.h"
 #include "trainer/torch/clones.h"
+#include "trainer/torch/optimizer.h"
 
 namespace forebay {
 namespace {
@@ -33,14 +32,18 @@ FOREBAY_INLINE void prefetch(const float* row, std::size_t dim) {
   for (std::size_t i = 0; i < dim; i += 16) __builtin_prefetch(row + i);
 }
 
-/// Where the vectors of a table are and which of them are wanted.
+/// Where the vectors of a feature's ids are: id -> place among its rows -> slot.
 struct Lookup {
-  const float* table;
-  const std::int32_t* rows;
-  std::size_t num_rows;
+  const float* weights;
+  const std::int32_t* slots;
+  const std::int32_t* place;
+  std::size_t num_ids;
   std::size_t dim;
+  bool mean;
 
-  const float* at(std::size_t id) const { return table + static_cast<std::size_t>(rows[id]) * dim; }
+  const float* at(std::size_t id) const {
+    return weights + static_cast<std::size_t>(slots[place[id]]) * dim;
+  }
 };
 
 FOREBAY_CLONES void pool_bags(const Lookup& lookup, std::span<const std::int32_t> lengths,
@@ -50,9 +53,14 @@ FOREBAY_CLONES void pool_bags(const Lookup& lookup, std::span<const std::int32_t
     for (std::size_t bag = 0; bag < lengths.size(); ++bag, out += stride) {
       for (std::size_t i = 0; i < dim; ++i) out[i] = 0;
       for (std::int32_t left = lengths[bag]; left > 0; --left, ++id) {
-        if (id + kAhead < lookup.num_rows) prefetch(lookup.at(id + kAhead), dim);
-        const float* row = lookup.table + static_cast<std::size_t>(lookup.rows[id]) * dim;
+        if (id + kAhead < lookup.num_ids) prefetch(lookup.at(id + kAhead), dim);
+        const float* row =
+            lookup.weights + static_cast<std::size_t>(lookup.slots[lookup.place[id]]) * dim;
         for (std::size_t i = 0; i < dim; ++i) out[i] += row[i];
+      }
+      if (lookup.mean && lengths[bag] > 1) {
+        const float share = 1 / static_cast<float>(lengths[bag]);
+        for (std::size_t i = 0; i < dim; ++i) out[i] *= share;
       }
     }
   });
@@ -63,56 +71,80 @@ struct BagGradients {
   const std::int32_t* lengths;
   const float* vectors;
   std::size_t bags;
+  std::size_t dim;
+  bool mean;
 };
 
-/// Adds each bag's gradient to the sums of the rows in it; returns how many rows there are.
-FOREBAY_CLONES std::size_t add_by_row(const Lookup& lookup, const BagGradients& bags,
-                                      std::int32_t* slot_of_row, std::int32_t* touched,
-                                      float* sums) {
-  std::size_t count = 0;
-  with_width(lookup.dim, [&] [[gnu::always_inline]] (std::size_t dim) {
-    std::size_t id = 0;
+/// How far into a table's ids; how many of its rows have come.
+struct AddedUp {
+  std::size_t id = 0;
+  std::int32_t seen = 0;
+};
+
+/// Adds each bag's gradient to the sums of the rows in it. Places count up as rows first come.
+FOREBAY_CLONES void add_by_row(const BagGradients& bags, const std::int32_t* place, float* sums,
+                               AddedUp& done) {
+  with_width(bags.dim, [&] [[gnu::always_inline]] (std::size_t dim) {
+    auto [id, seen] = done;
     const float* gradient = bags.vectors;
     for (std::size_t bag = 0; bag < bags.bags; ++bag, gradient += dim) {
-      for (std::int32_t left = bags.lengths[bag]; left > 0; --left, ++id) {
-        if (id + kAhead < lookup.num_rows)
-          __builtin_prefetch(slot_of_row + lookup.rows[id + kAhead]);
-        const std::int32_t row = lookup.rows[id];
-        std::int32_t& slot = slot_of_row[row];
-        if (slot == 0) {
-          touched[count] = row;
-          slot = static_cast<std::int32_t>(++count);
-          float* sum = sums + (count - 1) * dim;
-          for (std::size_t i = 0; i < dim; ++i) sum[i] = gradient[i];
+      const std::int32_t length = bags.lengths[bag];
+      const float share = bags.mean && length > 1 ? 1 / static_cast<float>(length) : 1;
+      for (std::int32_t left = length; left > 0; --left, ++id) {
+        float* sum = sums + static_cast<std::size_t>(place[id]) * dim;
+        if (place[id] == seen) {
+          ++seen;
+          for (std::size_t i = 0; i < dim; ++i) sum[i] = gradient[i] * share;
         } else {
-          float* sum = sums + (static_cast<std::size_t>(slot) - 1) * dim;
-          for (std::size_t i = 0; i < dim; ++i) sum[i] += gradient[i];
+          for (std::size_t i = 0; i < dim; ++i) sum[i] += gradient[i] * share;
         }
       }
     }
+    done = {id, seen};
   });
-  return count;
 }
 
-/// One table's weights and optimizer state; `squares` is nullptr with SGD.
+/// One arena's weights and optimizer state.
 struct Rows {
   float* weights;
-  float* squares;
+  float* state;
   std::size_t dim;
 };
 
 FOREBAY_CLONES void update_rows(const UpdateRule& rule, const Rows& table,
-                                std::span<const std::int32_t> touched, const float* sums) {
+                                std::span<const std::int32_t> slots, const float* sums) {
   with_width(table.dim, [&] [[gnu::always_inline]] (std::size_t dim) {
-    for (std::size_t i = 0; i < touched.size(); ++i) {
-      if (i + kAhead < touched.size()) {
-        const std::size_t ahead = static_cast<std::size_t>(touched[i + kAhead]) * dim;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (i + kAhead < slots.size()) {
+        const std::size_t ahead = static_cast<std::size_t>(slots[i + kAhead]) * dim;
         prefetch(table.weights + ahead, dim);
-        if (table.squares != nullptr) prefetch(table.squares + ahead, dim);
+        if (table.state != nullptr) prefetch(table.state + ahead, dim);
       }
-      const std::size_t row = static_cast<std::size_t>(touched[i]) * dim;
-      float* squares = table.squares == nullptr ? nullptr : table.squares + row;
-      update_weights(rule, sums + i * dim, table.weights + row, squares, dim);
+      const std::size_t row = static_cast<std::size_t>(slots[i]) * dim;
+      float* state = table.state == nullptr ? nullptr : table.state + row;
+      update_weights(rule, sums + i * dim, table.weights + row, state, dim);
+    }
+  });
+}
+
+/// Row-wise Adagrad: the state is one value a row, the sum of the means of its squared gradients.
+FOREBAY_CLONES void update_rows_as_one(float learning_rate, const Rows& table,
+                                       std::span<const std::int32_t> slots, const float* sums) {
+  with_width(table.dim, [&] [[gnu::always_inline]] (std::size_t dim) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (i + kAhead < slots.size()) {
+        prefetch(table.weights + static_cast<std::size_t>(slots[i + kAhead]) * dim, dim);
+        __builtin_prefetch(table.state + slots[i + kAhead]);
+      }
+      const auto slot = static_cast<std::size_t>(slots[i]);
+      const float* gradient = sums + i * dim;
+      float squares = 0;
+      for (std::size_t k = 0; k < dim; ++k) squares += gradient[k] * gradient[k];
+      float& state = table.state[slot];
+      state += squares / static_cast<float>(dim);
+      const float rate = learning_rate / (std::sqrt(state) + kAdagradEpsilon);
+      float* weights = table.weights + slot * dim;
+      for (std::size_t k = 0; k < dim; ++k) weights[k] -= rate * gradient[k];
     }
   });
 }
@@ -120,120 +152,78 @@ FOREBAY_CLONES void update_rows(const UpdateRule& rule, const Rows& table,
 }  // namespace
 
 void initialise_table(std::span<float> values, std::int64_t rows, std::uint64_t seed,
-                      std::size_t feature) {
-  const double bound = 1 / std::sqrt(static_cast<double>(rows));
-  Random random(mix64(seed, feature));
-  for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * bound);
-}
-
-EmbeddingTables::EmbeddingTables(const ModelShape& shape, const UpdateRule& rule,
-                                 std::uint64_t seed)
-    : dim_(static_cast<std::size_t>(shape.embedding_dim)), rule_(rule) {
-  for (std::size_t feature = 0; feature < shape.table_rows.size(); ++feature) {
-    Table table;
-    table.rows = shape.table_rows[feature];
-    const std::size_t values = static_cast<std::size_t>(table.rows) * dim_;
-    table.weights = Pages(values * sizeof(float));
-    if (rule.optimizer == TrainerSpec::Optimizer::kAdagrad) {
-      table.squares = Pages(values * sizeof(float));
-    }
-    initialise_table({table.weights.as<float>(), values}, table.rows, seed, feature);
-    tables_.push_back(std::move(table));
+                      std::size_t feature, std::size_t dim, std::size_t width) {
+  const RowValues first(seed, feature, rows, dim);
+  for (std::size_t row = 0; row * width < values.size(); ++row) {
+    first.fill(static_cast<std::int64_t>(row), values.subspan(row * width, width));
   }
 }
 
-void EmbeddingTables::begin_layout(const Batch& batch, std::size_t share_rows,
-                                   IdLayout& layout) const {
-  FOREBAY_CHECK(batch.sparse_features == features());
-  layout.shares = (batch.rows + share_rows - 1) / share_rows;
-  layout.table_rows.resize(batch.num_ids);
-  layout.share_starts.resize(features() * layout.shares);
-  layout.first_id.assign(1, 0);
-  for (std::size_t feature = 0; feature < features(); ++feature) {
-    const std::int32_t* lengths = batch.lengths + feature * batch.rows;
-    std::size_t ids = 0;
-    for (std::size_t row = 0; row < batch.rows; ++row)
-      ids += static_cast<std::size_t>(lengths[row]);
-    layout.first_id.push_back(layout.first_id.back() + ids);
-  }
-  FOREBAY_CHECK(layout.first_id.back() == batch.num_ids);
+Result<std::unique_ptr<EmbeddingTables>> EmbeddingTables::make(const TrainerSpec& spec,
+                                                               const ModelShape& shape) {
+  auto room = std::make_unique<CopyRoom>(copy_slot_bytes(shape), copy_room_bytes(shape));
+  auto storage = make_tables(spec, shape, *room);
+  if (!storage) return pass(storage);
+  return std::make_unique<EmbeddingTables>(std::move(room), std::move(*storage),
+                                           Rule{table_optimizer(spec), spec.pooling});
 }
 
-void EmbeddingTables::lay_out(const Batch& batch, std::size_t feature, std::size_t share_rows,
-                              IdLayout& layout) const {
-  const std::int32_t* lengths = batch.lengths + feature * batch.rows;
-  std::size_t id = layout.first_id[feature];
-  for (std::size_t row = 0; row < batch.rows; ++row) {
-    if (row % share_rows == 0) {
-      layout.share_starts[feature * layout.shares + row / share_rows] = id;
-    }
-    id += static_cast<std::size_t>(lengths[row]);
-  }
-  const std::int64_t rows = tables_[feature].rows;
-  const bool power_of_two = (rows & (rows - 1)) == 0;
-  for (id = layout.first_id[feature]; id < layout.first_id[feature + 1]; ++id) {
-    std::int64_t row = batch.ids[id];
-    if (power_of_two) {
-      row &= rows - 1;
-    } else if (row < 0 || row >= rows) {
-      row %= rows;
-      if (row < 0) row += rows;
-    }
-    layout.table_rows[id] = static_cast<std::int32_t>(row);
-  }
-}
+EmbeddingTables::EmbeddingTables(std::unique_ptr<CopyRoom> room,
+                                 std::unique_ptr<TableStorage> storage, const Rule& rule)
+    : rule_(rule),
+      room_(std::move(room)),
+      storage_(std::move(storage)),
+      sums_(storage_->folds().size()),
+      ahead_(*storage_, kModelShares) {}
 
-std::size_t EmbeddingTables::pool(std::size_t feature, std::span<const std::int32_t> lengths,
-                                  const std::int32_t* rows, float* out, std::size_t stride) const {
+std::size_t EmbeddingTables::pool(std::size_t feature, const BatchRows& rows, std::size_t first_id,
+                                  std::span<const std::int32_t> lengths, float* out,
+                                  std::size_t stride) const {
   std::size_t ids = 0;
   for (std::int32_t length : lengths) ids += static_cast<std::size_t>(length);
-  pool_bags({tables_[feature].weights.as<float>(), rows, ids, dim_}, lengths, out, stride);
+  const RowArena& arena = storage_->arena(feature);
+  pool_bags({arena.weights(), rows.slots_of(feature).data(), rows.place.data() + first_id, ids,
+             arena.width(), rule_.pooling == TrainerSpec::Pooling::kMean},
+            lengths, out, stride);
   return ids;
 }
 
-EmbeddingTables::Scratch EmbeddingTables::make_scratch() const {
-  std::int64_t largest = 0;
-  for (const Table& table : tables_) largest = std::max(largest, table.rows);
-  Scratch scratch;
-  scratch.slot_of_row = Pages(static_cast<std::size_t>(largest) * sizeof(std::int32_t));
-  return scratch;
+void EmbeddingTables::add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
+                             std::span<const GradientRun> runs) {
+  const std::size_t width = storage_->arena(feature).width();
+  sums_[feature].resize(rows.slots_of(feature).size() * width);
+  const std::int32_t* lengths = batch.lengths + feature * batch.rows;
+  AddedUp done;
+  for (const GradientRun& run : runs) {
+    add_by_row(
+        {lengths, run.vectors, run.rows, width, rule_.pooling == TrainerSpec::Pooling::kMean},
+        rows.place.data() + rows.first_id[feature], sums_[feature].data(), done);
+    lengths += run.rows;
+  }
 }
 
-void EmbeddingTables::update(std::size_t feature, const Batch& batch, const IdLayout& layout,
-                             const float* gradients, Scratch& scratch) {
-  Table& table = tables_[feature];
-  const std::size_t first = layout.first_id[feature];
-  const std::size_t ids = layout.first_id[feature + 1] - first;
-  const std::size_t most = std::min(ids, static_cast<std::size_t>(table.rows));
-  if (scratch.touched.size() < most) {
-    scratch.touched.resize(most);
-    scratch.sums.resize(most * dim_);
+void EmbeddingTables::apply(std::size_t feature, std::span<const std::int32_t> slots,
+                            const float* sums, float learning_rate) {
+  using Optimizer = TrainerSpec::TableOptimizer;
+  const RowArena& arena = storage_->arena(feature);
+  arena.before_change(slots);
+  const Rows table{arena.weights(), arena.state(), arena.width()};
+  if (rule_.optimizer == Optimizer::kRowwiseAdagrad) {
+    return update_rows_as_one(learning_rate, table, slots, sums);
   }
-  const Lookup lookup{table.weights.as<float>(), layout.table_rows.data() + first, ids, dim_};
-  const BagGradients bags{batch.lengths + feature * batch.rows, gradients, batch.rows};
-  auto* slots = scratch.slot_of_row.as<std::int32_t>();
-  const std::size_t count =
-      add_by_row(lookup, bags, slots, scratch.touched.data(), scratch.sums.data());
-  const std::span<const std::int32_t> touched(scratch.touched.data(), count);
-  for (std::int32_t row : touched) slots[row] = 0;
-  update_rows(rule_, {table.weights.as<float>(), table.squares.as<float>(), dim_}, touched,
-              scratch.sums.data());
+  const UpdateRule rule{rule_.optimizer == Optimizer::kSgd ? TrainerSpec::Optimizer::kSgd
+                                                           : TrainerSpec::Optimizer::kAdagrad,
+                        learning_rate};
+  update_rows(rule, table, slots, sums);
 }
 
-void EmbeddingTables::append_state(std::vector<StateTensor>& tensors) const {
-  for (std::size_t feature = 0; feature < features(); ++feature) {
-    const Table& table = tables_[feature];
-    StateTensor tensor;
-    tensor.name = "table." + std::to_string(feature);
-    tensor.shape = {table.rows, static_cast<std::int64_t>(dim_)};
-    const std::size_t values = static_cast<std::size_t>(table.rows) * dim_;
-    tensor.values = {table.weights.as<float>(), values};
-    tensors.push_back(tensor);
-    if (table.squares.size() == 0) continue;
-    tensor.part = StateTensor::Part::kOptimizer;
-    tensor.values = {table.squares.as<float>(), values};
-    tensors.push_back(std::move(tensor));
-  }
+Result<std::unique_ptr<StateSource>> EmbeddingTables::snapshot(std::vector<MemoryTensor> others) {
+  return ahead_.while_still([&] { return storage_->snapshot(std::move(others)); });
+}
+
+Status EmbeddingTables::restore(StateSource& from, std::vector<MemoryTensor> others) {
+  ahead_.forget();
+  return ahead_.while_still([&] { return storage_->restore(from, std::move(others)); });
 }
 
 }  // namespace forebay

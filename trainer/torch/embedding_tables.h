@@ -2,80 +2,98 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/data/batch.h"
-#include "trainer/model.h"
+#include "trainer/embedding/look_ahead.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/spec.h"
-#include "trainer/torch/optimizer.h"
-#include "trainer/torch/pages.h"
 
 namespace forebay {
 
-/// Where the ids of one batch lie, found once a batch: for each id the row of its table, for each
-/// feature and share of the batch its first id.
-struct IdLayout {
-  std::vector<std::int32_t> table_rows;   ///< [num_ids]
-  std::vector<std::size_t> first_id;      ///< [sparse_features + 1]
-  std::vector<std::size_t> share_starts;  ///< [sparse_features, shares]: ids before the share.
-  std::size_t shares = 0;
-};
-
-/// Fills a table of `rows` rows uniform within ±1/√rows (Naumov et al. 2019), as a function of
-/// (seed, feature) alone.
+/// Fills a table of `rows` rows with its first values (RowValues), `dim` of `width` at random.
 void initialise_table(std::span<float> values, std::int64_t rows, std::uint64_t seed,
-                      std::size_t feature);
+                      std::size_t feature, std::size_t dim, std::size_t width);
 
-/// Embedding bags (sums), one table a sparse feature, with the optimizer's state beside them.
+/// Embedding bags, one table a sparse feature, with the optimizer's state beside them: what a model
+/// does with rows, wherever they lie.
 ///
-/// A step reads and changes only rows that the batch names. The calls for different features may
-/// run on different threads; those for one feature may not. Results do not depend on which.
+/// A batch is begun, its bags pooled, its gradients added up by row and applied, and ended. In
+/// between, the calls for different features may run on different threads; those for one feature
+/// may not. Results depend neither on that nor on the storage's memory.
 class EmbeddingTables {
  public:
-  /// Tables start as initialise_table has it.
-  EmbeddingTables(const ModelShape& shape, const UpdateRule& rule, std::uint64_t seed);
-
-  std::size_t features() const { return tables_.size(); }
-
-  /// Sizes `layout` for `batch` and finds each feature's first id. Aborts when the batch's
-  /// lengths do not add up to its ids.
-  void begin_layout(const Batch& batch, std::size_t share_rows, IdLayout& layout) const;
-  /// Then, feature by feature: folds the ids into rows by their positive modulus.
-  void lay_out(const Batch& batch, std::size_t feature, std::size_t share_rows,
-               IdLayout& layout) const;
-
-  /// Sums the rows named by `lengths[0 … count)` ids from `rows` on, for each of `count` bags, into
-  /// out, out + stride, …; returns how many ids that were.
-  std::size_t pool(std::size_t feature, std::span<const std::int32_t> lengths,
-                   const std::int32_t* rows, float* out, std::size_t stride) const;
-
-  /// Working space of one thread for `update`.
-  struct Scratch {
-    Pages slot_of_row;  ///< Per row of the largest table: 1 + its place in `touched`, or 0.
-    std::vector<std::int32_t> touched;
-    std::vector<float> sums;
+  struct Rule {
+    TrainerSpec::TableOptimizer optimizer = TrainerSpec::TableOptimizer::kSgd;
+    TrainerSpec::Pooling pooling = TrainerSpec::Pooling::kSum;
   };
-  Scratch make_scratch() const;
 
-  /// Adds up the gradients of each row of one table, in the order of the batch, and changes the
-  /// row once. `gradients` has one vector a row of the batch, contiguous.
-  void update(std::size_t feature, const Batch& batch, const IdLayout& layout,
-              const float* gradients, Scratch& scratch);
+  /// Tables with their first values. Fails where a folder cannot be used.
+  static Result<std::unique_ptr<EmbeddingTables>> make(const TrainerSpec& spec,
+                                                       const ModelShape& shape);
 
-  /// "table.0" and on: [rows, embedding_dim].
-  void append_state(std::vector<StateTensor>& tensors) const;
+  EmbeddingTables(std::unique_ptr<CopyRoom> room, std::unique_ptr<TableStorage> storage,
+                  const Rule& rule);
+
+  std::size_t features() const { return sums_.size(); }
+
+  /// Model::expect.
+  void expect(std::shared_ptr<const Batch> batch) { ahead_.expect(std::move(batch)); }
+
+  /// The rows of the batch to be trained on, until end(). Refuses a batch whose lengths do not add
+  /// up.
+  Result<const BatchRows*> begin(const Batch& batch) { return ahead_.begin(batch); }
+  void end() { ahead_.end(); }
+  /// Likewise of a batch that is only scored.
+  Result<const BatchRows*> begin_scoring(const Batch& batch) { return ahead_.begin_scoring(batch); }
+  void end_scoring() { ahead_.end_scoring(); }
+
+  /// Pools the ids from `first_id` on, `lengths[0 … count)` of them for each of `count` bags, into
+  /// out, out + stride, …; returns how many ids that were.
+  std::size_t pool(std::size_t feature, const BatchRows& rows, std::size_t first_id,
+                   std::span<const std::int32_t> lengths, float* out, std::size_t stride) const;
+
+  /// The gradients of the pooled vectors of some rows of a batch in a row, contiguous.
+  struct GradientRun {
+    std::size_t rows = 0;
+    const float* vectors = nullptr;
+  };
+  /// Adds up the gradients of each row of one table, in the order of the batch, of which `runs` are
+  /// all rows.
+  void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
+              std::span<const GradientRun> runs);
+  void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
+              const float* gradients) {
+    const GradientRun whole{batch.rows, gradients};
+    add_up(feature, batch, rows, {&whole, 1});
+  }
+  /// Those sums: a vector for each row of the feature. May be changed before they are applied.
+  std::span<float> sums(std::size_t feature) { return sums_[feature]; }
+  /// Changes each row once.
+  void apply(std::size_t feature, const BatchRows& rows, float learning_rate) {
+    apply(feature, rows.slots_of(feature), sums_[feature].data(), learning_rate);
+  }
+  /// Likewise by other sums, a vector for each of the slots.
+  void apply(std::size_t feature, std::span<const std::int32_t> slots, const float* sums,
+             float learning_rate);
+
+  LookupCounts lookups() const { return ahead_.lookups(); }
+
+  /// Of `others` and of the tables, between two steps.
+  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others);
+  Status restore(StateSource& from, std::vector<MemoryTensor> others);
+  /// Tables in memory that are part of a state with others: where they lie.
+  void append_to(std::vector<MemoryTensor>& tensors) { storage_->append_to(tensors); }
 
  private:
-  struct Table {
-    std::int64_t rows = 0;
-    Pages weights;
-    Pages squares;  ///< Adagrad's sums; empty with SGD.
-  };
-
-  const std::size_t dim_;
-  const UpdateRule rule_;
-  std::vector<Table> tables_;
+  const Rule rule_;
+  const std::unique_ptr<CopyRoom> room_;
+  const std::unique_ptr<TableStorage> storage_;
+  std::vector<std::vector<float>> sums_;  ///< Per feature.
+  LookAhead ahead_;
 };
 
 }  // namespace forebay

@@ -6,15 +6,12 @@
 
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/threshold_backward.h>
 
 namespace forebay {
-namespace {
-
 void fill_normal(std::span<float> values, double deviation, Random& random) {
   for (float& value : values) {
     // Box and Muller; 1 - u is never 0.
@@ -23,8 +20,6 @@ void fill_normal(std::span<float> values, double deviation, Random& random) {
     value = static_cast<float>(deviation * radius * std::cos(angle));
   }
 }
-
-}  // namespace
 
 Mlp::Mlp(std::string name, std::size_t input, std::vector<int> widths, Last last)
     : name_(std::move(name)), input_(input), widths_(std::move(widths)), last_(last) {}
@@ -41,17 +36,14 @@ std::size_t Mlp::parameters() const {
   return total;
 }
 
-Mlp::Layers Mlp::layers_over(float* values) const {
-  Layers layers;
+void Mlp::append_parameters(ParameterShapes& parameters) const {
   for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
     const std::int64_t out = widths_[layer];
     const auto in = static_cast<std::int64_t>(input_of(layer));
-    const at::Tensor weight = at::from_blob(values, {out, in}, at::kFloat);
-    const at::Tensor bias = at::from_blob(values + out * in, {out}, at::kFloat);
-    layers.push_back({weight, bias});
-    values += out * (in + 1);
+    const std::string prefix = name_ + "." + std::to_string(layer);
+    parameters.push_back({prefix + ".weight", {out, in}});
+    parameters.push_back({prefix + ".bias", {out}});
   }
-  return layers;
 }
 
 void Mlp::initialise(std::span<float> values, Random random) const {
@@ -62,20 +54,6 @@ void Mlp::initialise(std::span<float> values, Random random) const {
     values = values.subspan(out * in);
     fill_normal(values.first(out), std::sqrt(1 / static_cast<double>(out)), random);
     values = values.subspan(out);
-  }
-}
-
-void Mlp::append_state(float* values, StateTensor::Part part,
-                       std::vector<StateTensor>& tensors) const {
-  for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
-    const auto out = static_cast<std::size_t>(widths_[layer]);
-    const std::size_t in = input_of(layer);
-    const std::string prefix = name_ + "." + std::to_string(layer);
-    const auto rows = static_cast<std::int64_t>(out);
-    tensors.push_back(
-        {prefix + ".weight", part, {rows, static_cast<std::int64_t>(in)}, {values, out * in}});
-    tensors.push_back({prefix + ".bias", part, {rows}, {values + out * in, out}});
-    values += out * (in + 1);
   }
 }
 
@@ -101,30 +79,46 @@ Mlp::Activations Mlp::first_rows(const Activations& all, std::size_t rows) {
   return first;
 }
 
-void Mlp::forward(const Layers& layers, const at::Tensor& input, Activations& activations) const {
+void Mlp::forward(Parameters weights, const at::Tensor& input, Activations& activations) const {
   const at::Tensor* x = &input;
-  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+  for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
     at::Tensor& y = activations.outputs[layer];
-    at::addmm_out(y, layers[layer].bias, *x, layers[layer].weight.t());
-    if (last_ == Last::kRelu || layer + 1 < layers.size()) at::relu_(y);
+    at::addmm_out(y, weights[2 * layer + 1], *x, weights[2 * layer].t());
+    if (has_relu(layer)) at::relu_(y);
     x = &y;
   }
 }
 
-void Mlp::backward(const Layers& layers, const at::Tensor& input, Activations& activations,
-                   Layers& sums, at::Tensor* input_gradient) const {
-  for (std::size_t layer = layers.size(); layer-- > 0;) {
+void Mlp::backward(Parameters weights, const at::Tensor& input, Activations& activations,
+                   Parameters sums, at::Tensor* input_gradient) const {
+  for (std::size_t layer = widths_.size(); layer-- > 0;) {
     at::Tensor& dy = activations.gradients[layer];
-    if (last_ == Last::kRelu || layer + 1 < layers.size()) {
-      at::threshold_backward_out(dy, dy, activations.outputs[layer], 0);
-    }
+    if (has_relu(layer)) at::threshold_backward_out(dy, dy, activations.outputs[layer], 0);
     const at::Tensor& x = layer == 0 ? input : activations.outputs[layer - 1];
     const at::Tensor transposed = dy.t();
-    sums[layer].weight.addmm_(transposed, x);
-    sums[layer].bias.addmv_(transposed, activations.ones);
+    sums[2 * layer].addmm_(transposed, x);
+    sums[2 * layer + 1].addmv_(transposed, activations.ones);
     at::Tensor* dx = layer == 0 ? input_gradient : &activations.gradients[layer - 1];
-    if (dx != nullptr) at::mm_out(*dx, dy, layers[layer].weight);
+    if (dx != nullptr) at::mm_out(*dx, dy, weights[2 * layer]);
   }
+}
+
+at::Tensor Mlp::record(Parameters weights, at::Tensor x) const {
+  for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
+    x = at::addmm(weights[2 * layer + 1], x, weights[2 * layer].t());
+    if (has_relu(layer)) x = at::relu(x);
+  }
+  return x;
+}
+
+std::string Mlp::script(std::string x) const {
+  for (std::size_t layer = 0; layer < widths_.size(); ++layer) {
+    const std::string own = "self." + name_ + "_" + std::to_string(layer);
+    std::string next = "torch.addmm(" + own + "_bias, " + x + ", " + own + "_weight.t())";
+    if (has_relu(layer)) next = "torch.relu(" + next + ")";
+    x = std::move(next);
+  }
+  return x;
 }
 
 }  // namespace forebay

@@ -2,18 +2,28 @@
 #include <torch/version.h>
 
 #include "trainer/entry.h"
+#include "trainer/torch/c10d_collective.h"
+#include "trainer/torch/export.h"
 #include "trainer/torch/models.h"
 
 namespace forebay {
 namespace {
 
-Result<std::unique_ptr<Model>> make_dlrm(const TrainerSpec& spec, const ModelShape& shape) {
-  if (spec.device == "cpu") return make_cpu_dlrm(spec, shape);
-  return make_device_dlrm(spec, shape);
+Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
+                                          Collective* ranks) {
+  if (ranks != nullptr && spec.device != "cpu") {
+    return fail(Code::kInvalid, "trainer.device is " + spec.device +
+                                    ", and several ranks (WORLD_SIZE) train on the cpu only");
+  }
+  if (spec.device == "cpu") return make_cpu_model(spec, shape, ranks);
+  return make_autograd_model(spec, shape);
 }
 
-constexpr TrainerEntry kEntry = {
-    .abi = kTrainerAbi, .torch_version = TORCH_VERSION, .make_dlrm = make_dlrm};
+constexpr TrainerEntry kEntry = {.abi = kTrainerAbi,
+                                 .torch_version = TORCH_VERSION,
+                                 .make_model = make_model,
+                                 .export_model = export_model,
+                                 .make_collective = make_c10d_collective};
 
 }  // namespace
 }  // namespace forebay

@@ -17,6 +17,11 @@ struct UpdateRule {
 /// Adagrad (Duchi et al. 2011) as PyTorch has it: each weight has the sum of its squared gradients.
 inline constexpr float kAdagradEpsilon = 1e-10f;
 
+/// Adam's (Kingma and Ba 2015) usual values.
+inline constexpr double kAdamBeta1 = 0.9;
+inline constexpr double kAdamBeta2 = 0.999;
+inline constexpr float kAdamEpsilon = 1e-8f;
+
 /// Changes `count` weights; `sums` is Adagrad's state and not looked at with SGD.
 FOREBAY_INLINE void update_weights(const UpdateRule& rule, const float* gradient, float* weights,
                                    float* sums, std::size_t count) {

@@ -22,6 +22,7 @@ Result<std::invoke_result_t<Work>> guard_torch(const Work& work) {
   } catch (const std::exception& error) {
     // libtorch appends a stack trace from the second line on.
     std::string message = error.what();
+    message.erase(0, std::min(message.find_first_not_of('\n'), message.size()));
     message.resize(std::min(message.find('\n'), message.size()));
     return fail(Code::kUnavailable, "the trainer's library refused: " + message);
   }

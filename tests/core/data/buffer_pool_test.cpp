@@ -57,6 +57,16 @@ TEST_CASE("idle buffers make room before the budget is passed", "[core][buffer_p
   CHECK(budget.used() <= budget.limit());
 }
 
+TEST_CASE("what is given back above a lowered limit goes to the system", "[core][buffer_pool]") {
+  MemoryBudget budget(1 << 20);
+  BufferPool pool(budget);
+  {
+    const Buffer first = pool.take(400'000);
+    budget.set_limit(100'000);
+  }
+  CHECK(budget.used() == 0);
+}
+
 TEST_CASE("a moved buffer has one owner", "[core][buffer_pool]") {
   MemoryBudget budget(1 << 26);
   BufferPool pool(budget);

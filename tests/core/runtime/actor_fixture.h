@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,12 +41,23 @@ struct Finish {
   static constexpr std::string_view kTag = "test.finish/1";
 };
 
+/// Adds the amount when the delay is over.
+struct AddLater {
+  static constexpr std::string_view kTag = "test.add_later/1";
+  std::chrono::nanoseconds delay{0};
+  std::int64_t amount = 0;
+};
+
 /// Adds up. A negative amount is refused, Break throws, Finish ends it.
-class TallyActor final : public ActorOf<TallyActor, Add, Sum, Cargo, Break, Finish> {
+class TallyActor final : public ActorOf<TallyActor, Add, AddLater, Sum, Cargo, Break, Finish> {
  public:
   Status on(const Add& add, Context&) {
     if (add.amount < 0) return fail(Code::kInvalid, "a negative amount");
     sum_ += add.amount;
+    return {};
+  }
+  Status on(const AddLater& later, Context& context) {
+    context.after(later.delay, Add{later.amount});
     return {};
   }
   Result<std::int64_t> on(const Sum&, Context&) { return sum_; }

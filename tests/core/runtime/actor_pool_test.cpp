@@ -119,6 +119,27 @@ TEST_CASE(
   CHECK(status.error().code == Code::kUnavailable);
 }
 
+TEST_CASE("a mailbox's bound can be moved: offers that wait enter, what is in stays",
+          "[core][pool]") {
+  auto options = options_for([](Token&&, PoolContext&) -> Status { return {}; });
+  options.mailbox_bytes = 20;
+  TokenPool pool(std::move(options), system_clock());
+  REQUIRE(pool.offer(token(0), 10));
+  REQUIRE(pool.offer(token(1), 10));
+  std::thread offering([&] { CHECK(pool.offer(token(2), 10)); });
+  wait_until([&] { return pool.stats().waiting_offers == 1; });
+  CHECK(pool.queued() == 2);
+
+  pool.set_mailbox_bytes(30);
+  offering.join();
+  CHECK(pool.queued() == 3);
+
+  pool.set_mailbox_bytes(10);  // 30 are queued already.
+  CHECK(pool.queued() == 3);
+  CHECK_FALSE(pool.try_offer(token(3), 10));
+  pool.cancel();
+}
+
 TEST_CASE("a cancelled pool drops what is queued and finishes what is held", "[core][pool]") {
   Door door;
   Log<std::uint64_t> begun;

@@ -51,7 +51,7 @@ TEST_CASE_METHOD(ActorFixture, "a full mailbox refuses a message and leaves it t
   CHECK(refused.error().code == Code::kOverloaded);
   REQUIRE(second.load != nullptr);
   host.deliver_all();
-  CHECK(small.cell()->queued_bytes() == 0);
+  CHECK(std::static_pointer_cast<Cell>(small.receiver())->queued_bytes() == 0);
   CHECK(small.tell(std::move(second)));
 }
 
@@ -75,7 +75,7 @@ TEST_CASE_METHOD(ActorFixture, "an error that a handler returns reaches who aske
 
 TEST_CASE_METHOD(ActorFixture, "a message an actor has no handler for is kInvalid",
                  "[core][actor]") {
-  const ActorRef<AskSum> forged(tally.cell());
+  const ActorRef<AskSum> forged(tally.receiver());
   REQUIRE(forged.tell(AskSum{}));
   host.deliver_all();
   REQUIRE(host.unheard().size() == 1);
@@ -90,6 +90,27 @@ TEST_CASE_METHOD(ActorFixture, "a question to an actor is answered as a message"
   REQUIRE(notes.answers.size() == 1);
   CHECK(notes.answers[0].token == 42);
   CHECK(notes.answers[0].result.value() == 5);
+}
+
+TEST_CASE_METHOD(ActorFixture, "what an actor tells itself for later comes when its time is over",
+                 "[core][actor]") {
+  REQUIRE(tally.tell(AddLater{100ms, 5}));
+  host.deliver_all();
+  host.advance(99ms);
+  host.deliver_all();
+  CHECK(sum() == 0);
+  host.advance(1ms);
+  host.deliver_all();
+  CHECK(sum() == 5);
+}
+
+TEST_CASE_METHOD(ActorFixture, "what is due after an actor's death goes nowhere", "[core][actor]") {
+  REQUIRE(tally.tell(AddLater{100ms, 5}));
+  tally.stop();
+  host.deliver_all();
+  host.advance(100ms);
+  CHECK(host.deliver_all() == 0);
+  CHECK(host.unheard().empty());
 }
 
 TEST_CASE_METHOD(ActorFixture, "a question is kTimeout at its deadline, and only then",

@@ -37,7 +37,7 @@ TEST_CASE("a cancelled timer does not run", "[core][timer]") {
 
 TEST_CASE("a timer queue tells when the next is due sooner than before", "[core][timer]") {
   int sooner = 0;
-  TimerQueue queue([&] { ++sooner; });
+  TimerQueue queue([&](TimerQueue::Time) { ++sooner; });
   queue.add(20ns, [] {});
   queue.add(30ns, [] {});
   CHECK(sooner == 1);

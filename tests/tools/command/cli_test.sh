@@ -29,7 +29,9 @@ expect 2 '^forebay: name a command'
 expect 2 '^forebay: unknown command idnex; did you mean index?' idnex
 expect 2 '^forebay: index: unknown option --jsn; did you mean --json?' index job.toml --jsn
 expect 2 '^forebay: index needs one argument, JOB' index
-expect 2 '^forebay: worker is not in this version' worker --join x:1
+expect 2 '^forebay: export needs --out FILE' export checkpoints
+expect 2 '^forebay: checkpoints: there is no such folder' export checkpoints --out model.pt
+expect 2 'address x:1 can be reached from other machines and cluster.keys is not set' worker --join x:1
 expect 2 '^forebay: job file .*: No such file' index "$folder/none.toml"
 expect 2 'is a folder' index "$folder"
 
@@ -42,10 +44,29 @@ expect 2 'day_0.tsv is there already' synth criteo --rows 10 --out "$folder/data
 expect 0 'rows' synth criteo --rows 3000 --files 1 --seed 7 --out "$folder/whole"
 cat "$folder"/data/day_*.tsv | cmp - "$folder/whole/day_0.tsv" || failures=$((failures + 1))
 
+pipeline=$(dirname "$0")/../../tuner/pipelines/memory-tight.toml
+expect 0 'forebay simulate pipeline.toml --allocation oracle' simulate --help
+expect 0 '"ratio":0.99.*"allocation":{"load":4,"decode":6,"shuffle":2,"udf":12,"batch":2}.*"out_of_memory":false' \
+  simulate "$pipeline" --allocation oracle --seconds 200 --json
+expect 0 '"out_of_memory":true' simulate "$pipeline" --allocation udf=32 --seconds 200 --json
+expect 0 'OUT OF MEMORY' simulate "$pipeline" --allocation udf=32
+expect 2 '^forebay: --allocation udf=0: must be a whole number from 1 to 128' \
+  simulate "$pipeline" --allocation udf=0
+expect 2 'no such stage; did you mean udf?' simulate "$pipeline" --allocation ufd=2
+expect 2 '^forebay: --prefetch 0: must be' simulate "$pipeline" --prefetch 0
+expect 2 '^forebay: --seconds -1: must be' simulate "$pipeline" --seconds=-1
+expect 2 '^forebay: pipeline file .*none.toml: No such file' simulate "$folder/none.toml"
+sed 's/cpus = 32/cpus = 0/' "$pipeline" >"$folder/bad.toml"
+expect 2 'bad.toml, line 4: cpus is 0, but must be a number from 1 to 65536' simulate "$folder/bad.toml"
+expect 0 '"files":3' synth pipelines --count 3 --seed 5 --events --out "$folder/random" --json
+expect 2 'random-5-0.toml is there already' synth pipelines --count 3 --seed 5 --out "$folder/random"
+expect 2 'synth pipelines needs --count N and --out DIR' synth pipelines
+expect 0 'of the oracle' simulate "$folder/random/random-5-2.toml" --allocation oracle
+
 printf '[dataset]\npaths = ["data/*.tsv"]\n' >"$folder/job.toml"
 expect 0 '"files":2,"blocks":[0-9]*,"rows":3000' index "$folder/job.toml" --json
 expect 2 'order.epochs is 0, but must be' index "$folder/job.toml" --set order.epochs=0
-expect 0 'without effect in this version: tuner.policy' index "$folder/job.toml" --set tuner.policy=x
+expect 2 'no worker can join; set cluster.listen' index "$folder/job.toml" --set cluster.local=false
 
 # index holds the job's folder while it works, and tells damage from wrong usage.
 expect 0 'forebay index job.toml' index --help
@@ -87,11 +108,24 @@ expect 2 'empty: is empty' inspect "$folder/empty"
 expect 2 'holds no checkpoint' inspect "$folder"
 expect 1 'day.tsv.gz' inspect "$folder/cut/day.tsv.gz"
 
+# launch writes files and starts nothing.
+expect 0 'forebay launch slurm job.toml' launch --help
+expect 0 'job.sbatch",.*"output":".*slurm-%j.out"' launch slurm "$folder/job.toml" --out "$folder/sbatch" --json
+echo >>"$folder/sbatch/job.sbatch"
+expect 2 'job.sbatch was edited since' launch slurm "$folder/job.toml" --out "$folder/sbatch"
+expect 0 'job.sbatch' launch slurm "$folder/job.toml" --out "$folder/sbatch" --gpus 1 --force
+expect 0 'start.sh' launch ssh "$folder/job.toml" --out "$folder/ssh" --command ingest
+for script in "$folder"/sbatch/* "$folder"/ssh/*.sh; do bash -n "$script" || failures=$((failures + 1)); done
+expect 2 'launch pbs: must be slurm, k8s or ssh' launch pbs "$folder/job.toml"
+expect 2 'must be train or ingest' launch slurm "$folder/job.toml" --command index
+expect 2 'cluster.keys is missing' launch k8s "$folder/job.toml"
+
 # doctor: everything in one line each, bad ones as exit 1.
 expect 0 'forebay doctor job.toml' doctor --help
 expect 0 '^ok *memory: .* available' doctor
 expect 0 '"checks":\[{"name":"cpus","status":"' doctor --json
-quiet=(--set trainer.model=none)
+memory=(--set pipeline.memory=1GiB)  # without it, a half of what the neighbours leave
+quiet=(--set trainer.model=none "${memory[@]}")
 expect 0 '^ok *dataset: 2 files, 3,000 rows' doctor "$folder/job.toml" "${quiet[@]}"
 expect 0 '^ok *transforms: 0, giving 13 dense and 26 sparse features' \
   doctor "$folder/job.toml" "${quiet[@]}"
@@ -110,7 +144,7 @@ expect 1 '"name":"dataset","status":"bad","message":".*day.tsv.gz' \
 ) 9>>"$folder/.forebay/lock" || failures=$((failures + 1))
 mkdir -p "$folder/checkpoints/checkpoint-000000001"
 expect 0 '^warn *checkpoints: .*--resume' \
-  doctor "$folder/job.toml" --set trainer.model=emulated
+  doctor "$folder/job.toml" --set trainer.model=emulated "${memory[@]}"
 expect 0 'damaged: .*manifest.json' inspect "$folder/checkpoints"
 
 [ "$failures" -eq 0 ] && echo "cli: ok"

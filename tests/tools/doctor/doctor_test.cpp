@@ -2,7 +2,7 @@
 
 #include "tests/support/temp_dir.h"
 #include "tools/doctor/blas.h"
-#include "tools/doctor/check.h"
+#include "tools/doctor/finding.h"
 #include "tools/doctor/machine_checks.h"
 #include "tools/doctor/place.h"
 
@@ -39,15 +39,15 @@ TEST_CASE("the reference BLAS is warned of with what to install", "[tools][docto
 
 TEST_CASE("libtorch is missed by what trains alone", "[tools][doctor]") {
   const Result<TorchProbe> none = fail(Code::kNotFound, "install it");
-  CHECK(check_torch(none, Training::kWanted)[0].verdict == Check::Verdict::kBad);
-  CHECK(check_torch(none, Training::kMaybe)[0].verdict == Check::Verdict::kWarn);
-  CHECK(check_torch(none, Training::kNo)[0].verdict == Check::Verdict::kOk);
+  CHECK(check_torch(none, Training::kWanted)[0].verdict == Finding::Verdict::kBad);
+  CHECK(check_torch(none, Training::kMaybe)[0].verdict == Finding::Verdict::kWarn);
+  CHECK(check_torch(none, Training::kNo)[0].verdict == Finding::Verdict::kOk);
 }
 
 TEST_CASE("a check is a line with its verdict and what to do", "[tools][doctor]") {
-  const std::vector<Check> checks = {Check::ok("cpus", "2"),
-                                     Check::warn("memory", "little", "end what runs"),
-                                     Check::bad("job", {Code::kInvalid, "no such key"})};
+  const std::vector<Finding> checks = {Finding::ok("cpus", "2"),
+                                       Finding::warn("memory", "little", "end what runs"),
+                                       Finding::bad("job", {Code::kInvalid, "no such key"})};
   CHECK(to_line(checks[0]) == "ok    cpus: 2");
   CHECK(to_line(checks[1]) == "warn  memory: little — end what runs");
   CHECK(to_json(checks[2]).text() == R"({"name":"job","status":"bad","message":"no such key"})");
@@ -59,17 +59,17 @@ TEST_CASE("a job that asks for more than there is is warned", "[tools][doctor]")
   job.pipeline.cpus = 1 << 20;
   job.pipeline.memory_bytes = std::uint64_t{1} << 60;
   const auto checks = check_machine(job);
-  CHECK(checks[0].verdict == Check::Verdict::kWarn);
-  CHECK(checks[2].verdict == Check::Verdict::kWarn);
+  CHECK(checks[0].verdict == Finding::Verdict::kWarn);
+  CHECK(checks[2].verdict == Finding::Verdict::kWarn);
 }
 
 TEST_CASE("a folder that is not there yet is judged by the one above it", "[tools][doctor]") {
   const test::TempDir dir;
-  CHECK(check_place("disk", "run.dir", dir.path("a/b/c")).verdict != Check::Verdict::kBad);
+  CHECK(check_place("disk", "run.dir", dir.path("a/b/c")).verdict != Finding::Verdict::kBad);
   CHECK(free_bytes(dir.path("a/b")) > 0);
   dir.write("file", "x");
-  const Check refused = check_place("disk", "run.dir", dir.path("file/below"));
-  CHECK(refused.verdict == Check::Verdict::kBad);
+  const Finding refused = check_place("disk", "run.dir", dir.path("file/below"));
+  CHECK(refused.verdict == Finding::Verdict::kBad);
   CHECK(refused.advice == "set run.dir to a folder of yours");
 }
 
@@ -78,10 +78,10 @@ TEST_CASE("a limit on open files below what is wanted is warned of", "[tools][do
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit low = {.rlim_cur = 100, .rlim_max = before.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
-  const Check enough = check_open_files(100);
-  const Check too_few = check_open_files(101);
+  const Finding enough = check_open_files(100);
+  const Finding too_few = check_open_files(101);
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(enough.verdict == Check::Verdict::kOk);
+  CHECK(enough.verdict == Finding::Verdict::kOk);
   CHECK(to_line(too_few) ==
         "warn  open files: 100 files may be open at once, the job may want 101 — raise the limit: "
         "ulimit -n 101");

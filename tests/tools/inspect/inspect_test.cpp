@@ -5,6 +5,7 @@
 #include "tools/inspect/op_list.h"
 #include "tools/inspect/record_report.h"
 #include "tools/inspect/text_table.h"
+#include "tuner/log/decision_log.h"
 
 #include "tests/support/catch.h"
 
@@ -21,6 +22,7 @@ TEST_CASE("files are told by what they hold, whatever their names", "[tools][ins
       {to_json(LoaderState()), "state"},
       {R"({"fingerprint": "f", "files": [{"name": "a", "bytes": 3, "digest": "d"}]})", "dataset"},
       {quarantine, "quarantine"},
+      {tuner::to_line(tuner::LogHeader()) + "\n", "decisions"},
       {"[dataset]\npaths = [\"a,b\", \"c,d\"]\n", "job"},
   };
   for (const auto& [content, kind] : cases) {

@@ -1,7 +1,11 @@
 #include "tools/job/job_file.h"
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tools/job/known_keys.h"
 
 #include "tests/support/catch.h"
 
@@ -26,6 +30,11 @@ std::string refusal(const std::string& text, const std::vector<std::string>& set
 
 const std::string kLeast = "[dataset]\npaths = [\"a.tsv\"]\n";
 
+/// With these lines below [trainer], the first of which is line 4.
+std::string trainer_refusal(const std::string& lines) {
+  return refusal(kLeast + "[trainer]\n" + lines + "\n");
+}
+
 }  // namespace
 
 TEST_CASE("a job that says least gets the defaults", "[tools][job]") {
@@ -37,7 +46,6 @@ TEST_CASE("a job that says least gets the defaults", "[tools][job]") {
   CHECK(job->pipeline.memory_bytes == 1000);
   CHECK(job->run.dir == "folder/.forebay");
   CHECK(job->trainer.checkpoint == "folder/checkpoints");
-  CHECK(job->notes.empty());
 }
 
 TEST_CASE("every kind of value reaches its place", "[tools][job]") {
@@ -124,7 +132,8 @@ TEST_CASE("a wrong job file is refused with place, key and what is wanted", "[to
       {"[trainer]\nlearning_rate = nan\n",
        "job.toml, line 4: trainer.learning_rate is nan, but must be a number from 1e-09 to 1000"},
       {"[trainer.model]\nx = 1\n",
-       "job.toml, line 3: trainer.model is a table, but must be dlrm | emulated | none"},
+       "job.toml, line 3: trainer.model is a table, but must be dlrm | dcn_v2 | wide_deep | deepfm "
+       "| emulated | none"},
       {"[order]\nseed = 2024-01-01\n",
        "job.toml, line 4: order.seed must be true or false, a number, a string, or a list of "
        "numbers "
@@ -138,6 +147,103 @@ TEST_CASE("a wrong job file is refused with place, key and what is wanted", "[to
        "one"},
   };
   for (const auto& [text, message] : cases) CHECK(refusal(kLeast + text) == message);
+}
+
+TEST_CASE("every wrong value of the trainer's keys is refused with what is allowed",
+          "[tools][job]") {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"model = \"gpt\"", "model = 3", "model = [\"dlrm\"]"},
+       "dlrm | dcn_v2 | wide_deep | deepfm | emulated | none"},
+      {{"step = \"soon\"", "step = -1", "step = \"61m\""},
+       "a time such as 250ms or 5s, from 0 ms to"},
+      {{"device = 1"}, "a string"},
+      {{"threads = 0", "threads = 5000", "threads = 1.5"}, "a whole number from 1 to 4096"},
+      {{"deterministic = 1", "deterministic = \"yes\""}, "true or false"},
+      {{"seed = -1", "seed = \"a\""}, "a whole number of at least 0"},
+      {{"optimizer = \"lamb\"", "optimizer = true"}, "sgd | adagrad | adam"},
+      {{"learning_rate = 0", "learning_rate = -1", "learning_rate = inf", "learning_rate = \"x\""},
+       "a number from 1e-09 to 1000"},
+      {{"warmup_steps = -1", "warmup_steps = 1.5", "warmup_steps = \"5s\""},
+       "a whole number from 0 to 1099511627776"},
+      {{"decay_start = -1", "decay_start = \"end\""}, "a whole number from 0 to 1099511627776"},
+      {{"decay_steps = -1", "decay_steps = 2199023255552"},
+       "a whole number from 0 to 1099511627776"},
+      {{"clip_norm = -0.5", "clip_norm = nan", "clip_norm = \"1\""},
+       "a number from 0 to 1000000000"},
+      {{"embedding_dim = 0", "embedding_dim = 4097"}, "a whole number from 1 to 4096"},
+      {{"bottom_mlp = [64, 0]", "bottom_mlp = 64", "bottom_mlp = [1.5]"},
+       "a list of whole numbers from 1 to 65536"},
+      {{"top_mlp = [-1]", "top_mlp = [\"a\"]"}, "a list of whole numbers from 1 to 65536"},
+      {{"cross_layers = 0", "cross_layers = 65"}, "a whole number from 1 to 64"},
+      {{"cross_rank = 0", "cross_rank = 16385"}, "a whole number from 1 to 16384"},
+      {{"max_table_rows = 0"}, "a whole number from 1 to 1099511627776"},
+      {{"table_optimizer = \"adam\"", "table_optimizer = 0"}, "sgd | adagrad | rowwise_adagrad"},
+      {{"pooling = \"max\"", "pooling = false"}, "sum | mean"},
+      {{"tables.storage = \"disk\"", "tables.storage = 1"}, "memory | hashed | tiered"},
+      {{"tables.memory = \"much\"", "tables.memory = 0", "tables.memory = \"1KiB\""},
+       "a size such as 512MiB, from 1 MiB to 1 PiB"},
+      {{"tables.admit_after = 0", "tables.admit_after = 256", "tables.admit_after = \"2\""},
+       "a whole number from 1 to 255"},
+      {{"tables.evict_after = -1", "tables.evict_after = 0.5"},
+       "a whole number from 0 to 1099511627776"},
+      {{"tables.device_memory = 0", "tables.device_memory = \"all\""},
+       "a size such as 512MiB, from 1 MiB to 1 PiB"},
+      {{"tables.placement = \"rows\""}, "auto | table | row | replicated"},
+      {{"evaluate = 3"}, "a list of strings"},
+      {{"evaluate_share = 1", "evaluate_share = -0.1", "evaluate_share = \"a tenth\""},
+       "a number from 0 to 0.99"},
+      {{"evaluate_every = -1", "evaluate_every = \"5m\""}, "a whole number from 0 to 1e+15"},
+      {{"evaluate_auc = \"rough\""}, "auto | exact | streaming"},
+      {{"early_stopping = -1", "early_stopping = true"}, "a whole number from 0 to 1000000000"},
+      {{"early_stopping_metric = \"ne\""}, "log_loss | auc"},
+      {{"tensorboard = true"}, "a string"},
+      {{"csv = 1"}, "a string"},
+      {{"log_every = 0"}, "a whole number from 1 to 1e+15"},
+      {{"checkpoint = 1"}, "a string"},
+      {{"checkpoint_every = \"often\"", "checkpoint_every = -1"},
+       "a time such as 250ms or 5s, from 0 ms to"},
+      {{"checkpoint_steps = -1", "checkpoint_steps = \"5m\""},
+       "a whole number from 0 to 1099511627776"},
+      {{"keep = 0", "keep = 1000001", "keep = \"all\""}, "a whole number from 1 to 1000000"},
+      {{"rank_timeout = 0", "rank_timeout = \"never\""},
+       "a time such as 250ms or 5s, from 1.0 s to"},
+  };
+  std::set<std::string> seen;
+  for (const auto& [settings, wanted] : cases) {
+    for (const std::string& setting : settings) {
+      const std::string key = "trainer." + setting.substr(0, setting.find(' '));
+      INFO(setting);
+      const std::string message = trainer_refusal(setting);
+      CHECK(message.starts_with("job.toml, line 4: " + key + " is "));
+      CHECK_THAT(message, Catch::Contains("but must be " + wanted));
+      seen.insert(key);
+    }
+  }
+  for (const KeyRule& rule : known_keys()) {
+    if (rule.name.starts_with("trainer.")) CHECK(seen.contains(std::string(rule.name)));
+  }
+}
+
+TEST_CASE("keys of the trainer that go together are refused where one is missing", "[tools][job]") {
+  CHECK_THAT(
+      trainer_refusal("evaluate_every = 5\n"),
+      Catch::Contains("trainer.evaluate_every") && Catch::Contains("set trainer.evaluate_share"));
+  CHECK_THAT(
+      trainer_refusal("early_stopping = 2\nevaluate_share = 0.1\n"),
+      Catch::Contains("trainer.early_stopping") && Catch::Contains("set trainer.evaluate_every"));
+  CHECK(trainer_refusal("early_stopping = 2\nevaluate_share = 0.1\nevaluate_every = 5\n") ==
+        "accepted");
+}
+
+TEST_CASE("a misspelt key of the trainer's tables names the nearest", "[tools][job]") {
+  for (const auto& [key, nearest] : {std::pair{"tables.admit", "trainer.tables.admit_after"},
+                                     std::pair{"tables.storge", "trainer.tables.storage"},
+                                     std::pair{"warmup", "trainer.warmup_steps"},
+                                     std::pair{"checkpoint_step", "trainer.checkpoint_steps"}}) {
+    const std::string message = trainer_refusal(std::string(key) + " = 1");
+    CHECK(message == "job.toml, line 4: unknown key trainer." + std::string(key) +
+                         "; did you mean " + nearest + "?");
+  }
 }
 
 TEST_CASE("a job that names no files, or a csv without columns, is refused", "[tools][job]") {
@@ -165,11 +271,17 @@ TEST_CASE("a --set without a key, a value or a transform is refused", "[tools][j
   CHECK(refusal(kLeast, {"order=1"}) == "--set order=1: order is a table; write [order]");
 }
 
-TEST_CASE("keys whose part is not built yet are accepted and named once", "[tools][job]") {
-  const auto job = read(kLeast + "[tuner]\npolicy = \"intune\"\n[cluster]\nlocal = true\n");
+TEST_CASE("the cluster's keys are read, and no worker at all is refused", "[tools][job]") {
+  const auto job = read(kLeast +
+                        "[cluster]\nlisten = \"tcp://127.0.0.1:0\"\nlocal = false\n"
+                        "min_workers = 2\nlease = \"2s\"\nplacement = \"near\"\n");
   REQUIRE(job);
-  CHECK(job->notes ==
-        std::vector<std::string>{"without effect in this version: cluster.local, tuner.policy"});
+  CHECK(job->cluster.used());
+  CHECK(job->cluster.min_workers == 2);
+  CHECK(job->cluster.lease == std::chrono::seconds(2));
+  CHECK(job->cluster.placement == "near");
+  CHECK(refusal(kLeast + "[cluster]\nlocal = false\n").find("no worker can join") !=
+        std::string::npos);
 }
 
 TEST_CASE("an allocation of more actors than pipeline.max_actors is refused", "[tools][job]") {

@@ -20,4 +20,10 @@ TEST_CASE("a key in the wrong table is near to its namesake", "[tools][nearest]"
   CHECK(did_you_mean("#", names).empty());
 }
 
+TEST_CASE("a key cut short is near to the whole one", "[tools][nearest]") {
+  const std::vector<std::string_view> names = {"trainer.tables", "trainer.warmup_steps"};
+  CHECK(nearest_of("trainer.warmup", names) == "trainer.warmup_steps");
+  CHECK(nearest_of("trainer.wa", names) == "trainer.tables");  // Too short to mean anything.
+}
+
 }  // namespace forebay

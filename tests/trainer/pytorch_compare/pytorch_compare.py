@@ -1,8 +1,9 @@
-"""The same model in plain PyTorch: the same weights and batches have to give the same losses.
+"""The same models in plain PyTorch: the same weights and batches have to give the same losses.
 
 usage: pytorch_compare.py TRACE_PROGRAM; exits 77 where there is no torch.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,6 +18,7 @@ except ImportError:
 STEPS_COMPARED = 20
 MOST_LOSS_DIFFERENCE = 1e-5
 MOST_AUC_DIFFERENCE = 0.002
+MOST_SCORE_DIFFERENCE = 1e-5
 
 
 class Trace:
@@ -42,42 +44,103 @@ class Trace:
         return labels, numbers, lengths, self.take(torch.int64, ids)
 
 
-class Dlrm(torch.nn.Module):
-    """Naumov et al. 2019, from torch.nn alone."""
+class Network(torch.nn.Module):
+    """Pools the ids of each field; what is done with the vectors is a subclass's `combine`. From torch.nn alone."""
 
-    def __init__(self, weights):
+    def __init__(self, weights, told):
         super().__init__()
-        self.bottom, self.top = self.mlp(weights, "bottom"), self.mlp(weights, "top")
+        self.dim = told["dim"]
+        mode = "mean" if told["mean"] else "sum"
         self.tables = torch.nn.ModuleList(
-            torch.nn.EmbeddingBag.from_pretrained(values.clone(), freeze=False, mode="sum")
+            torch.nn.EmbeddingBag.from_pretrained(values.clone(), freeze=False, mode=mode)
             for name, values in weights.items() if name.startswith("table."))
+        self.build(weights)
 
     @staticmethod
     def mlp(weights, name):
         layers = []
-        while f"{name}.{len(layers)}.weight" in weights:
-            values = weights[f"{name}.{len(layers)}.weight"]
+        while f"{name}.{len(layers) // 2}.weight" in weights:
+            values = weights[f"{name}.{len(layers) // 2}.weight"]
             layer = torch.nn.Linear(values.shape[1], values.shape[0])
             with torch.no_grad():
                 layer.weight.copy_(values)
-                layer.bias.copy_(weights[f"{name}.{len(layers)}.bias"])
-            layers.append(layer)
-        return torch.nn.ModuleList(layers)
+                layer.bias.copy_(weights[f"{name}.{len(layers) // 2}.bias"])
+            layers += [layer, torch.nn.ReLU()]
+        return torch.nn.Sequential(*(layers if name == "bottom" else layers[:-1]))
 
     def forward(self, numbers, lengths, ids):
-        for layer in self.bottom:
-            numbers = torch.relu(layer(numbers))
-        vectors = [numbers]
+        vectors = []
         for table, own, own_ids in zip(self.tables, lengths, ids.split(lengths.sum(1).tolist())):
             starts = torch.cumsum(own, 0) - own
             vectors.append(table(own_ids % table.num_embeddings, starts))
-        stacked = torch.stack(vectors, 1)
+        return self.combine(numbers, torch.stack(vectors, 1))
+
+
+class Dlrm(Network):
+    """Naumov et al. 2019."""
+
+    def build(self, weights):
+        self.bottom, self.top = self.mlp(weights, "bottom"), self.mlp(weights, "top")
+
+    def combine(self, numbers, vectors):
+        bottom = self.bottom(numbers)
+        stacked = torch.cat([bottom.unsqueeze(1), vectors], 1)
         products = torch.bmm(stacked, stacked.transpose(1, 2))
-        rows, columns = torch.tril_indices(len(vectors), len(vectors), offset=-1)
-        features = torch.cat([numbers, products[:, rows, columns]], 1)
-        for layer in self.top[:-1]:
-            features = torch.relu(layer(features))
-        return self.top[-1](features).squeeze(1)
+        rows, columns = torch.tril_indices(stacked.shape[1], stacked.shape[1], offset=-1)
+        return self.top(torch.cat([bottom, products[:, rows, columns]], 1)).squeeze(1)
+
+
+class DcnV2(Network):
+    """Wang et al. 2021, low-rank, between the MLPs of DLRM, as MLPerf has it."""
+
+    def build(self, weights):
+        self.bottom, self.top = self.mlp(weights, "bottom"), self.mlp(weights, "top")
+        self.cross = torch.nn.ParameterDict(
+            {name.replace(".", "_"): torch.nn.Parameter(values.clone())
+             for name, values in weights.items() if name.startswith("cross.")})
+
+    def combine(self, numbers, vectors):
+        first = x = torch.cat([self.bottom(numbers), vectors.flatten(1)], 1)
+        for layer in range(len(self.cross) // 3):
+            v, w, bias = (self.cross[f"cross_{layer}_{part}"] for part in ("v", "w", "bias"))
+            x = first * ((x @ v.T) @ w.T + bias) + x
+        return self.top(x).squeeze(1)
+
+
+class WideDeep(Network):
+    """Cheng et al. 2016."""
+
+    def build(self, weights):
+        self.wide = torch.nn.Parameter(weights["wide.weight"].clone())
+        self.deep = self.mlp(weights, "deep")
+
+    def combine(self, numbers, vectors):
+        deep = self.deep(torch.cat([numbers, vectors[:, :, :self.dim].flatten(1)], 1)).squeeze(1)
+        return deep + numbers @ self.wide + vectors[:, :, self.dim].sum(1)
+
+
+class DeepFm(WideDeep):
+    """Guo et al. 2017; the second order pair by pair."""
+
+    def combine(self, numbers, vectors):
+        logits = super().combine(numbers, vectors)
+        fields = vectors[:, :, :self.dim].unbind(1)
+        for i, field in enumerate(fields):
+            for other in fields[:i]:
+                logits = logits + (field * other).sum(1)
+        return logits
+
+
+NETWORKS = {"dlrm": Dlrm, "dcn_v2": DcnV2, "wide_deep": WideDeep, "deepfm": DeepFm}
+
+
+def optimizers(name, model):
+    """The dense part's and the tables'."""
+    tables = list(model.tables.parameters())
+    own = {id(table) for table in tables}
+    dense = [parameter for parameter in model.parameters() if id(parameter) not in own]
+    make = {"sgd": torch.optim.SGD, "adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam}
+    return [make[name](dense, lr=1), make["sgd" if name == "sgd" else "adagrad"](tables, lr=1)]
 
 
 def auc(scores, labels):
@@ -89,20 +152,36 @@ def auc(scores, labels):
     return float((below + not_above).mean() / 2 / len(negatives))
 
 
-def compare(trace):
+def exported_agrees(folder, batch, scores):
+    """Whether the exported model gives the scores that the trainer gave."""
+    model = torch.jit.load(str(folder / "model.pt"))
+    numbers, lengths, ids = batch
+    told = json.loads(model.forebay)
+    assert len(told["dense"]) == numbers.shape[1] and len(told["tables"]) == lengths.shape[0], told
+    with torch.no_grad():
+        apart = (model(numbers, ids, lengths.int()) - torch.tensor(scores)).abs().max().item()
+    print(f"  exported: scores differ by at most {apart:.1e}")
+    return apart <= MOST_SCORE_DIFFERENCE
+
+
+def compare(folder, network, optimizer):
+    trace = Trace(folder)
     told = trace.told
     weights = {tensor["name"]: trace.take(torch.float32, *tensor["shape"]) for tensor in told["tensors"]}
-    model = Dlrm(weights)
-    make = {"sgd": torch.optim.SGD, "adagrad": torch.optim.Adagrad}[told["optimizer"]]
-    optimizer = make(model.parameters(), lr=told["learning_rate"])
+    model = NETWORKS[network](weights, told)
+    both = optimizers(optimizer, model)
     losses, scores, labels = [], [], []
     for number, ids in enumerate(told["ids"]):
         clicked, *batch = trace.take_batch(ids)
         if number < len(told["losses"]):
-            optimizer.zero_grad()
             loss = torch.nn.functional.binary_cross_entropy_with_logits(model(*batch), clicked)
+            model.zero_grad()
             loss.backward()
-            optimizer.step()
+            if told["clip_norm"] > 0:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), told["clip_norm"])
+            for one in both:
+                one.param_groups[0]["lr"] = told["learning_rates"][number]
+                one.step()
             losses.append(loss.item())
         else:
             with torch.no_grad():
@@ -110,18 +189,24 @@ def compare(trace):
             labels.append(clicked)
     apart = max(abs(a - b) for a, b in zip(losses[:STEPS_COMPARED], told["losses"]))
     theirs = auc(torch.cat(scores), torch.cat(labels))
-    print(f"{told['optimizer']}: losses of {STEPS_COMPARED} steps differ by at most {apart:.1e} "
+    print(f"{network}, {optimizer}: losses of {STEPS_COMPARED} steps differ by at most {apart:.1e} "
           f"({losses[0]:.4f} to {losses[-1]:.4f} in {len(losses)}); AUC {told['auc']:.5f}, PyTorch {theirs:.5f}")
-    return apart <= MOST_LOSS_DIFFERENCE and abs(theirs - told["auc"]) <= MOST_AUC_DIFFERENCE
+    exported = exported_agrees(folder, batch, told["scores"])
+    return exported and apart <= MOST_LOSS_DIFFERENCE and abs(theirs - told["auc"]) <= MOST_AUC_DIFFERENCE
 
 
 def main():
-    torch.set_num_threads(2)
+    torch.set_num_threads(1)
+    runs = [(network, optimizer) for network in NETWORKS for optimizer in ("sgd", "adagrad", "adam")]
+    # Not Adagrad: it makes a step of a gradient that is all rounding, where a unit comes to life.
+    runs += [(network, "sgd", "mean") for network in NETWORKS]
+    runs += [("dlrm", "sgd", "clip"), ("dcn_v2", "adam", "clip", "mean")]
     same = []
-    for optimizer in ("sgd", "adagrad"):
+    for network, optimizer, *options in runs:
         with tempfile.TemporaryDirectory(prefix="forebay-compare-") as folder:
-            subprocess.run([sys.argv[1], folder, optimizer], check=True)
-            same.append(compare(Trace(pathlib.Path(folder))))
+            subprocess.run([sys.argv[1], folder, network, optimizer, *options], check=True,
+                           env={**os.environ, "OMP_WAIT_POLICY": "passive", "OPENBLAS_NUM_THREADS": "1"})
+            same.append(compare(pathlib.Path(folder), network, optimizer))
     sys.exit(0 if all(same) else 1)
 
 

@@ -1,11 +1,14 @@
-// Trains a small DLRM and writes down all that another implementation needs to do the same:
-// trace FOLDER sgd|adagrad. In FOLDER, values.bin has the initial weights, then each batch's
-// labels, dense values, lengths and ids; trace.json says how many of each, and what came out.
+// Trains a small model and writes down all that another implementation needs to do the same:
+// trace FOLDER NETWORK OPTIMIZER [mean] [clip]. In FOLDER, values.bin has the initial weights, then
+// each batch's labels, dense values, lengths and ids; trace.json says how many of each, and what
+// came out.
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,7 +17,9 @@
 
 #include "core/base/check.h"
 #include "tests/trainer/click_batches.h"
+#include "tests/trainer/state_values.h"
 #include "trainer/evaluation.h"
+#include "trainer/torch/export.h"
 #include "trainer/torch/models.h"
 
 using namespace forebay;
@@ -33,31 +38,62 @@ void write(std::ofstream& file, const T* values, std::size_t count) {
              static_cast<std::streamsize>(count * sizeof(T)));
 }
 
-TrainerSpec spec_of(const std::string& optimizer) {
+const std::map<std::string, TrainerSpec::ModelKind> kNetworks = {
+    {"dlrm", TrainerSpec::ModelKind::kDlrm},
+    {"dcn_v2", TrainerSpec::ModelKind::kDcnV2},
+    {"wide_deep", TrainerSpec::ModelKind::kWideDeep},
+    {"deepfm", TrainerSpec::ModelKind::kDeepFm}};
+
+struct Method {
+  TrainerSpec::Optimizer optimizer;
+  TrainerSpec::TableOptimizer tables;
+  double learning_rate;
+};
+// With Adam tables have Adagrad, which PyTorch has too; row-wise it has not.
+const std::map<std::string, Method> kMethods = {
+    {"sgd", {TrainerSpec::Optimizer::kSgd, TrainerSpec::TableOptimizer::kSgd, 0.1}},
+    {"adagrad", {TrainerSpec::Optimizer::kAdagrad, TrainerSpec::TableOptimizer::kAdagrad, 0.01}},
+    {"adam", {TrainerSpec::Optimizer::kAdam, TrainerSpec::TableOptimizer::kAdagrad, 0.003}}};
+
+TrainerSpec spec_of(const std::string& network, const std::string& optimizer,
+                    const std::set<std::string>& options) {
   TrainerSpec spec;
-  const bool sgd = optimizer == "sgd";
-  spec.optimizer = sgd ? TrainerSpec::Optimizer::kSgd : TrainerSpec::Optimizer::kAdagrad;
-  spec.learning_rate = sgd ? 0.1 : 0.01;
+  const Method& method = kMethods.at(optimizer);
+  spec.model = kNetworks.at(network);
+  spec.optimizer = method.optimizer;
+  spec.table_optimizer = method.tables;
+  spec.learning_rate = method.learning_rate;
   spec.max_table_rows = 300;  // Below the ids there are: some share a row.
-  spec.bottom_mlp = {32, 16};
+  if (network == "dlrm" || network == "dcn_v2") spec.bottom_mlp = {32, 16};
   spec.top_mlp = {64, 32, 1};
+  spec.cross_layers = 2;
+  spec.cross_rank = 24;
   spec.threads = 2;
+  if (options.contains("mean")) spec.pooling = TrainerSpec::Pooling::kMean;
+  if (options.contains("clip")) {
+    spec.clip_norm = 0.1;
+    spec.warmup_steps = 10;
+    spec.decay_start = 50;
+    spec.decay_steps = 100;
+  }
   return spec;
 }
 
-ModelShape shape_for(const TrainerSpec& spec) {
+Schema schema() {
   Schema schema;
   for (std::size_t i = 0; i < kData.dense; ++i) schema.dense.push_back("d");
   for (std::size_t i = 0; i < kData.sparse; ++i) schema.sparse.push_back({"s", 0});
-  return shape_of(spec, schema).value();
+  return schema;
 }
+
+ModelShape shape_for(const TrainerSpec& spec) { return shape_of(spec, schema()).value(); }
 
 nlohmann::json write_weights(Model& model, std::ofstream& file) {
   nlohmann::json tensors = nlohmann::json::array();
-  for (const StateTensor& tensor : model.state()) {
+  for (const auto& [tensor, weights] : test::state_of(model)) {
     if (tensor.part != StateTensor::Part::kWeights) continue;
     tensors.push_back({{"name", tensor.name}, {"shape", tensor.shape}});
-    write(file, tensor.values.data(), tensor.values.size());
+    write(file, weights.data(), weights.size());
   }
   return tensors;
 }
@@ -70,16 +106,19 @@ std::uint64_t write_batch(const Batch& batch, std::ofstream& file) {
   return batch.num_ids;
 }
 
-void trace(const std::string& folder, const std::string& optimizer) {
+void trace(const std::string& folder, const TrainerSpec& spec) {
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);
   const ClickBatches batches(pool, kData);
-  const TrainerSpec spec = spec_of(optimizer);
-  auto model = make_cpu_dlrm(spec, shape_for(spec)).value();
+  auto model = make_cpu_model(spec, shape_for(spec)).value();
   std::ofstream values(folder + "/values.bin", std::ios::binary);
-  nlohmann::json told{{"optimizer", optimizer}, {"learning_rate", spec.learning_rate},
-                      {"rows", kData.rows},     {"dense", kData.dense},
-                      {"sparse", kData.sparse}, {"tensors", write_weights(*model, values)}};
+  nlohmann::json told{{"rows", kData.rows},
+                      {"dense", kData.dense},
+                      {"sparse", kData.sparse},
+                      {"dim", spec.embedding_dim},
+                      {"mean", spec.pooling == TrainerSpec::Pooling::kMean},
+                      {"clip_norm", spec.clip_norm},
+                      {"tensors", write_weights(*model, values)}};
   Evaluation evaluation;
   std::vector<float> scores(kData.rows);
   for (std::uint64_t number = 0; number < kSteps + kHeldOut; ++number) {
@@ -87,11 +126,16 @@ void trace(const std::string& folder, const std::string& optimizer) {
     told["ids"].push_back(write_batch(*batch, values));
     if (number < kSteps) {
       told["losses"].push_back(model->step(*batch).value());
+      told["learning_rates"].push_back(model->learning_rate().value());
     } else {
       FOREBAY_CHECK(model->predict(*batch, scores).has_value());
       FOREBAY_CHECK(evaluation.add(scores, {batch->labels, batch->rows}).has_value());
     }
   }
+  // Of the last batch, which the exported model has to score alike.
+  told["scores"] = scores;
+  const ModelDescription description = describe(spec, shape_for(spec), schema());
+  FOREBAY_CHECK(export_model(description, *model->snapshot().value(), {folder + "/model.pt"}));
   told["auc"] = evaluation.finish().auc.value();
   std::ofstream(folder + "/trace.json") << told;
   FOREBAY_CHECK(values.flush().good());
@@ -100,10 +144,11 @@ void trace(const std::string& folder, const std::string& optimizer) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: trace FOLDER sgd|adagrad\n");
+  if (count < 4 || !kNetworks.contains(arguments[2]) || !kMethods.contains(arguments[3])) {
+    std::fprintf(stderr, "usage: trace FOLDER NETWORK OPTIMIZER [mean] [clip]\n");
     return EXIT_FAILURE;
   }
-  trace(arguments[1], arguments[2]);
+  const std::set<std::string> options(arguments + 4, arguments + count);
+  trace(arguments[1], spec_of(arguments[2], arguments[3], options));
   return EXIT_SUCCESS;
 }

@@ -1,7 +1,6 @@
 #include "trainer/torch/embedding_tables.h"
 
-#include <algorithm>
-#include <cmath>
+#include "trainer/embedding/memory_tables.h"
 
 #include "tests/support/catch.h"
 
@@ -9,19 +8,25 @@ using namespace forebay;
 
 namespace {
 
-/// One feature, dim 2, three rows whose weights are 10·row + column; a batch of bags.
+using Optimizer = TrainerSpec::TableOptimizer;
+using Pooling = TrainerSpec::Pooling;
+
+/// One feature, rows of two weights which are 10·row + column; a batch of bags.
 struct TableFixture {
-  explicit TableFixture(TrainerSpec::Optimizer optimizer = TrainerSpec::Optimizer::kSgd)
-      : tables(shape(), {optimizer, 0.5f}, 1) {
-    tables.append_state(state);
-    for (std::size_t i = 0; i < 6; ++i)
-      state[0].values[i] = static_cast<float>(10 * (i / 2) + i % 2);
+  explicit TableFixture(Optimizer optimizer = Optimizer::kSgd, Pooling pooling = Pooling::kSum) {
+    auto room = std::make_unique<CopyRoom>(1024, 1024);
+    const std::size_t state = state_width(optimizer, 2);
+    const TableLayout layout{.rows = {3}, .width = 2, .dim = 2, .state_width = state, .seed = 1};
+    auto storage = std::make_unique<MemoryTables>(layout, *room);
+    arena = &storage->arena(0);
+    for (std::size_t i = 0; i < 6; ++i) {
+      arena->weights()[i] = static_cast<float>(10 * (i / 2) + i % 2);
+    }
+    tables = std::make_unique<EmbeddingTables>(std::move(room), std::move(storage),
+                                               EmbeddingTables::Rule{optimizer, pooling});
   }
 
-  static ModelShape shape() { return {.table_rows = {3}, .embedding_dim = 2}; }
-
-  /// Lays the batch out in shares of two rows.
-  void lay_out(std::vector<std::int32_t> bag_lengths, std::vector<std::int64_t> bag_ids) {
+  const BatchRows& begin(std::vector<std::int32_t> bag_lengths, std::vector<std::int64_t> bag_ids) {
     lengths = std::move(bag_lengths);
     ids = std::move(bag_ids);
     batch.rows = lengths.size();
@@ -29,92 +34,102 @@ struct TableFixture {
     batch.num_ids = ids.size();
     batch.lengths = lengths.data();
     batch.ids = ids.data();
-    tables.begin_layout(batch, 2, layout);
-    tables.lay_out(batch, 0, 2, layout);
+    auto begun = tables->begin(batch);
+    REQUIRE(begun);
+    return **begun;
   }
 
-  std::vector<float> weights() const { return {state[0].values.begin(), state[0].values.end()}; }
+  void step(const std::vector<float>& gradients, float rate = 0.5f) {
+    const BatchRows& rows = begin(lengths, ids);
+    tables->add_up(0, batch, rows, gradients.data());
+    tables->apply(0, rows, rate);
+    tables->end();
+  }
 
-  EmbeddingTables tables;
-  std::vector<StateTensor> state;
+  std::vector<float> pooled() {
+    const BatchRows& rows = begin(lengths, ids);
+    std::vector<float> out(3 * lengths.size(), -1);
+    CHECK(tables->pool(0, rows, 0, lengths, out.data(), 3) == ids.size());
+    tables->end();
+    return out;
+  }
+
+  std::vector<float> weights() const { return {arena->weights(), arena->weights() + 6}; }
+
+  std::unique_ptr<EmbeddingTables> tables;
+  RowArena* arena = nullptr;
   std::vector<std::int32_t> lengths;
   std::vector<std::int64_t> ids;
   Batch batch;
-  IdLayout layout;
 };
 
 }  // namespace
 
-TEST_CASE("ids are folded into a table by their positive modulus", "[trainer][embedding]") {
-  TableFixture fixture;
-  fixture.lay_out({1, 1, 1, 1, 2}, {0, 3, -1, -4, 5, INT64_MIN});
-  // -2⁶³ = 3·(-3074457345618258603) + 1.
-  CHECK(fixture.layout.table_rows == std::vector<std::int32_t>{0, 0, 2, 2, 2, 1});
-  CHECK(fixture.layout.share_starts == std::vector<std::size_t>{0, 2, 4});
-}
-
-TEST_CASE("a table of a power of two folds the same way", "[trainer][embedding]") {
-  EmbeddingTables tables({.table_rows = {8}, .embedding_dim = 1}, {}, 1);
-  std::vector<std::int32_t> lengths = {4};
-  std::vector<std::int64_t> ids = {7, 8, -1, INT64_MIN};
-  Batch batch;
-  batch.rows = batch.sparse_features = 1;
-  batch.num_ids = 4;
-  batch.lengths = lengths.data();
-  batch.ids = ids.data();
-  IdLayout layout;
-  tables.begin_layout(batch, 1, layout);
-  tables.lay_out(batch, 0, 1, layout);
-  CHECK(layout.table_rows == std::vector<std::int32_t>{7, 0, 7, 0});
-}
-
 TEST_CASE("a bag is the sum of its rows, an empty one zero", "[trainer][embedding]") {
   TableFixture fixture;
-  fixture.lay_out({2, 0, 1}, {1, 2, 0});
-  std::vector<float> out(9, -1);
-  const auto used = fixture.tables.pool(0, {fixture.batch.lengths, 3},
-                                        fixture.layout.table_rows.data(), out.data(), 3);
-  CHECK(used == 3);
-  CHECK(out == std::vector<float>{30, 32, -1, 0, 0, -1, 0, 1, -1});
+  fixture.lengths = {2, 0, 1};
+  fixture.ids = {1, 2, 0};
+  CHECK(fixture.pooled() == std::vector<float>{30, 32, -1, 0, 0, -1, 0, 1, -1});
+}
+
+TEST_CASE("a bag may be the mean of its rows", "[trainer][embedding]") {
+  TableFixture fixture(Optimizer::kSgd, Pooling::kMean);
+  fixture.lengths = {2, 0, 1};
+  fixture.ids = {1, 2, 0};
+  CHECK(fixture.pooled() == std::vector<float>{15, 16, -1, 0, 0, -1, 0, 1, -1});
 }
 
 TEST_CASE("plain descent moves each row by the sum of its gradients", "[trainer][embedding]") {
   // Row 1 is in bags 0 and 2: gradients (1,2) + (5,6), halved by the rate.
   TableFixture fixture;
-  fixture.lay_out({1, 1, 1}, {1, 2, 1});
-  auto scratch = fixture.tables.make_scratch();
-  const std::vector<float> gradients = {1, 2, 3, 4, 5, 6};
-  fixture.tables.update(0, fixture.batch, fixture.layout, gradients.data(), scratch);
+  fixture.lengths = {1, 1, 1};
+  fixture.ids = {1, 2, 1};
+  fixture.step({1, 2, 3, 4, 5, 6});
   CHECK(fixture.weights() == std::vector<float>{0, 1, 7, 7, 18.5, 19});
-  fixture.tables.update(0, fixture.batch, fixture.layout, gradients.data(), scratch);
+  fixture.step({1, 2, 3, 4, 5, 6});
   CHECK(fixture.weights() == std::vector<float>{0, 1, 4, 3, 17, 17});
+}
+
+TEST_CASE("the rows of a mean take their share of its gradient", "[trainer][embedding]") {
+  TableFixture fixture(Optimizer::kSgd, Pooling::kMean);
+  fixture.lengths = {2, 1};
+  fixture.ids = {0, 1, 1};
+  fixture.step({4, 8, 1, 1}, 1);
+  // Row 0: half of (4, 8). Row 1: the other half and (1, 1).
+  CHECK(fixture.weights() == std::vector<float>{-2, -3, 7, 6, 20, 21});
 }
 
 TEST_CASE("adagrad squares the sum of a row's gradients, not each of them",
           "[trainer][embedding]") {
   // Row 0 twice, gradients 1 and 3: the sum 4, its square 16; a step of 0.5·4/4.
-  TableFixture fixture(TrainerSpec::Optimizer::kAdagrad);
-  fixture.lay_out({1, 1}, {0, 3});
-  auto scratch = fixture.tables.make_scratch();
-  const std::vector<float> gradients = {1, 0, 3, 0};
-  fixture.tables.update(0, fixture.batch, fixture.layout, gradients.data(), scratch);
-  REQUIRE(fixture.state.size() == 2);
-  CHECK(fixture.state[1].values[0] == 16);
+  TableFixture fixture(Optimizer::kAdagrad);
+  fixture.lengths = {1, 1};
+  fixture.ids = {0, 3};
+  fixture.step({1, 0, 3, 0});
+  CHECK(fixture.arena->state()[0] == 16);
   CHECK(fixture.weights() == std::vector<float>{-0.5, 1, 10, 11, 20, 21});
 }
 
-TEST_CASE("tables start within the published bounds, alike for a seed", "[trainer][embedding]") {
-  const ModelShape shape{.table_rows = {100}, .embedding_dim = 16};
-  std::vector<StateTensor> one, same, other;
-  const EmbeddingTables a(shape, {}, 1), b(shape, {}, 1), c(shape, {}, 2);
-  a.append_state(one);
-  b.append_state(same);
-  c.append_state(other);
-  const auto [low, high] = std::minmax_element(one[0].values.begin(), one[0].values.end());
-  CHECK(*low >= -0.1f);
-  CHECK(*low < -0.099f);
-  CHECK(*high <= 0.1f);
-  CHECK(*high > 0.099f);
-  CHECK(std::ranges::equal(one[0].values, same[0].values));
-  CHECK_FALSE(std::ranges::equal(one[0].values, other[0].values));
+TEST_CASE("row-wise adagrad keeps the mean square of a row's gradient", "[trainer][embedding]") {
+  // (4, 4) has the mean square 16, then 32 with it: steps of 0.5·4/4 and 0.5·4/√32.
+  TableFixture fixture(Optimizer::kRowwiseAdagrad);
+  fixture.lengths = {1, 1};
+  fixture.ids = {1, 1};
+  fixture.step({1, 3, 3, 1});
+  CHECK(fixture.arena->state()[1] == 16);
+  CHECK(fixture.weights() == std::vector<float>{0, 1, 9.5, 10.5, 20, 21});
+  fixture.step({1, 3, 3, 1});
+  CHECK(fixture.arena->state()[1] == 32);
+  CHECK(fixture.weights()[2] == Approx(9.5 - 0.5 * 4 / std::sqrt(32.0)));
+}
+
+TEST_CASE("sums may be scaled before they are applied", "[trainer][embedding]") {
+  TableFixture fixture;
+  const BatchRows& rows = fixture.begin({1, 1}, {2, 2});
+  const std::vector<float> gradients = {1, 2, 3, 4};
+  fixture.tables->add_up(0, fixture.batch, rows, gradients.data());
+  for (float& sum : fixture.tables->sums(0)) sum /= 4;
+  fixture.tables->apply(0, rows, 1);
+  fixture.tables->end();
+  CHECK(fixture.weights() == std::vector<float>{0, 1, 10, 11, 19, 19.5});
 }

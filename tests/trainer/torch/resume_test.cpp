@@ -1,7 +1,9 @@
 #include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
+#include "tests/trainer/state_values.h"
 #include "trainer/checkpoint.h"
+#include "trainer/saving/saver.h"
 #include "trainer/torch/models.h"
 #include "trainer/train_loop.h"
 
@@ -27,29 +29,20 @@ struct ResumeFixture {
 
   std::unique_ptr<Model> model() const {
     const Schema schema{.dense = {"a", "b", "c", "d"}, .sparse = {{"e"}, {"f"}, {"g"}}};
-    return make_cpu_dlrm(spec, shape_of(spec, schema).value()).value();
+    return make_cpu_model(spec, shape_of(spec, schema).value()).value();
   }
 
   /// Trains from `options.start` to batch `end` of 12, saving at the end.
   TrainProgress train(Model& model, TrainLoop::Options options, std::uint64_t end) {
     auto store = CheckpointStore::open(temp.path()).value();
-    options.save = [&](const TrainProgress& progress) -> Status {
-      auto saved = store.save(model, {{progress.position, "f", {}}, progress.losses});
-      if (!saved) return pass(saved);
-      return {};
-    };
     test::ClickBatches source(pool, {.rows = 100, .batches = end, .first = options.start.batches});
-    return TrainLoop(model, source, clock, options).run(stop).value();
+    const TrainProgress progress = TrainLoop(model, source, clock, options).run(stop).value();
+    Saver saver(store, clock, {});
+    const auto ended = saver.finish(model, {{progress.position, "f", {}}, progress.losses});
+    CHECK(ended.batches_lost == 0);
+    return progress;
   }
 };
-
-std::vector<float> values_of(Model& model) {
-  std::vector<float> all;
-  for (const StateTensor& tensor : model.state()) {
-    all.insert(all.end(), tensor.values.begin(), tensor.values.end());
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -65,12 +58,11 @@ TEST_CASE_METHOD(ResumeFixture, "training that is resumed ends with the bits of 
   train(*first, {}, 5);
   spec.seed = 7;  // Weights that the checkpoint has to replace.
   auto resumed = model();
-  auto found = store.find_last();
+  auto found = store.restore_last(*resumed, [](const Checkpoint&) { return Status(); });
   REQUIRE(found);
   REQUIRE(found->checkpoint);
   const TrainState& state = found->checkpoint->state;
   CHECK(state.loader.position.batches == 5);
-  REQUIRE(store.load(*found->checkpoint, *resumed));
   TrainLoop::Options options;
   options.start = state.loader.position;
   options.losses = state.losses;
@@ -79,6 +71,6 @@ TEST_CASE_METHOD(ResumeFixture, "training that is resumed ends with the bits of 
   CHECK(progress.batches == 7);
   CHECK(progress.position == expected.position);
   CHECK(progress.losses == expected.losses);
-  CHECK(values_of(*resumed) == values_of(*whole));
-  CHECK(values_of(*resumed) != values_of(*first));
+  CHECK(test::state_of(*resumed) == test::state_of(*whole));
+  CHECK(test::state_of(*resumed) != test::state_of(*first));
 }

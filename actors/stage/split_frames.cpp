@@ -1,0 +1,95 @@
+#include "actors/stage/split_frames.h"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/wire/codec.h"
+
+namespace forebay {
+
+template <>
+struct WireField<BadRow> {
+  static auto fields(auto& row) {
+    return std::tie(row.file, row.offset, row.line, row.reason, row.text);
+  }
+  static void write(Encoder& encoder, const BadRow& row) { write_fields(encoder, fields(row)); }
+  static bool read(Decoder& decoder, BadRow& row) { return read_fields(decoder, fields(row)); }
+};
+
+namespace {
+
+/// What travels beside the columns. Fields are append-only.
+struct SplitRest {
+  std::uint64_t number = 0;
+  std::uint64_t filtered = 0;
+  std::vector<BadRow> bad;
+  std::vector<std::int64_t> times;  // each stage's begin and end, then when it was sent
+  static auto fields(auto& self) {
+    return std::tie(self.number, self.filtered, self.bad, self.times);
+  }
+};
+
+constexpr std::size_t kTimes = 2 * std::tuple_size_v<decltype(SplitTimes::stages)> + 1;
+constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // Sums of two do not overflow.
+
+std::vector<std::int64_t> listed(const SplitTimes& times) {
+  std::vector<std::int64_t> list;
+  list.reserve(kTimes);
+  for (const SplitTimes::Span& stage : times.stages) {
+    list.push_back(stage.begin.count());
+    list.push_back(stage.end.count());
+  }
+  list.push_back(times.sent.count());
+  return list;
+}
+
+SplitTimes times_of(const std::vector<std::int64_t>& list) {
+  SplitTimes times;
+  for (std::size_t i = 0; i < times.stages.size(); ++i) {
+    times.stages[i] = {SplitTimes::Time(list[2 * i]), SplitTimes::Time(list[2 * i + 1])};
+  }
+  times.sent = SplitTimes::Time(list.back());
+  return times;
+}
+
+Status check(const SplitRest& rest, std::size_t files) {
+  for (const BadRow& row : rest.bad) {
+    if (row.file >= files) {
+      return fail(Code::kCorrupt, "split with a damaged row of a file that the dataset lacks: " +
+                                      std::to_string(row.file));
+    }
+    if (row.text.size() > BadRow::kMaxText) {
+      return fail(Code::kCorrupt, "split with too long a damaged row: " +
+                                      std::to_string(row.text.size()) + " bytes");
+    }
+  }
+  const bool possible = std::all_of(rest.times.begin(), rest.times.end(),
+                                    [](std::int64_t time) { return time >= 0 && time <= kLatest; });
+  if (rest.times.size() != kTimes || !possible) {
+    return fail(Code::kCorrupt, "split with impossible times of its stages");
+  }
+  return {};
+}
+
+}  // namespace
+
+Frames pack_split(const ColumnSplit& split, const PackOptions& options, BufferPool& pool) {
+  WireBuffer rest;
+  encode_value(SplitRest{split.id.number, split.filtered, split.bad, listed(split.times)}, rest);
+  return pack_columns(split.columns, rest.bytes(), options, pool);
+}
+
+Result<UnpackedSplit> unpack_split(const Frames& frames, const SplitLimits& limits,
+                                   BufferPool& pool) {
+  auto unpacked = unpack_columns(frames, limits.columns, pool);
+  if (!unpacked) return pass(unpacked);
+  auto rest = decode_value<SplitRest>("split", unpacked->extra);
+  if (!rest) return pass(rest);
+  if (auto status = check(*rest, limits.files); !status) return pass(status);
+  return UnpackedSplit{rest->number, std::move(unpacked->columns), std::move(rest->bad),
+                       rest->filtered, times_of(rest->times)};
+}
+
+}  // namespace forebay

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "actors/stage/split.h"
+#include "core/base/result.h"
+#include "core/data/buffer_pool.h"
+#include "core/wire/column_frames.h"
+#include "core/wire/frame.h"
+
+namespace forebay {
+
+/// Packs a finished split for another process: its columns, its damaged rows and its counts, in
+/// frames that `pool` must outlive.
+Frames pack_split(const ColumnSplit& split, const PackOptions& options, BufferPool& pool);
+
+/// What a receiver is ready to take.
+struct SplitLimits {
+  UnpackLimits columns;
+  std::size_t files = 0;  ///< Of the dataset: damaged rows name one of these.
+};
+
+/// A split as another process made it: what Pipeline::accept takes.
+struct UnpackedSplit {
+  std::uint64_t number = 0;
+  ColumnSet columns;  ///< Packed.
+  std::vector<BadRow> bad;
+  std::uint64_t filtered = 0;
+  SplitTimes times = {};  ///< By the sender's clock.
+};
+
+/// Reads what pack_split made, in place. kCorrupt says what is wrong.
+Result<UnpackedSplit> unpack_split(const Frames& frames, const SplitLimits& limits,
+                                   BufferPool& pool);
+
+}  // namespace forebay

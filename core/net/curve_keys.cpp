@@ -1,0 +1,139 @@
+#include "core/net/curve_keys.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <zmq.h>
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kKeyLetters = 40;
+
+Error trouble(const std::string& path, const std::string& what) {
+  return {Code::kInvalid, "key file " + path + ": " + what};
+}
+
+std::string system_says() { return std::generic_category().message(errno); }
+
+Status write_key(const std::string& path, const std::string& key, mode_t mode) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (file < 0) return tl::unexpected<Error>(trouble(path, system_says()));
+  const std::string line = key + '\n';
+  const bool written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  if (::close(file) == 0 && written) return {};
+  return tl::unexpected<Error>(trouble(path, "cannot be written"));
+}
+
+bool is_key(const std::string& text) {
+  std::array<std::uint8_t, 32> bytes{};
+  return text.size() == kKeyLetters && zmq_z85_decode(bytes.data(), text.c_str()) != nullptr;
+}
+
+/// At most a key and a line's end are read, whatever the file is.
+Result<std::string> read_key(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) {
+    const Code code = errno == ENOENT ? Code::kNotFound : Code::kInvalid;
+    return fail(code, "key file " + path + ": " + system_says());
+  }
+  std::array<char, kKeyLetters + 2> letters{};
+  const ssize_t size = ::read(file, letters.data(), letters.size());
+  ::close(file);
+  std::string key(letters.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
+  if (!key.empty() && key.back() == '\n') key.pop_back();
+  if (is_key(key)) return key;
+  return tl::unexpected<Error>(trouble(path, "is no key: wants 40 letters of Z85"));
+}
+
+Result<std::string> read_secret(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
+    return tl::unexpected<Error>(trouble(path, "others can read this secret; chmod 600 it"));
+  }
+  return read_key(path);
+}
+
+Status write_pair(const std::string& stem, const KeyPair& pair) {
+  if (Status status = write_key(stem + ".key", pair.public_key, 0644); !status) return status;
+  return write_key(stem + ".key_secret", pair.secret_key, 0600);
+}
+
+Status write_new_pair(const std::string& stem, std::string& public_key) {
+  Result<KeyPair> pair = KeyPair::generate();
+  if (!pair) return pass(pair);
+  public_key = pair->public_key;
+  return write_pair(stem, *pair);
+}
+
+}  // namespace
+
+Result<KeyPair> KeyPair::generate() {
+  std::array<char, kKeyLetters + 1> open{};
+  std::array<char, kKeyLetters + 1> secret{};
+  if (zmq_curve_keypair(open.data(), secret.data()) != 0) {
+    return fail(Code::kUnavailable, "this libzmq was built without CURVE");
+  }
+  return KeyPair{open.data(), secret.data()};
+}
+
+Status CurveKeys::create(const std::string& folder) {
+  std::error_code error;
+  if (fs::exists(folder, error)) {
+    return fail(Code::kInvalid, "folder " + folder + " is there already; name a new one for keys");
+  }
+  fs::create_directories(folder + "/clients", error);
+  if (error) return fail(Code::kInvalid, "folder " + folder + ": " + error.message());
+  fs::permissions(folder, fs::perms::owner_all, error);
+  std::string public_key;
+  if (Status status = write_new_pair(folder + "/server", public_key); !status) return status;
+  return add_client(folder, "client");
+}
+
+Status CurveKeys::add_client(const std::string& folder, const std::string& name) {
+  if (name.empty() || name.find('/') != std::string::npos || name == "server") {
+    return fail(Code::kInvalid, "client name " + name + ": wants a name for a file, not `server`");
+  }
+  std::string public_key;
+  if (Status status = write_new_pair(folder + "/" + name, public_key); !status) return status;
+  return write_key(folder + "/clients/" + name + ".key", public_key, 0644);
+}
+
+Result<CurveKeys> CurveKeys::read(const std::string& folder) {
+  CurveKeys keys{.folder = folder, .server_public = {}, .server_secret = {}, .client = {}};
+  auto server = read_key(folder + "/server.key");
+  if (!server) return pass(server);
+  keys.server_public = *server;
+  auto secret = read_secret(folder + "/server.key_secret");
+  if (secret) keys.server_secret = *secret;
+  if (!secret && secret.error().code != Code::kNotFound) return pass(secret);
+  auto client_public = read_key(folder + "/client.key");
+  auto client_secret = read_secret(folder + "/client.key_secret");
+  if (client_public && client_secret) keys.client = KeyPair{*client_public, *client_secret};
+  if (!client_secret && client_secret.error().code != Code::kNotFound) return pass(client_secret);
+  if (!client_public && client_public.error().code != Code::kNotFound) return pass(client_public);
+  return keys;
+}
+
+Result<std::vector<std::string>> read_public_keys(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> keys;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".key") continue;
+    auto key = read_key(entry.path().string());
+    if (!key) return pass(key);
+    keys.push_back(std::move(*key));
+  }
+  if (error) return fail(Code::kNotFound, "folder " + folder + ": " + error.message());
+  return keys;
+}
+
+}  // namespace forebay

@@ -1,0 +1,76 @@
+#include "core/net/outbox.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/net/wire_header.h"
+
+namespace forebay {
+
+void OutMessage::append(std::span<const std::byte> entry) {
+  const std::size_t begin = std::max(size, WireHeader::kBytes);
+  const auto length = static_cast<std::uint32_t>(entry.size());
+  const std::size_t end = begin + sizeof(length) + entry.size();
+  if (end > capacity) {
+    capacity = std::max({end, capacity * 2, std::size_t{256}});
+    auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    if (size > 0) std::memcpy(larger.get(), bytes.get(), size);
+    bytes = std::move(larger);
+  }
+  std::memcpy(bytes.get() + begin, &length, sizeof(length));
+  if (!entry.empty()) std::memcpy(bytes.get() + begin + sizeof(length), entry.data(), entry.size());
+  size = end;
+}
+
+Result<bool> Outbox::add(Lane lane, std::span<const std::byte> head, Frames&& body) {
+  const std::size_t bytes = head.size() + sizeof(std::uint32_t) + bytes_of(body);
+  const auto which = static_cast<std::size_t>(lane);
+  const std::lock_guard lock(mutex_);
+  if (ended_) return tl::unexpected<Error>(*ended_);
+  Waiting& waiting = lanes_[which];
+  if (waiting.bytes != 0 && waiting.bytes + bytes > limits_.waiting_bytes[which]) {
+    return fail(Code::kOverloaded,
+                "too much waits to be sent: " + std::to_string(waiting.bytes) + " bytes");
+  }
+  waiting.bytes += bytes;
+  const bool shares = body.empty() && !waiting.parcels.empty() &&
+                      waiting.parcels.back().body.empty() &&
+                      waiting.parcels.back().size + bytes <= limits_.parcel_bytes;
+  if (!shares) waiting.parcels.emplace_back();
+  waiting.parcels.back().append(head);
+  waiting.parcels.back().body = std::move(body);
+  return !std::exchange(announced_, true);
+}
+
+void Outbox::take(Lane lane, std::deque<OutMessage>& to) {
+  const std::lock_guard lock(mutex_);
+  std::deque<OutMessage>& parcels = lanes_[static_cast<std::size_t>(lane)].parcels;
+  if (to.empty()) {
+    to.swap(parcels);
+    return;
+  }
+  for (OutMessage& parcel : parcels) to.push_back(std::move(parcel));
+  parcels.clear();
+}
+
+void Outbox::heard() {
+  const std::lock_guard lock(mutex_);
+  announced_ = false;
+}
+
+void Outbox::gone(Lane lane, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  lanes_[static_cast<std::size_t>(lane)].bytes -= bytes;
+}
+
+void Outbox::end(const Error& reason) {
+  std::array<Waiting, 2> dropped;  // Destroyed without the lock.
+  const std::lock_guard lock(mutex_);
+  dropped.swap(lanes_);
+  if (!ended_) ended_ = reason;
+}
+
+}  // namespace forebay

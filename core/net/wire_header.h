@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace forebay {
+
+/// What each message between two transports begins with, 24 bytes, numbers little end first:
+///
+///     0  'F' 'b' 'y'   3  version   4  kind   5  lane   6  zeros   8  session   16  sequence
+///
+/// Behind it, in the same frame, come entries: 4 bytes of length, then the bytes. A message with
+/// frames has one entry, and its frames follow as they are.
+struct WireHeader {
+  static constexpr std::size_t kBytes = 24;
+  static constexpr std::uint8_t kVersion = 1;
+
+  enum class Kind : std::uint8_t {
+    kHello = 1,    ///< Dialler → listener, on each lane: I begin this session.
+    kWelcome = 2,  ///< Listener → dialler, on each lane: it has begun.
+    kData = 3,     ///< Entries; numbered by `sequence` within lane and direction.
+    kBeat = 4,     ///< I live.
+    kBye = 5,      ///< The session is over; one entry says why.
+  };
+
+  Kind kind = Kind::kData;
+  std::uint8_t lane = 0;
+  std::uint64_t session = 0;
+  std::uint64_t sequence = 0;
+
+  void write(std::byte* to) const {
+    const std::array<std::uint8_t, 8> first = {
+        'F', 'b', 'y', kVersion, static_cast<std::uint8_t>(kind), lane, 0, 0};
+    std::memcpy(to, first.data(), first.size());
+    std::memcpy(to + 8, &session, 8);
+    std::memcpy(to + 16, &sequence, 8);
+  }
+
+  /// Whether `bytes` come from a transport of ours, of whatever version.
+  static bool is_ours(std::span<const std::byte> bytes) {
+    return bytes.size() >= kBytes && std::memcmp(bytes.data(), "Fby", 3) == 0;
+  }
+  static bool has_version(std::span<const std::byte> bytes) {
+    return static_cast<std::uint8_t>(bytes[3]) == kVersion;
+  }
+
+  /// Nothing unless it is one of ours, of this version.
+  static std::optional<WireHeader> read(std::span<const std::byte> bytes) {
+    if (!is_ours(bytes) || !has_version(bytes)) return std::nullopt;
+    WireHeader header;
+    header.kind = static_cast<Kind>(bytes[4]);
+    header.lane = static_cast<std::uint8_t>(bytes[5]);
+    std::memcpy(&header.session, bytes.data() + 8, 8);
+    std::memcpy(&header.sequence, bytes.data() + 16, 8);
+    const bool known = header.kind >= Kind::kHello && header.kind <= Kind::kBye && header.lane < 2;
+    return known ? std::optional(header) : std::nullopt;
+  }
+};
+
+/// Calls `take` with each entry behind a header; false when they are not whole.
+template <class Take>
+bool read_entries(std::span<const std::byte> bytes, Take take) {
+  while (!bytes.empty()) {
+    std::uint32_t size = 0;
+    if (bytes.size() < sizeof(size)) return false;
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    bytes = bytes.subspan(sizeof(size));
+    if (bytes.size() < size) return false;
+    take(bytes.first(size));
+    bytes = bytes.subspan(size);
+  }
+  return true;
+}
+
+}  // namespace forebay

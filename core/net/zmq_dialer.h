@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <zmq.hpp>
+
+#include "core/net/door.h"
+#include "core/net/polled_socket.h"
+#include "core/net/zmq_transport.h"
+
+namespace forebay {
+
+/// One address that a session is kept up with: its sockets, one a lane, and when to try again.
+///
+/// Owns the sockets of the try that is under way. Belongs to the transport's thread. Each try has a
+/// session number of its own, and sockets of its own, so that nothing of an earlier one is left.
+class ZmqDialer {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  ZmqDialer(std::string address, HostPort parts, const ZmqTransport::Options& options)
+      : address_(std::move(address)), parts_(std::move(parts)), options_(options) {}
+
+  /// Opens sockets and says hello on both lanes. Tries again later when that cannot be done.
+  void knock(zmq::context_t& context, Time now);
+
+  /// Closes the sockets; knocks again after a pause that grows with each failure in a row.
+  void give_up(Time now);
+
+  bool knocking() const { return sockets_.has_value() && !up; }
+  bool due(Time now) const { return !sockets_ && now >= next_knock_; }
+  bool too_late(Time now) const { return knocking() && now - knocked_ > options_.handshake; }
+
+  /// Whether what lies in `lane`'s socket may be read now: behind its welcome only once both came.
+  bool readable(std::size_t lane) const { return sockets_ && (up || !welcomed_[lane]); }
+  /// True when both lanes are welcomed.
+  bool welcome(std::size_t lane);
+
+  PolledSocket* socket(std::size_t lane) { return sockets_ ? &(*sockets_)[lane] : nullptr; }
+  std::uint64_t session() const { return session_; }
+  const std::string& address() const { return address_; }
+
+  bool up = false;  ///< The transport's: a session stands on these sockets.
+
+ private:
+  const std::string address_;
+  const HostPort parts_;
+  const ZmqTransport::Options& options_;
+  std::optional<std::array<PolledSocket, 2>> sockets_;
+  std::array<bool, 2> welcomed_{};
+  std::uint64_t session_ = 0;
+  Time knocked_{0};
+  Time next_knock_{0};
+  Time pause_{0};
+};
+
+}  // namespace forebay

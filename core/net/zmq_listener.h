@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <zmq.hpp>
+
+#include "core/net/door.h"
+#include "core/net/polled_socket.h"
+#include "core/net/zmq_transport.h"
+
+namespace forebay {
+
+/// A ROUTER and who stands at its door: connections that have not begun a session.
+///
+/// Makes the listening socket itself: while too many strangers are there the kernel is told to drop
+/// who knocks (he tries again by himself), which leaves the connections that stand alone. Those
+/// that begin no session in time are cut. Belongs to the transport's thread.
+class ZmqListener {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  static Result<std::unique_ptr<ZmqListener>> open(zmq::context_t& context, const HostPort& address,
+                                                   const ZmqTransport::Options& options);
+  ZmqListener(const ZmqListener&) = delete;
+  ZmqListener& operator=(const ZmqListener&) = delete;
+
+  PolledSocket& router() { return router_; }
+  PolledSocket& monitor() { return monitor_; }
+  const std::string& address() const { return address_; }
+
+  /// Takes note of who came and went; true when there was something.
+  bool read_monitor(Time now);
+
+  /// The connection `fd` belongs to a session.
+  void welcome(int fd);
+
+  /// Ends a connection of ours, if `fd` still is one.
+  void cut(int fd) const;
+
+  /// Cuts strangers that stayed too long, and closes or opens the door.
+  void keep_door(Time now, TransportCounts& counts);
+
+ private:
+  struct Connection {
+    Time since{0};
+    bool shaken = false;  // ZeroMQ's handshake is over.
+    bool welcome = false;
+  };
+
+  ZmqListener(zmq::context_t& context, int fd, std::string address,
+              const ZmqTransport::Options& options);
+  void close_door();
+  void open_door();
+  std::size_t num_strangers() const;
+
+  const ZmqTransport::Options& options_;
+  const int listening_;  // ZeroMQ's, which closes it
+  const std::string address_;
+  PolledSocket router_;
+  PolledSocket monitor_;
+  bool closed_ = false;
+  std::map<int, Connection> connections_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,335 @@
+#include "core/net/zmq_loop.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/net/door.h"
+
+namespace forebay {
+namespace {
+
+using Kind = WireHeader::Kind;
+
+/// Messages read from one socket before the others get their turn.
+
+/// Messages that follow each other more closely are a stream; and how long one is left to gather.
+constexpr std::chrono::microseconds kStreamGap{50};
+
+/// How long a peer that takes nothing at the moment is left alone.
+constexpr std::chrono::milliseconds kBlockedPause{2};
+
+/// Whether something lies in a socket; it is fresh only if so.
+bool has_come(PolledSocket& polled) {
+  if (!polled.fresh) return false;
+  int events = 0;
+  std::size_t size = sizeof(events);
+  polled.fresh = zmq_getsockopt(polled.socket.handle(), ZMQ_EVENTS, &events, &size) == 0 &&
+                 (events & ZMQ_POLLIN) != 0;
+  return polled.fresh;
+}
+
+}  // namespace
+
+ZmqTransport::Loop::Loop(Options options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  FOREBAY_CHECK(wake_fd_ >= 0);
+}
+
+ZmqTransport::Loop::~Loop() {
+  stop();
+  ::close(wake_fd_);
+}
+
+void ZmqTransport::Loop::start(TransportHandler& handler) {
+  FOREBAY_CHECK(!thread_);
+  handler_ = &handler;
+  const std::lock_guard turn(turn_);  // It goes on when its own id is known.
+  thread_.emplace([this] { run(); });
+  thread_id_ = thread_->get_id();
+}
+
+void ZmqTransport::Loop::stop() {
+  if (!thread_) return;
+  post([this] {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  });
+  thread_->join();
+  thread_.reset();
+}
+
+void ZmqTransport::Loop::post(std::function<void()> order) {
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.push_back(std::move(order));
+  }
+  wake();
+}
+
+void ZmqTransport::Loop::announce(const SessionPtr& session) {
+  {
+    const std::lock_guard lock(mutex_);
+    announced_.push_back(session);
+  }
+  wake();
+}
+
+void ZmqTransport::Loop::wake() {
+  if (!sleeping_.exchange(false)) return;
+  const std::uint64_t one = 1;
+  static_cast<void>(!::write(wake_fd_, &one, sizeof(one)));
+}
+
+Result<std::string> ZmqTransport::Loop::listen(const std::string& address) {
+  if (Status door = check_door(address, options_.keys.has_value()); !door) return pass(door);
+  if (options_.keys && !options_.keys->server_secret) {
+    return fail(Code::kInvalid, "listening at " + address + " needs " + options_.keys->folder +
+                                    "/server.key_secret");
+  }
+  const HostPort parts = *parse_address(address);
+  if (std::this_thread::get_id() == thread_->get_id()) return open(parts);
+  std::promise<Result<std::string>> opened;
+  post([&] { opened.set_value(open(parts)); });
+  return opened.get_future().get();
+}
+
+Result<std::string> ZmqTransport::Loop::open(const HostPort& address) {
+  try {
+    if (options_.keys && !zap_) zap_.emplace(context_, options_.keys->clients_folder());
+  } catch (const zmq::error_t& thrown) {
+    return fail(Code::kUnavailable, std::string("no socket to check keys with: ") + thrown.what());
+  }
+  auto listener = ZmqListener::open(context_, address, options_);
+  if (!listener) return pass(listener);
+  listeners_.push_back(std::move(*listener));
+  return listeners_.back()->address();
+}
+
+Status ZmqTransport::Loop::connect(const std::string& address) {
+  if (Status door = check_door(address, options_.keys.has_value()); !door) return door;
+  const HostPort parts = *parse_address(address);
+  if (parts.port == 0) return fail(Code::kInvalid, "address " + address + ": port 0 is nobody's");
+  if (options_.keys && !options_.keys->client) {
+    return fail(Code::kInvalid, "connecting to " + address + " needs " + options_.keys->folder +
+                                    "/client.key and client.key_secret");
+  }
+  post([this, address, parts] {
+    const bool known =
+        std::ranges::any_of(dialers_, [&](const auto& one) { return one->address() == address; });
+    if (known) return;
+    dialers_.push_back(std::make_unique<ZmqDialer>(address, parts, options_));
+    dialers_.back()->knock(context_, now_);
+  });
+  return {};
+}
+
+void ZmqTransport::Loop::disconnect(const std::string& address) {
+  post([this, address] {
+    const auto found =
+        std::ranges::find_if(dialers_, [&](const auto& one) { return one->address() == address; });
+    if (found == dialers_.end()) return;
+    const auto session = by_number_.find((*found)->session());
+    if (session != by_number_.end()) {
+      end(SessionPtr(session->second), {Code::kUnavailable, "disconnected"}, true);
+    }
+    dialers_.erase(found);
+  });
+}
+
+Status ZmqTransport::Loop::send(PeerId peer, Lane lane, std::span<const std::byte> head,
+                                Frames&& body) {
+  const auto too_large = [&](const Frame& frame) {
+    return frame.size() > options_.max_frame_bytes;
+  };
+  if (head.size() + 64 > options_.max_frame_bytes || body.size() > options_.max_frames ||
+      std::ranges::any_of(body, too_large)) {
+    return fail(Code::kInvalid, "a message of " + std::to_string(head.size() + bytes_of(body)) +
+                                    " bytes is larger than peers accept");
+  }
+  SessionPtr session;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_id_.find(static_cast<std::uint64_t>(peer));
+    if (found != by_id_.end()) session = found->second;
+  }
+  if (session == nullptr) return fail(Code::kUnavailable, "the session with the peer is over");
+  Result<bool> first = session->outbox.add(lane, head, std::move(body));
+  if (!first) return pass(first);
+  if (*first && !send_at_once(session)) announce(session);
+  return {};
+}
+
+bool ZmqTransport::Loop::send_at_once(const SessionPtr& session) {
+  if (!sleeping_.load(std::memory_order_relaxed)) return false;
+  if (std::this_thread::get_id() == thread_id_) return false;
+  const std::unique_lock turn(turn_, std::try_to_lock);
+  if (!turn.owns_lock() || !by_number_.contains(session->number)) return false;
+  const Time now = clock_.now();
+  if (now - std::exchange(session->last_sent, now) < kStreamGap || session->has_unsent()) {
+    return false;
+  }
+  session->outbox.heard();
+  flush(*session);
+  // Sending may have taken note of what came, of which the sleeping thread then is not told.
+  const bool came = has_come(session->socket(0)) || has_come(session->socket(1));
+  if (session->has_unsent()) unsent_.push_back(session);
+  if (came || session->has_unsent()) wake();
+  return true;
+}
+
+void ZmqTransport::Loop::close(PeerId peer, const std::string& reason) {
+  post([this, peer, reason] {
+    SessionPtr session;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = by_id_.find(static_cast<std::uint64_t>(peer));
+      if (found == by_id_.end()) return;
+      session = found->second;
+      announced_.push_back(session);
+    }
+    session->closing = reason;
+  });
+}
+
+TransportCounts ZmqTransport::Loop::counts() const {
+  const std::lock_guard lock(mutex_);
+  return published_counts_;
+}
+
+void ZmqTransport::Loop::run() {
+  std::unique_lock turn(turn_);
+  bool stopping = false;
+  while (!stopping) {
+    now_ = clock_.now();
+    if (now_ >= next_tick_) tick();
+    run_orders();
+    receive_all();
+    send_all();
+    sleep(turn);
+    const std::lock_guard lock(mutex_);
+    stopping = stopping_;
+  }
+  finish();
+}
+
+bool ZmqTransport::Loop::run_orders() {
+  std::vector<std::function<void()>> orders;
+  {
+    const std::lock_guard lock(mutex_);
+    orders.swap(orders_);
+  }
+  for (const auto& order : orders) order();
+  return !orders.empty();
+}
+
+void ZmqTransport::Loop::sleep(std::unique_lock<std::mutex>& turn) {
+  std::vector<pollfd> waits = {{wake_fd_, POLLIN, 0}};
+  std::vector<PolledSocket*> sockets = {nullptr};
+  const auto wait_for = [&](PolledSocket& polled) {
+    waits.push_back({polled.fd, POLLIN, 0});
+    sockets.push_back(&polled);
+  };
+  for (const auto& listener : listeners_) {
+    wait_for(listener->router());
+    wait_for(listener->monitor());
+  }
+  for (const auto& dialer : dialers_) {
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+      if (dialer->readable(lane)) wait_for(*dialer->socket(lane));
+    }
+  }
+  if (zap_) wait_for(zap_->socket());
+  const auto fresh = [](const PolledSocket* polled) { return polled != nullptr && polled->fresh; };
+  if (std::ranges::any_of(sockets, fresh)) return;
+  Time wait = std::max(next_tick_ - clock_.now(), Time(0));
+  if (!unsent_.empty()) wait = std::min<Time>(wait, kBlockedPause);
+  if (std::exchange(streaming_, false)) {
+    wait = std::min<Time>(wait, kStreamGap);  // What comes meanwhile needs no waking.
+  } else {
+    sleeping_.store(true);
+    const std::lock_guard lock(mutex_);
+    if (!orders_.empty() || !announced_.empty()) wait = Time(0);
+  }
+  timespec until{};
+  until.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(wait).count();
+  until.tv_nsec = (wait % std::chrono::seconds(1)).count();
+  turn.unlock();
+  ::ppoll(waits.data(), waits.size(), &until, nullptr);
+  turn.lock();
+  sleeping_.store(false);
+  slept_ = true;
+  for (std::size_t i = 1; i < waits.size(); ++i) {
+    if (waits[i].revents != 0) sockets[i]->fresh = true;
+  }
+  std::uint64_t wakes = 0;
+  if ((waits[0].revents & POLLIN) != 0) static_cast<void>(!::read(wake_fd_, &wakes, sizeof(wakes)));
+}
+
+void ZmqTransport::Loop::tick() {
+  next_tick_ = now_ + std::clamp<Time>(options_.heartbeat / 2, std::chrono::milliseconds(1),
+                                       std::chrono::milliseconds(50));
+  // First of all: a process that was frozen must not act on what its old sessions left behind.
+  keep_sessions();
+  if (now_ >= next_beat_) beat();
+  keep_dialers();
+  for (const auto& listener : listeners_) listener->keep_door(now_, counts_);
+  std::erase_if(knocks_, [this](const auto& entry) {
+    return now_ - entry.second.since > options_.handshake;
+  });
+  if (zap_) counts_.refused_keys = zap_->refused();
+  const std::lock_guard lock(mutex_);
+  published_counts_ = counts_;
+}
+
+void ZmqTransport::Loop::keep_sessions() {
+  std::vector<SessionPtr> silent;
+  for (const auto& [number, session] : by_number_) {
+    if (now_ - session->last_heard > options_.heartbeat * options_.lost_after) {
+      silent.push_back(session);
+    }
+  }
+  for (const SessionPtr& session : silent) {
+    ++counts_.lost;
+    end(session,
+        {Code::kUnavailable, "nothing was heard of the peer for " +
+                                 std::to_string(options_.lost_after * options_.heartbeat.count()) +
+                                 " ms"},
+        true);
+  }
+}
+
+void ZmqTransport::Loop::beat() {
+  next_beat_ = now_ + options_.heartbeat;
+  for (const auto& [number, session] : by_number_) {
+    if (!session->lanes[0].going.empty()) continue;  // What waits is as good.
+    say(session->socket(0), session->lanes[0].route, {.kind = Kind::kBeat, .session = number});
+  }
+}
+
+void ZmqTransport::Loop::keep_dialers() {
+  for (const auto& dialer : dialers_) {
+    if (dialer->too_late(now_)) dialer->give_up(now_);
+    if (dialer->due(now_)) dialer->knock(context_, now_);
+  }
+}
+
+void ZmqTransport::Loop::finish() {
+  const std::unordered_map<std::uint64_t, SessionPtr> sessions = by_number_;
+  for (const auto& [number, session] : sessions) {
+    flush(*session);
+    end(session, {Code::kUnavailable, "this node stops"}, true);
+  }
+  dialers_.clear();
+  listeners_.clear();
+  zap_.reset();
+}
+
+}  // namespace forebay

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <zmq.hpp>
+
+#include "core/net/wire_header.h"
+#include "core/net/zap_authenticator.h"
+#include "core/net/zmq_frames.h"
+#include "core/net/zmq_session.h"
+#include "core/net/zmq_transport.h"
+
+namespace forebay {
+
+/// The thread of a ZmqTransport and all that belongs to it.
+///
+/// The public methods are for any thread; they leave work in a queue and wake the thread when it
+/// sleeps. Everything else runs on it, with one exception: a lone message found while it sleeps is
+/// sent by its sender, who takes the thread's turn for that, which saves waking it. What comes in a
+/// stream is left to it, and shares parcels: it then looks again after a moment, and nobody need
+/// wake it.
+class ZmqTransport::Loop {
+ public:
+  Loop(Options options, const Clock& clock);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void start(TransportHandler& handler);
+  Result<std::string> listen(const std::string& address);
+  Status connect(const std::string& address);
+  void post(std::function<void()> order);
+  void disconnect(const std::string& address);
+  Status send(PeerId peer, Lane lane, std::span<const std::byte> head, Frames&& body);
+  void close(PeerId peer, const std::string& reason);
+  void stop();
+  TransportCounts counts() const;
+
+ private:
+  using Time = std::chrono::nanoseconds;
+  using SessionPtr = std::shared_ptr<ZmqSession>;
+
+  /// A dialler that said hello on some lane at our router.
+  struct Knock {
+    std::array<std::optional<std::string>, 2> routes;
+    std::array<int, 2> fds{-1, -1};
+    ZmqListener* listener = nullptr;
+    PeerInfo info;
+    Time since{0};
+  };
+
+  /// Where a message came in.
+  struct Source {
+    ZmqListener* listener = nullptr;  // of the two one is there
+    ZmqDialer* dialer = nullptr;
+    std::string_view route;
+    std::size_t lane = 0;  // of the dialler's socket
+  };
+
+  void announce(const SessionPtr& session);
+  void wake();
+  bool send_at_once(const SessionPtr& session);
+
+  void run();
+  bool run_orders();
+  void sleep(std::unique_lock<std::mutex>& turn);
+  void tick();
+  void keep_sessions();
+  void beat();
+  void keep_dialers();
+  void finish();
+
+  bool receive_all();
+  bool receive_from(ZmqListener& listener);
+  bool receive_from(ZmqDialer& dialer, std::size_t lane);
+  void take(const Source& source, std::span<zmq::message_t> parts);
+  void take_stranger(const Source& source, const zmq::message_t& first);
+  void take_hello(const Source& source, const WireHeader& header, const zmq::message_t& first);
+  void take_welcome(const Source& source, const WireHeader& header, const zmq::message_t& first);
+  void take_bye(const Source& source, const WireHeader& header, std::span<const std::byte> bytes);
+  void take_data(const Source& source, const WireHeader& header, std::span<zmq::message_t> parts);
+  SessionPtr session_of(const Source& source, const WireHeader& header);
+  void begin(std::uint64_t number, Knock& knock);
+  void add_session(const SessionPtr& session, const PeerInfo& info);
+  void garbage(const SessionPtr& session, const std::string& what);
+
+  bool send_all();
+  std::size_t flush(ZmqSession& session);
+  void say(PolledSocket& socket, const std::string& route, const WireHeader& header,
+           const std::string& text = {});
+  void end(const SessionPtr& session, const Error& reason, bool say_bye);
+  Result<std::string> open(const HostPort& address);
+
+  const Options options_;
+  const Clock& clock_;
+  std::mutex turn_;  // whoever has it is the thread, as far as sockets and sessions go
+  TransportHandler* handler_ = nullptr;
+  zmq::context_t context_;
+  const int wake_fd_;
+
+  mutable std::mutex mutex_;
+  std::vector<std::function<void()>> orders_;  // under mutex_, as all below
+  std::vector<SessionPtr> announced_;
+  std::unordered_map<std::uint64_t, SessionPtr> by_id_;  // written by the thread alone
+  TransportCounts published_counts_;
+  bool stopping_ = false;
+  std::atomic<bool> sleeping_{false};
+
+  // The thread's own, or its turn's.
+  std::optional<ZapAuthenticator> zap_;
+  std::vector<std::unique_ptr<ZmqListener>> listeners_;
+  std::vector<std::unique_ptr<ZmqDialer>> dialers_;
+  std::unordered_map<std::uint64_t, SessionPtr> by_number_;
+  std::map<std::uint64_t, Knock> knocks_;
+  std::vector<SessionPtr> unsent_;
+  TransportCounts counts_;
+  Parts parts_;
+  Time now_{0};
+  Time next_tick_{0};
+  Time next_beat_{0};
+  bool streaming_ = false;
+  bool slept_ = false;  // since those unsent were tried
+  std::uint64_t num_peers_ = 0;
+  std::optional<std::thread> thread_;
+  std::thread::id thread_id_;  // set before anything is sent
+};
+
+}  // namespace forebay

@@ -1,0 +1,321 @@
+#include <algorithm>
+#include <utility>
+
+#include "core/net/zmq_loop.h"
+
+namespace forebay {
+namespace {
+
+using Kind = WireHeader::Kind;
+
+/// Messages read from one socket before the others get their turn.
+constexpr int kTurn = 64;
+
+std::string_view property(const zmq::message_t& message, const char* name) {
+  const char* value = zmq_msg_gets(message.handle(), name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+/// So much at once, and more is likely to follow soon.
+constexpr std::size_t kStreamBytes = 1024;
+
+/// The descriptor a message came by, or -1.
+int source_fd(const zmq::message_t& message) { return zmq_msg_get(message.handle(), ZMQ_SRCFD); }
+
+}  // namespace
+
+bool ZmqTransport::Loop::receive_all() {
+  bool busy = false;
+  for (const auto& listener : listeners_) {
+    if (listener->read_monitor(now_)) {
+      busy = true;
+      listener->keep_door(now_, counts_);
+    }
+    busy = receive_from(*listener) || busy;
+  }
+  for (std::size_t i = 0; i < dialers_.size(); ++i) {
+    for (std::size_t lane = 0; lane < 2; ++lane) busy = receive_from(*dialers_[i], lane) || busy;
+  }
+  if (zap_) busy = zap_->serve() || busy;
+  return busy;
+}
+
+bool ZmqTransport::Loop::receive_from(ZmqListener& listener) {
+  for (int i = 0; i < kTurn; ++i) {
+    const Came came = receive(listener.router(), options_.max_frames + 2, parts_);
+    if (came == Came::kNothing) return i > 0;
+    if (came == Came::kTooMany || parts_.size() < 2) {
+      ++counts_.garbage;
+      listener.cut(source_fd(parts_.back()));
+      continue;
+    }
+    const std::string route = parts_[0].to_string();
+    take({.listener = &listener, .route = route}, std::span(parts_).subspan(1));
+  }
+  return true;
+}
+
+bool ZmqTransport::Loop::receive_from(ZmqDialer& dialer, std::size_t lane) {
+  for (int i = 0; i < kTurn; ++i) {
+    if (!dialer.readable(lane)) return i > 0;
+    const Came came = receive(*dialer.socket(lane), options_.max_frames + 1, parts_);
+    if (came == Came::kNothing) return i > 0;
+    if (came == Came::kTooMany) {
+      ++counts_.garbage;
+      continue;
+    }
+    take({.dialer = &dialer, .route = {}, .lane = lane}, parts_);
+  }
+  return true;
+}
+
+void ZmqTransport::Loop::take(const Source& source, std::span<zmq::message_t> parts) {
+  const auto header = WireHeader::read(bytes_in(parts[0]));
+  if (!header) return take_stranger(source, parts[0]);
+  switch (header->kind) {
+    case Kind::kHello:
+      return take_hello(source, *header, parts[0]);
+    case Kind::kWelcome:
+      return take_welcome(source, *header, parts[0]);
+    case Kind::kBye:
+      return take_bye(source, *header, bytes_in(parts[0]));
+    case Kind::kData:
+      return take_data(source, *header, parts);
+    case Kind::kBeat:
+      if (const SessionPtr session = session_of(source, *header)) session->last_heard = now_;
+  }
+}
+
+void ZmqTransport::Loop::take_stranger(const Source& source, const zmq::message_t& first) {
+  const auto bytes = bytes_in(first);
+  const bool other = WireHeader::is_ours(bytes) && !WireHeader::has_version(bytes);
+  ++(other ? counts_.other_version : counts_.garbage);
+  for (const auto& [number, session] : by_number_) {
+    const bool from_here = source.dialer != nullptr ? session->dialer == source.dialer
+                                                    : session->lanes[0].route == source.route ||
+                                                          session->lanes[1].route == source.route;
+    if (!from_here) continue;
+    const SessionPtr kept = session;
+    end(kept, {Code::kCorrupt, "the peer sent what is no message of ours"}, false);
+    break;
+  }
+  if (source.listener != nullptr) source.listener->cut(source_fd(first));
+}
+
+void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& header,
+                                    const zmq::message_t& first) {
+  if (source.listener == nullptr || header.session == 0 || by_number_.contains(header.session)) {
+    ++counts_.garbage;
+    return;
+  }
+  const bool full = by_number_.size() >= options_.max_sessions ||
+                    (knocks_.size() >= options_.max_strangers && !knocks_.contains(header.session));
+  if (full) {
+    ++counts_.refused_sessions;
+    return say(source.listener->router(), std::string(source.route),
+               {.kind = Kind::kBye, .session = header.session},
+               "no more than " + std::to_string(options_.max_sessions) + " peers are let in");
+  }
+  Knock& knock = knocks_[header.session];
+  const std::string key(property(first, "User-Id"));
+  if (!knock.routes[0] && !knock.routes[1]) {
+    knock.listener = source.listener;
+    knock.info = {.address = {}, .host = std::string(property(first, "Peer-Address")), .key = key};
+    knock.since = now_;
+  }
+  if (knock.listener != source.listener || knock.info.key != key || knock.routes[header.lane]) {
+    ++counts_.garbage;  // Another's session: whose key differs is not who began it.
+    return;
+  }
+  knock.routes[header.lane] = std::string(source.route);
+  knock.fds[header.lane] = source_fd(first);
+  if (knock.routes[0] && knock.routes[1]) begin(header.session, knock);
+}
+
+void ZmqTransport::Loop::begin(std::uint64_t number, Knock& knock) {
+  auto session = std::make_shared<ZmqSession>(PeerId{++num_peers_}, number, options_.outbox);
+  session->listener = knock.listener;
+  for (std::uint8_t lane = 0; lane < 2; ++lane) {
+    session->lanes[lane].route = *knock.routes[lane];
+    knock.listener->welcome(knock.fds[lane]);
+    say(knock.listener->router(), *knock.routes[lane],
+        {.kind = Kind::kWelcome, .lane = lane, .session = number});
+  }
+  const PeerInfo info = knock.info;
+  knocks_.erase(number);
+  add_session(session, info);
+}
+
+void ZmqTransport::Loop::take_welcome(const Source& source, const WireHeader& header,
+                                      const zmq::message_t& first) {
+  ZmqDialer* dialer = source.dialer;
+  if (dialer == nullptr || !dialer->knocking() || dialer->session() != header.session ||
+      source.lane != header.lane) {
+    ++counts_.garbage;
+    return;
+  }
+  if (!dialer->welcome(header.lane)) return;
+  dialer->up = true;
+  auto session =
+      std::make_shared<ZmqSession>(PeerId{++num_peers_}, header.session, options_.outbox);
+  session->dialer = dialer;
+  add_session(session, {.address = dialer->address(),
+                        .host = std::string(property(first, "Peer-Address")),
+                        .key = options_.keys ? options_.keys->server_public : ""});
+}
+
+void ZmqTransport::Loop::add_session(const SessionPtr& session, const PeerInfo& info) {
+  ++counts_.sessions;
+  session->last_heard = now_;
+  by_number_.emplace(session->number, session);
+  {
+    const std::lock_guard lock(mutex_);
+    by_id_.emplace(static_cast<std::uint64_t>(session->id), session);
+  }
+  handler_->on_peer_up(session->id, info);
+}
+
+void ZmqTransport::Loop::take_bye(const Source& source, const WireHeader& header,
+                                  std::span<const std::byte> bytes) {
+  std::string text;
+  const bool whole = read_entries(bytes.subspan(WireHeader::kBytes), [&](auto entry) {
+    text.assign(reinterpret_cast<const char*>(entry.data()),
+                std::min(entry.size(), std::size_t{400}));
+  });
+  if (!whole) ++counts_.garbage;
+  if (const SessionPtr session = session_of(source, header)) {
+    return end(session, {Code::kUnavailable, "the peer ended the session: " + text}, false);
+  }
+  if (source.dialer != nullptr && source.dialer->session() == header.session) {
+    source.dialer->give_up(now_);
+  }
+}
+
+ZmqTransport::Loop::SessionPtr ZmqTransport::Loop::session_of(const Source& source,
+                                                              const WireHeader& header) {
+  const auto found = by_number_.find(header.session);
+  if (found != by_number_.end()) {
+    const ZmqSession& session = *found->second;
+    const bool ours = source.dialer != nullptr
+                          ? session.dialer == source.dialer && source.lane == header.lane
+                          : session.lanes[header.lane].route == source.route;
+    if (ours) return found->second;
+  }
+  if (header.kind == Kind::kBye) return nullptr;
+  ++counts_.old_session;
+  if (source.listener != nullptr) {
+    // So that it begins another at once, instead of waiting for what is not answered.
+    say(source.listener->router(), std::string(source.route),
+        {.kind = Kind::kBye, .lane = header.lane, .session = header.session},
+        "this session is over or was never begun");
+  }
+  return nullptr;
+}
+
+void ZmqTransport::Loop::take_data(const Source& source, const WireHeader& header,
+                                   std::span<zmq::message_t> parts) {
+  const SessionPtr session = session_of(source, header);
+  if (session == nullptr) return;
+  session->last_heard = now_;
+  if (header.sequence != session->lanes[header.lane].received++) {
+    return garbage(session, "messages of the peer were lost or repeated");
+  }
+  Frames body;
+  body.reserve(parts.size() - 1);
+  for (zmq::message_t& part : parts.subspan(1)) {
+    body.push_back(wrap(std::move(part), options_.received));
+  }
+  const bool has_body = !body.empty();
+  int entries = 0;
+  bool whole = false;
+  const auto take_entry = [&](std::span<const std::byte> entry) {
+    if (++entries > 1 && has_body) return;  // Whose would the frames be?
+    handler_->on_message(session->id, entry, std::exchange(body, {}));
+  };
+  const auto bytes = bytes_in(parts[0]).subspan(WireHeader::kBytes);
+  handler_->on_messages([&] { whole = read_entries(bytes, take_entry); });
+  if (!whole || (has_body && entries != 1)) garbage(session, "a message of the peer is cut");
+}
+
+void ZmqTransport::Loop::garbage(const SessionPtr& session, const std::string& what) {
+  ++counts_.garbage;
+  end(session, {Code::kCorrupt, what}, true);
+}
+
+bool ZmqTransport::Loop::send_all() {
+  // Those whose peer takes nothing at the moment are tried once in a while.
+  std::vector<SessionPtr> sessions;
+  if (std::exchange(slept_, false)) sessions.swap(unsent_);
+  const std::size_t blocked = sessions.size();
+  {
+    const std::lock_guard lock(mutex_);
+    for (SessionPtr& session : announced_) {
+      const auto end = sessions.begin() + static_cast<std::ptrdiff_t>(blocked);
+      if (std::find(sessions.begin(), end, session) == end) sessions.push_back(std::move(session));
+    }
+    announced_.clear();
+  }
+  std::size_t sent = 0;
+  for (const SessionPtr& session : sessions) {
+    if (!by_number_.contains(session->number)) continue;
+    session->outbox.heard();
+    session->last_sent = now_;
+    sent += flush(*session);
+    if (session->has_unsent()) {
+      if (std::ranges::find(unsent_, session) == unsent_.end()) unsent_.push_back(session);
+    } else if (session->closing) {
+      end(session, {Code::kUnavailable, "closed: " + *session->closing}, true);
+    }
+  }
+  streaming_ = streaming_ || sent >= kStreamBytes;
+  return sent > 0;
+}
+
+/// Returns how many bytes went, frames left out.
+std::size_t ZmqTransport::Loop::flush(ZmqSession& session) {
+  std::size_t sent = 0;
+  for (std::uint8_t lane = 0; lane < 2; ++lane) {
+    ZmqSession::LaneState& state = session.lanes[lane];
+    session.outbox.take(Lane{lane}, state.going);
+    while (!state.going.empty()) {
+      OutMessage& parcel = state.going.front();
+      const std::size_t size = parcel.size;
+      const std::size_t bytes = size - WireHeader::kBytes + bytes_of(parcel.body);
+      WireHeader{
+          .kind = Kind::kData, .lane = lane, .session = session.number, .sequence = state.sent}
+          .write(parcel.bytes.get());
+      if (forebay::send(session.socket(lane), state.route, parcel) != Went::kGone) break;
+      ++state.sent;
+      state.going.pop_front();
+      session.outbox.gone(Lane{lane}, bytes);
+      sent += size;
+    }
+  }
+  return sent;
+}
+
+void ZmqTransport::Loop::say(PolledSocket& socket, const std::string& route,
+                             const WireHeader& header, const std::string& text) {
+  OutMessage parcel;
+  parcel.append(std::as_bytes(std::span(text)));
+  if (text.empty()) parcel.size = WireHeader::kBytes;
+  header.write(parcel.bytes.get());
+  static_cast<void>(forebay::send(socket, route, parcel));  // Whoever is gone needs no word.
+}
+
+void ZmqTransport::Loop::end(const SessionPtr& session, const Error& reason, bool say_bye) {
+  session->outbox.end(reason);
+  by_number_.erase(session->number);
+  {
+    const std::lock_guard lock(mutex_);
+    by_id_.erase(static_cast<std::uint64_t>(session->id));
+  }
+  if (say_bye) {
+    say(session->socket(0), session->lanes[0].route,
+        {.kind = Kind::kBye, .session = session->number}, reason.message);
+  }
+  if (session->dialer != nullptr) session->dialer->give_up(now_);
+  handler_->on_peer_down(session->id, reason);
+}
+
+}  // namespace forebay

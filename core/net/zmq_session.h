@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "core/net/outbox.h"
+#include "core/net/transport.h"
+#include "core/net/zmq_dialer.h"
+#include "core/net/zmq_listener.h"
+
+namespace forebay {
+
+/// One session as the transport's thread sees it; any thread may fill its outbox.
+struct ZmqSession {
+  struct LaneState {
+    std::string route;  // of the peer's socket at our router; empty on a dialler's side
+    std::deque<OutMessage> going;
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+  };
+
+  ZmqSession(PeerId peer, std::uint64_t session, const Outbox::Limits& limits)
+      : id(peer), number(session), outbox(limits) {}
+
+  const PeerId id;
+  const std::uint64_t number;
+  Outbox outbox;
+  std::array<LaneState, 2> lanes;
+  std::chrono::nanoseconds last_heard{0};
+  std::chrono::nanoseconds last_sent{0};
+  ZmqDialer* dialer = nullptr;  // of the two one is there
+  ZmqListener* listener = nullptr;
+  std::optional<std::string> closing;  // why, once it is to end behind what waits
+
+  PolledSocket& socket(std::size_t lane) const {
+    return dialer != nullptr ? *dialer->socket(lane) : listener->router();
+  }
+  bool has_unsent() const { return !lanes[0].going.empty() || !lanes[1].going.empty(); }
+};
+
+}  // namespace forebay

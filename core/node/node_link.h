@@ -1,0 +1,92 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/node/node.h"
+#include "core/node/node_message.h"
+
+namespace forebay {
+
+/// One session of a node: who was let out to the peer, who waits for its answers, who watches its
+/// actors. Any thread; what ends it ends it once, for good.
+class NodeLink final : public std::enable_shared_from_this<NodeLink> {
+ public:
+  NodeLink(Node& node, PeerId peer) : node_(node), peer_(peer) {}
+
+  /// What stands for the peer's actor `target` here: the same one each time while somebody has it.
+  ReceiverPtr remote(std::uint64_t target);
+
+  /// The three below: for remote actors.
+  Status send(std::uint64_t target, EnvelopePtr& envelope);
+  void watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId shown);
+  void stop(std::uint64_t target);
+
+  void take(std::span<const std::byte> head, Frames&& body);
+  void end(const Error& reason);
+
+  /// Sends the result of the peer's question.
+  void answer(std::uint64_t question, const std::function<void(WireBuffer&, WireContext&)>& write);
+  void send_down(std::uint64_t target, const std::optional<Error>& crash);
+  /// One that the peer had.
+  void watch_is_over();
+
+  NodeCounts counts() const;
+
+  /// For the names of actors inside messages.
+  Result<std::string> name_of(const AnyActor& actor);
+  Result<ReceiverPtr> actor_named(std::string_view name);
+
+ private:
+  struct Exported {
+    ReceiverPtr receiver;
+    std::vector<const MessageType*> types;
+  };
+  struct Watcher {
+    ReceiverPtr receiver;
+    ActorId shown;
+  };
+  struct Target {
+    ReceiverPtr receiver;
+    const MessageType* type = nullptr;  // absent: the actor does not take it
+  };
+
+  Status transmit(WireBuffer& buffer);
+  const Target& find(std::uint64_t target, std::uint64_t type);
+  Target look_up(std::uint64_t target, std::uint64_t type) const;
+  ReceiverPtr receiver_of(std::uint64_t target) const;
+  void take_message(HeadReader& head, bool asked, Frames& body);
+  void take_answer(HeadReader& head, Frames& body);
+  void take_watch(HeadReader& head);
+  void take_down(HeadReader& head);
+  void take_stop(HeadReader& head);
+  void refuse(std::unique_ptr<AnswerSink> sink, const Error& error);
+  Status keep_question(std::uint64_t number, EnvelopePtr& envelope);
+  EnvelopePtr take_question(std::uint64_t number);
+  void count(std::uint64_t NodeCounts::*what);
+
+  Node& node_;
+  const PeerId peer_;
+  std::atomic<std::uint64_t> num_questions_{0};
+  std::atomic<bool> has_ended_{false};  // ended_ is there
+  mutable std::mutex mutex_;
+  std::optional<Error> ended_;  // under mutex_, as all below
+  std::unordered_map<std::uint64_t, Exported> exported_;
+  std::unordered_map<std::uint64_t, EnvelopePtr> questions_;
+  std::unordered_map<std::uint64_t, std::vector<Watcher>> watchers_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<Receiver>> remotes_;
+  std::size_t remotes_to_sweep_at_ = 1024;
+  std::size_t num_watched_ = 0;  // by the peer
+  NodeCounts counts_;
+
+  Target latest_;  // who took the latest message; the transport's thread alone, as those below
+  std::uint64_t latest_target_ = 0;
+  std::uint64_t latest_publications_ = 0;
+};
+
+}  // namespace forebay

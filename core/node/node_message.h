@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/runtime/wire_calls.h"
+#include "core/wire/wire_buffer.h"
+
+namespace forebay {
+
+/// What nodes tell each other about actors. The numbers stand first, 8 bytes each, little end
+/// first; what follows is MessagePack (core/wire).
+enum class NodeMessage : std::uint8_t {
+  kTell = 1,    ///< target, type, fields
+  kAsk = 2,     ///< target, type, question, fields
+  kAnswer = 3,  ///< question, Result
+  kWatch = 4,   ///< target
+  kDown = 5,    ///< target, optional Error
+  kStop = 6,    ///< target
+};
+
+/// An actor as the nodes of a session name it: by its id on the node it lives at, or by a published
+/// name, whose hash has the top bit set.
+constexpr std::uint64_t kPublishedBit = std::uint64_t{1} << 63;
+constexpr std::uint64_t published_target(std::string_view name) {
+  return tag_number(name) | kPublishedBit;
+}
+
+/// Writes the beginning of a message.
+template <class... Numbers>
+void write_head(WireBuffer& out, NodeMessage kind, Numbers... numbers) {
+  constexpr std::size_t kBytes = 1 + 8 * sizeof...(Numbers);
+  std::byte* to = out.room(kBytes);
+  *to++ = static_cast<std::byte>(kind);
+  const auto put = [&to](std::uint64_t number) {
+    std::memcpy(to, &number, 8);
+    to += 8;
+  };
+  (put(numbers), ...);
+  out.filled_to(to);
+}
+
+/// Takes the beginning of a message off its bytes.
+class HeadReader {
+ public:
+  explicit HeadReader(std::span<const std::byte> bytes) : left_(bytes) {}
+
+  std::uint8_t kind() {
+    if (left_.empty()) return 0;
+    const auto kind = static_cast<std::uint8_t>(left_[0]);
+    left_ = left_.subspan(1);
+    return kind;
+  }
+  /// False when the bytes end before.
+  bool number(std::uint64_t& out) {
+    if (left_.size() < 8) return false;
+    std::memcpy(&out, left_.data(), 8);
+    left_ = left_.subspan(8);
+    return true;
+  }
+  std::span<const std::byte> rest() const { return left_; }
+
+ private:
+  std::span<const std::byte> left_;
+};
+
+}  // namespace forebay

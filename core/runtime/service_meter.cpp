@@ -1,0 +1,85 @@
+#include "core/runtime/service_meter.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <time.h>
+
+namespace forebay {
+namespace {
+
+/// The second number of a line such as `6215230 18053 12`: nanoseconds of run delay.
+std::chrono::nanoseconds run_delay(const char* begin, const char* end) {
+  const char* space = std::find(begin, end, ' ');
+  std::int64_t delay = 0;
+  if (space != end) std::from_chars(space + 1, end, delay);
+  return std::chrono::nanoseconds(delay);
+}
+
+}  // namespace
+
+Service& Service::operator+=(const Service& other) {
+  time += other.time;
+  cpu += other.cpu;
+  ready += other.ready;
+  squared_seconds += other.squared_seconds;
+  actors += other.actors;
+  return *this;
+}
+
+ServiceMeter::ServiceMeter()
+    : schedstat_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)), last_(read()) {}
+
+ServiceMeter::~ServiceMeter() {
+  if (schedstat_ >= 0) ::close(schedstat_);
+}
+
+void ServiceMeter::start(Time now, std::size_t actors, bool slept) {
+  if (slept) last_ = read();
+  service_ = {};
+  service_.actors = actors;
+  began_ = now;
+}
+
+void ServiceMeter::pause(Time now) { add(now); }
+
+void ServiceMeter::resume(Time now) {
+  last_ = read();
+  began_ = now;
+}
+
+Service ServiceMeter::finish(Time now) {
+  add(now);
+  service_.cpu = std::min(service_.cpu, service_.time);  // read a little later than the clock
+  const Time own = std::max(Time(0), service_.time - service_.ready);
+  const double seconds = std::chrono::duration<double>(own).count();
+  service_.squared_seconds = seconds * seconds;
+  return service_;
+}
+
+void ServiceMeter::add(Time now) {
+  const Reading reading = read();
+  service_.time += now - began_;
+  service_.cpu += reading.cpu - last_.cpu;
+  service_.ready += reading.ready - last_.ready;
+  last_ = reading;
+  began_ = now;
+}
+
+ServiceMeter::Reading ServiceMeter::read() const {
+  Reading reading;
+  timespec used{};
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) {
+    reading.cpu = std::chrono::seconds(used.tv_sec) + Time(used.tv_nsec);
+  }
+  std::array<char, 96> line{};
+  const ssize_t size = ::pread(schedstat_, line.data(), line.size(), 0);
+  if (size > 0) reading.ready = run_delay(line.data(), line.data() + size);
+  return reading;
+}
+
+}  // namespace forebay

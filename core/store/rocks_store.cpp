@@ -1,0 +1,146 @@
+#include "core/store/rocks_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <rocksdb/cache.h>
+#include <rocksdb/db.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+namespace forebay {
+namespace {
+
+rocksdb::Options small_options() {
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = rocksdb::NewLRUCache(2 << 20);
+  rocksdb::Options options;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.create_if_missing = true;
+  options.write_buffer_size = 2 << 20;
+  options.max_write_buffer_number = 2;
+  options.max_total_wal_size = 8 << 20;
+  options.max_open_files = 64;
+  options.compression = rocksdb::kNoCompression;
+  options.info_log_level = rocksdb::ERROR_LEVEL;
+  options.keep_log_file_num = 1;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  // A log that ends in the middle of a record is what a crash leaves: what is whole counts.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+  return options;
+}
+
+rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
+
+/// The process that has locked a RocksDB folder; 0 when none can be named.
+pid_t holder_of(const std::string& folder) {
+  const int file = ::open((folder + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  const bool told = ::fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  ::close(file);
+  return told ? lock.l_pid : 0;
+}
+
+tl::unexpected<Error> refusal(const std::string& folder, const rocksdb::Status& status) {
+  const std::string where = "the store " + folder;
+  const std::string why = status.ToString();
+  if (status.IsCorruption()) {
+    return fail(Code::kCorrupt, where + " is damaged (" + why +
+                                    "); move the folder away: a run resumes from its checkpoint");
+  }
+  // Asking the kernel for the holder would release a lock that this very process has.
+  const bool is_ours = why.find("lock hold by current process") != std::string::npos;
+  if (is_ours) return fail(Code::kUnavailable, where + " is already open in this process");
+  if (why.find("While lock file") != std::string::npos) {
+    const pid_t holder = holder_of(folder);
+    return fail(Code::kUnavailable,
+                where + " is held by " +
+                    (holder > 0 ? "process " + std::to_string(holder) : "another process") +
+                    "; stop it, or give this one another folder");
+  }
+  if (status.IsNoSpace())
+    return fail(Code::kUnavailable, where + " has no room on its disk (" + why + ")");
+  return fail(Code::kUnavailable, where + " cannot be used (" + why + ")");
+}
+
+}  // namespace
+
+struct RocksStore::Open {
+  std::unique_ptr<rocksdb::DB> database;
+};
+
+RocksStore::RocksStore(std::string folder) : folder_(std::move(folder)) {}
+RocksStore::~RocksStore() = default;
+
+Result<std::unique_ptr<RocksStore>> RocksStore::open(const std::string& folder) {
+  auto store = std::unique_ptr<RocksStore>(new RocksStore(folder));
+  if (auto status = store->reopen(); !status) return pass(status);
+  return store;
+}
+
+Status RocksStore::reopen() {
+  open_.reset();  // Gives the lock back first.
+  rocksdb::DB* database = nullptr;
+  const rocksdb::Status status = rocksdb::DB::Open(small_options(), folder_, &database);
+  if (!status.ok()) {
+    auto refused = refusal(folder_, status);
+    why_closed_ = refused.value().message;
+    return refused;
+  }
+  open_ = std::make_unique<Open>(Open{std::unique_ptr<rocksdb::DB>(database)});
+  return {};
+}
+
+Status RocksStore::still_closed() const {
+  return open_ == nullptr ? Status(fail(Code::kUnavailable, why_closed_)) : Status();
+}
+
+Result<std::string> RocksStore::get(std::string_view key) const {
+  if (auto status = still_closed(); !status) return pass(status);
+  std::string value;
+  const rocksdb::Status status = open_->database->Get(rocksdb::ReadOptions(), slice(key), &value);
+  if (status.IsNotFound()) return fail(Code::kNotFound, "no key " + std::string(key));
+  if (!status.ok()) return refusal(folder_, status);
+  return value;
+}
+
+Status RocksStore::write(const StoreBatch& batch) {
+  if (open_ == nullptr) {
+    if (auto status = reopen(); !status) return status;
+  }
+  rocksdb::WriteBatch changes;
+  for (const auto& change : batch.changes()) {
+    const rocksdb::Status status =
+        change.value ? changes.Put(change.key, *change.value) : changes.Delete(change.key);
+    if (!status.ok()) return refusal(folder_, status);
+  }
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  const rocksdb::Status status = open_->database->Write(synced, &changes);
+  if (status.ok()) return {};
+  auto refused = refusal(folder_, status);
+  // What reached the disk is known again once its log has been read: now, if the disk lets us.
+  static_cast<void>(reopen());
+  return refused;
+}
+
+Status RocksStore::scan(std::string_view prefix, std::string_view from,
+                        const Visitor& visit) const {
+  if (auto status = still_closed(); !status) return status;
+  const std::unique_ptr<rocksdb::Iterator> at(open_->database->NewIterator(rocksdb::ReadOptions()));
+  for (at->Seek(slice(std::max(prefix, from))); at->Valid(); at->Next()) {
+    const rocksdb::Slice key = at->key();
+    if (!key.starts_with(slice(prefix))) break;
+    if (!visit({key.data(), key.size()}, {at->value().data(), at->value().size()})) break;
+  }
+  if (!at->status().ok()) return refusal(folder_, at->status());
+  return {};
+}
+
+}  // namespace forebay

@@ -1,0 +1,79 @@
+#include "core/wire/column_layout.h"
+
+#include <string>
+
+#include "core/data/digest.h"
+
+namespace forebay {
+namespace {
+
+/// Gives out places one behind the other.
+class Ruler {
+ public:
+  std::size_t next(std::size_t bytes) {
+    constexpr std::size_t kStep = ColumnLayout::kAlignment;
+    const std::size_t place = at_;
+    at_ = (at_ + bytes + kStep - 1) / kStep * kStep;
+    return place;
+  }
+  std::size_t at() const { return at_; }
+
+ private:
+  std::size_t at_ = 0;
+};
+
+bool is_sound(IdWidth width) {
+  return width == IdWidth::k1 || width == IdWidth::k2 || width == IdWidth::k4 ||
+         width == IdWidth::k8;
+}
+
+bool is_sound(const IdsLayout& ids, std::uint64_t rows) {
+  if (!is_sound(ids.width) || ids.count > ColumnLayout::kMost) return false;
+  const unsigned bytes = ids.length_bytes;
+  if (bytes == 1 || bytes == 2 || bytes == 4) return true;
+  // Both factors are below 2^32, so their product is what it seems.
+  return bytes == 0 && ids.each <= ColumnLayout::kMost && rows * ids.each == ids.count;
+}
+
+}  // namespace
+
+std::uint64_t ColumnLayout::checksum_of(std::span<const std::byte> data) {
+  return Digest::of(data.data(), data.size()).low;
+}
+
+ColumnPlaces ColumnPlaces::of(const ColumnLayout& layout) {
+  Ruler ruler;
+  ColumnPlaces places;
+  places.labels = ruler.next(layout.rows);
+  places.dense.reserve(layout.dense);
+  for (std::uint32_t i = 0; i < layout.dense; ++i) {
+    places.dense.push_back(ruler.next(layout.rows * sizeof(float)));
+  }
+  places.sparse.reserve(layout.sparse.size());
+  for (const IdsLayout& ids : layout.sparse) {
+    const std::size_t lengths = ruler.next(layout.rows * ids.length_bytes);
+    const std::size_t values = ruler.next(ids.count * static_cast<std::size_t>(ids.width));
+    places.sparse.push_back({lengths, values});
+  }
+  places.bytes = ruler.at();
+  return places;
+}
+
+Status check(const ColumnLayout& layout) {
+  if (layout.version != ColumnLayout::kVersion) {
+    return fail(Code::kCorrupt,
+                "columns of another version of the format: " + std::to_string(layout.version));
+  }
+  if (layout.rows > ColumnLayout::kMost) {
+    return fail(Code::kCorrupt, "columns of too many rows: " + std::to_string(layout.rows));
+  }
+  for (std::size_t i = 0; i < layout.sparse.size(); ++i) {
+    if (is_sound(layout.sparse[i], layout.rows)) continue;
+    return fail(Code::kCorrupt,
+                "columns whose widths or counts contradict each other, sparse feature " +
+                    std::to_string(i));
+  }
+  return {};
+}
+
+}  // namespace forebay

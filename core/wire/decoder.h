@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/wire/frame.h"
+#include "core/wire/wire_context.h"
+
+namespace forebay {
+
+/// Reads MessagePack from bytes that nobody vouches for, front to back, without a tree in between.
+///
+/// Owns nothing. Every read says whether there was such a value; after a false the
+/// decoder is not used any more but for `error`. A count is only believed when as many
+/// bytes follow, so whoever reserves by it never asks for more than the input's own size in
+/// elements.
+class Decoder {
+ public:
+  /// `context` may be null where no actor is to be named. Frames are moved out of `frames`.
+  explicit Decoder(std::span<const std::byte> bytes, std::span<Frame> frames = {},
+                   WireContext* context = nullptr)
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()), frames_(frames), context_(context) {}
+
+  bool boolean(bool& out);
+  /// Takes any integer that fits; a whole number in floating point is none.
+  bool number(std::uint64_t& out) {
+    if (at_ != end_ && static_cast<unsigned>(*at_) < 0x80) {
+      out = static_cast<std::uint64_t>(*at_++);
+      return true;
+    }
+    return long_number(out);
+  }
+  bool number(std::int64_t& out);
+  /// Takes 32 bits, or an integer: writers may send a whole number as one.
+  bool number(float& out);
+  bool number(double& out);
+  /// The views end with the input.
+  bool text(std::string_view& out);
+  bool bytes(std::span<const std::byte>& out);
+  bool array(std::size_t& count) { return count_of(0x90, 0xdc, 1, "an array", count); }
+  bool map(std::size_t& count) { return count_of(0x80, 0xde, 2, "a map", count); }
+  bool frames(Frames& out);
+  /// Null when nil was written.
+  bool actor(std::shared_ptr<void>& out);
+  /// Passes over a nil when there is one next.
+  bool take_nil();
+  /// Passes over one value, whatever it is.
+  bool skip();
+
+  bool at_end() const { return at_ == end_; }
+  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+
+  /// Says what is wrong, unless that is said already. Always false.
+  bool refuse(std::string_view problem);
+  /// Adds the number of the field that was being read to where it went wrong. Always false.
+  bool in_field(std::size_t index);
+  /// What was wrong, where: kCorrupt, naming `what` and the field's number, from 0.
+  Error error(std::string_view what) const;
+
+ private:
+  bool long_number(std::uint64_t& out);
+  bool whole_number(std::uint64_t& magnitude, bool& negative);
+  bool count_of(unsigned short_mark, unsigned mark, std::size_t bytes_each, std::string_view kind,
+                std::size_t& count);
+  bool take(std::size_t bytes, const std::byte*& out) {
+    if (left() < bytes) return refuse("the bytes end too early");
+    out = at_;
+    at_ += bytes;
+    return true;
+  }
+  template <class T>
+  bool big_endian(T& out);
+  template <class T>
+  bool long_size(std::size_t& out);
+  bool value_size(unsigned mark, std::size_t& bytes, std::size_t& values);
+
+  const std::byte* at_;
+  const std::byte* end_;
+  std::span<Frame> frames_;
+  std::size_t next_frame_ = 0;
+  WireContext* context_;
+  std::string problem_;
+  std::string path_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace forebay {
+
+/// Bytes that travel as they stand: read-only, shared, never copied on their way.
+///
+/// `keeper` keeps the memory alive: a pool's Buffer that is being sent, or the transport's own
+/// message that was received. The memory goes when the last Frame on it does, on whatever thread
+/// that is. A value.
+class Frame {
+ public:
+  Frame() = default;
+  Frame(std::shared_ptr<const void> keeper, const std::byte* data, std::size_t size)
+      : keeper_(std::move(keeper)), data_(data), size_(size) {}
+
+  const std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  const std::shared_ptr<const void>& keeper() const { return keeper_; }
+
+ private:
+  std::shared_ptr<const void> keeper_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+using Frames = std::vector<Frame>;
+
+inline std::size_t bytes_of(const Frames& frames) {
+  std::size_t bytes = 0;
+  for (const Frame& frame : frames) bytes += frame.size();
+  return bytes;
+}
+
+}  // namespace forebay

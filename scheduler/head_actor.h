@@ -1,0 +1,157 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/runtime/actor.h"
+#include "core/store/journaled.h"
+#include "scheduler/cluster_status.h"
+#include "scheduler/cluster_view.h"
+#include "scheduler/head_state.h"
+#include "scheduler/lease_table.h"
+#include "scheduler/placement.h"
+#include "scheduler/protocol.h"
+#include "scheduler/straggler.h"
+
+namespace forebay::scheduler {
+
+/// Owner → head: begin. Once, right after it was spawned.
+struct BeginHead {
+  static constexpr std::string_view kTag = "head.begin/1";
+};
+
+/// Head → itself, every heartbeat.
+struct HeadTick {
+  static constexpr std::string_view kTag = "head.tick/1";
+};
+
+/// Tuner → head: keep this for the next run. Answered when it is on disk.
+struct KeepExperience {
+  static constexpr std::string_view kTag = "head.keep_experience/1";
+  std::string key;
+  std::string text;
+};
+
+/// Tuner → head: what was kept under this key; kNotFound when nothing was.
+struct FindExperience {
+  static constexpr std::string_view kTag = "head.find_experience/1";
+  using Reply = std::string;
+  std::string key;
+};
+
+struct HeadOptions {
+  std::chrono::nanoseconds lease = std::chrono::seconds(5);
+  std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
+  std::uint32_t lost_after = 6;  ///< Heartbeats.
+  /// How long a job waits for its trainer, and a head for workers that it knew, to come back.
+  std::chrono::nanoseconds rejoin = std::chrono::seconds(60);
+  PlacementPolicy placement = PlacementPolicy::kSpread;
+  StragglerRule straggler;
+  std::uint32_t min_workers = 0;  ///< Nothing is leased before so many have been prepared at once.
+  std::string version;            ///< What workers must be; empty: anything.
+  std::string operators;          ///< Likewise.
+  std::string trainer_host;       ///< Where the trainer is, for `near`; empty: unknown.
+  std::uint64_t trainer_pid = 0;
+  /// Told, in a sentence, what happens: who joins, is lost, is refused. On the head's thread.
+  std::function<void(const std::string&)> say;
+};
+
+/// Knows who is there and who makes which split (DESIGN.md, "Many machines").
+///
+/// Owns the members, the leases and the journal: what must survive goes through the journal and is
+/// on disk before anyone is told. Its handlers block for that sync, so give it a thread of its own
+/// where the disk is slow. Refuses workers of another version, messages of an earlier incarnation
+/// or session, a second job while the first one's trainer lives. Its owner sends BeginHead once.
+class HeadActor final
+    : public ActorOf<HeadActor, Join, Prepared, Heartbeat, GiveBack, Leave, OpenJob, Issue, Arrived,
+                     Finished, CloseJob, BeginHead, HeadTick, QueryCluster, KeepExperience,
+                     FindExperience, Down> {
+ public:
+  using Journal = Journaled<HeadState>;
+  using Time = std::chrono::nanoseconds;
+  static constexpr std::uint64_t kMostIssued = 1
+                                               << 20;  ///< Splits at once; a window has thousands.
+
+  /// `journal` is opened by the caller, so that what is wrong with the store is known before.
+  HeadActor(std::shared_ptr<Journal> journal, HeadOptions options);
+
+  Result<Welcome> on(const Join& join, Context& context);
+  Status on(const Prepared& prepared, Context& context);
+  Status on(const Heartbeat& heartbeat, Context& context);
+  Status on(const GiveBack& back, Context& context);
+  Status on(const Leave& leave, Context& context);
+  Result<JobOpened> on(const OpenJob& open, Context& context);
+  Status on(const Issue& issue, Context& context);
+  Status on(const Arrived& arrived, Context& context);
+  Status on(const Finished& finished, Context& context);
+  Status on(const CloseJob& close, Context& context);
+  Status on(const BeginHead& begin, Context& context);
+  Status on(const HeadTick& tick, Context& context);
+  Result<ClusterStatus> on(const QueryCluster& query, Context& context);
+  Status on(const KeepExperience& keep, Context& context);
+  Result<std::string> on(const FindExperience& find, Context& context);
+  Status on(const Down& down, Context& context);
+
+ private:
+  struct Member {
+    WorkerRef worker;
+    RateMeter meter;
+    bool blocked = false;  // Its mailbox was full; until its next heartbeat.
+    bool gone = false;     // The way to it is dead for good; it must join again.
+    Time offered = {};     // When it was last told of the job.
+  };
+
+  const HeadState& state() const { return journal_->state(); }
+  Status commit(const HeadState::Event& event);
+  Status check_newcomer(const Join& join, Time now) const;
+  Status check_session(std::uint64_t session) const;
+  NodeView* member(std::uint64_t incarnation);
+  void offer_job(std::uint64_t incarnation, Context& context);
+  bool feed_is_there() const { return feed_.receiver() != nullptr; }
+
+  void lease_out(Context& context);
+  void lease_to(std::uint64_t incarnation, std::uint64_t count, Context& context);
+  bool reachable(std::uint64_t incarnation) const;
+  bool may_lease();
+  void reissue_straggler(Context& context);
+  void revoke(std::uint64_t incarnation, std::vector<std::uint64_t> splits, Context& context);
+
+  enum class Gone : std::uint8_t { kLeft, kLost };
+  Status remove(std::uint64_t incarnation, Gone how, const std::string& why, Context& context);
+  void refuse(NodeView& node, const std::string& why, Context& context);
+  void lose_the_gone(Time now, Context& context);
+  void close_abandoned_job(Time now, Context& context);
+  void end_job(const std::string& error, Context& context);
+  void tell_feed(const NodeView& node, MemberChanged::What what, const std::string& reason,
+                 Context& context);
+  void say(const std::string& sentence) const;
+  std::vector<std::string> problems(Time now) const;
+  std::string why_nothing_is_made(Time now) const;
+
+  const std::shared_ptr<Journal> journal_;
+  const HeadOptions options_;
+  const Time lost_after_;
+  ClusterView view_;
+  std::map<std::uint64_t, Member> members_;  // The same keys as view_.
+  LeaseTable leases_;
+  UsualTime usual_;
+  FeedRef feed_;
+  std::string feed_address_;
+  std::optional<Time> feed_gone_since_;  // While a job is open without its feed.
+  std::map<std::string, Time> awaited_;  // Members of before a restart, and since when.
+  std::string store_error_;              // Why nothing can be written; empty: it can.
+  std::string last_gone_;                // Who was the last to go, and why.
+  std::optional<Time> no_worker_since_;
+  Time last_tick_ = {};
+  std::uint64_t issued_again_ = 0;
+  bool enough_workers_ = false;  // min_workers were there once.
+};
+
+}  // namespace forebay::scheduler

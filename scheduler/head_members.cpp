@@ -1,0 +1,214 @@
+#include <utility>
+
+#include "scheduler/head_actor.h"
+#include "scheduler/words.h"
+
+// Who joins, is heard of, leaves, is lost or refused.
+namespace forebay::scheduler {
+namespace {
+
+/// To a worker that has not said that it has opened the job: it may not have heard of it.
+constexpr std::chrono::seconds kOfferAgain(2);
+
+}  // namespace
+
+Status HeadActor::check_newcomer(const Join& join, Time now) const {
+  if (join.name.empty() || join.worker.receiver() == nullptr) {
+    return fail(Code::kInvalid, "a worker joins with a name and a place to reach it at");
+  }
+  const std::string who = "worker " + join.name;
+  if (join.protocol != kProtocol) {
+    return fail(Code::kInvalid, who + " speaks protocol " + std::to_string(join.protocol) +
+                                    ", the head " + std::to_string(kProtocol) +
+                                    "; run the same version of forebay on all nodes");
+  }
+  if (!options_.version.empty() && join.version != options_.version) {
+    return fail(Code::kInvalid, who + " runs forebay " + join.version + ", the head " +
+                                    options_.version + "; run the same version on all nodes");
+  }
+  if (!options_.operators.empty() && join.operators != options_.operators) {
+    return fail(Code::kInvalid, who +
+                                    " has other operators or UDFs than the head; install the "
+                                    "same libraries on all nodes");
+  }
+  for (const auto& [incarnation, node] : view_.nodes()) {
+    const bool same_process = node.host == join.host && node.pid == join.pid;
+    if (node.name != join.name || same_process) continue;
+    if (now - node.last_heard > 2 * options_.heartbeat) continue;
+    return fail(Code::kOverloaded, "a living worker on " + node.host + " is called " + join.name +
+                                       " already; give this one another name");
+  }
+  return {};
+}
+
+Result<Welcome> HeadActor::on(const Join& join, Context& context) {
+  const Time now = context.clock().now();
+  if (auto status = check_newcomer(join, now); !status) {
+    say("refused: " + status.error().message);
+    return pass(status);
+  }
+  if (const NodeView* before = view_.find(join.name)) {
+    auto status = remove(before->incarnation, Gone::kLost, "it joined again", context);
+    if (!status) return pass(status);
+  }
+  const std::uint64_t incarnation = state().last_incarnation() + 1;
+  if (auto status = commit(NodeJoined{incarnation, join.name, join.host}); !status) {
+    return pass(status);
+  }
+  NodeView& node = view_.nodes()[incarnation];
+  node.incarnation = incarnation;
+  node.name = join.name;
+  node.host = join.host;
+  node.pid = join.pid;
+  node.cpus = join.cpus;
+  node.memory_limit = join.memory_bytes;
+  node.last_heard = now;
+  if (!options_.trainer_host.empty() && join.host == options_.trainer_host) {
+    node.distance = join.pid == options_.trainer_pid ? Distance::kSameProcess : Distance::kSameHost;
+  }
+  members_[incarnation].worker = join.worker;
+  watch(join.worker, ActorRef<Down>(self(context)));
+  awaited_.erase(join.name);
+  for (const std::uint64_t split : join.holds) leases_.adopt(incarnation, split, now);
+  say("worker " + join.name + " on " + join.host + " has joined");
+  tell_feed(node, MemberChanged::What::kJoined, "", context);
+  Welcome welcome;
+  welcome.incarnation = incarnation;
+  welcome.feed_address = feed_address_;
+  if (state().job_is_open() && feed_is_there()) welcome.job = state().job();
+  return welcome;
+}
+
+/// One that acts; nobody when its membership has ended.
+NodeView* HeadActor::member(std::uint64_t incarnation) {
+  const auto known = members_.find(incarnation);
+  return known == members_.end() || known->second.gone ? nullptr : view_.find(incarnation);
+}
+
+Status HeadActor::on(const Prepared& prepared, Context& context) {
+  NodeView* node = member(prepared.incarnation);
+  if (node == nullptr) return fail(Code::kNotFound, "this membership has ended");
+  if (!state().job_is_open()) return fail(Code::kUnavailable, "there is no job now");
+  if (prepared.fingerprint != state().job().fingerprint) {
+    const std::string why = "worker " + node->name +
+                            " finds another dataset, order or operators (" + prepared.fingerprint +
+                            ", the trainer " + state().job().fingerprint +
+                            "); give it the trainer's files and libraries";
+    refuse(*node, why, context);
+    return fail(Code::kInvalid, why);
+  }
+  if (node->state == NodeView::State::kPrepared) return {};
+  node->state = NodeView::State::kPrepared;
+  node->trouble.clear();
+  tell_feed(*node, MemberChanged::What::kPrepared, "", context);
+  lease_out(context);
+  return {};
+}
+
+Status HeadActor::on(const Heartbeat& heartbeat, Context& context) {
+  NodeView* node = member(heartbeat.incarnation);
+  if (node == nullptr) return fail(Code::kNotFound, "this membership has ended");
+  const Time now = context.clock().now();
+  Member& known = members_[heartbeat.incarnation];
+  known.blocked = false;
+  node->last_heard = now;
+  node->capacity = heartbeat.slots;
+  node->splits_done = heartbeat.splits_done;
+  node->rate = known.meter.update(heartbeat.splits_done, now);
+  node->busy_cpus = heartbeat.busy_cpus;
+  node->memory_used = heartbeat.memory_bytes;
+  leases_.prolong(heartbeat.incarnation, heartbeat.holds, now);
+  std::vector<std::uint64_t> unwanted;
+  for (const std::uint64_t split : heartbeat.holds) {
+    if (!leases_.adopt(heartbeat.incarnation, split, now)) unwanted.push_back(split);
+  }
+  if (!unwanted.empty()) revoke(heartbeat.incarnation, std::move(unwanted), context);
+  const bool waits = node->state == NodeView::State::kJoined && state().job_is_open();
+  if (waits && feed_is_there() && now - known.offered >= kOfferAgain) {
+    offer_job(heartbeat.incarnation, context);
+  }
+  lease_out(context);
+  return {};
+}
+
+Status HeadActor::on(const Leave& leave, Context& context) {
+  if (view_.find(leave.incarnation) == nullptr) return {};
+  auto status = remove(leave.incarnation, Gone::kLeft, "it was asked to", context);
+  lease_out(context);
+  return status;
+}
+
+void HeadActor::lose_the_gone(Time now, Context& context) {
+  std::vector<std::pair<std::uint64_t, std::string>> lost;
+  for (const auto& [incarnation, node] : view_.nodes()) {
+    const Time silent = now - node.last_heard;
+    if (members_[incarnation].gone) {
+      lost.emplace_back(incarnation, "its connection has ended");
+    } else if (silent >= lost_after_) {
+      lost.emplace_back(incarnation, "silent for " + in_seconds(silent));
+    }
+  }
+  for (const auto& [incarnation, why] : lost) {
+    // Without the store nobody is removed: the next tick tries again.
+    if (!remove(incarnation, Gone::kLost, why, context)) return;
+  }
+}
+
+Status HeadActor::on(const Down& down, Context& context) {
+  const Time now = context.clock().now();
+  if (down.actor == feed_.id()) {
+    feed_ = {};
+    feed_gone_since_ = now;
+    say("the trainer of job " + state().job().id + " is out of reach");
+    return {};
+  }
+  for (auto& [incarnation, known] : members_) {
+    if (known.worker.id() != down.actor) continue;
+    known.gone = true;
+    lose_the_gone(now, context);
+    lease_out(context);
+    break;
+  }
+  return {};
+}
+
+Status HeadActor::remove(std::uint64_t incarnation, Gone how, const std::string& why,
+                         Context& context) {
+  if (auto status = commit(NodeLeft{incarnation}); !status) return status;
+  const NodeView node = *view_.find(incarnation);
+  const WorkerRef worker = members_[incarnation].worker;
+  view_.nodes().erase(incarnation);
+  members_.erase(incarnation);
+  const std::size_t had = leases_.lose(incarnation).size();
+  issued_again_ += had;
+  last_gone_ = "worker " + node.name + (how == Gone::kLost ? " was lost: " : " has left: ") + why;
+  say(last_gone_ + (had > 0 ? "; " + std::to_string(had) + " splits are issued again" : ""));
+  if (how == Gone::kLost) {
+    static_cast<void>(context.tell(worker, Dismissed{incarnation, false, why}));
+  }
+  tell_feed(node, how == Gone::kLost ? MemberChanged::What::kLost : MemberChanged::What::kLeft, why,
+            context);
+  return {};
+}
+
+void HeadActor::refuse(NodeView& node, const std::string& why, Context& context) {
+  node.state = NodeView::State::kRefused;
+  node.trouble = why;
+  issued_again_ += leases_.lose(node.incarnation).size();
+  say("refused: " + why);
+  tell_feed(node, MemberChanged::What::kRefused, why, context);
+  lease_out(context);
+}
+
+void HeadActor::tell_feed(const NodeView& node, MemberChanged::What what, const std::string& reason,
+                          Context& context) {
+  if (!feed_is_there()) return;
+  static_cast<void>(context.tell(feed_, MemberChanged{.name = node.name,
+                                                      .incarnation = node.incarnation,
+                                                      .what = what,
+                                                      .reason = reason,
+                                                      .cpus = node.cpus,
+                                                      .memory_bytes = node.memory_limit}));
+}
+
+}  // namespace forebay::scheduler

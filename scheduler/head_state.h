@@ -1,0 +1,117 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "core/base/result.h"
+#include "scheduler/protocol.h"
+#include "scheduler/range_set.h"
+
+namespace forebay::scheduler {
+
+/// A trainer opened its job, from this position on: whatever the head knew of the job's splits
+/// before is replaced by it.
+struct JobOpening {
+  JobShare job;
+  std::uint64_t session = 0;
+  std::uint64_t finished_below = 0;
+  std::vector<SplitRange> finished;
+  static auto fields(auto& self) {
+    return std::tie(self.job, self.session, self.finished_below, self.finished);
+  }
+};
+
+/// These were handed to the trainer.
+struct SplitsFinished {
+  std::uint64_t session = 0;
+  std::uint64_t below = 0;
+  std::vector<SplitRange> ranges;
+  static auto fields(auto& self) { return std::tie(self.session, self.below, self.ranges); }
+};
+
+struct JobClosing {
+  std::uint64_t session = 0;
+  static auto fields(auto& self) { return std::tie(self.session); }
+};
+
+struct NodeJoined {
+  std::uint64_t incarnation = 0;
+  std::string name;
+  std::string host;
+  static auto fields(auto& self) { return std::tie(self.incarnation, self.name, self.host); }
+};
+
+struct NodeLeft {
+  std::uint64_t incarnation = 0;
+  static auto fields(auto& self) { return std::tie(self.incarnation); }
+};
+
+/// What a tuner learnt, to be given to the next run; `text` is opaque.
+struct ExperienceKept {
+  std::string key;
+  std::string text;
+  static auto fields(auto& self) { return std::tie(self.key, self.text); }
+};
+
+/// What a head must remember when it dies: the sum of every event applied so far.
+///
+/// Changes only through `apply`, which refuses what makes no sense and then changes nothing. A
+/// value; Journaled<HeadState> keeps it.
+class HeadState {
+ public:
+  using Event =
+      std::variant<JobOpening, SplitsFinished, JobClosing, NodeJoined, NodeLeft, ExperienceKept>;
+  struct Node {
+    std::uint64_t incarnation = 0;
+    std::string name;
+    std::string host;
+    static auto fields(auto& self) { return std::tie(self.incarnation, self.name, self.host); }
+    bool operator==(const Node&) const = default;
+  };
+
+  Status apply(const Event& event);
+
+  /// The open job, or the last one; its id is empty before the first.
+  const JobShare& job() const { return job_; }
+  bool job_is_open() const { return open_; }
+  std::uint64_t session() const { return session_; }
+  std::uint64_t num_splits() const { return job_.splits_per_epoch * job_.epochs; }
+  /// The epoch of the lowest split that is not finished.
+  std::uint64_t epoch() const;
+  const RangeSet& finished() const { return finished_; }
+
+  /// By incarnation.
+  const std::map<std::uint64_t, Node>& nodes() const { return nodes_; }
+  std::uint64_t last_incarnation() const { return last_incarnation_; }
+  const std::map<std::string, std::string>& experience() const { return experience_; }
+
+  std::string encode() const;
+  static Result<HeadState> decode(std::string_view bytes);
+  static std::string encode_event(const Event& event);
+  static Result<Event> decode_event(std::string_view bytes);
+
+  bool operator==(const HeadState&) const = default;
+
+ private:
+  Status apply_one(const JobOpening& event);
+  Status apply_one(const SplitsFinished& event);
+  Status apply_one(const JobClosing& event);
+  Status apply_one(const NodeJoined& event);
+  Status apply_one(const NodeLeft& event);
+  Status apply_one(const ExperienceKept& event);
+
+  JobShare job_;
+  bool open_ = false;
+  std::uint64_t session_ = 0;
+  RangeSet finished_;
+  std::map<std::uint64_t, Node> nodes_;
+  std::uint64_t last_incarnation_ = 0;
+  std::map<std::string, std::string> experience_;
+};
+
+}  // namespace forebay::scheduler

@@ -1,0 +1,102 @@
+#include <utility>
+
+#include "core/wire/codec.h"
+#include "scheduler/head_state.h"
+
+// How a HeadState and its events lie in a store: a byte that tells what it is, then its fields as
+// the codec writes them. What is added later gets the next number, or a field at the end.
+namespace forebay::scheduler {
+namespace {
+
+/// An event's first byte is its place in HeadState::Event, a snapshot's is this.
+constexpr char kSnapshotKind = 'S';
+
+struct Snapshot {
+  JobShare job;
+  bool open = false;
+  std::uint64_t session = 0;
+  std::vector<std::uint64_t> finished;  ///< RangeSet::packed().
+  std::uint64_t last_incarnation = 0;
+  std::vector<HeadState::Node> nodes;
+  std::map<std::string, std::string> experience;
+  static auto fields(auto& self) {
+    return std::tie(self.job, self.open, self.session, self.finished, self.last_incarnation,
+                    self.nodes, self.experience);
+  }
+};
+
+template <class T>
+std::string encoded(char kind, const T& value) {
+  WireBuffer buffer;
+  encode_value(value, buffer);
+  const auto bytes = buffer.bytes();
+  std::string text(1, kind);
+  text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text;
+}
+
+template <class T>
+Result<T> decoded(std::string_view what, std::string_view bytes) {
+  bytes.remove_prefix(1);
+  return decode_value<T>(what, std::as_bytes(std::span(bytes)));
+}
+
+template <std::size_t kKind = 0>
+Result<HeadState::Event> event_in(std::string_view bytes) {
+  if constexpr (kKind == std::variant_size_v<HeadState::Event>) {
+    return fail(Code::kCorrupt, "it is of a kind that this version does not know");
+  } else {
+    if (static_cast<unsigned char>(bytes.front()) != kKind) return event_in<kKind + 1>(bytes);
+    auto event = decoded<std::variant_alternative_t<kKind, HeadState::Event>>("an event", bytes);
+    if (!event) return pass(event);
+    return HeadState::Event(std::move(*event));
+  }
+}
+
+}  // namespace
+
+std::string HeadState::encode_event(const Event& event) {
+  return std::visit(
+      [&event](const auto& one) { return encoded(static_cast<char>(event.index()), one); }, event);
+}
+
+Result<HeadState::Event> HeadState::decode_event(std::string_view bytes) {
+  if (bytes.empty()) return fail(Code::kCorrupt, "it is empty");
+  return event_in(bytes);
+}
+
+std::string HeadState::encode() const {
+  Snapshot snapshot{.job = job_,
+                    .open = open_,
+                    .session = session_,
+                    .finished = finished_.packed(),
+                    .last_incarnation = last_incarnation_,
+                    .nodes = {},
+                    .experience = experience_};
+  snapshot.nodes.reserve(nodes_.size());
+  for (const auto& [incarnation, node] : nodes_) snapshot.nodes.push_back(node);
+  return encoded(kSnapshotKind, snapshot);
+}
+
+Result<HeadState> HeadState::decode(std::string_view bytes) {
+  if (bytes.empty() || bytes.front() != kSnapshotKind) {
+    return fail(Code::kCorrupt,
+                "the head's store was written by another version; move its folder "
+                "away: a run resumes from its checkpoint without it");
+  }
+  auto snapshot = decoded<Snapshot>("the head's snapshot", bytes);
+  if (!snapshot) return pass(snapshot);
+  auto finished = RangeSet::unpack(snapshot->finished);
+  if (!finished) return pass(finished);
+  HeadState state;
+  state.job_ = std::move(snapshot->job);
+  state.open_ = snapshot->open;
+  state.session_ = snapshot->session;
+  state.finished_ = std::move(*finished);
+  state.last_incarnation_ = snapshot->last_incarnation;
+  for (Node& node : snapshot->nodes) state.nodes_[node.incarnation] = std::move(node);
+  state.experience_ = std::move(snapshot->experience);
+  return state;
+}
+
+}  // namespace forebay::scheduler

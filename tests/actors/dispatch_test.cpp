@@ -1,0 +1,174 @@
+#include <map>
+#include <mutex>
+
+#include "actors/expected_splits.h"
+#include "actors/pipeline.h"
+#include "actors/split_issuer.h"
+#include "actors/split_queue.h"
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+std::string criteo_rows(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += i % 3 == 0 ? "1\t" : "0\t";
+    text += std::to_string(i);
+    for (int column = 2; column <= 39; ++column) text += column < 14 ? "\t7" : "\tdeadbeef";
+    text += '\n';
+  }
+  return text;
+}
+
+/// Two nodes in one process: splits of even numbers are made by the pipeline, odd ones by stages
+/// of another node; some by both.
+class TwoNodes final : public SplitDispatch, SplitSink {
+ public:
+  TwoNodes() {
+    dir_.write("day_0.tsv", criteo_rows(4000));
+    DatasetSpec spec;
+    spec.paths = {"*.tsv"};
+    DatasetOptions options;
+    options.base_dir = dir_.path();
+    options.run_dir = dir_.path("run");
+    auto opened = open_dataset(spec, {}, options);
+    REQUIRE(opened);
+    dataset_ = std::move(*opened);
+    auto plan = TransformPlan::compile({}, dataset_->format().schema());
+    REQUIRE(plan);
+    plan_ = std::make_unique<TransformPlan>(std::move(*plan));
+    spec_.batch_size = 128;
+    spec_.epochs = 3;
+    order_ = std::make_unique<EpochOrder>(*dataset_, spec_);
+    sizing_ = std::make_unique<Sizing>(*dataset_, *plan_, spec_);
+  }
+
+  std::unique_ptr<Pipeline> start(SplitDispatch* dispatch) {
+    auto planned = plan_memory({.memory_bytes = 1 << 28, .allocation = {}}, *sizing_, 0);
+    REQUIRE(planned);
+    return std::make_unique<Pipeline>(
+        Pipeline::Options{.dataset = *dataset_,
+                          .plan = *plan_,
+                          .order = spec_,
+                          .allocation = {1, 1, 1, 1},
+                          .memory = *planned,
+                          .decode = {.filter = {}, .keep_origins = false},
+                          .start = {},
+                          .buffers = buffers_,
+                          .clock = clock_,
+                          .on_damaged = [](const std::vector<BadRow>&) { return Status{}; },
+                          .dispatch = dispatch});
+  }
+
+  static Digest digest_of(Pipeline& pipeline) {
+    Digest last;
+    while (auto batch = *pipeline.next()) last = batch->after.digest;
+    return last;
+  }
+
+  Digest run_on_both() {
+    auto pipeline = start(this);
+    StagePools elsewhere({.dataset = *dataset_,
+                          .plan = *plan_,
+                          .decode = {},
+                          .seed = spec_.seed,
+                          .mailbox_bytes = sizing_->sizes().usual_split,
+                          .buffers = buffers_,
+                          .clock = clock_,
+                          .sink = *this,
+                          .on_failure = [](const Error&) {}});
+    for (const Stage stage : {Stage::kLoad, Stage::kDecode, Stage::kShuffle, Stage::kTransform}) {
+      elsewhere.resize(stage, 2);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      pipeline_ = pipeline.get();
+      elsewhere_ = &elsewhere;
+      for (const std::uint64_t number : early_) assign(number);
+    }
+    const Digest digest = digest_of(*pipeline);
+    elsewhere.cancel();
+    history = pipeline->history();
+    return digest;
+  }
+
+  std::map<std::uint64_t, int> times_taken;  // by number
+  std::vector<PastSplit> history;
+
+ private:
+  void issued(std::uint64_t number) override {
+    const std::lock_guard lock(mutex_);
+    if (pipeline_ == nullptr) return early_.push_back(number);
+    assign(number);
+  }
+  void made_here(std::uint64_t number, std::uint64_t) override {
+    const std::lock_guard lock(mutex_);
+    ++times_taken[number];
+  }
+
+  void assign(std::uint64_t number) {
+    if (number % 2 == 0 || number % 5 == 0) pipeline_->make(number);
+    if (number % 2 == 1 || number % 4 == 0) {
+      elsewhere_->make(load_task(split_id(number, *order_), *order_, *sizing_));
+    }
+  }
+
+  Status put(ColumnSplit&& split, PoolContext&) override {
+    const bool first =
+        pipeline_->accept(split.id.number, std::move(split.columns), std::move(split.bad),
+                          split.filtered, {.node = "w", .times = split.times});
+    const std::lock_guard lock(mutex_);
+    if (first) ++times_taken[split.id.number];
+    return {};
+  }
+
+  test::TempDir dir_;
+  MemoryBudget budget_{1 << 28};
+  BufferPool buffers_{budget_};
+  SystemClock clock_;
+  OrderSpec spec_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<TransformPlan> plan_;
+  std::unique_ptr<EpochOrder> order_;
+  std::unique_ptr<Sizing> sizing_;
+  std::mutex mutex_;
+  std::vector<std::uint64_t> early_;  // issued before the pipeline stood
+  Pipeline* pipeline_ = nullptr;
+  StagePools* elsewhere_ = nullptr;
+};
+
+TEST_CASE("splits made on two nodes, some on both, give the batches of one", "[actors][pipeline]") {
+  TwoNodes nodes;
+  auto alone = nodes.start(nullptr);
+  const std::uint64_t splits = 3 * alone->splits_per_epoch();
+  const Digest usual = TwoNodes::digest_of(*alone);
+  CHECK(nodes.run_on_both() == usual);
+  CHECK(nodes.times_taken.size() == splits);
+  for (const auto& [number, times] : nodes.times_taken) CHECK(times == 1);
+  CHECK(nodes.history.size() == splits);
+  for (const PastSplit& split : nodes.history) {
+    const bool only_there = split.number % 2 == 1 && split.number % 5 != 0;
+    const bool only_here = split.number % 2 == 0 && split.number % 4 != 0;
+    if (only_there) CHECK(split.node == "w");
+    if (only_here) CHECK(split.node.empty());
+    CHECK(split.times.stages[3].end > split.times.stages[0].begin);
+  }
+}
+
+TEST_CASE("a split that was not issued, or came before, is not taken", "[actors][pipeline]") {
+  TwoNodes nodes;
+  ExpectedSplits expected;
+  expected.add({.number = 7});
+  CHECK(expected.contains(7));
+  CHECK_FALSE(expected.take(8).has_value());
+  CHECK(expected.take(7).has_value());
+  CHECK_FALSE(expected.take(7).has_value());
+  auto pipeline = nodes.start(&nodes);
+  CHECK_FALSE(pipeline->accept(1'000'000, {}, {}, 0));
+}
+
+}  // namespace
+}  // namespace forebay

@@ -1,0 +1,88 @@
+#include "actors/memory_shares.h"
+
+#include "core/base/random.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr MemorySizes kSizes{
+    .usual_split = 2 * kMiB, .largest_split = 3 * kMiB, .batch = kMiB, .cutting = 4 * kMiB};
+/// Of two other actors.
+constexpr std::uint64_t kOthers = 2 * kThreadBytes;
+
+std::uint64_t room_for_buffers(std::uint64_t bytes, std::uint64_t threads) {
+  return bytes + kOthers + threads * kThreadBytes;
+}
+
+}  // namespace
+
+TEST_CASE("with room enough everyone gets what is wanted", "[actors][memory_shares]") {
+  const MemoryShares shares = share_memory(room_for_buffers(100 * kMiB, 4), kSizes,
+                                           {.actors = 4, .threads = 4, .prefetch = 10 * kMiB});
+  CHECK(shares.buffers == 100 * kMiB);
+  CHECK(shares.window == 20 * kMiB);  // 4 actors, 4 stages and 2, of 2 MiB
+  CHECK(shares.prefetch == 10 * kMiB);
+}
+
+TEST_CASE("prefetch gives way to the window, and that to the least", "[actors][memory_shares]") {
+  const MemoryDemand demand{.actors = 4, .threads = 4, .prefetch = 10 * kMiB};
+  // 27: 4 of cutting, 1 of the trainer, 20 of window, 2 left.
+  CHECK(share_memory(room_for_buffers(27 * kMiB, 4), kSizes, demand).prefetch == 2 * kMiB);
+  // 20: 4, 1 and 1 of prefetch; 14 left.
+  const MemoryShares narrow = share_memory(room_for_buffers(20 * kMiB, 4), kSizes, demand);
+  CHECK(narrow.window == 14 * kMiB);
+  CHECK(narrow.prefetch == kMiB);
+  const MemoryShares least = share_memory(0, kSizes, demand);
+  CHECK(least.window == kSizes.largest_split);
+  CHECK(least.prefetch == kSizes.batch);
+}
+
+TEST_CASE("a share does not grow into what the other still holds", "[actors][memory_shares]") {
+  const std::uint64_t room = room_for_buffers(30 * kMiB, 4);
+  // Of 25 the window wants 20; eight batches still wait.
+  const MemoryShares first = share_memory(
+      room, kSizes,
+      {.actors = 4, .threads = 4, .prefetch = kMiB, .window_used = 0, .prefetch_used = 8 * kMiB});
+  CHECK(first.window == 17 * kMiB);
+  // The window wants 12 of them and holds 20.
+  const MemoryShares then = share_memory(room, kSizes,
+                                         {.actors = 0,
+                                          .threads = 4,
+                                          .prefetch = 13 * kMiB,
+                                          .window_used = 20 * kMiB,
+                                          .prefetch_used = kMiB});
+  CHECK(then.window == 12 * kMiB);
+  CHECK(then.prefetch == 5 * kMiB);
+}
+
+TEST_CASE("whatever is asked for, window and prefetch stay within the buffers",
+          "[actors][memory_shares]") {
+  constexpr std::uint64_t kSeed = 11;
+  Random random(kSeed);
+  MemoryShares shares;
+  for (int round = 0; round < 20000; ++round) {
+    MemoryDemand demand;
+    demand.actors = 4 + random.below(60);
+    demand.threads = demand.actors + random.below(20);
+    demand.prefetch = random.below(64 * kMiB);
+    // In use is at most what an earlier share allowed; it may not have gone yet.
+    demand.window_used = random.below(shares.window + 1);
+    demand.prefetch_used = random.below(shares.prefetch + 1);
+    const std::uint64_t room = least_room(demand.threads, kSizes) + random.below(200 * kMiB);
+    const MemoryShares next = share_memory(room, kSizes, demand);
+    const std::uint64_t outside = kSizes.cutting + kSizes.batch;
+    REQUIRE(next.window + next.prefetch + outside <= next.buffers);
+    REQUIRE(next.window >= kSizes.largest_split);
+    REQUIRE(next.prefetch >= kSizes.batch);
+    const bool least = next.window == kSizes.largest_split;
+    REQUIRE((least || next.window + demand.prefetch_used + outside <= next.buffers));
+    const bool one = next.prefetch == kSizes.batch;
+    REQUIRE((one || demand.window_used + next.prefetch + outside <= next.buffers));
+    shares = next;
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,129 @@
+#include "actors/stage/split_frames.h"
+
+#include "actors/stage/batch_cutter.h"
+#include "tests/support/any_columns.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+struct Wire {
+  MemoryBudget budget{std::size_t{1} << 30};
+  BufferPool pool{budget};
+
+  Result<UnpackedSplit> travel(const ColumnSplit& split, const PackOptions& options) {
+    const SplitLimits limits{
+        {1'000'000, split.columns.dense.size(), split.columns.sparse.size(), 1 << 26}, 3};
+    return unpack_split(pack_split(split, options, pool), limits, pool);
+  }
+};
+
+std::string bytes_of(const Batch& batch) {
+  const auto part = [](const auto* data, std::size_t count) {
+    return std::string(reinterpret_cast<const char*>(data), count * sizeof(*data)) + "|";
+  };
+  const std::size_t lists = batch.rows * batch.sparse_features;
+  return part(batch.labels, batch.rows) + part(batch.dense, batch.rows * batch.dense_features) +
+         part(batch.lengths, lists) + part(batch.ids, batch.num_ids);
+}
+
+/// The rows of seven splits as batches; those of `by_wire` travel first.
+template <class ByWire>
+std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
+  Wire wire;
+  Random random(seed);
+  Random choice(seed);
+  auto shape = test::any_shape(random);
+  BatchCutter cutter(1 + random.below(150), wire.pool);
+  for (std::uint64_t number = 0; number < 7; ++number) {
+    shape.rows = random.below(120);
+    ColumnSplit split{{.number = number}, test::any_columns(random, shape, wire.pool), {}, 0};
+    const std::size_t skip = random.below(shape.rows + 1);
+    if (by_wire(number)) {
+      PackOptions options;
+      options.compression = static_cast<Compression>(choice.below(3));
+      auto came = wire.travel(split, options);
+      REQUIRE(came);
+      split.columns = std::move(came->columns);
+    }
+    cutter.add(std::move(split.columns), skip);
+  }
+  std::vector<std::string> found;
+  while (cutter.rows() > 0) {
+    const Batch batch = cutter.cut();
+    found.push_back(bytes_of(batch) + BatchCutter::digest(batch).hex());
+  }
+  return found;
+}
+
+TEST_CASE("batches are the same bytes whether splits came by wire or not",
+          "[actors][split_frames]") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    const auto local = batches(seed, [](std::uint64_t) { return false; });
+    CHECK(local == batches(seed, [](std::uint64_t) { return true; }));
+    CHECK(local == batches(seed, [](std::uint64_t number) { return number % 2 == 0; }));
+  }
+}
+
+TEST_CASE("a split brings its number, its counts and its damaged rows", "[actors][split_frames]") {
+  Wire wire;
+  Random random(3);
+  ColumnSplit split{{.number = 42}, test::any_columns(random, {5, 1, 1}, wire.pool), {}, 7};
+  split.bad.push_back({2, 1000, 11, "column I3: \"x\" is not an integer", "1\tx\xff"});
+  const auto came = wire.travel(split, {});
+  REQUIRE(came);
+  CHECK(came->number == 42);
+  CHECK(came->filtered == 7);
+  REQUIRE(came->bad.size() == 1);
+  CHECK(came->bad[0].file == 2);
+  CHECK(came->bad[0].offset == 1000);
+  CHECK(came->bad[0].line == 11);
+  CHECK(came->bad[0].reason == split.bad[0].reason);
+  CHECK(came->bad[0].text == split.bad[0].text);
+  CHECK(came->columns.rows == 5);
+}
+
+TEST_CASE("a damaged row must be of a file that there is, and short", "[actors][split_frames]") {
+  Wire wire;
+  Random random(3);
+  ColumnSplit split{{}, test::any_columns(random, {5, 1, 1}, wire.pool), {}, 0};
+  split.bad.push_back({2, 0, 1, "", std::string(BadRow::kMaxText, 'x')});
+  CHECK(wire.travel(split, {}));
+  split.bad[0].text += 'x';
+  CHECK_FALSE(wire.travel(split, {}));
+  split.bad[0] = {3, 0, 1, "", ""};
+  const auto refused = wire.travel(split, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kCorrupt);
+}
+
+TEST_CASE("a split's times travel with it, impossible ones are refused", "[actors][split_frames]") {
+  using Time = SplitTimes::Time;
+  Wire wire;
+  Random random(1);
+  ColumnSplit split{
+      {.number = 5}, test::any_columns(random, test::any_shape(random), wire.pool), {}, 0};
+  for (int i = 0; i < 4; ++i) split.times.stages.at(i) = {Time(10 * i + 1), Time(10 * i + 7)};
+  split.times.sent = Time(99);
+  SECTION("possible") {
+    const auto came = wire.travel(split, {});
+    REQUIRE(came);
+    CHECK(came->times.sent == Time(99));
+    CHECK(came->times.arrived == Time(0));
+    CHECK(came->times.stages[3].begin == Time(31));
+    CHECK(came->times.stages[0].end == Time(7));
+  }
+  SECTION("before the beginning of time") {
+    split.times.stages[2].begin = Time(-1);
+    CHECK(wire.travel(split, {}).error().code == Code::kCorrupt);
+  }
+  SECTION("after its end") {
+    split.times.sent = Time::max();
+    CHECK(wire.travel(split, {}).error().code == Code::kCorrupt);
+  }
+}
+
+}  // namespace
+}  // namespace forebay

@@ -1,0 +1,22 @@
+// Prints the figures of `forebay bench wire`, without the rest of the program.
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/base/clock.h"
+#include "tools/bench/wire_bench.h"
+
+int main(int argc, char** argv) {
+  forebay::WireBenchOptions options;
+  if (argc > 1) options.rounds = std::atoi(argv[1]);
+  if (argc > 2) options.only = argv[2];
+  const auto results = forebay::run_wire_bench(options, forebay::SystemClock());
+  if (!results) {
+    std::fprintf(stderr, "%s\n", results.error().message.c_str());
+    return 1;
+  }
+  for (const forebay::BenchResult& result : *results) {
+    std::printf("%-14s %14.2f %-10s  raw %14.2f  ratio %.3f\n", result.name.c_str(), result.value,
+                result.unit.c_str(), result.limit.value_or(0), result.ratio.value_or(0));
+  }
+}

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/net/door.h"
+#include "core/net/zmq_transport.h"
+#include "tests/support/recording_handler.h"
+
+namespace forebay::test {
+
+inline const SystemClock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
+/// A transport and what it told, stopped at the end.
+struct Side {
+  explicit Side(ZmqTransport::Options options = {})
+      : transport(std::move(options), system_clock()) {
+    transport.start(handler);
+  }
+  ~Side() { transport.stop(); }
+
+  PeerId peer(std::size_t number = 1) { return handler.wait_up(number).up.at(number - 1).first; }
+  Status tell(PeerId to, std::string_view text, Frames body = {}) {
+    const Lane lane = body.empty() ? Lane::kControl : Lane::kBulk;
+    return transport.send(to, lane, bytes_of_text(text), std::move(body));
+  }
+
+  /// Waits, up to half a minute, until the counts are so; looks a hundred times a second.
+  template <class Enough>
+  bool wait_counts(Enough enough) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable never;
+    for (int look = 0; look < 3000; ++look) {
+      if (enough(transport.counts())) return true;
+      never.wait_for(lock, std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  RecordingHandler handler;
+  ZmqTransport transport;
+};
+
+/// Short times, for tests of what happens when they are over.
+inline ZmqTransport::Options quick() {
+  ZmqTransport::Options options;
+  options.heartbeat = std::chrono::milliseconds(50);
+  options.lost_after = 10;
+  options.handshake = std::chrono::milliseconds(300);
+  return options;
+}
+
+}  // namespace forebay::test

@@ -1,0 +1,259 @@
+"""A job spread over nodes trains on the same rows in the same order, whoever comes, stalls and dies."""
+import pathlib
+import shutil
+import signal
+import time
+
+import harness
+from cluster import Cluster, ClusterScenario, Head, free_port, resident
+from processes import processes_below
+
+MIB = harness.MIB
+
+
+class SameOrder(ClusterScenario):
+    def test_any_number_of_workers_gives_the_order_of_one_machine(self):
+        job = self.work()
+        digest = self.digest_alone(job)
+        for workers, local in ((1, False), (2, True), (3, False), (8, False)):
+            cluster = Cluster(self, job, local=local, min_workers=workers)
+            for _ in range(workers):
+                cluster.worker()
+            finished, ends = cluster.finish()
+            result = self.assert_same_run(finished, digest, 80000)
+            self.assertEqual({end.status for end in ends.values()}, {0}, [str(end) for end in ends.values()])
+            self.assertEqual("local" in result["rows_by_node"], local, finished)
+            if workers <= 3:
+                self.assertEqual(len([name for name in result["rows_by_node"] if name != "local"]), workers, finished)
+
+    def test_workers_that_come_and_go_in_good_order_change_nothing(self):
+        job = self.work(epochs=6)
+        digest = self.digest_alone(job)
+        cluster = Cluster(self, job, local=False)
+        cluster.worker()
+
+        def come_and_go(draw):
+            cluster.worker()
+            name = draw.choice(sorted(cluster.workers)[:-1])
+            leaving = cluster.workers.pop(name)
+            leaving.signal(signal.SIGTERM)
+            self.assertIn(leaving.wait(30).status, (143, 0))
+
+        self.harass(cluster, come_and_go, times=5)
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 120000)
+
+    def test_training_on_workers_ends_with_the_loss_of_training_alone(self):
+        job = self.work(rows=6000, trainer={"model": "emulated", "step": "1ms"})
+        alone = self.assert_done(job.run("train", "--json"))
+        cluster = Cluster(self, job, "train", "--restart", local=False)
+        cluster.worker()
+        finished, _ = cluster.finish()
+        self.assertEqual(self.assert_done(finished)["order_digest"], alone["order_digest"])
+
+    def test_damaged_rows_met_on_workers_are_quarantined_once(self):
+        job = self.work(epochs=2)
+        lines = harness.criteo_lines(500, 9, start=90000)
+        lines[7] = "x" + lines[7]
+        lines[300] = "1\t2\n"
+        job.put("data/day_9.tsv", "".join(lines))
+        job.change(dataset={"bad_rows": 2})
+        digest = self.digest_alone(job)
+        alone = (job.folder / ".forebay/quarantine.tsv").read_text()
+        cluster = Cluster(self, job, local=False)
+        cluster.worker()
+        cluster.worker()
+        finished, _ = cluster.finish()
+        result = self.assert_same_run(finished, digest, 2 * 20498)
+        self.assertEqual(result["bad_rows"], 2)
+        self.assertEqual((job.folder / ".forebay/quarantine.tsv").read_text(), alone)
+
+
+class Faults(ClusterScenario):
+    def test_workers_killed_again_and_again_lose_no_row(self):
+        job = self.work(epochs=8)
+        digest = self.digest_alone(job)
+        cluster = Cluster(self, job, local=False, heartbeat="50ms")
+        for _ in range(3):
+            cluster.worker()
+
+        def kill_one(draw):
+            cluster.kill(draw.choice(sorted(cluster.workers)))
+            cluster.worker()
+
+        self.harass(cluster, kill_one, times=20)
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 160000)
+        self.assertEqual(processes_below(job.folder), [])
+
+    def test_frozen_workers_that_come_back_change_nothing(self):
+        job = self.work(epochs=6)
+        digest = self.digest_alone(job)
+        cluster = Cluster(self, job, local=False, heartbeat="50ms", lease="500ms", rejoin="5s")
+        for _ in range(3):
+            cluster.worker()
+
+        def freeze(draw):
+            worker = cluster.workers[draw.choice(sorted(cluster.workers))]
+            worker.signal(signal.SIGSTOP)
+            time.sleep(draw.choice((0.1, 0.2, 0.9)))
+            worker.signal(signal.SIGCONT)
+
+        self.harass(cluster, freeze, times=8)
+        finished, ends = cluster.finish()
+        self.assert_same_run(finished, digest, 120000)
+        self.assertEqual({end.status for end in ends.values()}, {0}, [str(end) for end in ends.values()])
+
+    def test_a_head_killed_in_mid_run_comes_back_from_its_store(self):
+        job = self.work(epochs=8)
+        digest = self.digest_alone(job)
+        head = Head(self, job.folder)
+        cluster = Cluster(self, job, head=head.address, local=False)
+        for _ in range(2):
+            cluster.worker()
+
+        def kill_head(_):
+            head.kill()
+            head.start()
+
+        self.harass(cluster, kill_head, times=5, pause=(0.3, 0.8))
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 160000)
+
+    def test_a_trainer_stopped_in_mid_run_resumes_with_other_workers(self):
+        job = self.work(epochs=8)
+        digest = self.digest_alone(job)
+        port = free_port()
+        cluster = Cluster(self, job, "ingest", "--state", "state.json", local=False,
+                          listen=f"tcp://127.0.0.1:{port}")
+        cluster.worker()
+        cluster.worker()
+        time.sleep(1)
+        cluster.trainer.signal(signal.SIGTERM)
+        stopped = cluster.trainer.wait()
+        self.assertEqual(stopped.status, 143, stopped)
+        for worker in cluster.workers.values():
+            self.assertEqual(worker.wait(30).status, 0)
+        cluster.workers = {}
+        again = Cluster(self, job, "ingest", "--resume", "state.json", local=False,
+                        listen=f"tcp://127.0.0.1:{port}")
+        again.worker(name="later")
+        finished, _ = again.finish()
+        result = self.assert_done(finished)
+        self.assertEqual(result["order_digest"], digest)
+        self.assertEqual(result["rows"] + stopped.json["rows"], 160000)
+
+    def test_everything_at_once(self):
+        job = self.work(epochs=10)
+        digest = self.digest_alone(job)
+        head = Head(self, job.folder)
+        cluster = Cluster(self, job, head=head.address, local=True, heartbeat="50ms")
+        for _ in range(3):
+            cluster.worker()
+
+        def harm(draw):
+            what = draw.randrange(4)
+            if what == 0:
+                cluster.kill(draw.choice(sorted(cluster.workers)))
+                cluster.worker()
+            elif what == 1:
+                worker = cluster.workers[draw.choice(sorted(cluster.workers))]
+                worker.signal(signal.SIGSTOP)
+                time.sleep(draw.choice((0.1, 0.6)))
+                worker.signal(signal.SIGCONT)
+            elif what == 2:
+                head.kill()
+                head.start()
+            else:
+                cluster.worker()
+                leaving = cluster.workers.pop(sorted(cluster.workers)[0])
+                leaving.signal(signal.SIGTERM)
+                leaving.wait(30)
+
+        self.harass(cluster, harm, times=16)
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 200000)
+
+
+class Bounds(ClusterScenario):
+    def test_nobody_passes_his_memory_limit_when_one_side_is_slow(self):
+        for slow in ("trainer", "worker"):
+            job = self.work(epochs=3, microseconds=0 if slow == "trainer" else 60,
+                            trainer={"model": "emulated", "step": "8ms" if slow == "trainer" else "0ms"})
+            cluster = Cluster(self, job, "train", "--restart", local=False)
+            for _ in range(2):
+                cluster.worker()
+            peaks = {}
+            while cluster.trainer.alive():
+                for name, running in {"trainer": cluster.trainer, **cluster.workers}.items():
+                    peaks[name] = max(peaks.get(name, 0), resident(running.process.pid))
+                time.sleep(0.02)
+            finished, _ = cluster.finish()
+            self.assert_done(finished)
+            self.assertLess(peaks.pop("trainer"), 400 * MIB, finished)
+            for name, peak in peaks.items():
+                self.assertLess(peak, 300 * MIB, name)
+
+    def test_no_workers_and_dead_workers_are_named_within_seconds(self):
+        job = self.work(epochs=50)
+        cluster = Cluster(self, job, local=False, heartbeat="50ms")
+        self.wait_until(lambda: "no worker has joined" in cluster.trainer.stderr_now(), 10)
+        cluster.worker(name="only")
+        self.wait_until(lambda: "only" in cluster.trainer.stderr_now(), 20)
+        time.sleep(0.5)
+        cluster.kill("only")
+        self.wait_until(lambda: "worker only was lost" in cluster.trainer.stderr_now(), 10)
+        self.wait_until(lambda: "no worker is left" in cluster.trainer.stderr_now(), 10)
+
+    def test_a_worker_with_other_data_is_refused_by_name_and_the_job_goes_on(self):
+        job = self.work(epochs=2)
+        digest = self.digest_alone(job)
+        other = self.folder / "other"
+        shutil.copytree(job.folder / "data", other / "data")
+        changed = (other / "data/day_1.tsv").read_bytes()
+        (other / "data/day_1.tsv").write_bytes(b"0" + changed[1:] if changed[:1] == b"1" else b"1" + changed[1:])
+        cluster = Cluster(self, job, local=False)
+        cluster.worker("--data-root", f"{job.folder}={other}", "--dir", str(other / "mine"), name="wrong")
+        self.wait_until(lambda: "day_1.tsv has other content" in cluster.trainer.stderr_now(), 20)
+        cluster.worker(name="right")
+        finished, ends = cluster.finish()
+        result = self.assert_same_run(finished, digest, 40000)
+        self.assertEqual(set(result["rows_by_node"]), {"right"}, finished)
+
+    def test_the_door_is_closed_beyond_loopback_without_keys(self):
+        job = self.work(rows=500)
+        self.assert_refused(job.run("ingest", "--set", "cluster.listen=tcp://0.0.0.0:0"), 2, "cluster.keys")
+        self.assert_refused(harness.Running(["worker", "--join", "192.0.2.1:29400"], job.folder).wait(), 2, "keys")
+
+    def test_keys_let_in_whoever_has_them_and_nobody_else(self):
+        job = self.work(epochs=2)
+        digest = self.digest_alone(job)
+        for name in ("keys", "others"):
+            self.assertEqual(harness.Running(["keys", "new", name], job.folder).wait().status, 0)
+        cluster = Cluster(self, job, local=False, keys="keys")
+        cluster.worker("--keys", "others", "--patience", "3s", name="stranger")
+        stranger = cluster.workers.pop("stranger")
+        cluster.worker("--keys", "keys", name="friend")
+        finished, _ = cluster.finish()
+        result = self.assert_same_run(finished, digest, 40000)
+        self.assertEqual(set(result["rows_by_node"]), {"friend"}, finished)
+        self.assertEqual(stranger.wait(30).status, 1)
+
+    def test_nothing_is_left_behind(self):
+        job = self.work(epochs=1)
+        cluster = Cluster(self, job, local=False)
+        cluster.worker()
+        cluster.worker()
+        time.sleep(0.5)
+        for name in list(cluster.workers):
+            cluster.kill(name)
+        cluster.worker(name="last")
+        cluster.finish()
+        self.assertEqual(processes_below(job.folder), [])
+        self.assertFalse((job.folder / ".forebay/address").exists())
+        outside = [path for path in pathlib.Path("/tmp").glob("forebay-worker*")]
+        self.assertEqual(outside, [])
+
+
+if __name__ == "__main__":
+    harness.main()

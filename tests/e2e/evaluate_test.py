@@ -1,0 +1,103 @@
+"""Evaluation end to end: in the middle of a run and at its end, it changes nothing and tells the same."""
+import signal
+
+from harness import MIB, Running, Scenario, main
+
+OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}]
+FIGURES = ("auc", "log_loss", "normalized_entropy", "calibration")
+
+
+class Evaluate(Scenario):
+    def trained(self, rows=40000, epochs=1, **trainer):
+        made = Running(["synth", "criteo", "--rows", rows, "--files", 2, "--seed", "1", "--out", "job/data",
+                        "--json"], self.folder).wait()
+        self.assert_done(made)
+        return self.job(order={"batch_size": 512, "epochs": epochs}, transform=OPS,
+                        trainer={"evaluate_share": 0.1, "checkpoint_every": "1h", **trainer})
+
+    def weights(self, job, checkpoints="checkpoints"):
+        last = max((job.folder / checkpoints).glob("checkpoint-*"))
+        return (last / "model.safetensors").read_bytes()
+
+    def test_evaluations_in_the_middle_change_neither_order_nor_weights(self):
+        job = self.trained()
+        plain = self.assert_done(job.run("train", "--json"))
+        weights = self.weights(job)
+        result = self.assert_done(job.run("train", "--json", "--restart", "--set", "trainer.evaluate_every=20"))
+        self.assertEqual(self.weights(job), weights)
+        for key in ("order_digest", "loss", "rows", *FIGURES):
+            self.assertEqual(result[key], plain[key], key)
+        steps = [each["step"] for each in result["evaluations"]]
+        self.assertEqual(steps, [20, 40, 60, result["batches"]])
+        self.assertEqual(result["evaluations"][-1]["log_loss"], result["log_loss"])
+        self.assertEqual(result["best_step"],
+                         min(result["evaluations"], key=lambda each: each["log_loss"])["step"])
+        self.assertFalse(result["stopped_early"])
+
+    def test_files_of_their_own_are_evaluated_and_a_streaming_auc_is_within_its_bound(self):
+        job = self.trained()
+        held = Running(["synth", "criteo", "--rows", 5000, "--files", 1, "--seed", "2", "--out", "job/held", "--json"],
+                       self.folder).wait()
+        self.assert_done(held)
+        job.change(trainer={"evaluate": ["held/*.tsv"], "evaluate_share": 0, "evaluate_every": 30})
+        exact = self.assert_done(job.run("train", "--json"))
+        self.assertEqual({each["rows"] for each in exact["evaluations"]}, {5000})
+        self.assertNotIn("auc_error", exact)
+        rough = self.assert_done(job.run("train", "--json", "--restart", "--set", "trainer.evaluate_auc=streaming"))
+        self.assertGreater(rough["auc_error"], 0)
+        self.assertLess(rough["auc_error"], 1e-3)
+        self.assertLessEqual(abs(rough["auc"] - exact["auc"]), rough["auc_error"])
+        self.assertEqual(rough["log_loss"], exact["log_loss"])
+
+    def test_a_killed_run_keeps_what_it_found_and_finds_the_same(self):
+        job = self.trained(epochs=3, evaluate_every=25)
+        want = self.assert_done(job.run("train", "--json"))
+        job.change(trainer={"checkpoint": "others"})
+        running = job.start("train", "--json", "--set", "trainer.checkpoint_every=100ms")
+        self.wait_until(lambda: len(list((job.folder / "others").glob("checkpoint-*"))) > 1 or not running.alive())
+        running.signal(signal.SIGKILL)
+        running.wait()
+        result = self.assert_done(job.run("train", "--json", "--resume"))
+        for key in ("order_digest", "loss", "evaluations", "best_step", *FIGURES):
+            self.assertEqual(result[key], want[key], key)
+        self.assertEqual(self.weights(job, "others"), self.weights(job))
+
+    def test_a_run_that_gains_nothing_more_ends_early_and_stays_ended(self):
+        job = self.trained(epochs=30, evaluate_every=50, early_stopping=1, learning_rate=0.3)
+        finished = job.run("train", "--json")
+        result = self.assert_done(finished)
+        self.assertTrue(result["stopped_early"])
+        evaluations = result["evaluations"]
+        self.assertEqual(evaluations[-1]["step"], result["batches"])
+        self.assertEqual(result["best_step"], evaluations[-2]["step"])
+        self.assertGreaterEqual(evaluations[-1]["log_loss"], evaluations[-2]["log_loss"])
+        again = self.assert_done(job.run("train", "--json", "--resume"))
+        self.assertTrue(again["stopped_early"])
+        self.assertEqual(again["batches"], 0)
+        self.assertEqual(again["evaluations"], evaluations)
+        patient = self.assert_done(job.run("train", "--json", "--resume", "--set", "trainer.early_stopping=1000"))
+        self.assertFalse(patient["stopped_early"])
+        self.assertGreater(patient["batches"], 0)
+
+    def test_the_memory_limit_holds_while_two_pipelines_are_there(self):
+        job = self.trained(rows=200000)
+        limit = 340 * MIB
+        finished = job.run("train", "--json", "--set", f"pipeline.memory={limit}", "--set",
+                           "order.batch_size=2048", "--set", "trainer.evaluate_every=20")
+        result = self.assert_done(finished)
+        self.assertGreater(len(result["evaluations"]), 3)
+        self.assertLess(finished.peak_bytes, limit)
+
+    def test_what_cannot_be_evaluated_is_refused_before_the_start(self):
+        job = self.trained()
+        for sets, words in (
+                (["trainer.evaluate_every=5", "trainer.evaluate_share=0"], ["trainer.evaluate_every"]),
+                (["trainer.early_stopping=2"], ["trainer.early_stopping", "trainer.evaluate_every"]),
+                (["trainer.early_stopping_metric=logloss", "trainer.evaluate_every=5"], ["did you mean log_loss"]),
+                (["trainer.evaluate_auc=streeming"], ["did you mean streaming"])):
+            arguments = [part for each in sets for part in ("--set", each)]
+            self.assert_refused(job.run("train", "--json", *arguments), 2, *words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <msgpack.hpp>
+
+#include "core/base/check.h"
+#include "core/wire/message_codec.h"
+
+namespace {
+
+using namespace forebay;  // NOLINT(google-build-using-namespace)
+
+struct Inner {
+  std::int32_t number = 0;
+  std::optional<double> maybe;
+  static auto fields(auto& self) { return std::tie(self.number, self.maybe); }
+};
+
+/// One field of every kind.
+struct Message {
+  static constexpr std::string_view kTag = "fuzz.message/1";
+  bool flag = false;
+  std::uint8_t small = 0;
+  std::uint64_t count = 0;
+  std::int64_t offset = 0;
+  float share = 0;
+  std::chrono::nanoseconds time{};
+  std::string text;
+  std::vector<std::byte> bytes;
+  std::vector<Inner> inner;
+  std::map<std::string, std::vector<std::uint64_t>> table;
+  Frames frames;
+  Result<Inner> answer = fail(Code::kTimeout, "none");
+  Status status;
+  static auto fields(auto& self) {
+    return std::tie(self.flag, self.small, self.count, self.offset, self.share, self.time,
+                    self.text, self.bytes, self.inner, self.table, self.frames, self.answer,
+                    self.status);
+  }
+};
+
+Frames three_frames() { return Frames(3); }
+
+std::string encoded(const Message& message) {
+  WireBuffer buffer;
+  encode(message, buffer);
+  return {reinterpret_cast<const char*>(buffer.bytes().data()), buffer.size()};
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+}  // namespace
+
+/// What decode takes, msgpack-c takes, too; encoded again it reads back the same, and in one form
+/// only.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
+  Frames frames = three_frames();
+  const auto message = decode<Message>(input, frames);
+  if (!message) {
+    FOREBAY_CHECK(message.error().code == Code::kCorrupt);
+    return 0;
+  }
+  std::size_t offset = 0;
+  const auto limit = msgpack::unpack_limit(size, size, size, size, size, size + 1);
+  (void)msgpack::unpack(reinterpret_cast<const char*>(data), size, offset, nullptr, nullptr, limit);
+  FOREBAY_CHECK(offset == size);
+
+  const std::string once = encoded(*message);
+  Frames again = three_frames();
+  const auto back = decode<Message>(bytes_of(once), again);
+  FOREBAY_CHECK(back.has_value());
+  FOREBAY_CHECK(encoded(*back) == once);
+  return 0;
+}

@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/check.h"
+#include "core/wire/codec.h"
+#include "core/wire/column_frames.h"
+#include "core/wire/column_layout.h"
+#include "tests/support/packed.h"
+
+namespace {
+
+using namespace forebay;  // NOLINT(google-build-using-namespace)
+
+/// A copy of its own, so that a step outside is seen.
+Frame frame_of(std::span<const std::byte> bytes) {
+  const auto held = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+  return {held, held->data(), held->size()};
+}
+
+}  // namespace
+
+/// The input: how long the first frame is (a byte), that frame, and the second. What is taken
+/// reads back the same when packed again.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
+  const std::size_t first = std::min<std::size_t>(data[0], input.size());
+  const Frames frames{frame_of(input.first(first)), frame_of(input.subspan(first))};
+  const auto layout = decode_value<ColumnLayout>("layout", input.first(first));
+  UnpackLimits limits{.max_rows = 10'000, .dense = 2, .sparse = 2, .max_bytes = 1 << 20};
+  if (layout) limits.dense = std::min<std::size_t>(layout->dense, 100);
+  if (layout) limits.sparse = layout->sparse.size();
+
+  MemoryBudget budget(std::size_t{1} << 30);
+  BufferPool pool(budget);
+  const auto came = unpack_columns(frames, limits, pool);
+  if (!came) {
+    FOREBAY_CHECK(came.error().code == Code::kCorrupt);
+    return 0;
+  }
+  const ColumnSet plain = test::widened(came->columns, pool);
+  limits.max_bytes = std::size_t{1} << 30;
+  for (const auto way : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
+    const PackOptions options{.bounds = {1, 300}, .compression = way};
+    const auto back = unpack_columns(pack_columns(plain, came->extra, options, pool), limits, pool);
+    FOREBAY_CHECK(back.has_value());
+    FOREBAY_CHECK(back->extra == came->extra);
+    FOREBAY_CHECK(test::same_columns(plain, back->columns));
+  }
+  return 0;
+}

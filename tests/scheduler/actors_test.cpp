@@ -1,0 +1,403 @@
+#include <memory>
+
+#include "core/store/memory_store.h"
+#include "scheduler/feed_actor.h"
+#include "scheduler/head_actor.h"
+#include "scheduler/worker_actor.h"
+#include "tests/support/test_host.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::scheduler {
+namespace {
+
+using namespace std::chrono_literals;
+using Splits = std::vector<std::uint64_t>;
+
+JobShare job(std::string id = "a") {
+  return {
+      .id = std::move(id), .text = "t", .fingerprint = "f", .splits_per_epoch = 10, .epochs = 2};
+}
+
+/// A feed and a worker that remember what they are told.
+struct Told {
+  std::vector<std::uint64_t> leased;
+  std::vector<std::uint64_t> revoked;
+  std::vector<std::string> ended;
+  std::vector<JobOffer> offers;
+  std::vector<MemberChanged::What> changes;
+  int dismissed = 0;
+};
+
+class Probe final : public ActorOf<Probe, Lease, Revoke, JobEnded, Dismissed, JobOffer,
+                                   MemberChanged, Ready, Deliver, HandedOn> {
+ public:
+  explicit Probe(Told& told) : told_(told) {}
+  Status on(const Lease& lease, Context&) {
+    told_.leased.insert(told_.leased.end(), lease.splits.begin(), lease.splits.end());
+    return {};
+  }
+  Status on(const Revoke& revoke, Context&) {
+    told_.revoked.insert(told_.revoked.end(), revoke.splits.begin(), revoke.splits.end());
+    return {};
+  }
+  Status on(const JobEnded& ended, Context&) {
+    return told_.ended.push_back(ended.error), Status();
+  }
+  Status on(const JobOffer& offer, Context&) { return told_.offers.push_back(offer), Status(); }
+  Status on(const MemberChanged& change, Context&) {
+    return told_.changes.push_back(change.what), Status();
+  }
+  Status on(const Dismissed&, Context&) { return ++told_.dismissed, Status(); }
+  Status on(const Ready&, Context&) { return {}; }
+  Status on(const Deliver&, Context&) { return {}; }
+  Status on(const HandedOn&, Context&) { return {}; }
+
+ private:
+  Told& told_;
+};
+
+/// A head on a host without threads, and a vocabulary to talk to it.
+struct HeadFixture {
+  Told told_feed;
+  std::map<std::string, Told> told;
+  MemoryStore store;
+  test::TestHost host;
+  std::shared_ptr<HeadActor::Journal> journal;
+  HeadActor::Ref head;
+  Probe::Ref feed;
+  std::uint64_t session = 0;
+
+  explicit HeadFixture(HeadOptions options = {}) {
+    start(options);
+    feed = probe(told_feed);
+  }
+
+  void start(const HeadOptions& options) {
+    journal = std::make_shared<HeadActor::Journal>(
+        std::move(HeadActor::Journal::open(store, {}).value()));
+    head = host.spawn({.name = "head"},
+                      [this, options] { return std::make_unique<HeadActor>(journal, options); });
+    REQUIRE(head.tell(BeginHead{}));
+    host.deliver_all();
+  }
+  Probe::Ref probe(Told& to) {
+    return host.spawn({.name = "probe"}, [&to] { return std::make_unique<Probe>(to); });
+  }
+  template <class M>
+  Result<ReplyOf<M>> asked(M message) {
+    auto answer = ask(head, std::move(message), 1s);
+    host.deliver_all();
+    return answer.wait();
+  }
+  Result<JobOpened> open(OpenJob open = {}) {
+    if (open.job.id.empty()) open.job = job();
+    open.feed = feed;
+    auto opened = asked(std::move(open));
+    if (opened) session = opened->session;
+    return opened;
+  }
+  Result<Welcome> join(const std::string& name, Join join = {}) {
+    join.name = name;
+    join.worker = probe(told[name]);
+    return asked(std::move(join));
+  }
+  /// A member that is leased splits.
+  std::uint64_t member(const std::string& name, std::uint32_t slots) {
+    const std::uint64_t incarnation = join(name).value().incarnation;
+    REQUIRE(asked(Prepared{incarnation, "f"}));
+    REQUIRE(beat(incarnation, slots));
+    return incarnation;
+  }
+  Status beat(std::uint64_t incarnation, std::uint32_t slots, Splits holds = {}) {
+    return asked(Heartbeat{.incarnation = incarnation, .slots = slots, .holds = std::move(holds)});
+  }
+  Status issue(Splits splits) { return asked(Issue{std::move(splits), session}); }
+  ClusterStatus status() { return asked(QueryCluster{}).value(); }
+  bool says(const std::string& part) {
+    for (const std::string& problem : status().problems) {
+      if (problem.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+  void pass(std::chrono::milliseconds time, const std::vector<std::uint64_t>& beating = {}) {
+    for (; time > 0ms; time -= 250ms) {
+      host.advance(250ms);
+      for (const std::uint64_t one : beating) {
+        REQUIRE(head.tell(Heartbeat{.incarnation = one, .slots = 4, .holds = {}}));
+      }
+      host.deliver_all();
+    }
+  }
+};
+
+TEST_CASE("splits are leased lowest first to those who are prepared and have room",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  cluster.member("w", 2);
+  cluster.join("not prepared").value();
+  REQUIRE(cluster.issue({5, 3, 4}));
+  CHECK(cluster.told["w"].leased == Splits{3, 4});
+  CHECK(cluster.told["not prepared"].leased.empty());
+  REQUIRE(cluster.asked(Arrived{{3}, cluster.session}));
+  CHECK(cluster.told["w"].leased == Splits{3, 4, 5});
+  CHECK(cluster.status().leased == 2);
+}
+
+TEST_CASE("a worker of another protocol, version or operators is refused by name",
+          "[scheduler][head]") {
+  HeadOptions options;
+  options.version = "1.2";
+  options.operators = "ops";
+  HeadFixture cluster(options);
+  Join right;
+  right.version = "1.2";
+  right.operators = "ops";
+  CHECK(cluster.join("right", right));
+  Join wrong = right;
+  SECTION("protocol") { wrong.protocol = 7; }
+  SECTION("version") { wrong.version = "1.3"; }
+  SECTION("operators") { wrong.operators = "other"; }
+  const auto refused = cluster.join("odd one", wrong);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message.find("odd one") != std::string::npos);
+}
+
+TEST_CASE("a worker that finds other files is leased nothing and named", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto incarnation = cluster.join("w").value().incarnation;
+  CHECK(cluster.asked(Prepared{incarnation, "other"}).error().code == Code::kInvalid);
+  REQUIRE(cluster.beat(incarnation, 4));
+  REQUIRE(cluster.issue({0}));
+  CHECK(cluster.told["w"].leased.empty());
+  CHECK(cluster.says("refused: worker w finds another dataset"));
+  CHECK(cluster.told_feed.changes.back() == MemberChanged::What::kRefused);
+}
+
+TEST_CASE("a worker whose work fails gets nothing more, its splits go to others",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto bad = cluster.member("bad", 4);
+  REQUIRE(cluster.issue({0, 1}));
+  CHECK(cluster.told["bad"].leased == Splits{0, 1});
+  cluster.member("good", 4);
+  REQUIRE(cluster.asked(GiveBack{bad, {1}, "split 1: bad disk"}));
+  CHECK(cluster.told["good"].leased == Splits{0, 1});
+  CHECK(cluster.says("bad disk"));
+}
+
+TEST_CASE("a silent worker is lost after six heartbeats and may not act any more",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto silent = cluster.member("silent", 4);
+  REQUIRE(cluster.issue({0, 1}));
+  const auto other = cluster.member("other", 4);
+  cluster.pass(1250ms, {other});
+  CHECK(cluster.told["other"].leased.empty());
+  cluster.pass(250ms, {other});
+  CHECK(cluster.told["other"].leased == Splits{0, 1});
+  CHECK(cluster.told["silent"].dismissed == 1);
+  CHECK(cluster.beat(silent, 4, {0, 1}).error().code == Code::kNotFound);
+  CHECK(cluster.asked(Prepared{silent, "f"}).error().code == Code::kNotFound);
+  CHECK(cluster.asked(GiveBack{silent, {0}, ""}).error().code == Code::kNotFound);
+  CHECK(cluster.join("silent").value().incarnation > other);
+}
+
+TEST_CASE("a head that stood still itself does not blame its workers", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  cluster.member("w", 4);
+  cluster.host.advance(20s);
+  cluster.host.deliver_all();
+  CHECK(cluster.status().nodes.size() == 1);
+  cluster.pass(1500ms);
+  CHECK(cluster.status().nodes.empty());
+}
+
+Join process(std::uint64_t pid) {
+  Join join;
+  join.host = "h";
+  join.pid = pid;
+  return join;
+}
+
+TEST_CASE("a living worker's name is not given to another process", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.join("w", process(1)));
+  CHECK(cluster.join("w", process(2)).error().code == Code::kOverloaded);
+  CHECK(cluster.join("w", process(1)).value().incarnation == 2);
+  cluster.pass(750ms);
+  CHECK(cluster.join("w", process(2)));
+  CHECK(cluster.status().nodes.size() == 1);
+}
+
+TEST_CASE("a split that takes many times the usual is given to a second worker",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto slow = cluster.member("slow", 1);
+  REQUIRE(cluster.issue({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  CHECK(cluster.told["slow"].leased == Splits{0});
+  const auto fast = cluster.member("fast", 1);
+  for (std::uint64_t split = 1; split < 10; ++split) {
+    REQUIRE(cluster.asked(Arrived{{split}, cluster.session}));
+  }
+  cluster.told["fast"].leased.clear();
+  cluster.pass(500ms, {slow, fast});  // The others took no time at all: 500 ms is the least.
+  CHECK(cluster.told["fast"].leased.empty());
+  cluster.pass(250ms, {slow, fast});
+  CHECK(cluster.told["fast"].leased == Splits{0});
+  REQUIRE(cluster.asked(Arrived{{0}, cluster.session}));
+  CHECK(cluster.told["slow"].revoked == Splits{0});
+  CHECK(cluster.told["fast"].revoked == Splits{0});
+}
+
+TEST_CASE("what a heartbeat holds and nobody wants is revoked", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto worker = cluster.member("w", 1);
+  REQUIRE(cluster.issue({0, 1}));
+  REQUIRE(cluster.beat(worker, 1, {0, 1, 7}));
+  CHECK(cluster.told["w"].revoked == Splits{7});
+  CHECK(cluster.status().leased == 2);  // 1 it has in hand, so it may as well be its.
+}
+
+TEST_CASE("messages of an earlier opening of the job change nothing", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const std::uint64_t before = cluster.session;
+  REQUIRE(cluster.open());
+  CHECK(cluster.session > before);
+  CHECK(cluster.asked(Issue{{0}, before}).error().code == Code::kNotFound);
+  CHECK(cluster.asked(Finished{5, {}, before}).error().code == Code::kNotFound);
+  CHECK(cluster.asked(CloseJob{"a", "", before}).error().code == Code::kNotFound);
+  CHECK(cluster.status().finished == 0);
+  CHECK(cluster.status().waiting == 0);
+}
+
+TEST_CASE("a resume cuts the store back to the trainer's position", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  REQUIRE(cluster.asked(Finished{8, {}, cluster.session}));
+  OpenJob again;
+  again.job = job();
+  again.finished_below = 5;
+  REQUIRE(cluster.open(again));
+  CHECK(cluster.status().finished == 5);
+  cluster.member("w", 9);
+  REQUIRE(cluster.issue({4, 5, 6}));
+  CHECK(cluster.told["w"].leased == Splits{5, 6});
+}
+
+TEST_CASE("a head that was killed remembers the job and what is finished, the feed says the rest",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto before = cluster.member("w", 4);
+  REQUIRE(cluster.issue({0, 1, 2, 3}));
+  REQUIRE(cluster.asked(Finished{1, {}, cluster.session}));
+  cluster.head.stop();
+  cluster.host.deliver_all();
+  cluster.told["w"].leased.clear();
+  cluster.start({});
+  CHECK_FALSE(cluster.says("worker w has not come back"));  // It is given a moment.
+  cluster.pass(2s);
+  CHECK(cluster.says("worker w has not come back"));
+  CHECK(cluster.status().finished == 1);
+  CHECK(cluster.issue({4}).error().code == Code::kNotFound);
+  OpenJob again;
+  again.job = job();
+  again.finished_below = 1;
+  again.issued = {{1, 3}};
+  again.arrived = {2};
+  REQUIRE(cluster.open(again));
+  const auto after = cluster.member("w", 4);
+  CHECK(after > before);
+  CHECK(cluster.told["w"].leased == Splits{1, 3});
+}
+
+TEST_CASE("a second job waits for the end of the first", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto worker = cluster.member("w", 4);
+  OpenJob other;
+  other.job = job("b");
+  CHECK(cluster.open(other).error().code == Code::kOverloaded);
+  REQUIRE(cluster.asked(CloseJob{"a", "no room", cluster.session}));
+  CHECK(cluster.told["w"].ended == std::vector<std::string>{"no room"});
+  REQUIRE(cluster.open(other));
+  REQUIRE(cluster.told["w"].offers.size() == 1);
+  CHECK(cluster.told["w"].offers.back().job.id == "b");
+  REQUIRE(cluster.issue({0}));
+  CHECK(cluster.told["w"].leased.empty());
+  REQUIRE(cluster.asked(Prepared{worker, "f"}));
+  CHECK(cluster.told["w"].leased == Splits{0});
+}
+
+TEST_CASE("a job whose trainer does not come back is closed", "[scheduler][head]") {
+  HeadFixture cluster;
+  REQUIRE(cluster.open());
+  const auto worker = cluster.member("w", 4);
+  cluster.feed.stop();
+  cluster.host.deliver_all();
+  cluster.pass(5s, {worker});
+  CHECK(cluster.says("out of reach for 5."));
+  cluster.pass(55s, {worker});
+  REQUIRE(cluster.told["w"].ended.size() == 1);
+  CHECK(cluster.status().job.empty());
+}
+
+TEST_CASE("a worker that did not hear of the job is told again", "[scheduler][head]") {
+  HeadFixture cluster;
+  const std::uint64_t worker = cluster.join("w").value().incarnation;
+  REQUIRE(cluster.open());
+  const auto offered = [&cluster] { return cluster.told["w"].offers.size(); };
+  REQUIRE(offered() == 1);
+  cluster.pass(1s, {worker});
+  CHECK(offered() == 1);
+  cluster.pass(1s, {worker});
+  CHECK(offered() == 2);
+  REQUIRE(cluster.asked(Prepared{worker, "f"}));
+  cluster.pass(4s, {worker});
+  CHECK(offered() == 2);
+}
+
+TEST_CASE("nothing is leased before min_workers are there", "[scheduler][head]") {
+  HeadOptions options;
+  options.min_workers = 2;
+  HeadFixture cluster(options);
+  REQUIRE(cluster.open());
+  cluster.member("one", 4);
+  REQUIRE(cluster.issue({0, 1}));
+  CHECK(cluster.told["one"].leased.empty());
+  CHECK(cluster.says("waits for 2 workers, 1 are ready"));
+  cluster.member("two", 4);
+  CHECK(cluster.status().leased == 2);
+}
+
+TEST_CASE("a head says why nothing is made", "[scheduler][head]") {
+  HeadFixture cluster;
+  CHECK(cluster.status().problems.empty());
+  REQUIRE(cluster.open());
+  CHECK(cluster.says("no worker has joined yet"));
+  const auto worker = cluster.join("w").value().incarnation;
+  CHECK(cluster.says("opening the job's files"));
+  REQUIRE(cluster.asked(Leave{worker}));
+  CHECK(cluster.says("no worker is left, worker w has left"));
+}
+
+TEST_CASE("experience is kept for the next run", "[scheduler][head]") {
+  HeadFixture cluster;
+  CHECK(cluster.asked(FindExperience{"intune"}).error().code == Code::kNotFound);
+  REQUIRE(cluster.asked(KeepExperience{"intune", "weights"}));
+  cluster.start({});
+  CHECK(cluster.asked(FindExperience{"intune"}).value() == "weights");
+}
+
+}  // namespace
+}  // namespace forebay::scheduler

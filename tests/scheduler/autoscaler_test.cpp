@@ -1,0 +1,104 @@
+#include "scheduler/autoscaler.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::scheduler {
+namespace {
+
+Autoscaler scaler(double margin = 0, std::uint32_t patience = 3) {
+  return Autoscaler(
+      {.least = 0, .most = 20, .margin = margin, .patience = patience, .starved = 0.02});
+}
+
+TEST_CASE("as many workers as the trainer's demand needs beyond its own node", "[scheduler]") {
+  // It takes 30/s and waits a quarter of its time: it would take 30 / 0.75 = 40/s. Its own node
+  // makes 12, a worker 5: (40 - 12) / 5 = 5.6, so 6.
+  const ScaleInput input{
+      .consumed = 30, .starved_ratio = 0.25, .local_rate = 12, .worker_rate = 5, .workers = 2};
+  CHECK(demand_of(input) == Approx(40));
+  const auto decision = scaler().decide(input);
+  CHECK(decision.workers == 6);
+  CHECK(decision.why.find("40 splits/s") != std::string::npos);
+  // With a tenth to spare: (44 - 12) / 5 = 6.4, so 7.
+  CHECK(scaler(0.1).decide(input).workers == 7);
+}
+
+TEST_CASE("the least that feeds the trainer: one fewer would not", "[scheduler]") {
+  for (int rate = 1; rate < 60; ++rate) {
+    const ScaleInput input{.consumed = 37,
+                           .starved_ratio = 0,
+                           .local_rate = 0,
+                           .worker_rate = rate * 1.0,
+                           .workers = 0};
+    const auto workers = scaler().decide(input).workers;
+    if (workers < 20) CHECK(workers * rate >= 37);
+    CHECK((workers - 1) * rate < 37);
+  }
+}
+
+TEST_CASE("a trainer that its own node feeds wants no workers", "[scheduler]") {
+  const ScaleInput input{
+      .consumed = 10, .starved_ratio = 0, .local_rate = 12, .worker_rate = 5, .workers = 0};
+  CHECK(scaler().decide(input).workers == 0);
+}
+
+TEST_CASE("a trainer that waits gets one worker to learn from", "[scheduler]") {
+  ScaleInput input{
+      .consumed = 10, .starved_ratio = 0.5, .local_rate = 10, .worker_rate = 0, .workers = 0};
+  CHECK(scaler().decide(input).workers == 1);
+  input.workers = 3;
+  CHECK(scaler().decide(input).workers == 3);
+  input.workers = 0;
+  input.starved_ratio = 0;
+  CHECK(scaler().decide(input).workers == 0);
+}
+
+TEST_CASE("workers go only when fewer have been enough for a while", "[scheduler]") {
+  Autoscaler tuned = scaler();
+  ScaleInput input{
+      .consumed = 50, .starved_ratio = 0, .local_rate = 0, .worker_rate = 10, .workers = 5};
+  CHECK(tuned.decide(input).workers == 5);
+  input.consumed = 20;
+  CHECK(tuned.decide(input).workers == 5);
+  input.consumed = 31;  // 4 would have been needed here: so many stay.
+  CHECK(tuned.decide(input).workers == 5);
+  input.consumed = 20;
+  CHECK(tuned.decide(input).workers == 4);
+  input.workers = 4;
+  // A short lull counts from the start after it.
+  CHECK(tuned.decide(input).workers == 4);
+  input.consumed = 40;
+  CHECK(tuned.decide(input).workers == 4);
+  input.consumed = 20;
+  CHECK(tuned.decide(input).workers == 4);
+  CHECK(tuned.decide(input).workers == 4);
+  CHECK(tuned.decide(input).workers == 2);
+}
+
+TEST_CASE("nobody is sent away while the trainer waits", "[scheduler]") {
+  Autoscaler tuned = scaler();
+  const ScaleInput input{
+      .consumed = 9, .starved_ratio = 0.1, .local_rate = 0, .worker_rate = 10, .workers = 3};
+  for (int i = 0; i < 10; ++i) CHECK(tuned.decide(input).workers == 3);
+}
+
+TEST_CASE("tf.data service's rule is all consumption over the mean worker", "[scheduler]") {
+  // Demand 20 + 20 = 40/s, workers of 5/s: 8.
+  CHECK(tf_data_service_workers(std::vector<double>{20, 20}, {5, 5}) == 8);
+  // 5, 5, 5, 25: mean 10, deviation 8.7; 25 is further from it than that and counts as the median
+  // 5: 40 / 5 = 8 again, not 4.
+  CHECK(tf_data_service_workers(std::vector<double>{40}, {5, 5, 5, 25}) == 8);
+  CHECK(tf_data_service_workers(std::vector<double>{1}, {5}) == 1);
+  CHECK(tf_data_service_workers(std::vector<double>{1}, {}) == 1);
+}
+
+TEST_CASE("a trainer that is starved now is seen by ours and not by the yardstick", "[scheduler]") {
+  // Two workers of 10/s feed a trainer that could take 60/s: it takes 20/s and waits two thirds.
+  const ScaleInput input{
+      .consumed = 20, .starved_ratio = 2.0 / 3, .local_rate = 0, .worker_rate = 10, .workers = 2};
+  CHECK(tf_data_service_workers(std::vector<double>{20}, {10, 10}) == 2);
+  CHECK(scaler().decide(input).workers == 6);
+}
+
+}  // namespace
+}  // namespace forebay::scheduler

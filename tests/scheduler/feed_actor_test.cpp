@@ -1,0 +1,137 @@
+#include "scheduler/feed_actor.h"
+
+#include <memory>
+
+#include "core/store/memory_store.h"
+#include "scheduler/head_actor.h"
+#include "tests/support/test_host.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::scheduler {
+namespace {
+
+using namespace std::chrono_literals;
+using Splits = std::vector<std::uint64_t>;
+
+/// A worker that takes what it is leased and says nothing.
+class Silent final : public ActorOf<Silent, Lease, Revoke, JobEnded, Dismissed, JobOffer> {
+ public:
+  explicit Silent(Splits& leased) : leased_(leased) {}
+  Status on(const Lease& lease, Context&) {
+    leased_.insert(leased_.end(), lease.splits.begin(), lease.splits.end());
+    return {};
+  }
+  Status on(const Revoke&, Context&) { return {}; }
+  Status on(const JobEnded&, Context&) { return {}; }
+  Status on(const Dismissed&, Context&) { return {}; }
+  Status on(const JobOffer&, Context&) { return {}; }
+
+ private:
+  Splits& leased_;
+};
+
+/// A feed and a real head on a host without threads, with one worker that has room for four.
+class FeedFixture : HeadFinder, ArrivalSink {
+ public:
+  FeedFixture() {
+    auto journal = std::make_shared<HeadActor::Journal>(
+        std::move(HeadActor::Journal::open(store_, {}).value()));
+    head_ = host_.spawn({.name = "head"},
+                        [=] { return std::make_unique<HeadActor>(journal, HeadOptions{}); });
+    REQUIRE(head_.tell(BeginHead{}));
+    FeedOptions options;
+    options.job = {.id = "a", .text = "t", .fingerprint = "f", .splits_per_epoch = 10, .epochs = 2};
+    HeadFinder& heads = *this;
+    ArrivalSink& sink = *this;
+    feed_ = host_.spawn({.name = "feed"}, [options, &heads, &sink] {
+      return std::make_unique<FeedActor>(options, heads, sink);
+    });
+    told(BeginFeed{});
+    add_worker();
+  }
+
+  template <class M>
+  void told(M message) {
+    REQUIRE(feed_.tell(std::move(message)));
+    host_.deliver_all();
+  }
+  template <class M>
+  Result<ReplyOf<M>> asked(M message) {
+    auto answer = ask(head_, std::move(message), 1s);
+    host_.deliver_all();
+    return answer.wait();
+  }
+  std::uint64_t leased() { return asked(QueryCluster{}).value().leased; }
+  void pass(std::chrono::milliseconds time) {
+    host_.advance(time);
+    host_.deliver_all();
+  }
+
+  Splits to_worker;
+
+ private:
+  void add_worker() {
+    Join join;
+    join.name = "w";
+    join.worker =
+        host_.spawn({.name = "w"}, [this] { return std::make_unique<Silent>(to_worker); });
+    const std::uint64_t incarnation = asked(join).value().incarnation;
+    REQUIRE(asked(Prepared{incarnation, "f"}));
+    REQUIRE(asked(Heartbeat{.incarnation = incarnation, .slots = 4, .holds = {}}));
+  }
+  HeadRef head() override { return head_; }
+  Result<bool> arrived(std::uint64_t, const std::string&, Frames) override { return true; }
+
+  MemoryStore store_;
+  test::TestHost host_;
+  HeadActor::Ref head_;
+  FeedActor::Ref feed_;
+};
+
+Position after(std::uint64_t split, std::vector<std::uint32_t> ahead = {}) {
+  Position position;
+  position.split = split;
+  position.open_split = split;
+  position.ahead = std::move(ahead);
+  return position;
+}
+
+TEST_CASE("a split that the trainer is done with before its maker said so has arrived",
+          "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.told(IssueSplits{{0, 1, 2, 3, 4}});
+  REQUIRE(cluster.to_worker == Splits{0, 1, 2, 3});
+  cluster.told(HandedOn{0});
+  CHECK(cluster.to_worker == Splits{0, 1, 2, 3, 4});
+  CHECK(cluster.leased() == 4);
+  cluster.told(Consumed{after(3)});  // 1 and 2 were handed on, too; nobody has said so yet.
+  CHECK(cluster.leased() == 2);
+  cluster.told(HandedOn{1});
+  cluster.told(HandedOn{2});
+  CHECK(cluster.leased() == 2);
+  cluster.told(IssueSplits{{5, 6}});
+  CHECK(cluster.to_worker == Splits{0, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("so has one that is consumed ahead of others", "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.told(IssueSplits{{0, 1, 2, 3}});
+  REQUIRE(cluster.leased() == 4);
+  cluster.told(Consumed{after(1, {2})});
+  CHECK(cluster.leased() == 2);  // 1 and 2: 0 and 3 are over.
+  cluster.told(HandedOn{1});
+  CHECK(cluster.leased() == 1);
+}
+
+TEST_CASE("what was consumed is not issued again", "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.told(Consumed{after(2)});
+  cluster.pass(250ms);
+  cluster.told(IssueSplits{{0, 1, 2}});
+  CHECK(cluster.to_worker == Splits{2});
+  CHECK(cluster.asked(QueryCluster{}).value().finished == 2);
+}
+
+}  // namespace
+}  // namespace forebay::scheduler

@@ -1,0 +1,85 @@
+#include "scheduler/placement.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::scheduler {
+namespace {
+
+using Shares = std::vector<Share>;
+
+TEST_CASE("when there is enough for all, every node gets what it has room for", "[scheduler]") {
+  const std::vector<Room> rooms = {{1, 4, 1}, {2, 2, 2}, {3, 5, 0}};
+  for (const auto policy :
+       {PlacementPolicy::kSpread, PlacementPolicy::kPack, PlacementPolicy::kNear}) {
+    CHECK(share_out(policy, rooms, 100) == Shares{{1, 3}, {3, 5}});
+    CHECK(share_out(policy, rooms, 8) == Shares{{1, 3}, {3, 5}});
+    CHECK(share_out(policy, rooms, 0).empty());
+  }
+}
+
+TEST_CASE("spread gives to the largest free share, not to the most free room", "[scheduler]") {
+  // Node 1 has 3 of 4 free, node 2 has 6 of 12: 0.75 against 0.5, though 6 > 3. After one, node 1
+  // has 2/4 = 0.5: a tie, and the lower number wins; then 1/4 against 6/12, 5/12, …
+  const std::vector<Room> rooms = {{1, 4, 1}, {2, 12, 6}};
+  CHECK(share_out(PlacementPolicy::kSpread, rooms, 1) == Shares{{1, 1}});
+  CHECK(share_out(PlacementPolicy::kSpread, rooms, 2) == Shares{{1, 2}});
+  CHECK(share_out(PlacementPolicy::kSpread, rooms, 4) == Shares{{1, 2}, {2, 2}});
+}
+
+TEST_CASE("spread over equal nodes is even", "[scheduler]") {
+  const std::vector<Room> rooms = {{5, 8, 0}, {6, 8, 0}, {7, 8, 0}};
+  CHECK(share_out(PlacementPolicy::kSpread, rooms, 9) == Shares{{5, 3}, {6, 3}, {7, 3}});
+}
+
+TEST_CASE("pack fills the nodes that have the least room first", "[scheduler]") {
+  const std::vector<Room> rooms = {{1, 8, 0}, {2, 8, 6}, {3, 8, 4}};
+  CHECK(share_out(PlacementPolicy::kPack, rooms, 5) == Shares{{2, 2}, {3, 3}});
+}
+
+TEST_CASE("near fills the trainer's process, then its host, then the freest elsewhere",
+          "[scheduler]") {
+  const std::vector<Room> rooms = {{1, 4, 2, Distance::kElsewhere},
+                                   {2, 4, 0, Distance::kElsewhere},
+                                   {3, 4, 2, Distance::kSameHost},
+                                   {4, 4, 3, Distance::kSameProcess}};
+  CHECK(share_out(PlacementPolicy::kNear, rooms, 5) == Shares{{4, 1}, {3, 2}, {2, 2}});
+}
+
+TEST_CASE("a placement is called by its name", "[scheduler]") {
+  CHECK(placement_policy_of("pack").value() == PlacementPolicy::kPack);
+  CHECK_FALSE(placement_policy_of("Pack"));
+}
+
+TEST_CASE("a rate is the mean of the last seconds", "[scheduler]") {
+  using namespace std::chrono_literals;
+  RateMeter meter;
+  meter.update(0, 0s);
+  CHECK(meter.update(0, 2s) == 0);  // It has made none yet: nothing is known.
+  CHECK(meter.update(40, 4s) == 20);
+  for (int second = 5; second < 40; ++second) {
+    meter.update(40 + static_cast<std::uint64_t>(second - 4) * 10, std::chrono::seconds(second));
+  }
+  CHECK(meter.rate() == Approx(10).epsilon(0.01));
+  meter.update(0, 41s);  // It began anew.
+  CHECK(meter.rate() == Approx(10).epsilon(0.01));
+}
+
+TEST_CASE("the mean worker is one that makes splits and is not the trainer's own", "[scheduler]") {
+  ClusterView view;
+  const auto add = [&view](std::uint64_t incarnation, double rate, Distance distance) {
+    NodeView& node = view.nodes()[incarnation];
+    node.incarnation = incarnation;
+    node.rate = rate;
+    node.distance = distance;
+  };
+  CHECK(view.mean_remote_rate() == 0);
+  add(1, 50, Distance::kSameProcess);
+  add(2, 10, Distance::kElsewhere);
+  add(3, 20, Distance::kSameHost);
+  add(4, 0, Distance::kElsewhere);
+  CHECK(view.mean_remote_rate() == 15);
+  CHECK(view.rate() == 80);
+}
+
+}  // namespace
+}  // namespace forebay::scheduler

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/node/node.h"
+#include "scheduler/feed_actor.h"
+#include "scheduler/finders.h"
+#include "scheduler/head_actor.h"
+#include "scheduler/split_work.h"
+#include "scheduler/worker_actor.h"
+#include "tests/scheduler/sim_job.h"
+#include "tests/support/sim_disk.h"
+#include "tests/support/sim_network.h"
+#include "tests/support/test_host.h"
+
+namespace forebay::scheduler {
+
+using Time = std::chrono::nanoseconds;
+
+/// One process of the simulation: a host without threads, a node, and what runs on it. Its death
+/// is a kill: nothing of it is said to anybody.
+class SimProcess : public HeadFinder, public FeedFinder {
+ public:
+  SimProcess(test::SimNetwork& network, const std::string& name)
+      : transport(network, name), node(host.host(), transport) {
+    node.start();
+  }
+  ~SimProcess() override { kill(); }
+
+  HeadRef head() override;
+  FeedRef feed(const std::string& address) override;
+
+  /// Its time goes on by `by`, unless it is frozen; then it makes up for it later, at once.
+  void pass(Time by);
+  void thaw() { transport.frozen = false; }
+  bool frozen() const { return transport.frozen; }
+  virtual void run() { host.deliver_all(); }
+
+  test::TestHost host;
+  test::SimTransport transport;
+  Node node;
+  HeadRef head_here;
+  FeedRef feed_here;
+
+ protected:
+  /// For the destructors of those whose actors use their members.
+  void kill();
+
+ private:
+  Time missed_ = {};
+};
+
+/// Where a head keeps what it must not forget, and the head.
+struct SimHead {
+  std::shared_ptr<HeadActor::Journal> journal;
+  HeadActor::Ref ref;
+
+  static SimHead start(SimProcess& process, test::SimDisk& disk);
+};
+
+/// Makes splits by waiting: `cores` at a time, each for its time.
+class SimWork final : public SplitWork {
+ public:
+  struct Options {
+    std::uint32_t cores = 1;
+    std::uint32_t slots = 2;
+    Time split_time = std::chrono::milliseconds(50);
+    std::optional<std::uint64_t> fails_at;  ///< After so many splits.
+    SimPipeline* here = nullptr;            ///< On the trainer's own node.
+  };
+
+  SimWork(const SimJob& job, const Options& how) : options(how), job_(job) {}
+
+  void open(const JobShare& job, std::uint64_t opening) override;
+  void begin(std::uint64_t split) override { waiting_.push_back(split); }
+  bool forget(std::uint64_t split) override;
+  bool begun(std::uint64_t split) const override { return running_.contains(split); }
+  std::uint32_t slots() const override { return options.slots; }
+  Load load() override { return {}; }
+
+  /// Tells the worker what is done at `now`, and begins what there is a core for.
+  void step(Time now, const WorkResults& worker);
+
+  std::string text() const {
+    return " (waiting " + std::to_string(waiting_.size()) + ", running " +
+           std::to_string(running_.size()) + ")";
+  }
+
+  Options options;
+  std::size_t most_at_once = 0;
+
+ private:
+  const SimJob job_;
+  MemoryBudget budget_{1 << 26};
+  BufferPool pool_{budget_};
+  std::uint64_t opening_ = 0;
+  bool opening_is_due_ = false;
+  std::uint64_t made_ = 0;
+  std::deque<std::uint64_t> waiting_;
+  std::map<std::uint64_t, Time> running_;  // until when
+};
+
+class SimWorker final : public SimProcess {
+ public:
+  SimWorker(test::SimNetwork& network, const std::string& name, std::uint64_t pid,
+            const SimJob& job, const SimWork::Options& options);
+  ~SimWorker() override { kill(); }
+  void run() override;
+
+  SimWork work;
+  WorkerActor::Ref worker;
+  bool ended = false;
+};
+
+/// A head in a process of its own.
+class SimHeadAlone final : public SimProcess {
+ public:
+  SimHeadAlone(test::SimNetwork& network, test::SimDisk& disk);
+  ~SimHeadAlone() override { kill(); }
+
+  SimHead head;
+};
+
+/// The trainer's process: pipeline and feed, and, unless told otherwise, the head and a worker.
+class SimTrainer final : public SimProcess {
+ public:
+  struct Options {
+    bool head_is_here = true;
+    std::optional<SimWork::Options> local;
+    Time step_time = std::chrono::milliseconds(20);  ///< Of the trainer, for a batch.
+  };
+
+  SimTrainer(test::SimNetwork& network, test::SimDisk& disk, const SimJob& job, Handed start,
+             const Options& options);
+  ~SimTrainer() override { kill(); }
+  void run() override;
+
+  const Options options;
+  SimPipeline pipeline;
+  std::optional<SimHead> head;
+  FeedActor::Ref feed_actor;
+  std::optional<SimWork> local_work;
+  WorkerActor::Ref local_worker;
+  Time last_batch = {};
+  bool closed = false;
+
+  FeedStatus feed_status();
+
+ private:
+  bool ending_ = false;
+  Time next_batch_ = {};
+};
+
+}  // namespace forebay::scheduler

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/support/temp_dir.h"
+#include "tools/launch/fill.h"
+#include "tools/launch/launch_spec.h"
+#include "tools/launch/write_files.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+JobSpec job() {
+  JobSpec job;
+  job.path = "/jobs/Ads & co.toml";
+  job.base_dir = "/jobs";
+  job.run.dir = "/jobs/.forebay";
+  job.pipeline.cpus = 4;
+  job.pipeline.memory_bytes = std::uint64_t{4} << 30;
+  return job;
+}
+
+std::string file_of(const std::vector<LaunchFile>& files, const std::string& name) {
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [&](const LaunchFile& file) { return file.name == name; });
+  return found == files.end() ? "" : found->content;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+LaunchSpec spec_of(const JobSpec& job, LaunchOptions options) {
+  return launch_spec(job, "seed = 1\n", "/usr/bin/forebay", std::move(options)).value();
+}
+
+}  // namespace
+
+TEST_CASE("a template's blanks are filled, other at signs stay", "[tools][launch]") {
+  CHECK(fill("a@X@b @@X@ \"$@\" @x@ me@X", {{"X", "1@X@"}}) == "a1@X@b @1@X@ \"$@\" @x@ me@X");
+}
+
+TEST_CASE("a word is quoted for a shell when it has to be", "[tools][launch]") {
+  CHECK(shell_word("order.seed=3") == "order.seed=3");
+  CHECK(shell_word("it's $HOME") == "'it'\\''s $HOME'");
+  CHECK(shell_word("") == "''");
+}
+
+TEST_CASE("base64 is that of RFC 4648", "[tools][launch]") {
+  CHECK(base64("").empty());
+  CHECK(base64("f") == "Zg==");
+  CHECK(base64("fo") == "Zm8=");
+  CHECK(base64("foo") == "Zm9v");
+  CHECK(base64("foob") == "Zm9vYg==");
+  CHECK(base64(std::string("\xff\x00\xfe", 3)) == "/wD+");
+}
+
+TEST_CASE("a launch has a name that every scheduler takes, one a job file", "[tools][launch]") {
+  const LaunchSpec spec = spec_of(job(), {});
+  CHECK(spec.name.starts_with("forebay-ads---co-"));
+  JobSpec other = job();
+  other.path = "/elsewhere/Ads & co.toml";
+  CHECK(spec_of(other, {}).name != spec.name);
+}
+
+TEST_CASE("the head listens beyond loopback only with keys", "[tools][launch]") {
+  CHECK(spec_of(job(), {}).listen == "tcp://127.0.0.1:0");
+  JobSpec with_keys = job();
+  with_keys.cluster.keys = "/jobs/keys";
+  CHECK(spec_of(with_keys, {}).listen == "tcp://0.0.0.0:0");
+  with_keys.cluster.listen = "tcp://10.0.0.1:7";
+  CHECK(spec_of(with_keys, {}).listen == "tcp://10.0.0.1:7");
+  CHECK(spec_of(with_keys, {.port = 9}).listen == "tcp://0.0.0.0:9");
+  with_keys.cluster.listen = "here";
+  CHECK_FALSE(launch_spec(with_keys, "", "", {}));
+}
+
+TEST_CASE("a Slurm script asks for the job's resources, a node a worker", "[tools][launch]") {
+  LaunchSpec spec = spec_of(job(), {.command = "ingest", .workers = 3, .sets = {"order.seed=2"}});
+  const std::string script = file_of(slurm_files(spec), "job.sbatch");
+  CHECK(holds(script, "#SBATCH --nodes=4\n#SBATCH --ntasks=4\n"));
+  CHECK(holds(script, "#SBATCH --cpus-per-task=4\n"));
+  // 4096 MiB, a sixteenth on top and 64 MiB, over 4 CPUs.
+  CHECK(holds(script, "#SBATCH --mem-per-cpu=1104M\n"));
+  CHECK(holds(script, "forebay ingest '/jobs/Ads & co.toml' --json"));
+  CHECK(holds(script, "--set order.seed=2)"));
+  CHECK_FALSE(holds(script, "hetjob"));
+
+  SECTION("a trainer with GPUs is a part of its own") {
+    spec.options.gpus = "2";
+    const std::string apart = file_of(slurm_files(spec), "job.sbatch");
+    CHECK(holds(apart, "#SBATCH --gres=gpu:2\n#SBATCH hetjob\n"));
+    CHECK(holds(apart, "#SBATCH --ntasks=3\n"));
+    CHECK(holds(apart, "--het-group=1"));
+  }
+}
+
+TEST_CASE("no file but the Secret holds a key", "[tools][launch]") {
+  JobSpec with_keys = job();
+  with_keys.cluster.keys = "/jobs/keys";
+  const LaunchSpec spec = spec_of(with_keys, {.image = "registry/forebay:1"});
+  const auto files = k8s_files(spec, {{"server.key_secret", "secret!"}, {"clients/a.key", "open"}});
+  for (const LaunchFile& file : files) {
+    CAPTURE(file.name);
+    CHECK(holds(file.content, base64("secret!")) == (file.name == "secret.yaml"));
+    CHECK((file.mode == 0600) == (file.name == "secret.yaml"));
+  }
+  CHECK(holds(file_of(files, "trainer.yaml"), "{key: clients__a.key, path: clients/a.key}"));
+  CHECK_FALSE(holds(file_of(files, "workers.yaml"), "server.key_secret"));
+  CHECK(holds(file_of(files, "config.yaml"), "  job.toml: |2\n    seed = 1\n"));
+}
+
+TEST_CASE("what launch wrote it writes anew, what somebody edited it does not", "[tools][launch]") {
+  const test::TempDir folder;
+  const std::string place = folder.path() + "/launch";
+  const std::vector<LaunchFile> first = {{"a.sh", 0755, "one\n"},
+                                         {.name = "hosts", .content = "h\n", .users = true}};
+  REQUIRE(write_files(place, first, Edited::kRefuse).value().size() == 2);
+  const std::vector<LaunchFile> second = {{"a.sh", 0600, "two\n"},
+                                          {.name = "hosts", .content = "i\n", .users = true}};
+  REQUIRE(write_files(place, second, Edited::kRefuse));
+  CHECK(folder.read("launch/a.sh").starts_with("two\n"));
+  CHECK(folder.read("launch/hosts") == "h\n");
+  CHECK((std::filesystem::status(place + "/a.sh").permissions() & std::filesystem::perms::all) ==
+        std::filesystem::perms(0600));
+
+  std::ofstream(place + "/a.sh", std::ios::app) << "mine\n";
+  const auto refused = write_files(place, first, Edited::kRefuse);
+  REQUIRE_FALSE(refused);
+  CHECK(holds(refused.error().message, "a.sh was edited"));
+  CHECK(holds(folder.read("launch/a.sh"), "mine"));
+  REQUIRE(write_files(place, first, Edited::kReplace));
+  CHECK(folder.read("launch/a.sh").starts_with("one\n"));
+}
+
+}  // namespace forebay

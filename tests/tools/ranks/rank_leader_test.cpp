@@ -1,0 +1,311 @@
+#include "tools/ranks/rank_leader.h"
+
+#include <cstring>
+#include <thread>
+
+#include "tests/support/thread_collective.h"
+#include "tests/trainer/click_batches.h"
+#include "tools/ranks/follow.h"
+#include "tools/ranks/leading_model.h"
+#include "tools/ranks/rank_follower.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+using test::ClickBatches;
+
+namespace {
+
+/// One named value of each table that a rank has, and what a model was asked to do.
+class NoteModel final : public Model {
+ public:
+  explicit NoteModel(std::vector<std::string> tables) : tables_(std::move(tables)) {
+    values_.resize(tables_.size());
+  }
+  bool learns() const override { return true; }
+  Result<double> step(const Batch& batch) override {
+    done += "step " + std::to_string(batch.number) + ":" + std::to_string(batch.rows) + " ";
+    for (float& value : values_) value += 1;
+    if (!fails.empty()) return fail(Code::kCorrupt, fails);
+    if (ranks == nullptr) return 0.5;
+    if (auto met = barrier(*ranks); !met) return pass(met);
+    return 0.5;
+  }
+  Status predict(const Batch& batch, std::span<float>) override {
+    done += "score " + std::to_string(batch.rows) + " ";
+    return {};
+  }
+  Result<std::unique_ptr<StateSource>> snapshot() override {
+    return std::make_unique<Snapshot>(tables_, values_);
+  }
+  Status restore(StateSource& from) override {
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+      if (from.tensors().at(i).name != tables_[i]) return fail(Code::kInvalid, "other tensors");
+      auto read = from.read(i, 0, std::as_writable_bytes(std::span(&values_[i], 1)));
+      if (!read) return read;
+    }
+    return {};
+  }
+
+  std::string done;
+  std::string fails;            // what a step ends with
+  Collective* ranks = nullptr;  // whom a step waits for
+
+ private:
+  class Snapshot final : public StateSource {
+   public:
+    Snapshot(const std::vector<std::string>& names, std::vector<float> values)
+        : values_(std::move(values)) {
+      for (const std::string& name : names) tensors_.push_back({.name = name, .shape = {1}});
+    }
+    const std::vector<StateTensor>& tensors() const override { return tensors_; }
+    Status read(std::size_t index, std::uint64_t, std::span<std::byte> to) override {
+      std::memcpy(to.data(), &values_[index], to.size());
+      return {};
+    }
+
+   private:
+    std::vector<StateTensor> tensors_;
+    const std::vector<float> values_;
+  };
+
+  const std::vector<std::string> tables_;
+  std::vector<float> values_;
+};
+
+struct RanksFixture {
+  MemoryBudget budget{std::size_t{1} << 30};
+  BufferPool pool{budget};
+  SystemClock clock;
+  ClickBatches::Options data{.rows = 7, .dense = 4, .sparse = 3, .batches = 4};
+  Schema schema{.dense = {"a", "b", "c", "d"}, .sparse = {{"x", 9}, {"y", 0}, {"z", 0}}};
+  ClickBatches batches{pool, data};
+  int stopped_by = 0;
+  std::unique_ptr<RankLeader> leader;
+  NoteModel* first = nullptr;
+  std::unique_ptr<LeadingModel> model;
+  std::vector<std::unique_ptr<NoteModel>> others;
+  std::vector<std::string> ended;  // what follow() gave
+  std::vector<std::thread> threads;
+  std::atomic<int> signal{0};
+  std::size_t goes = 0;  // a rank that says it is ready and goes
+
+  void open(int size) {
+    leader = RankLeader::open({.size = size,
+                               .group = "g",
+                               .keys = "",
+                               .listen = "127.0.0.1:0",
+                               .timeout = std::chrono::seconds(20),
+                               .on_stop = [this](int number) { stopped_by = number; }},
+                              clock)
+                 .value();
+    auto own = std::make_unique<NoteModel>(std::vector<std::string>{"top", "table.0"});
+    first = own.get();
+    model = std::make_unique<LeadingModel>(std::move(own), *leader);
+    leader->feed(batches);
+    ended.resize(static_cast<std::size_t>(size));
+    for (int rank = 1; rank < size; ++rank) {
+      others.push_back(std::make_unique<NoteModel>(
+          std::vector<std::string>{"top", "table." + std::to_string(rank)}));
+    }
+  }
+  std::unique_ptr<RankFollower> follower(int rank) {
+    auto made = RankFollower::open({.rank = rank,
+                                    .size = static_cast<int>(ended.size()),
+                                    .group = "g",
+                                    .keys = "",
+                                    .address = leader->address(),
+                                    .batch_size = data.rows,
+                                    .timeout = std::chrono::seconds(20),
+                                    .stop_signal = [this] { return signal.load(); }},
+                                   clock);
+    return std::move(made.value());
+  }
+  void start_followers() {
+    for (std::size_t rank = 1; rank < ended.size(); ++rank) {
+      threads.emplace_back([this, rank] { ended[rank] = run_follower(rank); });
+    }
+  }
+  std::string run_follower(std::size_t rank) {
+    auto end = follower(static_cast<int>(rank));
+    if (auto welcome = end->wait_for_welcome(); !welcome) return welcome.error().message;
+    end->ready({});
+    if (rank == goes) return "gone";
+    if (others[rank - 1]->ranks != nullptr) end->breaks(*others[rank - 1]->ranks);
+    auto done = follow(*end, *others[rank - 1]);
+    end->close();
+    return done ? "batches " + std::to_string(done->batches) : done.error().message;
+  }
+  void begin() {
+    start_followers();
+    REQUIRE(leader->welcome(schema));
+    REQUIRE(leader->wait_until_ready());
+  }
+  void finish(const Status& how = {}) {
+    leader->end(how);
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+  }
+  void step() {
+    const auto batch = leader->next().value();
+    REQUIRE(batch != nullptr);
+    REQUIRE(model->step(*batch));
+  }
+  ~RanksFixture() {
+    leader.reset();
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
+std::string text_of(StateSource& source) {
+  std::string text;
+  for (std::size_t i = 0; i < source.tensors().size(); ++i) {
+    float value = 0;
+    REQUIRE(source.read(i, 0, std::as_writable_bytes(std::span(&value, 1))));
+    text += source.tensors()[i].name + "=" + std::to_string(static_cast<int>(value)) + " ";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(RanksFixture, "every rank trains on its rows of every batch, in order",
+                 "[tools][ranks]") {
+  open(3);
+  begin();
+  while (const auto batch = leader->next().value()) REQUIRE(model->step(*batch));
+  const auto last = batches.make(0);
+  REQUIRE(model->predict(*last, {}));
+  finish();
+  CHECK(first->done == "step 0:2 step 1:2 step 2:2 step 3:2 score 7 ");
+  CHECK(others[0]->done == "step 0:2 step 1:2 step 2:2 step 3:2 score 0 ");
+  CHECK(others[1]->done == "step 0:3 step 1:3 step 2:3 step 3:3 score 0 ");
+  CHECK(ended[1] == "batches 4");
+  CHECK(leader->buffer_bytes() > 0);
+}
+
+TEST_CASE_METHOD(RanksFixture, "rows that were dealt and not ordered are not trained on",
+                 "[tools][ranks]") {
+  open(2);
+  begin();
+  step();
+  finish();
+  CHECK(others[0]->done == "step 0:4 ");
+  CHECK(ended[1] == "batches 1");
+}
+
+TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all go on from it",
+                 "[tools][ranks]") {
+  open(3);
+  begin();
+  step();
+  step();
+  std::unique_ptr<StateSource> state = model->snapshot().value();
+  step();
+  CHECK(text_of(*state) == "top=2 table.0=2 table.1=2 table.2=2 ");
+
+  // Others go on from a state of one model, as from a checkpoint.
+  RanksFixture again;
+  again.open(3);
+  again.begin();
+  NoteModel whole({"top", "table.0", "table.1", "table.2"});
+  for (int i = 0; i < 5; ++i) REQUIRE(whole.step(*batches.make(0)));
+  again.model->goes_on_from([&] { return whole.snapshot(); });
+  REQUIRE(again.model->restore(*whole.snapshot().value()));
+  CHECK(text_of(*again.model->snapshot().value()) == "top=5 table.0=5 table.1=5 table.2=5 ");
+  again.finish();
+  state.reset();
+  finish();
+}
+
+TEST_CASE_METHOD(RanksFixture, "why rank 0 does not begin the others say, too", "[tools][ranks]") {
+  open(2);
+  start_followers();
+  REQUIRE(leader->welcome(schema));
+  finish(fail(Code::kInvalid, "no such file"));
+  CHECK(ended[1] == "rank 0: no such file");
+}
+
+TEST_CASE_METHOD(RanksFixture, "a rank that is lost is named", "[tools][ranks]") {
+  open(2);
+  begin();
+  auto lost = follower(1);  // A second rank 1, which is not let in, so that this one stays.
+  lost.reset();
+  step();
+  finish(fail(Code::kInvalid, "as if killed"));
+  const Error error = leader->explain({Code::kUnavailable, "connection reset"});
+  CHECK(error.message.starts_with("rank 1 was lost ("));
+  CHECK(leader->explain({Code::kCorrupt, "its own"}).message == "its own");
+  const auto snapshot = model->snapshot();
+  REQUIRE_FALSE(snapshot);
+  CHECK(snapshot.error().message.starts_with("rank 1 was lost ("));
+}
+
+TEST_CASE_METHOD(RanksFixture, "who waits for a rank that is lost is told its name at once",
+                 "[tools][ranks]") {
+  auto collectives = test::ThreadCollective::make(3, std::chrono::minutes(10));
+  open(3);
+  leader->breaks(*collectives[0]);
+  first->ranks = collectives[0].get();
+  others[1]->ranks = collectives[2].get();
+  goes = 1;
+  begin();
+  const auto loss = model->step(*leader->next().value());
+  REQUIRE_FALSE(loss);
+  CHECK(loss.error().message.starts_with("rank 1 was lost ("));
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
+  CHECK(ended[2].starts_with("rank 0: rank 1 was lost ("));
+}
+
+TEST_CASE_METHOD(RanksFixture, "who waits for rank 0 when it ends is told why at once",
+                 "[tools][ranks]") {
+  auto collectives = test::ThreadCollective::make(2, std::chrono::minutes(10));
+  open(2);
+  others[0]->ranks = collectives[1].get();
+  begin();
+  step();
+  finish(fail(Code::kInvalid, "no such file"));
+  CHECK(ended[1] == "rank 0: no such file");
+}
+
+TEST_CASE_METHOD(RanksFixture, "what goes wrong on a rank rank 0 says, too", "[tools][ranks]") {
+  open(2);
+  others[0]->fails = "no such row";
+  begin();
+  step();
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
+  CHECK(ended[1] == "no such row");
+  const Error error = leader->explain({Code::kUnavailable, "connection reset"});
+  CHECK(error.message.starts_with("rank 1 failed: no such row; go on from"));
+}
+
+TEST_CASE_METHOD(RanksFixture, "a rank that is asked to stop asks rank 0", "[tools][ranks]") {
+  open(2);
+  begin();
+  signal = 15;
+  step();
+  step();
+  finish();
+  CHECK(stopped_by == 15);
+  CHECK(ended[1] == "batches 2");
+}
+
+TEST_CASE_METHOD(RanksFixture, "a rank of another start is not let in", "[tools][ranks]") {
+  open(2);
+  class Deaf final : public RankListener {
+    void on_message(int, RankMessage) override {}
+    void on_lost(int, const std::string&) override {}
+  } deaf;
+  auto stranger =
+      RankLink::make({.rank = 1, .size = 2, .group = "other", .keys = ""}, deaf, clock).value();
+  REQUIRE(stranger->connect(leader->address()));
+  start_followers();
+  const Status welcomed = leader->welcome(schema);
+  CAPTURE(welcomed ? "" : welcomed.error().message);
+  CHECK(welcomed);
+  finish(fail(Code::kInvalid, "done"));
+  CHECK(ended[1] == "rank 0: done");
+  stranger->stop();
+}

@@ -1,0 +1,63 @@
+#include "tools/run/kept_policy.h"
+
+#include <filesystem>
+
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+class Learner final : public tuner::Policy {
+ public:
+  std::string_view name() const override { return "learner"; }
+  tuner::Proposal decide(const tuner::Observation&) override {
+    ++learned_;
+    return {};
+  }
+  std::string experience() const override { return "learned " + std::to_string(learned_) + "\n\0"; }
+
+ private:
+  int learned_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("experience is read as it was kept, at the latest at the end", "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("tuner/learner-1");
+  {
+    KeptPolicy policy(std::make_unique<Learner>(), ExperienceFile(path));
+    for (int i = 0; i < 40; ++i) policy.decide({});
+    const auto meanwhile = ExperienceFile(path).read();
+    REQUIRE(meanwhile);
+    CHECK(*meanwhile == "learned 32\n");
+  }
+  const auto read = ExperienceFile(path).read();
+  REQUIRE(read);
+  CHECK(*read == "learned 40\n");
+}
+
+TEST_CASE("who decided nothing leaves what an earlier run learned", "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("learner");
+  REQUIRE(ExperienceFile(path).write("before"));
+  { const KeptPolicy policy(std::make_unique<Learner>(), ExperienceFile(path)); }
+  CHECK(*ExperienceFile(path).read() == "before");
+}
+
+TEST_CASE("a damaged file is told from none", "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("learner");
+  const auto none = ExperienceFile(path).read();
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == Code::kNotFound);
+  REQUIRE(ExperienceFile(path).write("some experience"));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  const auto damaged = ExperienceFile(path).read();
+  REQUIRE_FALSE(damaged);
+  CHECK(damaged.error().code == Code::kCorrupt);
+}
+
+}  // namespace forebay

@@ -1,0 +1,50 @@
+#include "trainer/device_memory.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+/// Two tables of 1000 rows of 8 weights and 8 values of state: 64 bytes a row.
+struct OnDevice {
+  TrainerSpec spec;
+  ModelShape shape;
+
+  OnDevice() {
+    spec.device = "cuda";
+    spec.embedding_dim = 8;
+    spec.max_table_rows = 1000;
+    shape = shape_of(spec, {.dense = {"a"}, .sparse = {{"b"}, {"c"}}}).value();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(OnDevice, "rows on the device are as many as its memory or the host's holds",
+                 "[trainer][device]") {
+  CHECK(device_rows(spec, shape) == 2000);
+  spec.tables.device_memory_bytes = 64000;
+  CHECK(device_rows(spec, shape) == 1000);
+  spec.tables.storage = TrainerSpec::Storage::kTiered;
+  spec.tables.memory_bytes = 32000;
+  CHECK(device_rows(spec, shape) == 500);
+  spec.tables.device_memory_bytes = 0;
+  CHECK(device_rows(spec, shape) == 500);
+}
+
+TEST_CASE_METHOD(OnDevice, "a device takes memory of its own and of the host",
+                 "[trainer][device]") {
+  const std::uint64_t on_device = device_bytes(spec, shape, 100, 200);
+  const std::uint64_t on_host = model_bytes(spec, shape, 100, 200);
+  CHECK(on_device > 64 * 2000);
+  // A row less on the device is 64 bytes less there, and 24 on the host for finding it.
+  spec.tables.device_memory_bytes = 64 * 1999;
+  CHECK(device_bytes(spec, shape, 100, 200) == on_device - 64);
+  CHECK(model_bytes(spec, shape, 100, 200) == on_host - 24);
+  const std::uint64_t locked = host_bytes_for_device(spec, shape, 100, 200);
+  spec.device = "cpu";
+  CHECK(device_bytes(spec, shape, 100, 200) == 0);
+  CHECK(host_bytes_for_device(spec, shape, 100, 200) == 0);
+  CHECK(model_bytes(spec, shape, 100, 200) + locked == on_host - 24);
+}

@@ -1,0 +1,81 @@
+#include "trainer/embedding/batch_rows.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+/// A batch of `rows` rows over the lists of its features, key-major.
+struct Lists {
+  Lists(std::size_t rows, std::vector<std::int32_t> list_lengths,
+        std::vector<std::int64_t> list_ids)
+      : lengths(std::move(list_lengths)), ids(std::move(list_ids)) {
+    batch.number = 7;
+    batch.rows = rows;
+    batch.sparse_features = lengths.size() / rows;
+    batch.num_ids = ids.size();
+    batch.lengths = lengths.data();
+    batch.ids = ids.data();
+  }
+
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int64_t> ids;
+  Batch batch;
+};
+
+}  // namespace
+
+TEST_CASE("ids are folded into a table by their positive modulus", "[trainer][embedding]") {
+  const Lists lists(5, {1, 1, 1, 1, 2}, {0, 3, -1, -4, 5, INT64_MIN});
+  BatchRows rows;
+  REQUIRE(RowFinder({3}).find(lists.batch, 2, rows));
+  // -2⁶³ = 3·(-3074457345618258603) + 1.
+  CHECK(rows.keys == std::vector<std::int64_t>{0, 2, 1});
+  CHECK(rows.times == std::vector<std::int32_t>{2, 3, 1});
+  CHECK(rows.place == std::vector<std::int32_t>{0, 0, 1, 1, 1, 2});
+  CHECK(rows.share_starts == std::vector<std::size_t>{0, 2, 4});
+}
+
+TEST_CASE("a table of a power of two folds the same way", "[trainer][embedding]") {
+  const Lists lists(1, {4}, {7, 8, -1, INT64_MIN});
+  BatchRows rows;
+  REQUIRE(RowFinder({8}).find(lists.batch, 1, rows));
+  CHECK(rows.keys == std::vector<std::int64_t>{7, 0});
+  CHECK(rows.place == std::vector<std::int32_t>{0, 1, 0, 1});
+}
+
+TEST_CASE("without a table's size an id is its own key", "[trainer][embedding]") {
+  const Lists lists(1, {3}, {INT64_MIN, 5, INT64_MAX});
+  BatchRows rows;
+  REQUIRE(RowFinder({0}).find(lists.batch, 1, rows));
+  CHECK(rows.keys == std::vector<std::int64_t>{INT64_MIN, 5, INT64_MAX});
+}
+
+TEST_CASE("rows are distinct within a feature, not across", "[trainer][embedding]") {
+  const Lists lists(2, {1, 1, 1, 1}, {4, 4, 4, 2});
+  BatchRows rows;
+  RowFinder finder({10, 10});
+  // Twice: what the first batch left behind is not seen by the second.
+  for (int time = 0; time < 2; ++time) {
+    REQUIRE(finder.find(lists.batch, 1, rows));
+    CHECK(rows.keys == std::vector<std::int64_t>{4, 4, 2});
+    CHECK(rows.first_row == std::vector<std::size_t>{0, 1, 3});
+    CHECK(rows.place == std::vector<std::int32_t>{0, 0, 0, 1});
+    CHECK(rows.first_id == std::vector<std::size_t>{0, 2, 4});
+  }
+}
+
+TEST_CASE("a batch whose lists do not add up is refused by its number", "[trainer][embedding]") {
+  BatchRows rows;
+  const Lists short_of_ids(2, {1, 2}, {1, 2});
+  auto refused = RowFinder({3}).find(short_of_ids.batch, 1, rows);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "batch 7 has lists of 3 ids in all and 2 ids");
+  const Lists negative(2, {3, -1}, {1, 2});
+  refused = RowFinder({3}).find(negative.batch, 1, rows);
+  REQUIRE_FALSE(refused);
+  CHECK_THAT(refused.error().message, Catch::Contains("negative"));
+  const Lists other_features(1, {1, 1}, {1, 2});
+  CHECK_FALSE(RowFinder({3}).find(other_features.batch, 1, rows));
+}

@@ -1,0 +1,153 @@
+#include "trainer/embedding/hashed_tables.h"
+
+#include "tests/trainer/embedding/table_run.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+constexpr std::size_t kWidth = 2;
+
+/// One feature; a step is a list of ids, one a row.
+struct Hashed {
+  Hashed(std::int64_t rows, HashedTables::Options options,
+         TrainerSpec::TableOptimizer optimizer = TrainerSpec::TableOptimizer::kSgd) {
+    auto room = std::make_unique<CopyRoom>(4096, 4096);
+    const TableLayout layout{.rows = {rows},
+                             .width = kWidth,
+                             .dim = kWidth,
+                             .state_width = state_width(optimizer, kWidth),
+                             .seed = 1};
+    auto storage = std::make_unique<HashedTables>(layout, options, *room);
+    hashed = storage.get();
+    tables = std::make_unique<EmbeddingTables>(std::move(room), std::move(storage),
+                                               EmbeddingTables::Rule{optimizer, {}});
+  }
+
+  static test::ListBatch batch_of(const std::vector<std::int64_t>& ids) {
+    test::ListBatch batch({}, 0, 0);
+    batch.ids = ids;
+    batch.lengths.assign(ids.size(), 1);
+    batch.fill(0, 1, ids.size());
+    return batch;
+  }
+  void step(const std::vector<std::int64_t>& ids) {
+    const test::ListBatch batch = batch_of(ids);
+    REQUIRE(test::step(*tables, batch.batch, kWidth));
+  }
+  /// The vectors of ids as a prediction sees them.
+  std::vector<float> vectors(const std::vector<std::int64_t>& ids) const {
+    const test::ListBatch batch = batch_of(ids);
+    return test::score(*tables, batch.batch, kWidth).value();
+  }
+  /// Whether an id has the row that an unknown id has.
+  bool is_shared(std::int64_t id) const { return vectors({id}) == vectors({-999}); }
+
+  std::unique_ptr<EmbeddingTables> tables;
+  HashedTables* hashed = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("an id has its own row once it was seen often enough", "[trainer][embedding]") {
+  Hashed given(100, {.admit_after = 3});
+  given.step({INT64_MIN, 5});
+  given.step({INT64_MIN, 6});
+  CHECK(given.hashed->own_rows(0) == 0);
+  // The third time, and twice at once after once: both occurrences count.
+  given.step({INT64_MIN, 5, 5});
+  CHECK(given.hashed->own_rows(0) == 2);
+  CHECK_FALSE(given.is_shared(INT64_MIN));
+  CHECK_FALSE(given.is_shared(5));
+  CHECK(given.is_shared(6));
+}
+
+TEST_CASE("ids without a row of their own train one row together", "[trainer][embedding]") {
+  // Gradients are half the vector, -0.02 and -0.01 for the first row, 0 and 0.01 for the second.
+  Hashed given(100, {.admit_after = 10});
+  const std::vector<float> before = given.vectors({1});
+  given.step({1, 2});
+  const std::vector<float> after = given.vectors({3});
+  CHECK(after[0] == Approx(before[0] - 0.1 * (before[0] - 0.02)));
+  CHECK(after[1] == Approx(before[1] - 0.1 * before[1]));
+}
+
+TEST_CASE("the shared row changes once a step, by the sum of its gradients",
+          "[trainer][embedding]") {
+  // Adagrad's first step is of the rate's length, whatever the gradient.
+  Hashed given(100, {.admit_after = 10}, TrainerSpec::TableOptimizer::kAdagrad);
+  const float before = given.vectors({1})[0];
+  given.step({1, 2});
+  CHECK(std::abs(given.vectors({3})[0] - before) == Approx(0.1));
+}
+
+TEST_CASE("counts fade, so that ids seen seldom get no row", "[trainer][embedding]") {
+  // Looked at, and halved, in every step.
+  Hashed given(100, {.admit_after = 2, .evict_after = 4});
+  given.step({7});
+  given.step({9});
+  given.step({7});
+  CHECK(given.hashed->own_rows(0) == 0);
+  given.step({7, 7});
+  CHECK(given.hashed->own_rows(0) == 1);
+}
+
+TEST_CASE("scoring counts nothing", "[trainer][embedding]") {
+  Hashed given(100, {.admit_after = 2});
+  given.step({5});
+  given.vectors({5, 5, 5});
+  CHECK(given.hashed->own_rows(0) == 0);
+}
+
+TEST_CASE("a row whose id was not seen for so many steps begins anew", "[trainer][embedding]") {
+  Hashed given(100, {.admit_after = 1, .evict_after = 8});
+  given.step({5, 6});  // step 1
+  const std::vector<float> trained = given.vectors({5});
+  for (int step = 2; step <= 9; ++step) given.step({6});
+  // Looked at in steps 2, 4, 6, 8: then 5 was unseen for 7.
+  CHECK(given.vectors({5}) == trained);
+  given.step({6});  // step 10
+  CHECK(given.is_shared(5));
+  CHECK_FALSE(given.is_shared(6));
+  CHECK(given.hashed->own_rows(0) == 1);
+  Hashed fresh(100, {.admit_after = 1, .evict_after = 8});
+  given.step({5});
+  fresh.step({5});
+  CHECK(given.vectors({5}) == fresh.vectors({5}));
+}
+
+TEST_CASE("in a full table new ids share", "[trainer][embedding]") {
+  Hashed given(3, {.admit_after = 1});
+  given.step({1, 2, 3, 4});
+  CHECK(given.hashed->own_rows(0) == 2);
+  CHECK_FALSE(given.is_shared(1));
+  CHECK_FALSE(given.is_shared(2));
+  CHECK(given.is_shared(3));
+  CHECK(given.is_shared(4));
+}
+
+TEST_CASE("hashed tables go on from a snapshot as they would have", "[trainer][embedding]") {
+  Hashed whole(20, {.admit_after = 2, .evict_after = 6});
+  Random random(1);
+  const auto some_ids = [&] {
+    std::vector<std::int64_t> ids;
+    for (int i = 0; i < 8; ++i) ids.push_back(random.below(40));
+    return ids;
+  };
+  for (int step = 0; step < 15; ++step) whole.step(some_ids());
+  auto snapshot = whole.tables->snapshot({});
+  REQUIRE(snapshot);
+  Hashed resumed(20, {.admit_after = 2, .evict_after = 6});
+  resumed.step({1, 2, 3});
+  std::vector<std::vector<std::int64_t>> later;
+  for (int step = 0; step < 20; ++step) later.push_back(some_ids());
+  for (const auto& ids : later) whole.step(ids);
+  REQUIRE(resumed.tables->restore(**snapshot, {}));
+  for (const auto& ids : later) resumed.step(ids);
+  std::vector<std::int64_t> all;
+  for (std::int64_t id = 0; id < 40; ++id) all.push_back(id);
+  CHECK(whole.vectors(all) == resumed.vectors(all));
+  CHECK(whole.hashed->own_rows(0) == resumed.hashed->own_rows(0));
+}

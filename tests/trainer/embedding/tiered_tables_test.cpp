@@ -1,0 +1,203 @@
+#include "trainer/embedding/tiered_tables.h"
+
+#include <filesystem>
+
+#include "tests/support/temp_dir.h"
+#include "tests/trainer/embedding/table_run.h"
+#include "trainer/embedding/memory_tables.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+using Optimizer = TrainerSpec::TableOptimizer;
+
+constexpr std::size_t kWidth = 6;
+constexpr std::size_t kBatchRows = 20;
+
+/// Two tables of 600 rows, in memory or in tiers with so many slots.
+struct Tables {
+  test::TempDir dir;
+  Optimizer optimizer = Optimizer::kAdagrad;
+  std::uint64_t seed = 1;
+  std::vector<std::int64_t> table_rows = {600, 600};
+
+  TableLayout layout() const {
+    return {.rows = table_rows,
+            .width = kWidth,
+            .dim = kWidth - 1,
+            .state_width = state_width(optimizer, kWidth),
+            .seed = seed};
+  }
+
+  /// The least memory that gives so many slots.
+  std::uint64_t memory_for(std::uint64_t slots) const {
+    std::uint64_t low = 0;
+    std::uint64_t high = std::uint64_t{1} << 30;
+    while (low < high) {
+      const std::uint64_t middle = (low + high) / 2;
+      if (TieredTables::slots_in(layout(), middle) >= slots) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  std::unique_ptr<EmbeddingTables> in_memory() const {
+    auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
+    auto storage = std::make_unique<MemoryTables>(layout(), *room);
+    return std::make_unique<EmbeddingTables>(std::move(room), std::move(storage),
+                                             EmbeddingTables::Rule{optimizer, {}});
+  }
+
+  std::unique_ptr<EmbeddingTables> in_tiers(std::uint64_t slots, const std::string& name = "t") {
+    auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
+    auto storage = TieredTables::make(layout(), {memory_for(slots), dir.path(name)}, *room).value();
+    tiered = storage.get();
+    return std::make_unique<EmbeddingTables>(std::move(room), std::move(storage),
+                                             EmbeddingTables::Rule{optimizer, {}});
+  }
+
+  std::shared_ptr<const Batch> batch(std::uint64_t number) const {
+    auto lists = std::make_shared<test::ListBatch>(seed, number, table_rows, kBatchRows);
+    return {lists, &lists->batch};
+  }
+
+  TieredTables* tiered = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("tables in tiers hold what tables in memory hold, bit for bit", "[trainer][embedding]") {
+  Tables given;
+  given.seed = GENERATE(range(1, 13));
+  Random random(given.seed);
+  given.optimizer = GENERATE(Optimizer::kSgd, Optimizer::kRowwiseAdagrad);
+  // At most 2 · 20 · 3 rows a batch; two batches fit.
+  const std::uint64_t slots = 240 + random.below(300);
+  const std::uint64_t ahead = random.below(9);
+  INFO(slots << " slots, " << ahead << " batches ahead");
+  const auto tiers = given.in_tiers(slots);
+  const auto memory = given.in_memory();
+  constexpr std::uint64_t kBatches = 60;
+  std::vector<std::shared_ptr<const Batch>> batches;
+  for (std::uint64_t number = 0; number < kBatches; ++number) {
+    batches.push_back(given.batch(number));
+  }
+  std::uint64_t told = 0;
+  for (std::uint64_t number = 0; number < kBatches; ++number) {
+    // Some batches were never told of.
+    for (; told < std::min(kBatches, number + ahead); ++told) {
+      if (told >= number && random.below(8) != 0) tiers->expect(batches[told]);
+    }
+    const auto seen = test::step(*tiers, *batches[number], kWidth);
+    REQUIRE(seen);
+    REQUIRE(*seen == test::step(*memory, *batches[number], kWidth).value());
+    if (random.below(6) == 0) {
+      const auto other = given.batch(1000 + number);
+      const auto scored = test::score(*tiers, *other, kWidth);
+      REQUIRE(scored);
+      REQUIRE(*scored == test::score(*memory, *other, kWidth).value());
+    }
+  }
+  CHECK(test::contents(*tiers, given.table_rows, kWidth, 50) ==
+        test::contents(*memory, given.table_rows, kWidth, 50));
+  CHECK(given.tiered->traffic().written > 0);
+  CHECK(given.tiered->traffic().read > 0);
+}
+
+TEST_CASE("rows that were only scored are not written to the disk", "[trainer][embedding]") {
+  Tables given;
+  const auto tiers = given.in_tiers(240);
+  test::contents(*tiers, given.table_rows, kWidth, 50);
+  CHECK(given.tiered->traffic().made == 1200);
+  CHECK(given.tiered->traffic().written == 0);
+}
+
+TEST_CASE("a batch that never fits is refused with the sizes", "[trainer][embedding]") {
+  Tables given;
+  const auto tiers = given.in_tiers(30);
+  const auto batch = given.batch(1);
+  tiers->expect(batch);
+  const auto refused = test::step(*tiers, *batch, kWidth);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kOverloaded);
+  CHECK_THAT(refused.error().message,
+             Catch::Contains("batch 1 needs") && Catch::Contains("trainer.tables.memory"));
+}
+
+TEST_CASE("rows of expected batches are counted as ready", "[trainer][embedding]") {
+  Tables given;
+  const auto tiers = given.in_tiers(1200);
+  const auto first = given.batch(0);
+  // Not expected, so that nothing of it was there.
+  REQUIRE(test::step(*tiers, *first, kWidth));
+  CHECK(tiers->lookups().all == first->num_ids);
+  CHECK(tiers->lookups().ready == 0);
+  REQUIRE(test::step(*tiers, *first, kWidth));
+  CHECK(tiers->lookups().ready == first->num_ids);
+}
+
+TEST_CASE("expected batches that are passed over hold nothing", "[trainer][embedding]") {
+  Tables given;
+  const auto tiers = given.in_tiers(240);
+  for (std::uint64_t number = 0; number < 12; ++number) tiers->expect(given.batch(number));
+  const auto last = given.batch(12);
+  tiers->expect(last);
+  CHECK(test::step(*tiers, *last, kWidth));
+  // And forgotten ones neither.
+  for (std::uint64_t number = 13; number < 30; ++number) tiers->expect(given.batch(number));
+  tiers->expect(nullptr);
+  CHECK(test::step(*tiers, *given.batch(40), kWidth));
+}
+
+TEST_CASE("a snapshot of tables in tiers is of its moment, for any other memory",
+          "[trainer][embedding]") {
+  Tables given;
+  const auto tiers = given.in_tiers(300);
+  const auto memory = given.in_memory();
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    const auto batch = given.batch(number);
+    tiers->expect(batch);
+    REQUIRE(test::step(*tiers, *batch, kWidth));
+    REQUIRE(test::step(*memory, *batch, kWidth));
+  }
+  auto snapshot = tiers->snapshot({});
+  REQUIRE(snapshot);
+  for (std::uint64_t number = 20; number < 40; ++number) {
+    REQUIRE(test::step(*tiers, *given.batch(number), kWidth));
+  }
+  const auto other = given.in_tiers(GENERATE(240, 700), "other");
+  REQUIRE(test::step(*other, *given.batch(99), kWidth));
+  REQUIRE(other->restore(**snapshot, {}));
+  CHECK(test::contents(*other, given.table_rows, kWidth, 50) ==
+        test::contents(*memory, given.table_rows, kWidth, 50));
+  // The optimizer's state came along.
+  const auto next = given.batch(50);
+  REQUIRE(test::step(*other, *next, kWidth));
+  REQUIRE(test::step(*memory, *next, kWidth));
+  CHECK(test::contents(*other, given.table_rows, kWidth, 50) ==
+        test::contents(*memory, given.table_rows, kWidth, 50));
+}
+
+TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {
+  Tables given;
+  given.dir.write("file", "");
+  CopyRoom room(4096, 4096);
+  const auto refused =
+      TieredTables::make(given.layout(), {given.memory_for(240), given.dir.path("file/t")}, room);
+  REQUIRE_FALSE(refused);
+  CHECK_THAT(refused.error().message, Catch::Contains(given.dir.path("file/t")));
+}
+
+TEST_CASE("memory that holds no row is refused with what it takes", "[trainer][embedding]") {
+  Tables given;
+  CopyRoom room(4096, 4096);
+  const auto refused = TieredTables::make(given.layout(), {1000, given.dir.path("t")}, room);
+  REQUIRE_FALSE(refused);
+  CHECK_THAT(refused.error().message, Catch::Contains("trainer.tables.memory"));
+}

@@ -1,0 +1,63 @@
+#include "trainer/model_description.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+ModelDescription sample() {
+  TrainerSpec spec;
+  spec.model = TrainerSpec::ModelKind::kDcnV2;
+  spec.pooling = TrainerSpec::Pooling::kMean;
+  spec.optimizer = TrainerSpec::Optimizer::kAdam;
+  const Schema schema{.dense = {"price"}, .sparse = {{"shop", 30}, {"item"}}};
+  return describe(spec, shape_of(spec, schema).value(), schema);
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), with);
+}
+
+}  // namespace
+
+TEST_CASE("a description reads back as it was written", "[trainer][description]") {
+  const ModelDescription written = sample();
+  const auto read = parse_model(to_json(written), "model.json");
+  REQUIRE(read);
+  CHECK(read->shape == written.shape);
+  CHECK(read->dense == written.dense);
+  CHECK(read->sparse == std::vector<std::string>{"shop", "item"});
+  CHECK(read->spec.model == written.spec.model);
+  CHECK(read->spec.pooling == written.spec.pooling);
+  CHECK(read->spec.optimizer == written.spec.optimizer);
+  CHECK(to_json(*read) == to_json(written));
+}
+
+TEST_CASE("a damaged description is refused by name", "[trainer][description]") {
+  const std::string whole = to_json(sample());
+  std::string text;
+  SECTION("nothing") {}
+  SECTION("no object") { text = "[1]"; }
+  SECTION("half of it") { text = whole.substr(0, whole.size() / 2); }
+  SECTION("a network that is none") { text = replaced(whole, "dcn_v2", "dcn_v9"); }
+  SECTION("a table without rows") { text = replaced(whole, "\"rows\": 30", "\"rows\": 0"); }
+  SECTION("a number in words") { text = replaced(whole, "\"rows\": 30", "\"rows\": \"30\""); }
+  SECTION("an absurd width") {
+    text = replaced(whole, "\"embedding_dim\": 16", "\"embedding_dim\": 1000000");
+  }
+  SECTION("a key too few") { text = replaced(whole, "\"pooling\"", "\"pulling\""); }
+  const auto read = parse_model(text, "model.json");
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Code::kCorrupt);
+  CHECK(read.error().message == "model.json is damaged");
+}
+
+TEST_CASE("a description of another version says so", "[trainer][description]") {
+  const auto read =
+      parse_model(replaced(to_json(sample()), "\"version\": 1", "\"version\": 2"), "model.json");
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == Code::kInvalid);
+}

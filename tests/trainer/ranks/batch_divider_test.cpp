@@ -1,0 +1,66 @@
+#include "trainer/ranks/batch_divider.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+using Lengths = std::vector<std::int32_t>;
+using Ids = std::vector<std::int64_t>;
+
+struct DividedFixture {
+  // Three features, two rows.
+  Lengths lengths{1, 2, 0, 1, 3, 1};
+  Ids ids{4, 5, 6, 10, 7, -1, 8, 25};
+  Batch batch;
+
+  DividedFixture() {
+    batch.rows = 2;
+    batch.sparse_features = 3;
+    batch.num_ids = ids.size();
+    batch.lengths = lengths.data();
+    batch.ids = ids.data();
+  }
+  static Lengths lengths_of(const Batch& batch) {
+    return {batch.lengths, batch.lengths + batch.sparse_features * batch.rows};
+  }
+  static Ids ids_of(const Batch& batch) { return {batch.ids, batch.ids + batch.num_ids}; }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(DividedFixture, "ids of a cut table go where their rows are", "[trainer][ranks]") {
+  // Feature 0 is whole, 1 everywhere, 2 has 10 rows of which the first 7 are one shard.
+  const TablePlacement placement{.shards = {{0, 0, 20, 0}, {2, 0, 7, 0}, {2, 7, 3, 1}},
+                                 .replicated = {1}};
+  BatchDivider divider({20, 20, 10}, placement);
+  for (int i = 0; i < 2; ++i) {  // Nothing is left of the batch before.
+    REQUIRE(divider.divide(batch));
+    const Batch& sharded = divider.sharded();
+    CHECK(sharded.sparse_features == 3);
+    // Keys 7, 9 (-1 folded), 8 and 5 (25 folded): 5 is in the first shard, the others are 0, 2, 1
+    // of the second.
+    CHECK(lengths_of(sharded) == Lengths{1, 2, 0, 1, 3, 0});
+    CHECK(ids_of(sharded) == Ids{4, 5, 6, 5, 0, 2, 1});
+    CHECK(lengths_of(divider.replicated()) == Lengths{0, 1});
+    CHECK(ids_of(divider.replicated()) == Ids{10});
+  }
+}
+
+TEST_CASE_METHOD(DividedFixture, "a batch whose tables are whole is not copied",
+                 "[trainer][ranks]") {
+  BatchDivider divider({20, 20, 10},
+                       {.shards = {{0, 0, 20, 0}, {1, 0, 20, 1}, {2, 0, 10, 0}}, .replicated = {}});
+  REQUIRE(divider.divide(batch));
+  CHECK(&divider.sharded() == &batch);
+}
+
+TEST_CASE_METHOD(DividedFixture, "a batch that does not fit together is not divided",
+                 "[trainer][ranks]") {
+  BatchDivider divider({20, 20, 10}, {.shards = {}, .replicated = {0, 1, 2}});
+  SECTION("ids") { batch.num_ids -= 1; }
+  SECTION("lengths") { lengths = {-1, 4, 0, 1, 3, 1}; }
+  SECTION("features") { batch.sparse_features = 2; }
+  CHECK_FALSE(divider.divide(batch));
+}

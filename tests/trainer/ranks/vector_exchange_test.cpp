@@ -1,0 +1,159 @@
+#include "trainer/ranks/vector_exchange.h"
+
+#include <thread>
+
+#include "core/base/random.h"
+#include "tests/support/thread_collective.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+constexpr std::size_t kDim = 3;
+
+/// Ids of some rows, with storage of their own.
+struct Rows {
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int64_t> ids;
+  Batch batch;
+
+  /// Rows [first, end) of a made-up global batch whose id says feature, row and place in its bag.
+  Rows(std::size_t features, std::size_t first, std::size_t end) {
+    for (std::size_t feature = 0; feature < features; ++feature) {
+      for (std::size_t row = first; row < end; ++row) {
+        const std::size_t length = mix64(feature, row) % 4;
+        lengths.push_back(static_cast<std::int32_t>(length));
+        for (std::size_t i = 0; i < length; ++i) {
+          ids.push_back(static_cast<std::int64_t>(feature * 10000 + row * 10 + i));
+        }
+      }
+    }
+    batch.rows = end - first;
+    batch.sparse_features = features;
+    batch.num_ids = ids.size();
+    batch.lengths = lengths.data();
+    batch.ids = ids.data();
+  }
+};
+
+float value_of(std::size_t feature, std::size_t row, std::size_t i) {
+  return static_cast<float>(feature * 10000 + row * 10 + i);
+}
+
+std::vector<int> owners_of(std::size_t features, std::size_t ranks) {
+  std::vector<int> owners;
+  for (std::size_t i = 0; i < features; ++i) owners.push_back(static_cast<int>(i * i % ranks));
+  return owners;
+}
+
+struct Seen {
+  std::vector<std::size_t> features;
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int64_t> ids;
+  bool vectors = true;
+  bool gradients = true;
+};
+
+/// One step of one rank, which has rows [first, end).
+Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std::size_t end) {
+  const Rows mine(features, first, end);
+  const Batch& owned = **exchange.exchange_ids(mine.batch);
+  Seen seen;
+  seen.features = exchange.owned();
+  seen.lengths.assign(owned.lengths, owned.lengths + owned.sparse_features * owned.rows);
+  seen.ids.assign(owned.ids, owned.ids + owned.num_ids);
+  for (std::size_t i = 0; i < seen.features.size(); ++i) {
+    for (std::size_t rank = 0; rank < exchange.parts(); ++rank) {
+      const auto part = exchange.part(i, rank);
+      for (std::size_t at = 0; at < part.rows * kDim; ++at) {
+        part.vectors[at] = value_of(seen.features[i], part.first_row + at / kDim, at % kDim);
+      }
+    }
+  }
+  exchange.start_vectors();
+  REQUIRE(exchange.wait_vectors());
+  const std::size_t count = exchange.rows() * kDim;
+  std::vector<float> gradients;
+  std::vector<const float*> of_feature;
+  for (std::size_t feature = 0; feature < features; ++feature) {
+    for (std::size_t at = 0; at < count; ++at) {
+      const float expected = value_of(feature, first + at / kDim, at % kDim);
+      seen.vectors = seen.vectors && exchange.vectors(feature)[at] == expected;
+      gradients.push_back(-expected);
+    }
+  }
+  for (std::size_t feature = 0; feature < features; ++feature) {
+    of_feature.push_back(gradients.data() + feature * count);
+  }
+  exchange.start_gradients(of_feature);
+  REQUIRE(exchange.wait_gradients());
+  for (std::size_t i = 0; i < seen.features.size(); ++i) {
+    for (std::size_t rank = 0; rank < exchange.parts(); ++rank) {
+      const auto part = exchange.part(i, rank);
+      const float* all = exchange.gradients(i, rank);
+      for (std::size_t at = 0; at < part.rows * kDim; ++at) {
+        const float wanted = -value_of(seen.features[i], part.first_row + at / kDim, at % kDim);
+        seen.gradients = seen.gradients && all[at] == wanted;
+      }
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("every owner sees the ids of the global batch in its order, whoever has which rows",
+          "[trainer][ranks]") {
+  const std::size_t ranks = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3});
+  const std::size_t features = GENERATE(std::size_t{5}, std::size_t{2});
+  const std::size_t rows = GENERATE(std::size_t{12}, std::size_t{7}, std::size_t{1});
+  auto collectives = test::ThreadCollective::make(static_cast<int>(ranks));
+  std::vector<Seen> seen(ranks);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      VectorExchange exchange(*collectives[rank], owners_of(features, ranks), kDim);
+      // A step before it, of another size: nothing of it may be left.
+      static_cast<void>(step(exchange, features, rank * 20, rank * 20 + 20));
+      seen[rank] = step(exchange, features, rank * rows / ranks, (rank + 1) * rows / ranks);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  std::size_t owned = 0;
+  for (const Seen& each : seen) {
+    CHECK(each.vectors);
+    CHECK(each.gradients);
+    owned += each.features.size();
+    std::vector<std::int32_t> lengths;
+    std::vector<std::int64_t> ids;
+    const Rows global(features, 0, rows);
+    std::size_t id = 0;
+    for (std::size_t feature = 0; feature < features; ++feature) {
+      const bool ours = std::ranges::count(each.features, feature) > 0;
+      for (std::size_t row = 0; row < rows; ++row) {
+        const std::int32_t length = global.lengths[feature * rows + row];
+        if (ours) lengths.push_back(length);
+        for (std::int32_t i = 0; i < length; ++i, ++id) {
+          if (ours) ids.push_back(global.ids[id]);
+        }
+      }
+    }
+    CHECK(each.lengths == lengths);
+    CHECK(each.ids == ids);
+  }
+  CHECK(owned == features);
+}
+
+TEST_CASE("a rank that is lost in the middle of an exchange is named to the others",
+          "[trainer][ranks]") {
+  auto collectives = test::ThreadCollective::make(2);
+  VectorExchange exchange(*collectives[0], {0, 1}, kDim);
+  collectives[1].reset();
+  const Rows mine(2, 0, 4);
+  auto failed = exchange.exchange_ids(mine.batch);
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().message == "rank 1 was lost");
+}

@@ -1,0 +1,377 @@
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/manual_clock.h"
+#include "tests/support/temp_dir.h"
+#include "tests/support/wait_until.h"
+#include "trainer/memory_source.h"
+#include "trainer/saving/block_file.h"
+#include "trainer/saving/folder_source.h"
+#include "trainer/saving/folder_writer.h"
+#include "trainer/saving/last_save.h"
+#include "trainer/saving/saver.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A state of one tensor whose reader can be held up, and of files that lie elsewhere.
+class HeldSource final : public StateSource {
+ public:
+  struct Gate {
+    std::atomic<bool> open{true};
+    std::atomic<bool> fails{false};
+    std::atomic<int> readers{0};
+  };
+
+  HeldSource(Gate& gate, fs::path links) : gate_(gate), links_(std::move(links)) {}
+
+  const std::vector<StateTensor>& tensors() const override { return tensors_; }
+  Status read(std::size_t, std::uint64_t, std::span<std::byte> to) override {
+    ++gate_.readers;
+    test::wait_until([this] { return gate_.open.load(); });
+    if (gate_.fails) return fail(Code::kUnavailable, "no such state");
+    std::ranges::fill(to, std::byte{1});
+    return {};
+  }
+  Status link_files(const std::string& folder) override {
+    if (links_.empty()) return {};
+    fs::create_directory(folder);
+    for (const auto& entry : fs::directory_iterator(links_)) {
+      fs::create_hard_link(entry.path(), folder / entry.path().filename());
+    }
+    return {};
+  }
+
+ private:
+  Gate& gate_;
+  const fs::path links_;
+  std::vector<StateTensor> tensors_ = {{.name = "v", .shape = {1000}},
+                                       {.name = "w", .shape = {1000}}};
+};
+
+class HeldModel final : public Model {
+ public:
+  bool learns() const override { return true; }
+  Result<double> step(const Batch&) override { return 0; }
+  Status predict(const Batch&, std::span<float>) override { return {}; }
+  Result<std::unique_ptr<StateSource>> snapshot() override {
+    return std::make_unique<HeldSource>(gate, links);
+  }
+  Status restore(StateSource&) override { return {}; }
+
+  HeldSource::Gate gate;
+  fs::path links;
+};
+
+TrainState after(std::uint64_t batches) {
+  TrainState state;
+  state.loader.position.batches = batches;
+  return state;
+}
+
+struct SaverFixture {
+  Saver& saver(Saver::Options options = {}) {
+    options.say = [this](const std::string& line) { said.push_back(line); };
+    made = std::make_unique<Saver>(store, clock, std::move(options));
+    return *made;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(temp.path())) {
+      found.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
+  test::TempDir temp;
+  test::ManualClock clock;
+  HeldModel model;
+  CheckpointStore store = CheckpointStore::open(temp.path()).value();
+  std::vector<std::string> said;
+  std::unique_ptr<Saver> made;  // goes before the model and the store
+};
+
+std::string digits(std::size_t count, char first) {
+  std::string text(count, first);
+  for (std::size_t i = 0; i < count; i += 1000) text[i] = static_cast<char>('0' + i / 1000 % 10);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a large file is read as it was written, with one digest", "[trainer][saving]") {
+  const test::TempDir temp;
+  const std::string path = (fs::path(temp.path()) / "file").string();
+  const auto bytes = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{4096},
+                              BlockRing::kBlockBytes, 6 * BlockRing::kBlockBytes + 12345);
+  const std::string text = digits(bytes, 'a');
+  auto writer = BlockFileWriter::create(path);
+  REQUIRE(writer);
+  CHECK_FALSE(BlockFileWriter::create(path));
+  REQUIRE((*writer)->write(std::as_bytes(std::span(text))));
+  const auto written = (*writer)->finish();
+  REQUIRE(written);
+  CHECK(written->bytes == bytes);
+  CHECK(fs::file_size(path) == bytes);
+  RunningDigest digest;
+  digest.add(text.data(), text.size());
+  CHECK(written->digest == digest.finish());
+
+  auto reader = BlockFileReader::open(path);
+  REQUIRE(reader);
+  std::string got(bytes / 2, '\0');
+  REQUIRE((*reader)->read(std::as_writable_bytes(std::span(got))));
+  CHECK(got == text.substr(0, bytes / 2));
+  REQUIRE((*reader)->skip_to(bytes - bytes / 4));
+  got.resize(bytes / 4);
+  REQUIRE((*reader)->read(std::as_writable_bytes(std::span(got))));
+  CHECK(got == text.substr(bytes - bytes / 4));
+  std::array<std::byte, 1> more{};
+  CHECK((*reader)->read(more).error().code == Code::kCorrupt);
+  const auto read = (*reader)->finish();
+  REQUIRE(read);
+  CHECK(read->bytes == bytes);
+  CHECK(read->digest == written->digest);
+}
+
+TEST_CASE("what loses least is chosen by what is left and how fast the disk was",
+          "[trainer][saving]") {
+  // 1000 bytes at 200 a second: 5 s.
+  const LastSaveQuestion last{.bytes = 1000, .bytes_per_second = 200};
+  const auto plan = [&](std::uint64_t in_flight, std::chrono::nanoseconds left) {
+    LastSaveQuestion question = last;
+    question.bytes_left = in_flight;
+    question.left = left;
+    return plan_last_save(question);
+  };
+  CHECK(plan(0, 5s) == LastSave::kWrite);
+  CHECK(plan(0, 4999ms) == LastSave::kNothing);
+  CHECK(plan(400, 7s) == LastSave::kWaitAndWrite);
+  CHECK(plan(400, 6999ms) == LastSave::kWrite);
+  CHECK(plan(400, 4999ms) == LastSave::kWait);
+  CHECK(plan(400, 1999ms) == LastSave::kNothing);
+  CHECK(plan_last_save({.bytes = 1000, .left = 1ms}) == LastSave::kWrite);
+  CHECK(plan_last_save({.bytes = 1000, .left = 0ms}) == LastSave::kNothing);
+}
+
+TEST_CASE_METHOD(SaverFixture, "a checkpoint is written while others are asked for",
+                 "[trainer][saving]") {
+  model.gate.open = false;
+  REQUIRE(saver().save(model, after(1)).value());
+  CHECK_FALSE(made->save(model, after(2)).value());
+  model.gate.open = true;
+  const auto ended = made->finish(model, after(3));
+  CHECK(ended.batches_lost == 0);
+  CHECK(ended.written);
+  CHECK(fs::path(ended.checkpoint).filename() == "checkpoint-000000003");
+  CHECK(names() == std::vector<std::string>{"checkpoint-000000001", "checkpoint-000000003"});
+  CHECK(said.empty());
+}
+
+TEST_CASE_METHOD(SaverFixture, "what is saved already is not saved again at the end",
+                 "[trainer][saving]") {
+  saver({.checkpoint = "checkpoint-000000007", .batches = 7});
+  CHECK(made->finish(model, after(7)).checkpoint == "checkpoint-000000007");
+  CHECK(names().empty());
+}
+
+TEST_CASE_METHOD(SaverFixture, "a last checkpoint that does not fit is not begun",
+                 "[trainer][saving]") {
+  saver({.time_left = [] { return std::optional(0ns); }, .checkpoint = "c", .batches = 5});
+  const auto ended = made->finish(model, after(9));
+  CHECK(ended.batches_lost == 4);
+  CHECK(ended.written);
+  CHECK(ended.checkpoint == "c");
+  CHECK(names().empty());
+}
+
+TEST_CASE_METHOD(SaverFixture, "a last checkpoint that takes too long is given up",
+                 "[trainer][saving]") {
+  // Time is up once the first byte is asked for, and another tensor is to come then.
+  std::atomic<int> late{0};
+  saver({.time_left =
+             [&] {
+               if (model.gate.readers > 0) ++late;
+               return std::optional(late > 0 ? 0ns : 1ns);
+             },
+         .checkpoint = "c",
+         .batches = 5});
+  model.gate.open = false;
+  std::thread opener([&] {
+    test::wait_until([&] { return late > 1; });
+    model.gate.open = true;
+  });
+  const auto ended = made->finish(model, after(9));
+  opener.join();
+  CHECK(ended.batches_lost == 4);
+  CHECK(ended.written);
+  CHECK(names().empty());
+}
+
+TEST_CASE_METHOD(SaverFixture, "a checkpoint that cannot be written is told of, and the next tried",
+                 "[trainer][saving]") {
+  saver();
+  model.gate.fails = true;
+  REQUIRE(made->save(model, after(1)).value());
+  test::wait_until([&] { return made->save(model, after(2)).value(); });
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].find("the last one stands") != std::string::npos);
+  model.gate.fails = false;
+  auto ended = made->finish(model, after(3));
+  CHECK(ended.written);
+  CHECK(ended.batches_lost == 0);
+  model.gate.fails = true;
+  ended = made->finish(model, after(4));
+  CHECK_FALSE(ended.written);
+  CHECK(ended.batches_lost == 1);
+  CHECK(fs::path(ended.checkpoint).filename() == "checkpoint-000000003");
+}
+
+TEST_CASE("a link that was hashed for the checkpoint before is not read again",
+          "[trainer][saving]") {
+  const test::TempDir temp;
+  const fs::path live = fs::path(temp.path()) / "live";
+  fs::create_directory(live);
+  std::ofstream(live / "000001.sst") << "rows";
+  std::ofstream(live / "CURRENT") << "one";
+  HeldSource::Gate gate;
+  HeldSource source(gate, live);
+  const auto write = [&](const char* name, const Manifest& previous) {
+    const fs::path folder = fs::path(temp.path()) / name;
+    fs::create_directory(folder);
+    return write_folder(folder.string(), source, {{"a/b.json", "{}"}}, {.previous = previous});
+  };
+  auto first = write("first", {});
+  REQUIRE(first);
+  CHECK(first->files.at("tables/000001.sst").bytes == 4);
+  CHECK(first->files.at("tables/000001.sst").inode);
+  CHECK_FALSE(first->files.at("a/b.json").inode);
+
+  Manifest told = *first;
+  told.files.at("tables/000001.sst").digest = Digest{1, 2}.hex();  // What is carried over shows.
+  auto second = write("second", told);
+  REQUIRE(second);
+  CHECK(second->files.at("tables/000001.sst").digest == Digest{1, 2}.hex());
+  fs::remove(live / "000001.sst");
+  std::ofstream(live / "000001.sst") << "more";  // Another file of that name and size.
+  auto third = write("third", told);
+  REQUIRE(third);
+  CHECK(third->files.at("tables/000001.sst").digest != Digest{1, 2}.hex());
+
+  auto from = FolderSource::open((fs::path(temp.path()) / "first").string(), *first);
+  REQUIRE(from);
+  const fs::path restored = fs::path(temp.path()) / "restored";
+  REQUIRE(from->link_files(restored.string()));
+  CHECK(fs::hard_link_count(restored / "000001.sst") == 3);  // first, second, restored
+  CHECK(fs::hard_link_count(restored / "CURRENT") == 1);     // What a database adds to is copied.
+  REQUIRE(from->finish());
+
+  std::ofstream(fs::path(temp.path()) / "first" / "tables" / "CURRENT") << "two";
+  auto damaged = FolderSource::open((fs::path(temp.path()) / "first").string(), *first);
+  const auto refused = damaged->link_files((fs::path(temp.path()) / "again").string());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kCorrupt);
+  CHECK(refused.error().message.find("tables/CURRENT") != std::string::npos);
+}
+
+TEST_CASE("a manifest names files below its folder, in a version that is known",
+          "[trainer][saving]") {
+  Manifest manifest;
+  manifest.files["loader.json"] = {.bytes = 3, .digest = Digest{1, 2}.hex()};
+  manifest.files["tables/1.sst"] = {.bytes = 4, .digest = Digest{3, 4}.hex(), .inode = 5};
+  const std::string text = to_json(manifest);
+  CHECK(parse_manifest(text, "m").value() == manifest);
+  // As somebody would have written it: with the digest of what it says.
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    auto told = nlohmann::json::parse(changed);
+    told.erase("digest");
+    const std::string rest = told.dump();
+    told["digest"] = Digest::of(rest.data(), rest.size()).hex();
+    return parse_manifest(told.dump(), "m").error();
+  };
+  for (const char* name : {"../x", "/x", "a/../../x", "", "a//b/."}) {
+    CHECK(with("tables/1.sst", name).code == Code::kCorrupt);
+  }
+  CHECK(with("\"version\": 2", "\"version\": 1").code == Code::kInvalid);
+  CHECK(with("\"version\": 2", "\"version\": 1").message.find("version 1") != std::string::npos);
+  CHECK(with("\"inode\": 5", "\"inode\": -5").code == Code::kCorrupt);
+  CHECK(with("\"bytes\": 3", "\"bytes\": 3.5").code == Code::kCorrupt);
+  CHECK(parse_manifest(text.substr(0, text.size() / 2), "m").error().code == Code::kCorrupt);
+  CHECK(parse_manifest(R"({"version": 2, "files": {}})", "m").error().code == Code::kCorrupt);
+}
+
+TEST_CASE("a manifest whose bytes changed is named damaged, not the files that it names",
+          "[trainer][saving]") {
+  Manifest manifest;
+  manifest.files["loader.json"] = {.bytes = 3, .digest = Digest{1, 2}.hex()};
+  const std::string text = to_json(manifest);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed[at] ^= 1;
+    const auto parsed = parse_manifest(changed, "m");
+    CHECK((parsed ? *parsed == manifest : parsed.error().code == Code::kCorrupt));
+  }
+}
+
+TEST_CASE("a folder's parts are read in any order, and each is checked", "[trainer][saving]") {
+  const test::TempDir temp;
+  std::vector<float> values(3000);
+  std::iota(values.begin(), values.end(), 0.0f);
+  std::vector<MemoryTensor> tensors;
+  for (const auto part :
+       {StateTensor::Part::kWeights, StateTensor::Part::kOptimizer, StateTensor::Part::kTables}) {
+    for (const char* name : {"a", "b"}) {
+      tensors.push_back(in_memory({.name = name, .part = part, .shape = {3000}}, values));
+    }
+  }
+  const auto state = MemorySource::take(tensors).value();
+  const auto manifest = write_folder(temp.path(), *state, {}, {}).value();
+  std::vector<float> got(3000);
+  const auto read = [&](FolderSource& source, std::size_t index) {
+    std::ranges::fill(got, 0.0f);
+    return source.read(index, 0, std::as_writable_bytes(std::span(got)));
+  };
+
+  SECTION("tables, weights, and what was left out") {
+    auto source = FolderSource::open(temp.path(), manifest).value();
+    CHECK(source.files_folder().value().empty());
+    REQUIRE(read(source, 5));
+    CHECK(got == values);
+    REQUIRE(read(source, 1));
+    CHECK(got == values);
+    CHECK(source.finish());
+  }
+  SECTION("within a part there is no way back") {
+    auto source = FolderSource::open(temp.path(), manifest).value();
+    REQUIRE(read(source, 1));
+    CHECK(read(source, 0).error().code == Code::kCorrupt);
+  }
+  SECTION("a part that has changed is named, once the next one is read or at the end") {
+    const std::string name = GENERATE("model", "optimizer", "tables");
+    std::fstream file(temp.path(name + ".safetensors"),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('x');
+    file.close();
+    auto source = FolderSource::open(temp.path(), manifest).value();
+    REQUIRE(read(source, 4));
+    Status done = read(source, 0);
+    CHECK(done.has_value() == (name != "tables"));
+    if (done) done = source.finish();
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == Code::kCorrupt);
+    CHECK_THAT(done.error().message, Catch::Contains(name + ".safetensors is damaged"));
+  }
+}

@@ -1,0 +1,32 @@
+#include "trainer/shallow_json.h"
+
+#include <string>
+
+#include "trainer/evaluations.h"
+#include "trainer/model_description.h"
+#include "trainer/saving/manifest.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+TEST_CASE("64 levels of JSON are shallow, 65 are not, and strings have none", "[trainer][saving]") {
+  CHECK(is_shallow_json(""));
+  CHECK(is_shallow_json(std::string(64, '[')));
+  CHECK_FALSE(is_shallow_json(std::string(65, '[')));
+  CHECK_FALSE(is_shallow_json(std::string(64, '[') + "{"));
+  CHECK(is_shallow_json("\"" + std::string(65, '[') + "\""));
+  CHECK(is_shallow_json("\"\\\"" + std::string(65, '[') + "\""));
+  CHECK_FALSE(is_shallow_json("\"\\\\\"" + std::string(65, '[')));
+  std::string wide;
+  for (int i = 0; i < 100; ++i) wide += "[{}],";
+  CHECK(is_shallow_json(wide));
+}
+
+TEST_CASE("a text that is nested without end is damaged, not the end of the process",
+          "[trainer][saving]") {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  CHECK_FALSE(parse_manifest("{\"digest\":" + deep + "}", "manifest.json"));
+  CHECK_FALSE(parse_model("{\"version\":1,\"model\":" + deep + "}", "model.json"));
+  CHECK_FALSE(parse_evaluations("{\"version\":1,\"evaluations\":" + deep + "}"));
+}

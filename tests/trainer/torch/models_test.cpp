@@ -1,0 +1,219 @@
+#include "trainer/torch/models.h"
+
+#include <cmath>
+#include <span>
+
+#include "tests/trainer/click_batches.h"
+#include "tests/trainer/state_values.h"
+#include "trainer/evaluation.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+using test::ClickBatches;
+
+namespace {
+
+using Kind = TrainerSpec::ModelKind;
+
+struct ModelFixture {
+  MemoryBudget budget{std::size_t{1} << 30};
+  BufferPool pool{budget};
+  TrainerSpec spec;
+  ClickBatches::Options data{.rows = 700, .dense = 4, .sparse = 3, .most_per_field = 3};
+
+  ModelFixture() {
+    spec.threads = 1;
+    spec.max_table_rows = 37;
+    spec.embedding_dim = 8;
+    spec.learning_rate = 0.05;
+  }
+
+  ModelShape shape() const {
+    Schema schema;
+    for (std::size_t i = 0; i < data.dense; ++i) schema.dense.push_back("d");
+    for (std::size_t i = 0; i < data.sparse; ++i) schema.sparse.push_back({"s", 0});
+    return shape_of(spec, schema).value();
+  }
+  std::unique_ptr<Model> cpu() const { return make_cpu_model(spec, shape()).value(); }
+  std::unique_ptr<Model> device() const { return make_autograd_model(spec, shape()).value(); }
+
+  std::vector<double> train(Model& model, std::uint64_t first, std::uint64_t end) {
+    const ClickBatches source(pool, data);
+    std::vector<double> losses;
+    for (auto number = first; number < end; ++number) {
+      losses.push_back(model.step(*source.make(number)).value());
+    }
+    return losses;
+  }
+};
+
+/// How many differ by more than `by`, relative to values above 1: sums of squares may be large.
+std::size_t count_different(const std::vector<float>& a, const std::vector<float>& b, double by) {
+  REQUIRE(a.size() == b.size());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::abs(double{a[i]} - b[i]) > by * (1 + std::abs(double{a[i]}))) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(ModelFixture, "the loops of the cpu's model agree with autograd step by step",
+                 "[trainer][models]") {
+  spec.model = GENERATE(Kind::kDlrm, Kind::kDcnV2, Kind::kWideDeep, Kind::kDeepFm);
+  spec.optimizer = GENERATE(TrainerSpec::Optimizer::kSgd, TrainerSpec::Optimizer::kAdagrad);
+  SECTION("one id a field") { data.most_per_field = 1; }
+  SECTION("bags") {}
+  SECTION("no dense features") { data.dense = 0; }
+  SECTION("no sparse features") { data.sparse = 0; }
+  SECTION("fewer rows than shares") { data.rows = 5; }
+  SECTION("the usual width") { spec.embedding_dim = 16; }
+  SECTION("adam") {
+    spec.optimizer = TrainerSpec::Optimizer::kAdam;
+    spec.learning_rate = 0.001;
+  }
+  SECTION("a value of state a row") {
+    spec.table_optimizer = TrainerSpec::TableOptimizer::kRowwiseAdagrad;
+  }
+  SECTION("the mean of a bag") { spec.pooling = TrainerSpec::Pooling::kMean; }
+  SECTION("a schedule and short gradients") {
+    spec.warmup_steps = 2;
+    spec.decay_start = 3;
+    spec.decay_steps = 4;
+    spec.clip_norm = 0.05;
+  }
+  SECTION("other layers") {
+    if (spec.model == Kind::kDlrm || spec.model == Kind::kDcnV2) spec.bottom_mlp = {8};
+    spec.cross_layers = 1;
+    spec.top_mlp = {32, 16, 1};
+  }
+  auto ours = cpu();
+  auto theirs = device();
+  const auto losses = train(*ours, 0, 6);
+  const auto expected = train(*theirs, 0, 6);
+  // Adagrad's and Adam's first steps are as long for a gradient that is all rounding as for a large
+  // one, so a few weights may go the other way.
+  const bool exact = spec.optimizer == TrainerSpec::Optimizer::kSgd;
+  for (std::size_t step = 0; step < losses.size(); ++step) {
+    INFO("step " << step);
+    CHECK(losses[step] == Approx(expected[step]).margin(exact ? 1e-5 : 2e-4));
+  }
+  const auto ours_state = test::state_of(*ours);
+  for (const auto& [tensor, values] : test::state_of(*theirs)) {
+    const auto same = std::ranges::find(ours_state, tensor, &test::TensorValues::tensor);
+    INFO(tensor.name);
+    REQUIRE(same != ours_state.end());
+    CHECK(count_different(values, same->values, exact ? 1e-5 : 1e-3) <=
+          (exact ? 0 : 3 + values.size() / 10));
+  }
+}
+
+TEST_CASE_METHOD(ModelFixture, "the same batches give the same bits for any number of threads",
+                 "[trainer][models]") {
+  spec.model = GENERATE(Kind::kDlrm, Kind::kDcnV2, Kind::kWideDeep, Kind::kDeepFm);
+  spec.clip_norm = GENERATE(0, 0.1);
+  spec.optimizer = TrainerSpec::Optimizer::kAdam;
+  auto one = cpu();
+  auto again = cpu();
+#ifdef __SANITIZE_THREAD__
+  spec.threads = 1;  // The OpenMP runtime is not instrumented.
+#else
+  spec.threads = 3;
+#endif
+  auto three = cpu();
+  const auto losses = train(*one, 0, 5);
+  CHECK(train(*again, 0, 5) == losses);
+  CHECK(train(*three, 0, 5) == losses);
+  CHECK(test::state_of(*one) == test::state_of(*again));
+  CHECK(test::state_of(*one) == test::state_of(*three));
+}
+
+TEST_CASE_METHOD(ModelFixture, "a model goes on from another's state as that one would",
+                 "[trainer][models]") {
+  const bool on_device = GENERATE(false, true);
+  spec.optimizer = GENERATE(TrainerSpec::Optimizer::kAdagrad, TrainerSpec::Optimizer::kAdam);
+  auto whole = on_device ? device() : cpu();
+  train(*whole, 0, 3);
+  spec.seed = 2;
+  auto resumed = on_device ? device() : cpu();
+  CHECK(test::state_of(*whole) != test::state_of(*resumed));
+  REQUIRE(resumed->restore(*whole->snapshot().value()));
+  CHECK(train(*whole, 3, 6) == train(*resumed, 3, 6));
+  CHECK(test::state_of(*whole) == test::state_of(*resumed));
+}
+
+TEST_CASE_METHOD(ModelFixture, "predicting scores rows as training sees them and changes nothing",
+                 "[trainer][models]") {
+  auto model = cpu();
+  train(*model, 0, 2);
+  const auto before = test::state_of(*model);
+  const auto batch = ClickBatches(pool, data).make(2);
+  std::vector<float> scores(batch->rows);
+  REQUIRE(model->predict(*batch, scores));
+  CHECK(test::state_of(*model) == before);
+  double loss = 0;
+  for (std::size_t row = 0; row < batch->rows; ++row) {
+    loss += log_loss_of(scores[row], batch->labels[row] == 1);
+  }
+  CHECK(model->step(*batch).value() ==
+        Approx(loss / static_cast<double>(batch->rows)).epsilon(1e-6));
+}
+
+TEST_CASE_METHOD(ModelFixture, "a model learns a known rule", "[trainer][models]") {
+  // With the rule's own logits as scores the AUC is about 0.84.
+  data.most_per_field = 1;
+  spec.max_table_rows = 50;
+  auto model = cpu();
+  train(*model, 0, 60);
+  Evaluation evaluation;
+  const ClickBatches source(pool, data);
+  for (std::uint64_t number = 60; number < 70; ++number) {
+    const auto batch = source.make(number);
+    std::vector<float> scores(batch->rows);
+    REQUIRE(model->predict(*batch, scores));
+    REQUIRE(evaluation.add(scores, {batch->labels, batch->rows}));
+  }
+  const Quality quality = evaluation.finish();
+  CHECK(quality.auc.value() > 0.8);
+  CHECK(quality.log_loss.value() < 0.52);
+}
+
+TEST_CASE_METHOD(ModelFixture, "gradients are cut to the norm that is asked for",
+                 "[trainer][models]") {
+  // Plain descent at rate 1: a step changes the weights by just the gradients, all of them.
+  spec.optimizer = TrainerSpec::Optimizer::kSgd;
+  spec.learning_rate = 1;
+  const auto change_of_a_step = [this] {
+    auto model = cpu();
+    const auto before = test::state_of(*model);
+    train(*model, 0, 1);
+    const auto after = test::state_of(*model);
+    double squares = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      for (std::size_t k = 0; k < before[i].values.size(); ++k) {
+        squares += std::pow(double{after[i].values[k]} - before[i].values[k], 2);
+      }
+    }
+    return std::sqrt(squares);
+  };
+  const double whole = change_of_a_step();
+  REQUIRE(whole > 0.1);
+  spec.clip_norm = whole / 2;
+  CHECK(change_of_a_step() == Approx(whole / 2).epsilon(1e-4));
+  spec.clip_norm = whole * 2;
+  CHECK(change_of_a_step() == Approx(whole).epsilon(1e-4));
+}
+
+TEST_CASE_METHOD(ModelFixture, "the learning rate follows the number of the batch",
+                 "[trainer][models]") {
+  spec.learning_rate = 8;
+  spec.warmup_steps = 4;
+  for (const bool tape : {false, true}) {
+    auto model = tape ? device() : cpu();
+    CHECK_FALSE(model->learning_rate());
+    train(*model, 1, 2);
+    CHECK(model->learning_rate() == 4);
+  }
+}

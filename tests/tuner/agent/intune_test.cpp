@@ -1,0 +1,107 @@
+#include "tuner/agent/intune.h"
+
+#include "tuner/guard.h"
+#include "tuner/sim/oracle.h"
+#include "tuner/sim/random_pipeline.h"
+#include "tuner/sim/simulator.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Catch::Detail::Approx;
+
+std::unique_ptr<Intune> agent_for(const Layout& layout, Ablation ablation = Ablation::kNone) {
+  auto made = Intune::make({.layout = layout, .ablation = ablation});
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+// Splits/s over the last ten of `decisions` periods.
+double tuned_rate(const PipelineModel& model, Policy& policy, int decisions) {
+  Simulator simulator(model, 1);
+  Guard guard(simulator.layout());
+  std::uint64_t before = 0;
+  for (int i = 1; i <= decisions; ++i) {
+    for (int step = 1; step <= 20; ++step) {
+      simulator.run_until(2.0 * (i - 1) + 0.1 * step);
+      simulator.apply(guard.step(simulator.standing()));
+    }
+    guard.admit(policy.decide(simulator.observe()).allocation, simulator.standing());
+    simulator.apply(guard.step(simulator.standing()));
+    if (i == decisions - 10) before = simulator.totals().trained;
+  }
+  REQUIRE_FALSE(simulator.out_of_memory());
+  return static_cast<double>(simulator.totals().trained - before) / 20;
+}
+
+TEST_CASE("the agent comes near the oracle on pipelines it has not seen", "[tuner][agent]") {
+  double sum = 0;
+  constexpr int kPipelines = 12;
+  for (std::uint64_t seed = 500; seed < 500 + kPipelines; ++seed) {
+    const PipelineModel model = random_pipeline(seed);
+    const auto policy = agent_for(layout_of(model));
+    const double ratio = tuned_rate(model, *policy, 30) / oracle_of(model).splits_per_second;
+    INFO("pipeline " << seed);
+    CHECK(ratio > 0.85);
+    sum += ratio;
+  }
+  CHECK(sum / kPipelines > 0.96);
+}
+
+TEST_CASE("the same observations make the same decisions", "[tuner][agent]") {
+  const PipelineModel model = random_pipeline(42);
+  const auto one = agent_for(layout_of(model));
+  const auto other = agent_for(layout_of(model));
+  CHECK(tuned_rate(model, *one, 20) == tuned_rate(model, *other, 20));
+}
+
+TEST_CASE("a network that puts out no numbers is left out, and the decision says so",
+          "[tuner][agent]") {
+  Agent agent(layout_of(random_pipeline(42)), RewardMode::kUsable, Ablation::kNone);
+  Network broken(kNetworkShape);
+  broken.weights().assign(broken.weights().size(), std::numeric_limits<float>::quiet_NaN());
+  Simulator simulator(random_pipeline(42), 1);
+  simulator.run_until(2);
+  agent.observe(simulator.observe(), broken);
+  agent.choose();
+  CHECK_FALSE(agent.sane());
+  CHECK(agent.allocation(agent.actions()) == agent.base().allocation);
+}
+
+TEST_CASE("an agent with experience knows the costs from its first decision on", "[tuner][agent]") {
+  const PipelineModel model = random_pipeline(43);
+  const auto first = agent_for(layout_of(model));
+  tuned_rate(model, *first, 30);
+  const auto again = agent_for(layout_of(model));
+  REQUIRE(again->restore(first->experience()));
+  CHECK(tuned_rate(model, *again, 11) >
+        0.9 * oracle_of(model).splits_per_second);  // from decision 1 to 11
+}
+
+TEST_CASE("experience of another pipeline is refused", "[tuner][agent]") {
+  const auto first = agent_for(layout_of(random_pipeline(43)));
+  Layout other = layout_of(random_pipeline(43));
+  other.stages[0].name = "renamed";
+  CHECK_FALSE(agent_for(other)->restore(first->experience()));
+}
+
+TEST_CASE("every ablation tunes", "[tuner][agent]") {
+  const PipelineModel model = random_pipeline(44);
+  for (const Ablation ablation :
+       {Ablation::kNetwork, Ablation::kModel, Ablation::kPretraining, Ablation::kOnline}) {
+    const auto policy = agent_for(layout_of(model), ablation);
+    CHECK(tuned_rate(model, *policy, 15) > 0);
+  }
+}
+
+TEST_CASE("weights that are no file are an error that names it", "[tuner][agent]") {
+  const auto made =
+      Intune::make({.layout = layout_of(random_pipeline(1)), .weights = "/nowhere/w"});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().message.find("/nowhere/w") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace forebay::tuner

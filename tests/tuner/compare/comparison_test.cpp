@@ -1,0 +1,145 @@
+#include "tuner/compare/comparison.h"
+
+#include <atomic>
+#include <set>
+
+#include "tuner/compare/simulated_machine.h"
+#include "tuner/sim/oracle.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Catch::Detail::Approx;
+
+/// Two stages of 0.1 and 0.3 s on 8 CPUs, without noise: 20 splits/s by 2 and 6 actors.
+PipelineModel two_stages(const std::string& name) {
+  PipelineModel model;
+  model.name = name;
+  model.cpus = 8;
+  model.memory_bytes = 1'000'000;
+  model.base_bytes = 1000;
+  model.queue_splits = 8;
+  model.trainer_step_seconds = 0.01;
+  model.prefetch_splits = 8;
+  model.stages.resize(2);
+  model.stages[0].name = "load";
+  model.stages[0].seconds = 0.1;
+  model.stages[1].name = "udf";
+  model.stages[1].seconds = 0.3;
+  for (StageModel& stage : model.stages) {
+    stage.bytes_per_actor = 1000;
+    stage.bytes_out = 10;
+  }
+  return model;
+}
+
+ComparisonOptions options_of(std::vector<PipelineModel> pipelines,
+                             std::vector<std::string> policies) {
+  ComparisonOptions options;
+  options.pipelines = std::move(pipelines);
+  options.policies = std::move(policies);
+  options.make_machine = simulated_machines();
+  return options;
+}
+
+TEST_CASE("60 decisions, or as many as reach 300 s past the last event", "[tuner][compare]") {
+  PipelineModel model = two_stages("p");
+  CHECK(decisions_for(model) == 60);
+  model.events.resize(2);
+  model.events[0].at_seconds = 300;
+  model.events[1].at_seconds = 901;
+  CHECK(decisions_for(model) == 601);  // 1201 s
+}
+
+TEST_CASE("the oracle reaches its own rate, one actor a stage what one actor can",
+          "[tuner][compare]") {
+  const PipelineModel model = two_stages("p");
+  REQUIRE(oracle_of(model).splits_per_second == Approx(20));
+  const auto runs = compare(options_of({model}, {"oracle", "one"}));
+  REQUIRE(runs.size() == 6);
+  CHECK(runs[0].policy == "oracle");
+  CHECK(runs[0].figures.ratio_after_30.value_or(0) == Approx(1).epsilon(0.01));
+  CHECK(runs[0].figures.actors == Approx(8));
+  CHECK(runs[0].figures.actors_fewest == 8);
+  CHECK(runs[0].figures.cpus_used == Approx(8).epsilon(0.05));
+  CHECK(runs[0].bottleneck_share == Approx(0.75));
+  CHECK(runs[0].figures.decisions_to_95.value_or(99) <= 2);
+  CHECK(runs[3].policy == "one");
+  CHECK(runs[3].figures.ratio_overall == Approx(1 / 0.3 / 20).epsilon(0.02));
+}
+
+TEST_CASE("runs come by pipeline, policy and seed, whatever the threads, with the same figures",
+          "[tuner][compare]") {
+  std::vector<PipelineModel> pipelines = {two_stages("p"), two_stages("q")};
+  for (PipelineModel& model : pipelines) model.stages[1].noise = 0.3;
+  ComparisonOptions options = options_of(pipelines, {"greedy", "even"});
+  options.seeds = 2;
+  options.decisions = 10;
+  const auto alone = compare(options);
+  options.threads = 4;
+  std::atomic<std::uint64_t> told{0};
+  options.progress = [&](std::uint64_t) { ++told; };
+  const auto together = compare(options);
+  REQUIRE(alone.size() == 8);
+  CHECK(told == 8);
+  std::set<double> ratios;
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(alone[i].pipeline == (i < 4 ? "p" : "q"));
+    CHECK(alone[i].policy == (i % 4 < 2 ? "greedy" : "even"));
+    CHECK(alone[i].seed == i % 2 + 1);
+    CHECK(alone[i].figures.ratio_overall == together[i].figures.ratio_overall);
+    CHECK(alone[i].figures.memory_peak == together[i].figures.memory_peak);
+    ratios.insert(alone[i].figures.ratio_overall);
+  }
+  CHECK(ratios.size() == 4);  // two policies with two seeds; the pipelines are alike
+}
+
+TEST_CASE("after an event a run counts against the oracle of the new costs", "[tuner][compare]") {
+  PipelineModel model = two_stages("p");
+  ModelEvent slower;
+  slower.at_seconds = 60;
+  slower.stage = 1;
+  slower.seconds_factor = 4;  // 0.1 + 1.2 s on 8 CPUs, in whole actors: 7 / 1.2 splits/s
+  model.events = {slower};
+  ComparisonOptions options = options_of({model}, {"oracle"});
+  options.seeds = 1;
+  const auto runs = compare(options);
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].decisions == 180);
+  CHECK(runs[0].figures.recoveries.size() == 1);
+  const auto& oracle = runs[0].record.trace.oracle;
+  REQUIRE(oracle.size() == 2);
+  CHECK(oracle[0].splits_per_second == Approx(20));
+  CHECK(oracle[1].from_seconds == 60);
+  CHECK(oracle[1].splits_per_second == Approx(8 / 1.3));  // the CPUs' limit, shared
+  CHECK(runs[0].figures.ratio_overall == Approx(1).epsilon(0.02));
+}
+
+TEST_CASE("what cannot be run is refused before anything runs", "[tuner][compare]") {
+  const auto refused = check_comparison(options_of({two_stages("p")}, {"greedy", "greedi"}));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message.find("greedi") != std::string::npos);
+  CHECK(check_comparison(options_of({two_stages("p")}, {"greedy", "oracle"})));
+}
+
+TEST_CASE("a stop leaves out what has not come to its end", "[tuner][compare]") {
+  ComparisonOptions options = options_of({two_stages("p")}, {"one"});
+  int asked = 0;
+  options.stopped = [&] { return ++asked > 90; };  // in the second run of 60 decisions
+  CHECK(compare(options).size() == 1);
+}
+
+TEST_CASE("without its periods a run keeps its figures", "[tuner][compare]") {
+  ComparisonOptions options = options_of({two_stages("p")}, {"one"});
+  options.keep_periods = false;
+  const auto runs = compare(options);
+  REQUIRE(runs.size() == 3);
+  CHECK(runs[0].record.trace.periods.empty());
+  CHECK(runs[0].figures.ratio_overall > 0);
+}
+
+}  // namespace
+}  // namespace forebay::tuner

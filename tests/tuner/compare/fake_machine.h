@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "tuner/compare/machine.h"
+
+namespace forebay::tuner {
+
+/// Two stages; an actor of the slower one trains a split a second. Every actor takes 10 bytes, and
+/// more than 100 are too many at the moment they are there.
+class FakeMachine final : public Machine, public Plant {
+ public:
+  FakeMachine() {
+    layout_.stages = {{"load", 128, 10}, {"udf", 128, 10}};
+    layout_.max_prefetch = 4;
+  }
+
+  Plant& plant() override { return *this; }
+  void run_until(double seconds) override {
+    ++runs;
+    if (!totals_.out_of_memory) {
+      trained_ += (seconds - totals_.seconds) * std::min(actors_[0], actors_[1]);
+      totals_.cpu_seconds += (seconds - totals_.seconds) * in_all();
+      totals_.trained = static_cast<std::uint64_t>(trained_ + 1e-6);
+    }
+    totals_.seconds = seconds + (runs == late_in_run ? late_seconds : 0);
+  }
+  MachineTotals totals() const override { return totals_; }
+
+  const Layout& layout() const override { return layout_; }
+  Standing standing() const override {
+    Standing standing;
+    standing.limits = {.cpus = 8, .memory_bytes = 100};
+    standing.actors = actors_;
+    standing.leaving = {0, 0};
+    standing.memory_bytes = memory();
+    return standing;
+  }
+  Observation observe() override {
+    Observation seen;
+    seen.at_seconds = totals_.seconds;
+    seen.seconds = 2;
+    seen.limits = standing().limits;
+    seen.stages.resize(2);
+    for (std::size_t i = 0; i < 2; ++i) seen.stages[i].actors = actors_[i];
+    seen.memory_bytes = memory();
+    seen.memory_peak = memory();
+    return seen;
+  }
+  void apply(const Allocation& allocation) override {
+    actors_ = allocation.actors;
+    totals_.out_of_memory = totals_.out_of_memory || memory() > 100;
+  }
+
+  int runs = 0;
+  int late_in_run = 0;  ///< The call of run_until that comes back so much too late.
+  double late_seconds = 0;
+
+ private:
+  std::uint32_t in_all() const { return actors_[0] + actors_[1]; }
+  std::uint64_t memory() const { return 10 * in_all(); }
+
+  Layout layout_;
+  std::vector<std::uint32_t> actors_ = {1, 1};
+  MachineTotals totals_;
+  double trained_ = 0;
+};
+
+/// Proposes the same again and again.
+class FixedProposal final : public Policy {
+ public:
+  explicit FixedProposal(Allocation allocation) : allocation_(std::move(allocation)) {}
+
+  std::string_view name() const override { return "fixed"; }
+  Proposal decide(const Observation&) override { return {allocation_, 0, "as ever"}; }
+
+ private:
+  Allocation allocation_;
+};
+
+}  // namespace forebay::tuner

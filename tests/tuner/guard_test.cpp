@@ -1,0 +1,201 @@
+#include "tuner/guard.h"
+
+#include <random>
+#include <string>
+
+#include "tests/tuner/late_plant.h"
+#include "tuner/fit.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+Layout line(std::vector<std::uint64_t> bytes_per_actor, std::uint64_t item = 0,
+            std::uint64_t fixed = 0) {
+  Layout layout{.max_prefetch = 64, .prefetch_item_bytes = item, .fixed_bytes = fixed};
+  for (const std::uint64_t bytes : bytes_per_actor) {
+    layout.stages.push_back({.name = "s" + std::to_string(layout.stages.size()),
+                             .max_actors = 128,
+                             .bytes_per_actor = bytes});
+  }
+  return layout;
+}
+
+Standing standing(std::vector<std::uint32_t> actors, std::uint64_t memory,
+                  std::uint32_t prefetch = 1) {
+  Standing now;
+  now.limits.memory_bytes = memory;
+  now.leaving.assign(actors.size(), 0);
+  now.actors = std::move(actors);
+  now.prefetch = prefetch;
+  return now;
+}
+
+}  // namespace
+
+TEST_CASE("what is legal passes the guard unchanged", "[tuner][guard]") {
+  Guard guard(line({10, 20}, 5, 100));
+  const Standing now = standing({1, 1}, 200);
+  // 100 + 2 * 10 + 3 * 20 + 4 * 5 = 200.
+  const Verdict verdict = guard.admit({{2, 3}, 4}, now);
+  CHECK(verdict.goal == Allocation{{2, 3}, 4});
+  CHECK(verdict.changes.empty());
+  CHECK(guard.step(now) == Allocation{{2, 3}, 4});
+}
+
+TEST_CASE("prefetch is cut before actors", "[tuner][guard]") {
+  Guard guard(line({10, 20}, 5, 100));
+  const Verdict verdict = guard.admit({{2, 3}, 20}, standing({1, 1}, 200));
+  CHECK(verdict.goal == Allocation{{2, 3}, 4});  // 200 - 180 = 4 * 5
+  REQUIRE(verdict.changes.size() == 1);
+  CHECK(verdict.changes[0] == "prefetch 20 -> 4: memory");
+}
+
+TEST_CASE("actors are cut in proportion, then room that is left is used", "[tuner][guard]") {
+  Guard guard(line({10, 10, 1}));
+  // Wanted 80 * 10 + 20 * 10 + 10 = 1010; half of it: 40, 10, 5 take 505. Of what is left of 515
+  // the third stage, furthest behind at equal shares when 10 no longer fit, gets its five.
+  const Verdict verdict = guard.admit({{80, 20, 10}, 1}, standing({1, 1, 1}, 510));
+  CHECK(verdict.goal == Allocation{{40, 10, 10}, 1});
+}
+
+TEST_CASE("one actor a stage and one item stand where even these do not fit", "[tuner][guard]") {
+  Guard guard(line({100, 100}, 50, 100));
+  CHECK(guard.admit({{7, 7}, 9}, standing({3, 3}, 10, 9)).goal == Allocation{{1, 1}, 1});
+  CHECK(guard.step(standing({3, 3}, 10, 9)) == Allocation{{1, 1}, 1});
+}
+
+TEST_CASE("a proposal of wrong sizes or zeros becomes a legal one", "[tuner][guard]") {
+  Guard guard(line({1, 1, 1}));
+  const Verdict verdict = guard.admit({{0, 500}, 0}, standing({1, 1, 1}, 1000));
+  CHECK(verdict.goal == Allocation{{1, 128, 1}, 1});
+  CHECK(verdict.changes[0] == "actors of 2 stages for 3");
+}
+
+TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][guard]") {
+  Layout layout = line({1, 1});
+  layout.max_actors = 10;
+  Guard guard(layout);
+  Standing now = standing({8, 2}, 1000);
+  CHECK(guard.admit({{20, 20}, 1}, now).goal == Allocation{{5, 5}, 1});
+  CHECK(guard.step(now) == Allocation{{5, 2}, 1});  // 8 + 2 are alive: nobody may come yet
+  now.actors = {5, 2};
+  now.leaving = {1, 0};
+  CHECK(guard.step(now) == Allocation{{5, 4}, 1});  // 5 + 1 + 4 = 10
+}
+
+TEST_CASE("who grows waits for the memory of who leaves", "[tuner][guard]") {
+  Guard guard(line({10, 10}));
+  Standing now = standing({9, 1}, 100);
+  guard.admit({{1, 9}, 1}, now);
+  CHECK(guard.step(now) == Allocation{{1, 1}, 1});
+  now.actors = {1, 1};
+  now.leaving = {3, 0};
+  CHECK(guard.step(now) == Allocation{{1, 6}, 1});  // (1 + 3 + 6) * 10 = 100
+}
+
+TEST_CASE("items prefetched under an earlier bound count until they are used", "[tuner][guard]") {
+  Guard guard(line({10}, 10));
+  Standing now = standing({1}, 100, 9);
+  now.prefetched = 9;
+  guard.admit({{9}, 1}, now);
+  CHECK(guard.step(now) == Allocation{{1}, 1});
+  now.prefetch = 1;
+  now.prefetched = 4;
+  CHECK(guard.step(now) == Allocation{{6}, 1});  // 6 * 10 + 4 * 10
+}
+
+TEST_CASE("what the kernel sees beyond the account is taken off the limit", "[tuner][guard]") {
+  Guard guard(line({10}));
+  Standing now = standing({1}, 100);
+  now.memory_bytes = 10;
+  now.resident_bytes = 45;  // 35 beyond: 65 are left
+  CHECK(guard.admit({{9}, 1}, now).goal.actors[0] == 6);
+}
+
+TEST_CASE("a lowered limit is obeyed at the next step, and the goal stands when it rises again",
+          "[tuner][guard]") {
+  Guard guard(line({10, 10}, 10));
+  guard.admit({{8, 8}, 4}, standing({8, 8}, 200, 4));
+  // 90 bytes: one item, and of 8 actors 4 and 4 would need 80 + 10.
+  CHECK(guard.step(standing({8, 8}, 90, 4)) == Allocation{{4, 4}, 1});
+  CHECK(guard.step(standing({4, 4}, 200, 1)) == Allocation{{8, 8}, 4});
+}
+
+TEST_CASE("where room comes slowly, those furthest from their goal grow first", "[tuner][guard]") {
+  Guard guard(line({10, 10, 10}));
+  Standing now = standing({4, 1, 17}, 240);
+  guard.admit({{6, 16, 1}, 1}, now);
+  now.actors = {4, 1, 1};
+  now.leaving = {0, 0, 10};
+  // 24 fit, 16 are alive: 8 places, all for the second stage (1 of 16) until it has 4/6 of its
+  // goal.
+  CHECK(guard.step(now) == Allocation{{4, 9, 1}, 1});
+}
+
+TEST_CASE("no sequence of proposals gets past the guard, and it gets to every goal",
+          "[tuner][guard]") {
+  const std::uint64_t seed = GENERATE(range(1, 201));
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t bound) { return random() % bound; };
+  const auto wild = [&] {
+    return below(4) == 0 ? static_cast<std::uint32_t>(random())
+                         : static_cast<std::uint32_t>(below(40));
+  };
+
+  std::vector<std::uint64_t> bytes(1 + below(9));
+  for (std::uint64_t& each : bytes) each = below(1000);
+  Layout layout = line(bytes, below(300), below(5000));
+  for (StageLayout& stage : layout.stages)
+    stage.max_actors = static_cast<std::uint32_t>(1 + below(130));
+  if (below(2) == 0) layout.max_actors = static_cast<std::uint32_t>(bytes.size() + below(100));
+  Allocation least = one_each(layout);
+  const std::uint64_t floor = worst_case_bytes(layout, least);
+  const auto any_limit = [&] { return Limits{.memory_bytes = floor + 500 + below(20000)}; };
+
+  LatePlant plant(layout, any_limit(), least);
+  Guard guard(layout);
+  guard.admit(least, plant.standing());
+  std::uint64_t allowed = plant.worst_case();  // falls with a lowered limit only as actors leave
+  for (int round = 0; round < 200; ++round) {
+    if (below(3) == 0) {
+      Allocation proposal;
+      proposal.actors.resize(below(8) == 0 ? below(12) : bytes.size());
+      for (std::uint32_t& count : proposal.actors) count = wild();
+      proposal.prefetch = wild();
+      const Verdict verdict = guard.admit(proposal, plant.standing());
+      REQUIRE(shaped(layout, verdict.goal) == verdict.goal);
+    }
+    if (below(10) == 0) plant.set_limits(any_limit());
+    if (below(10) == 0) plant.beyond = below(500);
+    const std::uint64_t before = plant.worst_case();
+    plant.apply(guard.step(plant.standing()));
+    REQUIRE(shaped(layout, plant.wanted()) == plant.wanted());
+    // Within the limit, or no step made it worse while those who have to go are going.
+    allowed = std::max(before, plant.standing().limits.memory_bytes);
+    REQUIRE(plant.worst_case() <= allowed);
+    std::uint32_t total = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      REQUIRE(plant.alive(i) <= layout.stages[i].max_actors);
+      total += plant.alive(i);
+    }
+    if (layout.max_actors != 0) REQUIRE(total <= layout.max_actors);
+    plant.prefetch_all();
+    plant.leave(random);
+  }
+
+  plant.all_leave();
+  plant.set_limits({.memory_bytes = floor + 40000});
+  plant.beyond = 0;
+  const Verdict last =
+      guard.admit({std::vector<std::uint32_t>(bytes.size(), 12), 7}, plant.standing());
+  for (int round = 0; round < 3; ++round) {
+    plant.apply(guard.step(plant.standing()));
+    plant.all_leave();
+  }
+  CHECK(plant.wanted() == last.goal);
+}
+
+}  // namespace forebay::tuner

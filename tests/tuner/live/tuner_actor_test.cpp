@@ -1,0 +1,205 @@
+#include "tuner/live/tuner_actor.h"
+
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "core/runtime/actor_system.h"
+#include "tests/support/manual_clock.h"
+#include "tests/support/test_host.h"
+#include "tests/support/wait_until.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using namespace std::chrono_literals;
+using Times = std::vector<std::chrono::nanoseconds>;
+
+/// One stage; notes when it was looked at and what was applied.
+class NotedPlant final : public Plant {
+ public:
+  explicit NotedPlant(const Clock& clock) : clock_(clock) {}
+
+  const Layout& layout() const override { return layout_; }
+  Standing standing() const override {
+    return {.limits = {.cpus = 4, .memory_bytes = 1 << 20},
+            .actors = {actors},
+            .leaving = {0},
+            .prefetch = 1,
+            .prefetched = 0,
+            .memory_bytes = 0,
+            .resident_bytes = 0};
+  }
+  Observation observe() override {
+    observed.push_back(clock_.now());
+    during_observe();
+    Observation seen;
+    seen.seconds = 1;
+    seen.limits = standing().limits;
+    seen.stages.resize(1);
+    seen.stages[0].actors = actors;
+    return seen;
+  }
+  void apply(const Allocation& allocation) override {
+    actors = allocation.actors[0];
+    applied.push_back(clock_.now());
+  }
+
+  std::uint32_t actors = 1;
+  Times observed;
+  Times applied;
+  std::function<void()> during_observe = [] {};
+
+ private:
+  const Clock& clock_;
+  const Layout layout_{.stages = {{.name = "load", .max_actors = 8, .bytes_per_actor = 1}},
+                       .max_actors = 0,
+                       .max_prefetch = 4,
+                       .default_prefetch = 1,
+                       .prefetch_item_bytes = 1,
+                       .fixed_bytes = 0,
+                       .rows_per_split = 1};
+};
+
+/// Wants as many actors as it has decided.
+class CountingPolicy final : public Policy {
+ public:
+  std::string_view name() const override { return "counting"; }
+  Proposal decide(const Observation&) override {
+    ++decisions_;
+    return {.allocation = {.actors = {decisions_}, .prefetch = 1},
+            .expected_splits_per_second = 0,
+            .reason = ""};
+  }
+
+ private:
+  std::uint32_t decisions_ = 0;
+};
+
+TunerActor::Options options_for(NotedPlant& plant, const Clock& clock,
+                                std::chrono::nanoseconds period) {
+  return {.make_tuner =
+              [&plant, &clock] {
+                return std::make_unique<Tuner>(
+                    Tuner::Options{.plant = plant,
+                                   .clock = clock,
+                                   .policy = std::make_unique<CountingPolicy>(),
+                                   .fallback = std::make_unique<CountingPolicy>()});
+              },
+          .period = period};
+}
+
+/// A tuner on a host without threads.
+class TunerFixture {
+ public:
+  explicit TunerFixture(std::chrono::nanoseconds period = 2s)
+      : tuner(start_tuner(host, options_for(plant, host.clock(), period))) {
+    host.deliver_all();
+  }
+
+  /// Moves the time in steps of 10 ms.
+  void pass(std::chrono::nanoseconds time) {
+    for (; time > 0ns; time -= 10ms) {
+      host.advance(10ms);
+      host.deliver_all();
+    }
+  }
+  TunerStatus status() {
+    auto answer = ask(tuner, AskTunerStatus{}, 1s);
+    host.deliver_all();
+    return answer.wait().value();
+  }
+
+  test::TestHost host;
+  NotedPlant plant{host.clock()};
+  TunerActor::Ref tuner;
+};
+
+TEST_CASE_METHOD(TunerFixture, "a tuner decides at whole periods since it began", "[tuner][live]") {
+  pass(6500ms);
+  CHECK(plant.observed == Times{2s, 4s, 6s});
+  CHECK(plant.actors == 3);
+  CHECK(status().last->number == 3);
+}
+
+TEST_CASE("a tuner's period need not be a whole number of steps", "[tuner][live]") {
+  TunerFixture fixture(250ms);
+  fixture.pass(1s);
+  CHECK(fixture.plant.observed == Times{250ms, 500ms, 750ms, 1s});
+}
+
+TEST_CASE_METHOD(TunerFixture, "a tuner that was late does not make up for what it missed",
+                 "[tuner][live]") {
+  pass(1900ms);
+  host.advance(4600ms);  // To 6.5 s: the decisions of 2, 4 and 6 s are due.
+  host.deliver_all();
+  CHECK(plant.observed == Times{6500ms});
+  pass(1600ms);
+  CHECK(plant.observed == Times{6500ms, 8s});
+}
+
+TEST_CASE_METHOD(TunerFixture, "a decision that takes longer than a period puts off the next one",
+                 "[tuner][live]") {
+  plant.during_observe = [&] { host.advance(2500ms); };
+  pass(2s);  // Taken from 2 s to 4.5 s.
+  plant.during_observe = [] {};
+  pass(1600ms);  // To 6.1 s.
+  CHECK(plant.observed == Times{2s, 6s});
+}
+
+TEST_CASE_METHOD(TunerFixture, "a tuner that is off observes and changes nothing until it is on",
+                 "[tuner][live]") {
+  REQUIRE(tuner.tell(SetMode{Mode::kOff}));
+  pass(4s);
+  CHECK(status().mode == Mode::kOff);
+  CHECK(plant.observed.size() == 2);
+  CHECK(plant.actors == 1);
+  REQUIRE(tuner.tell(SetMode{Mode::kOn}));
+  pass(4s);
+  CHECK(plant.actors > 1);
+}
+
+TEST_CASE_METHOD(TunerFixture, "a tuner that was stopped touches its plant no more",
+                 "[tuner][live]") {
+  pass(2s);
+  tuner.stop();
+  pass(10s);
+  CHECK(plant.observed.size() == 1);
+  CHECK(host.host().num_living() == 0);
+  CHECK_FALSE(tuner.tell(SetMode{Mode::kOn}));
+}
+
+TEST_CASE_METHOD(TunerFixture, "a tuner counts the CPU it takes itself", "[tuner][live]") {
+  plant.during_observe = [] {
+    volatile double sum = 0;
+    for (int i = 0; i < 100'000; ++i) sum = sum + 1;
+  };
+  pass(2s);
+  const TunerStatus once = status();
+  pass(8s);
+  const TunerStatus often = status();
+  CHECK(once.cpu_seconds > 0);
+  CHECK(often.cpu_seconds > 2 * once.cpu_seconds);  // Five decisions against one.
+  CHECK(often.seconds == 10.0);
+}
+
+TEST_CASE("a tuner runs on a thread of its own in real time and ends with its system",
+          "[tuner][live]") {
+  const SystemClock clock;
+  NotedPlant plant(clock);
+  std::atomic<int> decisions{0};
+  plant.during_observe = [&] { ++decisions; };
+  {
+    ActorSystem system({}, clock);
+    start_tuner(system, options_for(plant, clock, TunerActor::kStep));
+    test::wait_until([&] { return decisions >= 2; });
+  }
+  const int at_the_end = decisions;
+  CHECK(at_the_end >= 2);
+  CHECK(plant.observed.size() == static_cast<std::size_t>(at_the_end));
+}
+
+}  // namespace
+}  // namespace forebay::tuner

@@ -1,0 +1,104 @@
+#include "tuner/model/contention_fit.h"
+
+#include <cmath>
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Catch::Detail::Approx;
+
+constexpr StageCost kContended{.seconds = 0.2, .alpha = 0.02, .beta = 0.0015};
+constexpr double kLittle = 1e-5;  // variance
+
+double seconds_of(const StageCost& cost, double actors) { return cost.seconds * cost.slow(actors); }
+
+TEST_CASE("one actor tells how long a split takes and nothing about contention", "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 0.2, kLittle);
+  CHECK(seconds_of(fit.mean(), 1) == Approx(0.2).epsilon(1e-6));
+  CHECK(fit.spread(1) < 0.01);
+  CHECK(fit.spread(40) > 0.3);
+}
+
+TEST_CASE("a few numbers of actors show how a stage contends", "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 40.0, 26.0, 20.0, 30.0, 26.0}) {
+    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+  }
+  for (const double actors : {15.0, 26.0, 40.0}) {
+    INFO(actors);
+    CHECK(seconds_of(fit.mean(), actors) == Approx(seconds_of(kContended, actors)).epsilon(0.05));
+  }
+  CHECK(fit.spread(26) < 0.03);
+}
+
+TEST_CASE("times that more actors explain are no change of the work", "[tuner][model]") {
+  ContentionFit fit;
+  CHECK_FALSE(fit.observe(1, 0.2, kLittle));
+  CHECK_FALSE(fit.observe(26, seconds_of(kContended, 26), kLittle));
+  CHECK(fit.mean().seconds == Approx(0.2).epsilon(0.02));
+}
+
+TEST_CASE("four times the work is a change, and what is known of contention stays",
+          "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 10.0, 20.0, 30.0, 26.0}) {
+    fit.observe(actors, seconds_of(kContended, actors), kLittle);
+  }
+  StageCost heavier = kContended;
+  heavier.seconds *= 4;
+  CHECK(fit.observe(26, 0.6 * seconds_of(heavier, 26), kLittle));  // an interval with both
+  CHECK(fit.observe(26, seconds_of(heavier, 26), kLittle));
+  CHECK_FALSE(fit.observe(26, seconds_of(heavier, 26), kLittle));
+  CHECK(seconds_of(fit.mean(), 12) == Approx(seconds_of(heavier, 12)).epsilon(0.05));
+}
+
+TEST_CASE("noise as large as it is said to be is no change", "[tuner][model]") {
+  ContentionFit fit;
+  for (int i = 0; i < 40; ++i) {
+    const double noisy = 0.2 * (i % 2 == 0 ? 1.15 : 0.85);
+    CHECK_FALSE(fit.observe(10, noisy, 0.15 * 0.15));
+  }
+  CHECK(seconds_of(fit.mean(), 10) == Approx(0.2).epsilon(0.05));
+}
+
+TEST_CASE("the middle of the samples is the mean's neighbourhood, the tails are its doubts",
+          "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 0.2, kLittle);
+  CHECK(fit.sample(0.1).slow(40) == 1.0);  // half of the prior is no contention
+  CHECK(fit.sample(0.99).slow(40) > 2.0);
+}
+
+TEST_CASE("splits that take longer than expected show contention before one is done",
+          "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 0.2, kLittle);
+  const double before = seconds_of(fit.mean(), 60);
+  fit.outlast(60, 4.0);
+  CHECK(before < 1.5);
+  CHECK(seconds_of(fit.mean(), 60) > 3.5);
+  CHECK(seconds_of(fit.mean(), 1) == Approx(0.2).epsilon(0.02));
+}
+
+TEST_CASE("a fit comes back as it was kept, and damaged ones are refused", "[tuner][model]") {
+  ContentionFit fit;
+  for (const double actors : {1.0, 20.0}) fit.observe(actors, seconds_of(kContended, actors), 1e-4);
+  ContentionFit again;
+  REQUIRE(again.restore(fit.save()));
+  CHECK(seconds_of(again.mean(), 20) == Approx(seconds_of(fit.mean(), 20)).epsilon(1e-4));
+
+  std::vector<double> damaged = fit.save();
+  damaged[3] = NAN;
+  CHECK_FALSE(again.restore(damaged));
+  damaged = fit.save();
+  damaged[0] = -1;
+  CHECK_FALSE(again.restore(damaged));
+  damaged.pop_back();
+  CHECK_FALSE(again.restore(damaged));
+}
+
+}  // namespace
+}  // namespace forebay::tuner

@@ -1,0 +1,30 @@
+#include "tuner/model/loss_scale.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Catch::Detail::Approx;
+
+TEST_CASE("before anything is measured noise is taken for three times what the formula says",
+          "[tuner][model]") {
+  CHECK(LossScale().value() == Approx(3));
+}
+
+TEST_CASE("losses as predicted bring the scale to one", "[tuner][model]") {
+  LossScale scale;
+  for (int i = 0; i < 300; ++i) scale.observe(0.02, 0.02);
+  CHECK(scale.value() == Approx(1).margin(0.1));
+}
+
+TEST_CASE("larger losses than predicted raise the scale, within bounds", "[tuner][model]") {
+  LossScale scale;
+  for (int i = 0; i < 300; ++i) scale.observe(0.005, 0.04);
+  CHECK(scale.value() > 5);
+  for (int i = 0; i < 300; ++i) scale.observe(0, 0.5);
+  CHECK(scale.value() <= 20);
+}
+
+}  // namespace
+}  // namespace forebay::tuner

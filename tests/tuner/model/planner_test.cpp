@@ -1,0 +1,81 @@
+#include "tuner/model/planner.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Catch::Detail::Approx;
+
+Layout two_stages() {
+  Layout layout;
+  layout.stages = {{"load", 64, 10}, {"decode", 64, 10}};
+  layout.prefetch_item_bytes = 5;
+  layout.max_prefetch = 16;
+  layout.default_prefetch = 8;
+  layout.fixed_bytes = 100;
+  return layout;
+}
+
+StageObservation working(std::uint32_t actors, double seconds, double noise) {
+  StageObservation seen;
+  seen.actors = actors;
+  seen.actor_seconds = 2.0 * actors;
+  seen.done = 400;
+  seen.working_seconds = seen.done_seconds = seen.done_cpu_seconds = 400 * seconds;
+  seen.done_seconds_squared = 400 * seconds * seconds * (1 + noise * noise);
+  seen.done_actors = 400.0 * actors;
+  return seen;
+}
+
+// What was measured at many numbers of actors: 0.1 s and 0.2 s a split, no contention.
+PipelineEstimate measured(double noise, double trainer_rate) {
+  PipelineEstimate known(two_stages());
+  for (const std::uint32_t actors : {1U, 4U, 16U, 48U, 8U}) {
+    Observation seen;
+    seen.seconds = 2;
+    seen.limits = {12, 10'000};
+    seen.stages = {working(actors, 0.1, noise), working(actors, 0.2, noise)};
+    seen.trainer_steps = 10;
+    seen.trainer_step_seconds = 10 / trainer_rate;
+    known.observe(seen);
+  }
+  return known;
+}
+
+TEST_CASE("a plan reaches what the CPUs allow", "[tuner][model]") {
+  const Planned plan = Planner(two_stages()).plan(measured(0.05, 1000), {12, 10'000}, {{1, 1}, 8});
+  CHECK(plan.expected_splits_per_second == Approx(40).epsilon(0.02));  // 12 / 0.3 s
+  CHECK(plan.allocation.actors[0] >= 4);
+  CHECK(plan.allocation.actors[1] >= 8);
+  CHECK(plan.allocation.prefetch == 8);
+}
+
+TEST_CASE("a plan for a slow trainer has few actors", "[tuner][model]") {
+  const Planned plan = Planner(two_stages()).plan(measured(0.05, 18), {12, 10'000}, {{1, 1}, 8});
+  CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
+}
+
+TEST_CASE("more noise gets more headroom", "[tuner][model]") {
+  const Planner planner(two_stages());
+  const Planned quiet = planner.plan(measured(0.02, 1000), {12, 10'000}, {{1, 1}, 8});
+  const Planned noisy = planner.plan(measured(0.6, 1000), {12, 10'000}, {{1, 1}, 8});
+  CHECK(noisy.allocation.total_actors() > quiet.allocation.total_actors());
+}
+
+TEST_CASE("a plan stays within memory, prefetch giving way to actors", "[tuner][model]") {
+  const Planned plan = Planner(two_stages()).plan(measured(0.05, 1000), {12, 190}, {{1, 1}, 8});
+  CHECK(worst_case_bytes(two_stages(), plan.allocation) <= 190);
+  CHECK(plan.allocation.total_actors() == 8);  // 100 fixed + 8 actors + 5: a ninth does not fit
+  CHECK(plan.allocation.prefetch == 2);
+}
+
+TEST_CASE("a plan that stands is kept when another brings next to nothing", "[tuner][model]") {
+  const Planner planner(two_stages());
+  const PipelineEstimate known = measured(0.05, 1000);
+  const Allocation standing = planner.plan(known, {12, 10'000}, {{1, 1}, 8}).allocation;
+  CHECK(planner.plan(known, {12, 10'000}, standing).allocation == standing);
+}
+
+}  // namespace
+}  // namespace forebay::tuner

@@ -1,0 +1,49 @@
+#include "tuner/model/plausible.h"
+
+#include <limits>
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+Layout two_stages() {
+  Layout layout;
+  layout.stages = {{"load", 64, 1}, {"decode", 64, 1}};
+  return layout;
+}
+
+TEST_CASE("an observation without stages gets as many as the pipeline has", "[tuner][model]") {
+  CHECK(plausible(two_stages(), Observation{}).stages.size() == 2);
+}
+
+TEST_CASE("numbers that are none, or negative, are nothing", "[tuner][model]") {
+  Observation seen;
+  seen.seconds = -1;
+  seen.limits.cpus = std::numeric_limits<double>::quiet_NaN();
+  seen.stages.resize(2);
+  seen.stages[0].working_seconds = std::numeric_limits<double>::infinity();
+  const Observation mended = plausible(two_stages(), seen);
+  CHECK(mended.seconds == 0);
+  CHECK(mended.limits.cpus == 1);
+  CHECK(mended.limits.memory_bytes == 1);
+  CHECK(mended.stages[0].working_seconds == 0);
+}
+
+TEST_CASE("a part is no larger than its whole, and splits that took no time do not count",
+          "[tuner][model]") {
+  Observation seen;
+  seen.stages.resize(2);
+  seen.stages[0].done = 4;
+  seen.stages[0].done_seconds = 2;
+  seen.stages[0].done_cpu_seconds = 5;
+  seen.stages[0].done_ready_seconds = 1;
+  seen.stages[1].done = 4;
+  const Observation mended = plausible(two_stages(), seen);
+  CHECK(mended.stages[0].done_cpu_seconds == 1);
+  CHECK(mended.stages[0].done == 4);
+  CHECK(mended.stages[1].done == 0);
+}
+
+}  // namespace
+}  // namespace forebay::tuner

@@ -1,0 +1,86 @@
+#include "tuner/model/stage_estimate.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Catch::Detail::Approx;
+
+// `done` splits of `seconds` each in an interval of 2 s, a share `cpu` of them on a CPU.
+StageObservation interval(std::uint32_t actors, std::uint64_t done, double seconds, double cpu) {
+  StageObservation seen;
+  const auto splits = static_cast<double>(done);
+  seen.actors = actors;
+  seen.actor_seconds = 2.0 * actors;
+  seen.working_seconds = splits * seconds;
+  seen.input_wait_seconds = seen.actor_seconds - seen.working_seconds;
+  seen.done = done;
+  seen.done_seconds = splits * seconds;
+  seen.done_seconds_squared = splits * seconds * seconds;
+  seen.done_cpu_seconds = splits * seconds * cpu;
+  seen.done_actors = splits * actors;
+  return seen;
+}
+
+TEST_CASE("wanting a CPU is not part of what a split costs", "[tuner][model]") {
+  StageObservation seen = interval(4, 20, 0.1, 1);
+  seen.done_seconds += 20 * 0.3;  // each waited 0.3 s for a CPU
+  seen.done_ready_seconds = 20 * 0.3;
+  StageEstimate stage;
+  stage.observe(seen, 2);
+  CHECK(stage.mean().seconds == Approx(0.1).epsilon(0.05));
+  CHECK(stage.mean().cpu == Approx(1));
+}
+
+TEST_CASE("waiting that comes without CPU time is a rate limit, not contention", "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 20, 0.1, 0.5), 2);
+  // 20 actors could do 200/s; the disk gives 50/s, so each split takes 0.4 s, its CPU time as
+  // before.
+  StageObservation limited = interval(20, 100, 0.4, 0.125);
+  stage.observe(limited, 2);
+  CHECK(stage.mean().max_rate == Approx(50));
+  CHECK(stage.mean().cpu == Approx(0.5));
+  CHECK(stage.mean().seconds * stage.mean().slow(20) == Approx(0.1).epsilon(0.05));
+}
+
+TEST_CASE("a rate above the limit shows that the limit has gone", "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 20, 0.1, 0.5), 2);
+  stage.observe(interval(20, 100, 0.4, 0.125), 2);
+  stage.observe(interval(6, 110, 0.1, 0.5), 2);  // 55/s, nobody waits
+  CHECK(stage.mean().max_rate == 0);
+}
+
+TEST_CASE("a limit that fewer actors fall short of was none: the stage waits more than it did",
+          "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 20, 0.1, 0.5), 2);
+  stage.observe(interval(20, 100, 0.4, 0.125), 2);
+  REQUIRE(stage.mean().max_rate == Approx(50));
+  stage.observe(interval(6, 30, 0.4, 0.125), 2);  // 15/s: each split takes 0.4 s as before
+  CHECK(stage.mean().max_rate == 0);
+  CHECK(stage.mean().cpu == Approx(0.125));
+}
+
+TEST_CASE("noise is what splits of one interval differ by", "[tuner][model]") {
+  StageObservation seen = interval(1, 200, 0.01, 1);
+  seen.done_seconds_squared *= 1 + 0.3 * 0.3;
+  StageEstimate stage;
+  stage.observe(seen, 2);
+  CHECK(stage.noise() == Approx(0.3).epsilon(0.02));
+}
+
+TEST_CASE("an interval without a finished split only says how long it takes at least",
+          "[tuner][model]") {
+  StageObservation seen = interval(1, 0, 0, 0);
+  seen.working_seconds = 1.5;
+  StageEstimate stage;
+  stage.observe(seen, 2);
+  CHECK_FALSE(stage.seen());
+  CHECK(stage.unfinished_seconds() == Approx(1.5));
+}
+
+}  // namespace
+}  // namespace forebay::tuner

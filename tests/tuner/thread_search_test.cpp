@@ -1,0 +1,136 @@
+#include "tuner/thread_search.h"
+
+#include <functional>
+#include <vector>
+
+#include "core/base/random.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay::tuner;
+
+namespace {
+
+constexpr ThreadSearch::Options kQuick{.start = 1, .most = 4, .settle = 1, .windows = 3};
+
+/// What a job trains with so many threads.
+using Job = std::function<double(int threads)>;
+
+/// Feeds the search windows of a job, until it has rested so many; gives the trials.
+std::vector<ThreadTrial> search(ThreadSearch& search, const Job& job, int most_windows = 1000) {
+  std::vector<ThreadTrial> trials;
+  for (int window = 0; window < most_windows && !search.rests(); ++window) {
+    if (const auto trial = search.add(job(search.threads()))) trials.push_back(*trial);
+  }
+  return trials;
+}
+
+void rest(ThreadSearch& search, const Job& job, int windows) {
+  for (int window = 0; window < windows; ++window) {
+    static_cast<void>(search.add(job(search.threads())));
+  }
+}
+
+double faster_with_more(int threads) { return 1000.0 * threads; }
+double faster_with_fewer(int threads) { return 1000.0 / threads; }
+
+}  // namespace
+
+TEST_CASE("a search takes a measurement of each number in turn, settling first",
+          "[tuner][threads]") {
+  ThreadSearch threads({.start = 1, .most = 2, .settle = 1, .windows = 3});
+  // One window to settle and three that count, of the one thread that stands. 900 is left out.
+  for (double rate : {900, 100, 300}) CHECK_FALSE(threads.add(rate));
+  CHECK(threads.threads() == 1);
+  CHECK_FALSE(threads.add(200));
+  CHECK(threads.threads() == 2);
+  // The same of two: the median of 400, 230 and 210 is 15 % above 200.
+  for (double rate : {1.0, 400.0, 230.0}) CHECK_FALSE(threads.add(rate));
+  const auto trial = threads.add(210);
+  REQUIRE(trial);
+  CHECK(trial->before == 1);
+  CHECK(trial->tried == 2);
+  CHECK(trial->rate_before == 200);
+  CHECK(trial->rate_tried == 230);
+  CHECK(trial->kept);
+  CHECK(threads.threads() == 2);
+  // More there is not, and fewer was just worse: after a measurement it rests.
+  for (int window = 0; window < 4; ++window) CHECK_FALSE(threads.add(230));
+  CHECK(threads.rests());
+}
+
+TEST_CASE("a search climbs to the fastest number from either side", "[tuner][threads]") {
+  const std::vector<double> rates = {0, 100, 130, 120, 80};  // Two are best.
+  const int start = GENERATE(1, 2, 3, 4);
+  ThreadSearch threads({.start = start, .most = 4, .settle = 1, .windows = 3});
+  search(threads, [&](int n) { return rates[static_cast<std::size_t>(n)]; });
+  CHECK(threads.rests());
+  CHECK(threads.threads() == 2);
+}
+
+TEST_CASE("a search stays within one thread and the most there may be", "[tuner][threads]") {
+  ThreadSearch up(kQuick);
+  search(up, faster_with_more);
+  CHECK(up.threads() == 4);
+  ThreadSearch down({.start = 4, .most = 4, .settle = 1, .windows = 3});
+  search(down, faster_with_fewer);
+  CHECK(down.threads() == 1);
+  ThreadSearch alone({.start = 7, .most = 1});
+  CHECK(search(alone, faster_with_more).empty());
+  CHECK(alone.threads() == 1);
+}
+
+TEST_CASE("what is faster by less than the gain is not kept", "[tuner][threads]") {
+  ThreadSearch threads({.start = 1, .most = 2, .settle = 0, .windows = 1, .gain = 0.03});
+  const auto trials = search(threads, [](int n) { return n == 1 ? 100 : 102.9; });
+  REQUIRE(trials.size() == 1);
+  CHECK_FALSE(trials[0].kept);
+  CHECK(threads.threads() == 1);
+}
+
+TEST_CASE("a search that rests tries again when the rate has changed for good",
+          "[tuner][threads]") {
+  ThreadSearch threads(kQuick);
+  search(threads, faster_with_more);
+  REQUIRE(threads.rests());
+  rest(threads, faster_with_more, 40);
+  CHECK(threads.rests());
+  // One odd window does not move the median of three.
+  CHECK_FALSE(threads.add(1));
+  rest(threads, faster_with_more, 5);
+  CHECK(threads.rests());
+  rest(threads, faster_with_fewer, 6);
+  CHECK_FALSE(threads.rests());
+  search(threads, faster_with_fewer);
+  CHECK(threads.threads() == 1);
+}
+
+TEST_CASE("a search rests longer each time nothing was gained", "[tuner][threads]") {
+  ThreadSearch threads(
+      {.start = 1, .most = 2, .settle = 0, .windows = 1, .rest = 10, .most_rest = 40});
+  std::vector<int> rests;
+  const Job same = [](int) { return 100.0; };
+  for (int turn = 0; turn < 5; ++turn) {
+    search(threads, same);
+    int rested = 0;
+    for (; threads.rests(); ++rested) static_cast<void>(threads.add(100));
+    rests.push_back(rested);
+  }
+  CHECK(rests == std::vector<int>{10, 20, 40, 40, 40});
+}
+
+TEST_CASE("noise below the gain moves nothing for long", "[tuner][threads]") {
+  const std::uint64_t seed = GENERATE(1, 2, 3, 4, 5);
+  INFO("seed " << seed);
+  forebay::Random random(seed);
+  ThreadSearch threads({.start = 3, .most = 4});
+  const std::vector<double> rates = {0, 60, 80, 100, 80};
+  int elsewhere = 0;
+  for (int window = 0; window < 2000; ++window) {
+    const double noise = 0.98 + 0.04 * static_cast<double>(random.below(1000)) / 1000;
+    static_cast<void>(threads.add(noise * rates[static_cast<std::size_t>(threads.threads())]));
+    if (threads.threads() != 3) ++elsewhere;
+  }
+  CHECK(elsewhere < 200);  // Trials of its neighbours, ever more seldom.
+  CHECK(threads.threads() == 3);
+}

@@ -1,0 +1,250 @@
+#include "tools/bench/save_bench.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "core/base/random.h"
+#include "trainer/checkpoint.h"
+#include "trainer/module.h"
+#include "trainer/saving/block_ring.h"
+#include "trainer/saving/saver.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kTables = 26;
+constexpr std::size_t kDense = 13;
+constexpr std::size_t kBatches = 16;  // Made before, so that making them costs nothing.
+constexpr double kZipf = 1.05;
+constexpr std::size_t kPlainBlock = std::size_t{4} << 20;
+constexpr std::uint64_t kMixed = 0x9e3779b97f4a7c15;
+
+/// A batch in memory of its own.
+struct OwnBatch {
+  std::vector<float> labels, dense;
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int64_t> ids;
+  Batch batch;
+};
+
+/// A rank among `count`, by Zipf's law.
+std::uint64_t zipf(Random& random, double count) {
+  const double power = 1 - kZipf;
+  const double rank = std::pow((std::pow(count, power) - 1) * random.uniform() + 1, 1 / power);
+  return static_cast<std::uint64_t>(rank);
+}
+
+std::unique_ptr<OwnBatch> make_batch(const SaveBenchOptions& options, std::uint64_t number) {
+  auto made = std::make_unique<OwnBatch>();
+  Random random(mix64(1, number));
+  const std::size_t rows = options.batch_rows;
+  for (std::size_t row = 0; row < rows; ++row) {
+    made->labels.push_back(random.uniform() < 0.25 ? 1.0f : 0.0f);
+  }
+  for (std::size_t i = 0; i < rows * kDense; ++i) {
+    made->dense.push_back(static_cast<float>(random.uniform()));
+  }
+  made->lengths.assign(rows * kTables, 1);
+  for (std::size_t i = 0; i < rows * kTables; ++i) {
+    const std::uint64_t rank = zipf(random, static_cast<double>(options.table_rows));
+    made->ids.push_back(static_cast<std::int64_t>((rank * kMixed) >> 1));
+  }
+  Batch& batch = made->batch;
+  batch.number = number;
+  batch.rows = rows;
+  batch.dense_features = kDense;
+  batch.sparse_features = kTables;
+  batch.num_ids = made->ids.size();
+  batch.labels = made->labels.data();
+  batch.dense = made->dense.data();
+  batch.lengths = made->lengths.data();
+  batch.ids = made->ids.data();
+  return made;
+}
+
+Result<std::unique_ptr<Model>> make_measured_model(const SaveBenchOptions& options) {
+  TrainerSpec spec;
+  spec.threads = options.threads;
+  spec.embedding_dim = 32;
+  spec.max_table_rows = options.table_rows;
+  Schema schema;
+  for (std::size_t i = 0; i < kDense; ++i) schema.dense.push_back("I" + std::to_string(i));
+  for (std::size_t i = 0; i < kTables; ++i) schema.sparse.push_back({"C" + std::to_string(i)});
+  auto shape = shape_of(spec, schema);
+  if (!shape) return pass(shape);
+  return make_model(spec, *shape);
+}
+
+/// Writes or reads at least `bytes` from the beginning of a file, block by block past the page
+/// cache, and syncs it.
+Status move_plainly(const std::string& path, std::uint64_t bytes, int flags) {
+  const auto refuse = [&] { return fail(Code::kUnavailable, path + ": " + std::strerror(errno)); };
+  const int descriptor = ::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC, 0644);
+  if (descriptor < 0) return refuse();
+  const std::unique_ptr<void, decltype(&std::free)> block(
+      std::aligned_alloc(BlockRing::kAlignment, kPlainBlock), &std::free);
+  std::memset(block.get(), 1, kPlainBlock);
+  ssize_t moved = 1;
+  for (std::uint64_t at = 0; at < bytes && moved > 0; at += static_cast<std::uint64_t>(moved)) {
+    const auto place = static_cast<off_t>(at);
+    moved = flags == O_RDONLY ? ::pread(descriptor, block.get(), kPlainBlock, place)
+                              : ::pwrite(descriptor, block.get(), kPlainBlock, place);
+  }
+  const bool synced = moved > 0 && ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  return synced ? Status() : Status(refuse());
+}
+
+/// Figures of all rounds.
+struct Rounds {
+  std::vector<double> write, plain_write, read, plain_read, with, without;
+};
+
+/// Owns what is measured.
+class SaveBench {
+ public:
+  SaveBench(const SaveBenchOptions& options, const Clock& clock, std::string folder)
+      : options_(options), clock_(clock), folder_(std::move(folder)) {}
+  ~SaveBench() {
+    saver_.reset();
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  SaveBench(const SaveBench&) = delete;
+  SaveBench& operator=(const SaveBench&) = delete;
+
+  Status prepare() {
+    auto store = CheckpointStore::open(folder_, 1);
+    if (!store) return pass(store);
+    store_ = std::make_unique<CheckpointStore>(std::move(*store));
+    saver_ = std::make_unique<Saver>(*store_, clock_, Saver::Options{});
+    auto model = make_measured_model(options_);
+    if (!model) return pass(model);
+    model_ = std::move(*model);
+    for (std::uint64_t i = 0; i < kBatches; ++i) batches_.push_back(make_batch(options_, i));
+    auto warmed = steps(kBatches);
+    return warmed ? Status() : Status(pass(warmed));
+  }
+
+  Status round(Rounds& all) {
+    for (const bool saves : {false, true}) {
+      auto took = saves ? steps_with_a_checkpoint() : steps(options_.steps);
+      if (!took) return pass(took);
+      (saves ? all.with : all.without).push_back(*took);
+    }
+    auto bytes = write_once(all.write);
+    if (!bytes) return pass(bytes);
+    if (auto plain = plain_disk(*bytes, all); !plain) return plain;
+    return read_once(*bytes, all.read);
+  }
+
+ private:
+  double since(std::chrono::nanoseconds began) const {
+    return std::chrono::duration<double>(clock_.now() - began).count();
+  }
+
+  Result<double> steps(std::uint64_t count) {
+    const auto began = clock_.now();
+    for (std::uint64_t step = 0; step < count; ++step) {
+      auto loss = model_->step(batches_[step % kBatches]->batch);
+      if (!loss) return pass(loss);
+    }
+    return since(began);
+  }
+
+  TrainState next_state() {
+    TrainState state;
+    state.loader.position.batches = ++saved_;
+    return state;
+  }
+
+  Result<double> steps_with_a_checkpoint() {
+    const auto began = clock_.now();
+    auto begun = saver_->save(*model_, next_state());
+    if (!begun) return pass(begun);
+    if (auto trained = steps(options_.steps); !trained) return trained;
+    const auto ended = saver_->fail_after(saved_);
+    if (!ended.written) return tl::unexpected<Error>(ended.written.error());
+    return since(began);
+  }
+
+  /// Writes one while nothing else is done; gives its bytes.
+  Result<std::uint64_t> write_once(std::vector<double>& rates) {
+    const auto began = clock_.now();
+    auto source = model_->snapshot();
+    if (!source) return pass(source);
+    std::uint64_t bytes = 0;
+    for (const StateTensor& tensor : (*source)->tensors()) bytes += tensor.bytes();
+    auto path = store_->save(**source, next_state());
+    if (!path) return pass(path);
+    rates.push_back(static_cast<double>(bytes) / since(began));
+    return bytes;
+  }
+
+  /// As many bytes by nothing but the disk.
+  Status plain_disk(std::uint64_t bytes, Rounds& all) {
+    const std::string path = folder_ + "/plain";
+    auto began = clock_.now();
+    auto moved = move_plainly(path, bytes, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!moved) return moved;
+    all.plain_write.push_back(static_cast<double>(bytes) / since(began));
+    began = clock_.now();
+    moved = move_plainly(path, bytes, O_RDONLY);
+    all.plain_read.push_back(static_cast<double>(bytes) / since(began));
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return moved;
+  }
+
+  Status read_once(std::uint64_t bytes, std::vector<double>& rates) {
+    const auto began = clock_.now();
+    auto found = store_->restore_last(*model_, [](const Checkpoint&) { return Status(); });
+    if (!found) return pass(found);
+    rates.push_back(static_cast<double>(bytes) / since(began));
+    return {};
+  }
+
+  const SaveBenchOptions& options_;
+  const Clock& clock_;
+  const std::string folder_;
+  std::vector<std::unique_ptr<OwnBatch>> batches_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<CheckpointStore> store_;
+  std::unique_ptr<Saver> saver_;
+  std::uint64_t saved_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<BenchResult>> bench_saving(const SaveBenchOptions& options, const Clock& clock) {
+  const std::string folder = (fs::path(options.folder) / ".forebay-bench-checkpoints").string();
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  SaveBench bench(options, clock, folder);
+  if (auto ready = bench.prepare(); !ready) return pass(ready);
+  Rounds all;
+  for (int round = 0; round < options.rounds && !options.stopped(); ++round) {
+    if (auto done = bench.round(all); !done) return pass(done);
+  }
+  if (all.read.empty()) return std::vector<BenchResult>();
+  const double write = median(all.write), plain_write = median(all.plain_write);
+  const double read = median(all.read), plain_read = median(all.plain_read);
+  const double with = median(all.with), without = median(all.without);
+  return std::vector<BenchResult>{
+      {"checkpoint_write", write, "bytes/s", plain_write, write / plain_write},
+      {"checkpoint_read", read, "bytes/s", plain_read, read / plain_read},
+      {"checkpoint_overhead", with, "s", without, with / without}};
+}
+
+}  // namespace forebay

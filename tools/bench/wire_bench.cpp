@@ -1,0 +1,283 @@
+#include "tools/bench/wire_bench.h"
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/net/zmq_transport.h"
+#include "core/node/node.h"
+#include "core/runtime/actor_system.h"
+#include "tools/bench/raw_wire.h"
+#include "tools/bench/wire_bench_process.h"
+
+namespace forebay {
+namespace {
+
+using Lines = WireBenchProcess::Lines;
+
+/// With what its node puts before it 64 bytes and a few.
+struct Small {
+  static constexpr std::string_view kTag = "bench.small/1";
+  std::uint64_t number = 0;
+  std::string text = std::string(40, 'x');
+  static auto fields(auto& self) { return std::tie(self.number, self.text); }
+};
+
+struct Echo {
+  static constexpr std::string_view kTag = "bench.echo/1";
+  using Reply = std::string;
+  std::string text = std::string(40, 'x');
+  bool counts = true;
+  static auto fields(auto& self) { return std::tie(self.text, self.counts); }
+};
+
+struct Load {
+  static constexpr std::string_view kTag = "bench.load/1";
+  Frames frames;
+  static auto fields(auto& self) { return std::tie(self.frames); }
+};
+std::size_t bytes_of(const Load& load) { return sizeof(load) + forebay::bytes_of(load.frames); }
+
+using CounterRef = ActorRef<Small, Echo, Load>;
+
+/// Says on a promise when so many messages have come; echoes.
+class CounterActor final : public ActorOf<CounterActor, Small, Echo, Load> {
+ public:
+  CounterActor(std::uint64_t expected, std::promise<void>& done)
+      : missing_(expected), done_(done) {}
+
+  Status on(const Small&, Context&) { return count(); }
+  Status on(const Load&, Context&) { return count(); }
+  Result<std::string> on(Echo&& echo, Context&) {
+    if (echo.counts) static_cast<void>(count());
+    return std::move(echo.text);
+  }
+
+ private:
+  Status count() {
+    if (--missing_ == 0) done_.set_value();
+    return {};
+  }
+
+  std::uint64_t missing_;
+  std::promise<void>& done_;
+};
+
+/// Tells a promise of the first peer.
+class FirstPeerActor final : public ActorOf<FirstPeerActor, PeerUp, PeerDown> {
+ public:
+  explicit FirstPeerActor(std::promise<PeerId>& peer) : peer_(peer) {}
+  Status on(const PeerUp& up, Context&) {
+    if (!std::exchange(told_, true)) peer_.set_value(up.peer);
+    return {};
+  }
+  Status on(const PeerDown&, Context&) { return {}; }
+
+ private:
+  std::promise<PeerId>& peer_;
+  bool told_ = false;
+};
+
+/// A node with all it stands on.
+struct WholeNode {
+  WholeNode(const CurveKeys* keys, const Clock& clock)
+      : system({.executor = {.name = "bench", .threads = 1}, .on_unheard = {}}, clock),
+        transport(options_with(keys), clock),
+        node(system.host(), transport) {
+    node.start();
+  }
+  ~WholeNode() {
+    transport.stop();
+    system.shutdown(ActorHost::Stop::kNow);
+  }
+
+  static ZmqTransport::Options options_with(const CurveKeys* keys) {
+    ZmqTransport::Options options;
+    if (keys != nullptr) options.keys = *keys;
+    return options;
+  }
+
+  ActorSystem system;
+  ZmqTransport transport;
+  Node node;
+};
+
+std::uint64_t count_of(const std::string& what, const WireBenchOptions& options) {
+  if (what == "push") return options.tells;
+  return what == "req" ? options.asks : options.batches;
+}
+
+void serve(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
+           const Lines& lines) {
+  const SystemClock clock;
+  std::promise<void> done;
+  WholeNode whole(keys, clock);
+  const CounterRef counter = whole.system.spawn(
+      {.name = "counter", .mailbox_bytes = std::size_t{1} << 30},
+      [&] { return std::make_unique<CounterActor>(count_of(what, options), done); });
+  whole.node.publish("counter", counter);
+  const auto address = whole.transport.listen("127.0.0.1:0");
+  lines.write(address ? *address : "");
+  done.get_future().wait();
+  lines.write("done");
+  lines.read();
+}
+
+/// Sends batches as a feed lets them come: so many on their way at most.
+void send_batches(const CounterRef& counter, const WireBenchOptions& options, const Load& load) {
+  constexpr std::size_t kOnTheirWay = 32;
+  std::deque<Answer<void>> answers;
+  for (std::uint64_t i = 0; i < options.batches; ++i) {
+    if (answers.size() == kOnTheirWay) {
+      FOREBAY_CHECK(answers.front().wait().has_value());
+      answers.pop_front();
+    }
+    answers.push_back(ask(counter, Load(load), std::chrono::seconds(60)));
+  }
+}
+
+/// Tells, and asks now and then: no more is on its way than two turns.
+void tell_all(const CounterRef& counter, std::uint64_t count) {
+  constexpr std::uint64_t kTurn = 16'384;
+  std::deque<Answer<std::string>> turns;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    FOREBAY_CHECK(counter.tell(Small{.number = i}));
+    if (i % kTurn != 0) continue;
+    turns.push_back(ask(counter, Echo{.counts = false}, std::chrono::seconds(60)));
+    if (turns.size() < 2) continue;
+    FOREBAY_CHECK(turns.front().wait().has_value());
+    turns.pop_front();
+  }
+}
+
+Load load_of(const WireBenchOptions& options) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(options.frame_bytes);
+  Load load;
+  for (std::size_t i = 0; i < options.frames; ++i) {
+    load.frames.emplace_back(bytes, bytes->data(), bytes->size());
+  }
+  return load;
+}
+
+double time_ours(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
+                 const Lines& lines, const Clock& clock) {
+  std::promise<PeerId> first_peer;
+  WholeNode whole(keys, clock);
+  whole.node.subscribe(whole.system.spawn(
+      {.name = "peers"}, [&] { return std::make_unique<FirstPeerActor>(first_peer); }));
+  FOREBAY_CHECK(whole.transport.connect(lines.read()));
+  const auto counter = whole.node.actor<CounterRef>(first_peer.get_future().get(), "counter");
+  const Load load = load_of(options);
+  const auto start = clock.now();
+  if (what == "push") tell_all(counter, options.tells);
+  if (what == "batches") send_batches(counter, options, load);
+  for (std::uint64_t i = 0; what == "req" && i < options.asks; ++i) {
+    FOREBAY_CHECK(ask(counter, Echo{}, std::chrono::seconds(10)).wait().has_value());
+  }
+  lines.read();
+  const auto took = clock.now() - start;
+  lines.write("go on");
+  return std::chrono::duration<double>(took).count();
+}
+
+/// One line of the result: what is timed, and in which unit it is told.
+struct Row {
+  std::string name;
+  std::string what;
+  bool with_keys = false;
+  std::string unit;
+};
+
+double figure(const Row& row, const WireBenchOptions& options, double seconds) {
+  const auto count = static_cast<double>(count_of(row.what, options));
+  if (row.what == "req") return seconds / count * 1e6;
+  if (row.what == "push") return count / seconds;
+  return count * static_cast<double>(options.frames * options.frame_bytes) / seconds / 1e6;
+}
+
+const std::array<Row, 5>& rows() {
+  static const std::array<Row, 5> all = {
+      Row{"tell", "push", false, "messages/s"}, Row{"ask", "req", false, "us"},
+      Row{"ask_curve", "req", true, "us"}, Row{"batches", "batches", false, "MB/s"},
+      Row{"batches_curve", "batches", true, "MB/s"}};
+  return all;
+}
+
+/// A folder of keys, gone with it.
+class KeyFolder {
+ public:
+  KeyFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "forebay-bench-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~KeyFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  KeyFolder(const KeyFolder&) = delete;
+  KeyFolder& operator=(const KeyFolder&) = delete;
+
+  Result<CurveKeys> keys() const {
+    const std::string folder = path_ + "/keys";
+    if (Status made = CurveKeys::create(folder); !made) return pass(made);
+    return CurveKeys::read(folder);
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Does what it is told, line by line, until nobody tells.
+void serve_all(const WireBenchOptions& options, const CurveKeys& keys, const Lines& lines) {
+  for (std::string line = lines.read(); !line.empty(); line = lines.read()) {
+    const bool raw = line[0] == 'r';
+    const CurveKeys* with = line[1] == 'k' ? &keys : nullptr;
+    (raw ? serve_raw : serve)(line.substr(2), options, with, lines);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<BenchResult>> run_wire_bench(const WireBenchOptions& options,
+                                                const Clock& clock) {
+  const KeyFolder folder;
+  auto keys = folder.keys();
+  if (!keys) return pass(keys);
+  auto other =
+      WireBenchProcess::start([&](const Lines& lines) { serve_all(options, *keys, lines); });
+  if (!other) return pass(other);
+  const Lines& lines = other->lines();
+  std::map<std::string, std::vector<double>> ours;
+  std::map<std::string, std::vector<double>> raw;
+  for (int round = 0; round < options.rounds && !options.stopped(); ++round) {
+    for (const Row& row : rows()) {
+      if (!options.only.empty() && options.only != row.name) continue;
+      const CurveKeys* with = row.with_keys ? &*keys : nullptr;
+      const std::string mode = (with != nullptr ? "k" : "-") + row.what;
+      lines.write("r" + mode);
+      raw[row.name].push_back(
+          figure(row, options, time_raw(row.what, options, with, lines, clock)));
+      lines.write("o" + mode);
+      ours[row.name].push_back(
+          figure(row, options, time_ours(row.what, options, with, lines, clock)));
+    }
+  }
+  std::vector<BenchResult> results;
+  for (const Row& row : rows()) {
+    if (ours[row.name].empty()) continue;
+    const double value = median(ours[row.name]);
+    const double limit = median(raw[row.name]);
+    results.push_back({row.name, value, row.unit, limit, value / limit});
+  }
+  return results;
+}
+
+}  // namespace forebay

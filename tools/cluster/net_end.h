@@ -1,0 +1,92 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.h"
+#include "core/data/memory_budget.h"
+#include "core/net/zmq_transport.h"
+#include "core/node/node.h"
+#include "core/runtime/actor.h"
+#include "core/runtime/actor_system.h"
+#include "core/runtime/serial.h"
+
+namespace forebay {
+
+/// The peer at one address, as long as there is one.
+class PeerBook final : public ActorOf<PeerBook, PeerUp, PeerDown> {
+ public:
+  /// What the actor writes and anyone may read; outlives it.
+  struct Page {
+    Serial serial;
+    std::map<std::string, PeerId> by_address = {};  // under serial
+
+    PeerId peer(const std::string& address) const;
+  };
+
+  explicit PeerBook(Page& page) : page_(page) {}
+  Status on(const PeerUp& up, Context&);
+  Status on(const PeerDown& down, Context&);
+
+ private:
+  Page& page_;
+};
+
+/// A process's end of a cluster's network: transport, actors, and who is there.
+///
+/// Owns all three and ends them in order: the transport, then the actors. Any thread.
+class NetEnd {
+ public:
+  struct Options {
+    std::string keys;  ///< A folder; "": none, which only does on loopback.
+    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
+    MemoryBudget* received = nullptr;
+    std::function<void(const std::string&)> say;
+  };
+
+  /// Reads the keys. Opens nothing yet.
+  static Result<std::unique_ptr<NetEnd>> make(const Options& options, const Clock& clock);
+  ~NetEnd();
+  NetEnd(const NetEnd&) = delete;
+  NetEnd& operator=(const NetEnd&) = delete;
+
+  /// "tcp://H:P" or "H:P"; where it really listens, as "H:P".
+  Result<std::string> listen(const std::string& address);
+  /// Keeps a session with this address from now on.
+  Status connect(const std::string& address);
+
+  /// The actor called `name` at `address`; a ref that names nobody while there is no session.
+  template <class Ref>
+  Ref actor(const std::string& address, std::string_view name) {
+    const PeerId peer = page_.peer(address);
+    return peer == PeerId::kNone ? Ref() : node_->actor<Ref>(peer, name);
+  }
+
+  ActorSystem& actors() { return *actors_; }
+  Node& node() { return *node_; }
+
+  /// Ends the network: nothing comes or goes any more.
+  void stop();
+
+ private:
+  NetEnd() = default;
+
+  bool has_keys_ = false;
+  PeerBook::Page page_;
+  std::unique_ptr<ZmqTransport> transport_;
+  std::unique_ptr<ActorSystem> actors_;
+  std::unique_ptr<Node> node_;
+};
+
+/// Room for what other processes' actors tell an actor here: what bounds it is the leases.
+inline constexpr std::size_t kNetMailbox = std::size_t{1} << 40;
+
+/// "H:P" of "tcp://H:P"; what has no scheme stays.
+std::string without_scheme(const std::string& address);
+
+}  // namespace forebay

@@ -1,0 +1,116 @@
+#include "tools/cluster/worker_job.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "actors/loader_state.h"
+#include "tools/job/job_document.h"
+#include "tools/job/job_file.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<JobSpec> read_text(const JobText& text, const WorkerPlace& place) {
+  auto document = parse_toml(text.text, text.path);
+  if (!document) return pass(document);
+  for (const std::string& set : text.sets) {
+    if (auto status = apply_set(*document, set); !status) return pass(status);
+  }
+  auto job = read_job(*document, mapped(text.path, place.data_roots),
+                      {.cpus = place.cpus, .memory_bytes = place.memory_bytes});
+  if (!job) return pass(job);
+  for (std::string& path : job->dataset.paths) path = mapped(path, place.data_roots);
+  job->pipeline.cpus = place.cpus;
+  job->pipeline.memory_bytes = place.memory_bytes;
+  job->pipeline.allocation = {};
+  return job;
+}
+
+/// The worker's own folder; the job's is another's and may be read only.
+Result<std::string> folder_of(const JobSpec& job, const WorkerPlace& place) {
+  const fs::path folder =
+      place.dir.empty() ? fs::path(job.run.dir) / "workers" / place.name : fs::path(place.dir);
+  if (place.dir.empty() && !fs::is_directory(job.run.dir)) {
+    return fail(Code::kNotFound, job.run.dir +
+                                     ": the job's folder is not on this node; name one for the "
+                                     "worker's index with --dir, and where the data lies with "
+                                     "--data-root FROM=TO");
+  }
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) {
+    return fail(Code::kUnavailable,
+                folder.string() + ": cannot be made (" + problem.message() + "); use --dir");
+  }
+  return folder.string();
+}
+
+}  // namespace
+
+std::string mapped(const std::string& path,
+                   const std::vector<std::pair<std::string, std::string>>& data_roots) {
+  for (const auto& [from, to] : data_roots) {
+    if (!path.starts_with(from)) continue;
+    const bool whole =
+        path.size() == from.size() || from.ends_with('/') || path[from.size()] == '/';
+    if (whole) return to + path.substr(from.size());
+  }
+  return path;
+}
+
+std::string first_difference(const std::vector<SharedFile>& wanted,
+                             const std::vector<SharedFile>& here) {
+  for (std::size_t i = 0; i < std::max(wanted.size(), here.size()); ++i) {
+    if (i >= here.size()) return wanted[i].name + " is missing";
+    if (i >= wanted.size()) return here[i].name + " is not part of the job";
+    if (wanted[i].name != here[i].name) return wanted[i].name + " is missing";
+    if (wanted[i].bytes != here[i].bytes) {
+      return wanted[i].name + " has " + std::to_string(here[i].bytes) + " bytes instead of " +
+             std::to_string(wanted[i].bytes);
+    }
+    if (wanted[i].content != here[i].content) return wanted[i].name + " has other content";
+  }
+  return {};
+}
+
+Status WorkerJob::check(const JobText& wanted) {
+  if (const auto what = first_difference(wanted.files, files_of(run_->dataset())); !what.empty()) {
+    return fail(Code::kInvalid, "the data differs on this node: " + what);
+  }
+  auto libraries = libraries_of(job_);
+  if (!libraries) return pass(libraries);
+  if (const auto what = first_difference(wanted.libraries, *libraries); !what.empty()) {
+    return fail(Code::kInvalid, "a user function's library differs on this node: " + what);
+  }
+  auto state = parse_loader_state(wanted.state, "the job's description");
+  if (!state) return pass(state);
+  const LoaderState now = run_->state({});
+  if (auto same = check_same_job(*state, now); !same) return same;
+  JobText found = wanted;
+  found.state = to_json(now);
+  fingerprint_ = fingerprint_of(found);
+  return {};
+}
+
+Result<std::unique_ptr<WorkerJob>> WorkerJob::open(const JobText& text, const WorkerPlace& place) {
+  auto job = read_text(text, place);
+  if (!job) return pass(job);
+  auto folder = folder_of(*job, place);
+  if (!folder) return pass(folder);
+  const std::string shared_index = job->run.dir + "/index";
+  job->run.dir = *folder;
+  auto made = std::unique_ptr<WorkerJob>(new WorkerJob(std::move(*job)));  // NOLINT: private.
+  auto run = JobRun::open(made->job_, JobRun::Rows::kTraining,
+                          {.announce = place.announce,
+                           .indexing = {},
+                           .stopped = place.stopped,
+                           .index_from = shared_index});
+  if (!run) return pass(run);
+  made->run_ = std::move(*run);
+  if (auto status = made->check(text); !status) return pass(status);
+  return made;
+}
+
+}  // namespace forebay

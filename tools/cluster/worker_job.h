@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "tools/cluster/job_text.h"
+#include "tools/job/job_spec.h"
+#include "tools/run/job_run.h"
+
+namespace forebay {
+
+/// How a worker sees a job: where its files lie here, and what it may use.
+struct WorkerPlace {
+  /// `--data-root FROM=TO`: a path that begins with FROM at the trainer begins with TO here. The
+  /// first that fits counts.
+  std::vector<std::pair<std::string, std::string>> data_roots = {};
+  std::string dir =
+      {};  ///< `--dir`: for the index and what is written out; "": in the job's folder.
+  std::string name = {};  ///< Of the worker; a folder is called so.
+  int cpus = 1;
+  std::uint64_t memory_bytes = 0;
+  std::function<void(const std::string&)> announce = {};
+  std::function<bool()> stopped = {};
+};
+
+/// A trainer's job, opened on a worker and found to be the same: every file's size and content, the
+/// order, the operators.
+///
+/// Owns the dataset and the operators. Belongs to one thread until it is made.
+class WorkerJob {
+ public:
+  /// Blocks while files that no index describes are read. What differs is refused with kInvalid,
+  /// what is missing with kNotFound, both by name.
+  static Result<std::unique_ptr<WorkerJob>> open(const JobText& text, const WorkerPlace& place);
+
+  const JobSpec& job() const { return job_; }
+  JobRun& run() { return *run_; }
+  const std::string& fingerprint() const { return fingerprint_; }
+
+ private:
+  explicit WorkerJob(JobSpec job) : job_(std::move(job)) {}
+  Status check(const JobText& wanted);
+
+  JobSpec job_;
+  std::unique_ptr<JobRun> run_;
+  std::string fingerprint_;
+};
+
+/// `path` as this node sees it.
+std::string mapped(const std::string& path,
+                   const std::vector<std::pair<std::string, std::string>>& data_roots);
+
+/// Names the first file of `wanted` that `here` lacks or has otherwise; empty: none.
+std::string first_difference(const std::vector<SharedFile>& wanted,
+                             const std::vector<SharedFile>& here);
+
+}  // namespace forebay

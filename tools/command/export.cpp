@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "tools/command/commands.h"
+#include "tools/job/quantity.h"
+#include "tools/json_object.h"
+#include "tools/process/machine.h"
+#include "trainer/checkpoint.h"
+#include "trainer/model_description.h"
+#include "trainer/module.h"
+#include "trainer/saving/folder_source.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The checkpoint itself, or those of a folder of them, the last first.
+Result<std::vector<fs::path>> candidates(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return fail(Code::kNotFound, path.string() + ": there is no such folder");
+  }
+  if (fs::exists(path / "manifest.json", error)) return std::vector{path};
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    if (entry.path().filename().string().starts_with("checkpoint-")) found.push_back(entry.path());
+  }
+  if (found.empty()) {
+    return fail(Code::kNotFound, path.string() + ": there is no checkpoint in it");
+  }
+  // More steps may have more digits.
+  std::ranges::sort(found, std::ranges::greater{}, [](const fs::path& one) {
+    const std::string name = one.filename().string();
+    return std::pair(name.size(), name);
+  });
+  return found;
+}
+
+/// Whether a file can be made there: found out before a large checkpoint is read.
+Status check_place(const std::string& file) {
+  std::error_code error;
+  if (fs::is_directory(file, error)) {
+    return fail(Code::kInvalid, "--out " + file + " is a folder; name a file");
+  }
+  const std::string aside = file + ".tmp";
+  std::FILE* opened = std::fopen(aside.c_str(), "wb");
+  if (opened == nullptr) {
+    const std::string why = std::generic_category().message(errno);
+    return fail(Code::kInvalid, "--out " + file + " cannot be written: " + why);
+  }
+  std::fclose(opened);
+  fs::remove(aside, error);
+  return {};
+}
+
+/// How large a model may be.
+struct Bounds {
+  std::string file;
+  std::optional<std::uint64_t> most_bytes;  // the user's
+
+  Status fit(std::uint64_t bytes) const {
+    const auto refuse = [&](const std::string& why) {
+      return fail(Code::kOverloaded, "the model takes " + format_size(bytes) + why);
+    };
+    if (most_bytes && bytes > *most_bytes) {
+      return refuse(", and --max-bytes allows " + format_size(*most_bytes));
+    }
+    const std::uint64_t memory = available_memory();
+    if (bytes > memory) {
+      return refuse(" of memory while it is exported, and " + format_size(memory) + " are free");
+    }
+    std::error_code error;
+    const fs::path folder = fs::absolute(file, error).parent_path();
+    const fs::space_info disk = fs::space(folder, error);
+    if (!error && bytes > disk.available) {
+      return refuse(", and " + folder.string() + " has " + format_size(disk.available) + " free");
+    }
+    return {};
+  }
+};
+
+struct Exported {
+  ExportedModel model;
+  std::uint64_t batches = 0;
+};
+
+Result<Exported> export_checkpoint(const fs::path& path, const Bounds& bounds) {
+  auto checkpoint = read_checkpoint(path.string(), Check::kSizes);
+  if (!checkpoint) return pass(checkpoint);
+  const auto text = checkpoint->state.texts.find(kModelFile);
+  if (text == checkpoint->state.texts.end()) {
+    return fail(Code::kInvalid,
+                path.string() + " does not say what its tensors are a model of (" + kModelFile +
+                    " is missing); resume the run with this forebay and export what it saves");
+  }
+  auto model = parse_model(text->second, (path / kModelFile).string());
+  if (!model) return pass(model);
+  if (!learns(model->spec.model)) {
+    return fail(Code::kInvalid, path.string() + " holds no model that has learned anything");
+  }
+  auto source = FolderSource::open(path.string(), checkpoint->manifest);
+  if (!source) return pass(source);
+  auto module = TrainerModule::open();
+  if (!module) return pass(module);
+  const ExportTarget target{.file = bounds.file,
+                            .fits = [&](std::uint64_t bytes) { return bounds.fit(bytes); },
+                            .is_whole = [&] { return source->finish(); }};
+  auto written = module->export_model(*model, *source, target);
+  if (written) return Exported{*written, checkpoint->batches};
+  std::string message = written.error().message;
+  if (message.find(path.string()) == std::string::npos) message = path.string() + ": " + message;
+  return fail(written.error().code, std::move(message));
+}
+
+}  // namespace
+
+Exit run_export(const Invocation& invocation) {
+  const std::string file = invocation.value("--out");
+  if (file.empty()) return Exit::refused("export needs --out FILE; see forebay export --help");
+  Bounds bounds{.file = file, .most_bytes = {}};
+  if (invocation.has("--max-bytes")) {
+    const std::string most = invocation.value("--max-bytes");
+    bounds.most_bytes = parse_size(most);
+    if (!bounds.most_bytes) {
+      return Exit::refused("--max-bytes " + most + ": must be a size, such as 512MiB");
+    }
+  }
+  if (auto place = check_place(file); !place) return Exit::refused(place.error());
+  const std::string& named = invocation.arguments.front();
+  auto paths = candidates(named);
+  if (!paths) return Exit::refused(paths.error());
+  std::optional<Error> last;
+  for (const fs::path& path : *paths) {
+    auto exported = export_checkpoint(path, bounds);
+    if (!exported) {
+      last = exported.error();
+      if (last->code != Code::kCorrupt || paths->size() == 1) break;
+      std::fprintf(stderr, "forebay: %s; trying the one before it\n", last->message.c_str());
+      continue;
+    }
+    if (invocation.has("--json")) {
+      JsonObject json;
+      json.add("file", file).add("bytes", exported->model.bytes);
+      json.add("parameters", exported->model.parameters).add("checkpoint", path.string());
+      json.add("batches", exported->batches);
+      print_json(json);
+    } else {
+      std::printf("%s: %s of %s, %llu parameters, as of batch %llu\n", file.c_str(),
+                  format_size(exported->model.bytes).c_str(), path.string().c_str(),
+                  static_cast<unsigned long long>(exported->model.parameters),
+                  static_cast<unsigned long long>(exported->batches));
+    }
+    return Exit::done();
+  }
+  return last->code == Code::kUnavailable ? Exit::failed(*last) : Exit::refused(*last);
+}
+
+}  // namespace forebay

@@ -1,0 +1,180 @@
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "tools/command/commands.h"
+#include "tools/command/job_arguments.h"
+#include "tools/job/quantity.h"
+#include "tools/job/text_file.h"
+#include "tools/json_object.h"
+#include "tools/launch/fill.h"
+#include "tools/launch/launch_spec.h"
+#include "tools/launch/write_files.h"
+#include "tools/process/own_path.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kMostWorkers = 100'000;
+
+void say(const std::string& line) { std::fprintf(stderr, "forebay: launch: %s\n", line.c_str()); }
+
+Result<LaunchOptions> options_of(const Invocation& invocation) {
+  LaunchOptions options;
+  options.command = invocation.value("--command", "train");
+  if (options.command != "train" && options.command != "ingest") {
+    return fail(Code::kInvalid, "--command " + options.command + ": must be train or ingest");
+  }
+  const auto workers = parse_count(invocation.value("--workers", "1"));
+  if (!workers || *workers > kMostWorkers) {
+    return fail(Code::kInvalid, "--workers " + invocation.value("--workers") +
+                                    ": must be a whole number from 0 to 100000");
+  }
+  const auto port = parse_count(invocation.value("--port", "0"));
+  if (!port || *port > 65535) {
+    return fail(Code::kInvalid,
+                "--port " + invocation.value("--port") + ": must be a port, from 1 to 65535");
+  }
+  const std::string gpus = invocation.value("--gpus");
+  const auto gpu_count = parse_count(gpus);
+  if (!gpus.empty() && (!gpu_count || *gpu_count > 1024)) {
+    return fail(Code::kInvalid, "--gpus " + gpus + ": must be a whole number of GPUs");
+  }
+  options.workers = *workers;
+  options.port = static_cast<std::uint16_t>(*port);
+  options.gpus = gpu_count && *gpu_count > 0 ? gpus : "";
+  options.out = invocation.value("--out");
+  options.sets = invocation.values("--set");
+  options.image = invocation.value("--image", "REGISTRY/forebay:TAG");
+  options.claim = invocation.value("--claim");
+  return options;
+}
+
+/// What can be started: the files, how, and where what the trainer says goes.
+struct Launch {
+  std::vector<LaunchFile> files;
+  std::string submit;  ///< A shell command whose first line of stdout names what was started.
+  std::string output;
+};
+
+Result<Launch> slurm_launch(const LaunchSpec& spec) {
+  if (spec.keys.empty() && spec.options.workers > 0) {
+    say("without cluster.keys workers on other nodes are refused; forebay keys new makes them");
+  }
+  return Launch{slurm_files(spec), "sbatch --parsable " + shell_word(spec.out + "/job.sbatch"),
+                spec.run_dir + "/logs/slurm-%j.out"};
+}
+
+Result<Launch> ssh_launch(const LaunchSpec& spec) {
+  std::string hosts;
+  if (!spec.options.hosts.empty()) {
+    auto text = read_text_file("host file", spec.options.hosts);
+    if (!text) return pass(text);
+    hosts = std::move(*text);
+  }
+  if (spec.keys.empty() && spec.options.workers > 0) {
+    say("without cluster.keys workers on other hosts are refused; forebay keys new makes them");
+  }
+  const std::string start = "setsid " + shell_word(spec.out + "/start.sh") +
+                            " </dev/null >/dev/null 2>" +
+                            shell_word(spec.run_dir + "/logs/ssh-start.log") + " & echo $!";
+  return Launch{ssh_files(spec, hosts), start, spec.run_dir + "/logs/ssh-trainer.out"};
+}
+
+Result<Launch> k8s_launch(const LaunchSpec& spec) {
+  std::vector<KeyFile> keys;
+  if (spec.keys.empty()) {
+    return fail(Code::kInvalid,
+                "cluster.keys is missing, and pods are reached by addresses beyond loopback: "
+                "forebay keys new keys, then [cluster] keys = \"keys\"");
+  }
+  auto read = read_keys(spec.keys);
+  if (!read) return pass(read);
+  keys = std::move(*read);
+  return Launch{k8s_files(spec, keys),
+                "kubectl apply -k " + shell_word(spec.out) + " >&2 && echo job/" + spec.name,
+                "kubectl logs --follow job/" + spec.name};
+}
+
+Result<Launch> launch_of(const std::string& kind, const LaunchSpec& spec) {
+  if (kind == "slurm") return slurm_launch(spec);
+  if (kind == "ssh") return ssh_launch(spec);
+  if (kind == "k8s") return k8s_launch(spec);
+  return fail(Code::kInvalid, "launch " + kind + ": must be slurm, k8s or ssh");
+}
+
+/// Starts what was written; the id that it goes by.
+Result<std::string> submit(const std::string& command) {
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return fail(Code::kUnavailable, "launch: cannot start a shell");
+  std::array<char, 4096> said{};
+  const std::size_t size = std::fread(said.data(), 1, said.size(), pipe);
+  const int status = ::pclose(pipe);
+  const std::string text(said.data(), size);
+  const std::string id = text.substr(0, text.find_first_of("\n;"));
+  if (status != 0 || id.empty()) {
+    return fail(Code::kUnavailable, "launch: not started; this failed: " + command +
+                                        " (what it wrote is there to edit)");
+  }
+  return id;
+}
+
+Result<LaunchSpec> spec_of(const Invocation& invocation) {
+  auto options = options_of(invocation);
+  if (!options) return pass(options);
+  if (invocation.has("--hosts")) options->hosts = invocation.value("--hosts");
+  Invocation of_job = invocation;
+  of_job.arguments.erase(of_job.arguments.begin());
+  auto job = open_job(of_job);
+  if (!job) return pass(job);
+  auto text = read_text_file("job file", job->path);
+  if (!text) return pass(text);
+  auto forebay = own_path();
+  if (!forebay) return pass(forebay);
+  return launch_spec(*job, std::move(*text), std::move(*forebay), std::move(*options));
+}
+
+Exit report(const Invocation& invocation, const std::vector<std::string>& files, std::string output,
+            const std::string& id) {
+  if (const std::size_t at = output.find("%j"); at != std::string::npos && !id.empty()) {
+    output.replace(at, 2, id);
+  }
+  if (invocation.has("--json")) {
+    JsonObject json;
+    json.add("files", files).add("output", output);
+    if (!id.empty()) json.add("job_id", id);
+    print_json(json);
+    return Exit::done();
+  }
+  for (const std::string& file : files) std::printf("%s\n", file.c_str());
+  if (!id.empty()) std::printf("started %s; its result: %s\n", id.c_str(), output.c_str());
+  return Exit::done();
+}
+
+}  // namespace
+
+Exit run_launch(const Invocation& invocation) {
+  const std::string& kind = invocation.arguments.front();
+  auto spec = spec_of(invocation);
+  if (!spec) return Exit::refused(spec.error());
+  auto launch = launch_of(kind, *spec);
+  if (!launch) return Exit::refused(launch.error());
+  const bool submits = invocation.has("--submit");
+  if (submits && kind == "k8s" && !invocation.has("--image")) {
+    return Exit::refused("launch k8s --submit needs --image, a container image with forebay in it");
+  }
+  std::error_code error;
+  std::filesystem::create_directories(spec->run_dir + "/logs", error);
+  const Edited edited = invocation.has("--force") ? Edited::kReplace : Edited::kRefuse;
+  auto files = write_files(spec->out, launch->files, edited);
+  if (!files) return Exit::refused(files.error());
+  std::string id;
+  if (submits) {
+    auto started = submit(launch->submit);
+    if (!started) return Exit::failed(started.error());
+    id = *started;
+  }
+  return report(invocation, *files, launch->output, id);
+}
+
+}  // namespace forebay

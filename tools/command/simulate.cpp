@@ -1,0 +1,22 @@
+#include "tools/command/commands.h"
+#include "tools/command/modelled_arguments.h"
+#include "tools/json_object.h"
+#include "tools/modelled/simulation.h"
+#include "tools/process/stop_request.h"
+
+namespace forebay {
+
+Exit run_simulate(const Invocation& invocation) {
+  const auto run = read_modelled_run(invocation, usual_seconds);
+  if (!run) return Exit::refused(run.error());
+  const ModelledFigures figures = simulate(run->model, run->allocation, run->seconds, run->seed,
+                                           [] { return StopRequest::requested(); });
+  if (invocation.has("--json")) {
+    print_json(json_of(figures, run->model));
+  } else {
+    print_figures(figures, run->model);
+  }
+  return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
+}
+
+}  // namespace forebay

@@ -1,0 +1,123 @@
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tools/command/commands.h"
+#include "tools/command/job_arguments.h"
+#include "tools/job/quantity.h"
+#include "tools/process/own_path.h"
+#include "tools/process/stop_request.h"
+#include "tools/symmetric/launch_place.h"
+#include "tools/symmetric/meeting.h"
+
+namespace forebay {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchPlace& placement) {
+  const std::string text = invocation.value("--port");
+  if (text.empty()) return port_of(placement);
+  const auto port = parse_count(text);
+  if (!port || *port == 0 || *port > 65535) {
+    return fail(Code::kInvalid, "--port " + text + ": must be a port, from 1 to 65535");
+  }
+  return static_cast<std::uint16_t>(*port);
+}
+
+Words trainer_words(const Invocation& invocation, const JobSpec& job, const LaunchPlace& placement,
+                    std::uint16_t port) {
+  Words words = {invocation.value("--command", "train"), invocation.arguments.front()};
+  if (job.cluster.listen.empty()) {
+    // Taken already by another job of this host: any other, which the address file tells.
+    const bool fixed = invocation.has("--port") || is_free(port);
+    words.emplace_back("--set");
+    words.push_back(std::string("cluster.listen=tcp://") +
+                    (placement.one_host ? "127.0.0.1:" : "0.0.0.0:") +
+                    std::to_string(fixed ? port : 0));
+  }
+  for (const std::string& set : invocation.values("--set")) {
+    words.emplace_back("--set");
+    words.push_back(set);
+  }
+  for (const char* flag : {"--resume", "--restart", "--json"}) {
+    if (invocation.has(flag)) words.emplace_back(flag);
+  }
+  return words;
+}
+
+Words worker_words(const JobSpec& job, const LaunchPlace& placement, const std::string& address) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  Words words = {"worker",
+                 "--join",
+                 address,
+                 "--name",
+                 std::string(host.data()) + "-" + std::to_string(placement.rank),
+                 "--cpus",
+                 std::to_string(job.pipeline.cpus),
+                 "--memory",
+                 std::to_string(job.pipeline.memory_bytes)};
+  if (!job.cluster.keys.empty()) {
+    words.emplace_back("--keys");
+    words.push_back(job.cluster.keys);
+  }
+  return words;
+}
+
+/// Becomes `forebay WORDS`; comes back only when that fails.
+Exit become(Words words) {
+  auto path = own_path();
+  if (!path) return Exit::failed(path.error());
+  words.insert(words.begin(), *path);
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  // The launcher's processes are this job's nodes, not its trainers.
+  ::unsetenv("RANK");
+  ::unsetenv("WORLD_SIZE");
+  ::execv(path->c_str(), arguments.data());
+  return Exit::failed({Code::kUnavailable, *path + ": " + std::strerror(errno)});
+}
+
+Exit join(const JobSpec& job, const LaunchPlace& placement, std::uint16_t port) {
+  MeetingPoint point;
+  point.address_file = job.run.dir + "/address";
+  point.first_host = placement.first_host;
+  point.port = port;
+  point.patience = job.run.stall_fail;
+  auto address = await_head(point, [] { return StopRequest::requested(); });
+  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+  if (!address) return Exit::failed(address.error());
+  return become(worker_words(job, placement, *address));
+}
+
+}  // namespace
+
+Exit run_symmetric(const Invocation& invocation) {
+  const std::string command = invocation.value("--command", "train");
+  if (command != "train" && command != "ingest") {
+    return Exit::refused("--command " + command + ": must be train or ingest");
+  }
+  auto placement = placement_in(variable);
+  if (!placement) return Exit::refused(placement.error());
+  auto port = port_in(invocation, *placement);
+  if (!port) return Exit::refused(port.error());
+  auto job = open_job(invocation);
+  if (!job) return Exit::refused(job.error());
+  if (placement->rank > 0) return join(*job, *placement, *port);
+  return become(trainer_words(invocation, *job, *placement, *port));
+}
+
+}  // namespace forebay

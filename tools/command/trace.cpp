@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "tools/command/commands.h"
+#include "tools/command/run_folder.h"
+#include "tools/job/quantity.h"
+#include "tools/json_object.h"
+#include "tools/run/control_server.h"
+#include "tools/trace/chrome_trace.h"
+#include "tools/trace/history_text.h"
+
+namespace forebay {
+namespace {
+
+using Time = SplitTimes::Time;
+
+/// The last `--seconds`; nothing: all that is remembered.
+Result<std::optional<Time>> time_of(const Invocation& invocation) {
+  const std::string text = invocation.value("--seconds");
+  if (!invocation.has("--seconds")) return std::optional<Time>();
+  const auto time = parse_duration(text);
+  if (!time || *time <= Time(0)) {
+    return fail(Code::kInvalid, "--seconds " + text + ": must be a time, such as 10 or 2m");
+  }
+  return std::optional<Time>(*time);
+}
+
+Status check_out(const std::string& out) {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::path(out).parent_path();
+  const bool writable = folder.empty() || std::filesystem::is_directory(folder, ignored);
+  if (!out.empty() && writable && !std::filesystem::is_directory(out, ignored)) return {};
+  return fail(Code::kInvalid, "--out " + out + ": must be a file in a folder that exists");
+}
+
+/// Whole or not at all.
+Status write_whole(const std::string& path, const std::string& text) {
+  const std::string aside = path + ".new";
+  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  std::error_code problem;
+  if (file) {
+    std::filesystem::rename(aside, path, problem);
+    if (!problem) return {};
+  }
+  std::filesystem::remove(aside, problem);
+  return fail(Code::kUnavailable, "--out " + path + ": cannot be written");
+}
+
+Exit refused_or_failed(const Error& error) {
+  return error.code == Code::kNotFound ? Exit::refused(error) : Exit::failed(error);
+}
+
+}  // namespace
+
+Exit run_trace(const Invocation& invocation) {
+  if (invocation.has("--join")) {
+    return Exit::refused(
+        "--join: the trainer keeps the trace of all nodes; run this on its node, with --dir");
+  }
+  const std::string out = invocation.value("--out", "trace.json");
+  if (auto status = check_out(out); !status) return Exit::refused(status.error());
+  auto time = time_of(invocation);
+  if (!time) return Exit::refused(time.error());
+  auto answer = ask_to_trace(run_folder(invocation));
+  if (!answer) return refused_or_failed(answer.error());
+  auto history = parse_history(*answer);
+  if (!history) return Exit::failed(history.error());
+  std::vector<PastSplit>& splits = history->splits;
+  if (*time) {
+    std::erase_if(splits, [since = history->now - **time](const PastSplit& split) {
+      return split.batch.end < since;
+    });
+  }
+  if (auto status = write_whole(out, chrome_trace(splits)); !status) {
+    return Exit::failed(status.error());
+  }
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("out", out).add("splits", splits.size()));
+  } else {
+    std::printf("%s: %s splits; open it in ui.perfetto.dev or chrome://tracing\n", out.c_str(),
+                format_count(splits.size()).c_str());
+  }
+  return Exit::done();
+}
+
+}  // namespace forebay

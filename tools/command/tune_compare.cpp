@@ -1,0 +1,209 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "tools/command/commands.h"
+#include "tools/compare/compare_json.h"
+#include "tools/compare/compare_progress.h"
+#include "tools/compare/compare_spec.h"
+#include "tools/compare/compare_tables.h"
+#include "tools/compare/emulated_machines.h"
+#include "tools/compare/report.h"
+#include "tools/inspect/text_table.h"
+#include "tools/job/quantity.h"
+#include "tools/process/machine.h"
+#include "tools/process/stop_request.h"
+#include "tuner/compare/simulated_machine.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kMostRows = 120;  // Of pipelines and policies that a terminal is shown.
+constexpr std::uint64_t kMostSeeds = 1000;
+constexpr std::uint64_t kMostDecisions = 100'000;
+
+Result<std::optional<std::uint64_t>> count_of(const Invocation& invocation,
+                                              const std::string& option, std::uint64_t least,
+                                              std::uint64_t most) {
+  if (!invocation.has(option)) return std::optional<std::uint64_t>();
+  const std::string text = invocation.value(option);
+  const auto count = parse_count(text);
+  if (count && *count >= least && *count <= most) return count;
+  return fail(Code::kInvalid, option + " " + text + ": must be a whole number from " +
+                                  std::to_string(least) + " to " + std::to_string(most));
+}
+
+/// Emulated runs take real time and the cores' attention: one after another.
+Status choose_machine(const Invocation& invocation, const Clock& clock,
+                      tuner::ComparisonOptions& options) {
+  const std::string machine = invocation.value("--machine", "simulated");
+  if (machine == "simulated") {
+    options.make_machine = tuner::simulated_machines();
+    options.threads = available_cpus();
+    return {};
+  }
+  if (machine == "emulated") {
+    options.make_machine = emulated_machines(clock, StopRequest::flag());
+    return {};
+  }
+  return fail(Code::kInvalid, "--machine " + machine + ": must be simulated or emulated");
+}
+
+Result<tuner::ComparisonOptions> read_options(const Invocation& invocation, const Clock& clock) {
+  tuner::ComparisonOptions options;
+  auto seeds = count_of(invocation, "--seeds", 1, kMostSeeds);
+  if (!seeds) return pass(seeds);
+  options.seeds = seeds->value_or(3);
+  auto decisions = count_of(invocation, "--decisions", 2, kMostDecisions);
+  if (!decisions) return pass(decisions);
+  options.decisions = *decisions;
+  auto policies = invocation.has("--policies") ? split_policies(invocation.value("--policies"))
+                                               : usual_policies();
+  if (!policies) return pass(policies);
+  options.policies = std::move(*policies);
+  if (auto chosen = choose_machine(invocation, clock, options); !chosen) return pass(chosen);
+  auto pipelines = load_pipelines(invocation.arguments);
+  if (!pipelines) return pass(pipelines);
+  options.pipelines = std::move(*pipelines);
+  options.weights = invocation.value("--weights");
+  options.keep_periods = invocation.has("--report");
+  options.stopped = [] { return StopRequest::requested(); };
+  if (auto checked = tuner::check_comparison(options); !checked) return pass(checked);
+  return options;
+}
+
+ComparisonResult run_comparison(tuner::ComparisonOptions& options, const Clock& clock) {
+  CompareProgress progress(clock, tuner::runs_of(options), ::isatty(STDERR_FILENO) != 0);
+  options.progress = [&progress](std::uint64_t count) { progress.done(count); };
+  ComparisonResult result;
+  result.runs = tuner::compare(options);
+  progress.finish();
+  result.summaries = tuner::summarize(result.runs);
+  result.gaps = tuner::gaps_of(result.runs, options.pipelines, "intune");
+  return result;
+}
+
+/// Real time is long: says how long before it begins.
+void announce(const tuner::ComparisonOptions& options) {
+  double seconds = 0;
+  for (const tuner::PipelineModel& model : options.pipelines) {
+    const std::uint64_t decisions = options.decisions.value_or(tuner::decisions_for(model));
+    seconds += tuner::kPeriodSeconds * static_cast<double>(decisions);
+  }
+  seconds *= static_cast<double>(options.policies.size() * options.seeds);
+  const std::chrono::nanoseconds time(static_cast<std::int64_t>(seconds * 1e9));
+  std::fprintf(stderr, "forebay: emulated in real time, one run after another: %s\n",
+               format_duration(time).c_str());
+}
+
+std::string title_of(const Invocation& invocation, const tuner::ComparisonOptions& options) {
+  const auto some = [](std::size_t count, const std::string& what) {
+    const bool one = count == 1;
+    const std::string more =
+        what.back() == 'y' ? what.substr(0, what.size() - 1) + "ies" : what + "s";
+    return std::to_string(count) + " " + (one ? what : more);
+  };
+  return some(options.policies.size(), "policy") + " on " +
+         some(options.pipelines.size(), "pipeline") + ", " + some(options.seeds, "seed") + ", " +
+         invocation.value("--machine", "simulated");
+}
+
+void print(const Table& table) {
+  if (const std::string text = text_of(table); !text.empty()) std::printf("%s\n", text.c_str());
+}
+
+/// Names the policies whose decisions were not all listened to.
+void print_faults(const ComparisonResult& result) {
+  for (const tuner::PolicySummary& summary : result.summaries) {
+    if (summary.faults == 0) continue;
+    std::printf("%s threw or made no sense in %s decisions, in which it was not listened to\n\n",
+                summary.policy.c_str(), format_count(summary.faults).c_str());
+  }
+}
+
+/// Says it where there was something to compare and nobody is ahead.
+void print_gaps(const ComparisonResult& result) {
+  const bool ran =
+      std::ranges::count(result.summaries, "intune", &tuner::PolicySummary::policy) > 0;
+  if (ran && result.gaps.empty() && result.summaries.size() > 1) {
+    std::printf("intune is behind nobody on any pipeline\n");
+  }
+  print(gap_table(result));
+}
+
+void print(const ComparisonResult& result) {
+  print(summary_table(result));
+  print_faults(result);
+  print(recovery_table(result));
+  const Table pipelines = pipeline_table(result);
+  if (pipelines.rows.size() <= kMostRows) {
+    print(pipelines);
+  } else {
+    std::printf("%zu lines of pipelines and policies: see --report or --json\n\n",
+                pipelines.rows.size());
+  }
+  print_gaps(result);
+}
+
+/// Writes the report and says on stderr where, and what is missing in it.
+Status report(const std::string& folder, const ReportContent& content) {
+  std::fprintf(stderr, "forebay: writing the report; plots take some seconds a pipeline\n");
+  auto notes = write_report(folder, content, StopRequest::flag());
+  if (!notes) return pass(notes);
+  for (const std::string& note : *notes) std::fprintf(stderr, "forebay: %s\n", note.c_str());
+  std::fprintf(stderr, "forebay: report in %s/index.html\n", folder.c_str());
+  return {};
+}
+
+}  // namespace
+
+Exit run_tune_compare(const Invocation& invocation) {
+  const SystemClock clock;
+  auto options = read_options(invocation, clock);
+  if (!options) return Exit::refused(options.error());
+  const std::string folder = invocation.value("--report");
+  if (invocation.has("--report")) {
+    if (auto ready = prepare_report(folder); !ready) return Exit::refused(ready.error());
+  }
+  if (invocation.value("--machine") == "emulated") announce(*options);
+  const ComparisonResult result = run_comparison(*options, clock);
+  const std::uint64_t wanted = tuner::runs_of(*options);
+  if (result.runs.size() < wanted) {
+    std::fprintf(stderr, "forebay: stopped after %s of %s runs\n",
+                 format_count(result.runs.size()).c_str(), format_count(wanted).c_str());
+  }
+  if (invocation.has("--report")) {
+    const ReportContent content{result, options->pipelines, title_of(invocation, *options)};
+    if (auto written = report(folder, content); !written) return Exit::failed(written.error());
+  }
+  if (invocation.has("--json")) {
+    print_json(json_of(result));
+  } else {
+    print(result);
+  }
+  return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
+}
+
+Exit print_policies(const Invocation& invocation) {
+  std::vector<JsonObject> list;
+  std::vector<std::vector<std::string>> rows = {{"policy", "does", "follows", "when compared"}};
+  for (const tuner::PolicyInfo& info : tuner::policies()) {
+    rows.push_back({std::string(info.name), std::string(info.summary), std::string(info.source),
+                    info.guarded_when_modelled ? "guarded" : "without the guard"});
+    list.push_back(JsonObject()
+                       .add("name", info.name)
+                       .add("summary", info.summary)
+                       .add("source", info.source)
+                       .add("guarded_when_modelled", info.guarded_when_modelled));
+  }
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("policies", list));
+    return Exit::done();
+  }
+  for (const std::string& line : align_columns(rows)) std::printf("%s\n", line.c_str());
+  return Exit::done();
+}
+
+}  // namespace forebay

@@ -1,0 +1,52 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tools/command/commands.h"
+#include "tools/command/job_arguments.h"
+#include "tools/command/tune_log.h"
+#include "tools/job/job_edit.h"
+#include "tools/json_object.h"
+#include "tools/run/decision_words.h"
+
+namespace forebay {
+namespace {
+
+Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
+                           const tuner::Layout& layout) {
+  for (std::size_t i = 0; i < layout.stages.size(); ++i) {
+    auto edited = with_value(text, "pipeline.allocation", layout.stages[i].name,
+                             std::to_string(allocation.actors[i]));
+    if (!edited) return edited;
+    text = std::move(*edited);
+  }
+  return with_value(text, "tuner", "mode", "\"off\"");
+}
+
+}  // namespace
+
+Exit run_tune_freeze(const Invocation& invocation) {
+  const std::string& path = invocation.arguments.front();
+  auto job = open_job(invocation);
+  if (!job) return Exit::refused(job.error());
+  auto log = open_log(invocation.value("--log", job->run.dir));
+  if (!log) return Exit::refused(log.error());
+  if (log->decisions.empty()) return Exit::refused("the log holds no decision to freeze");
+  const tuner::Allocation& last = log->decisions.back().applied;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto edited = frozen(text, last, log->header.layout);
+  if (!edited) return Exit::refused(path + ": " + edited.error().message);
+  if (auto status = replace_file(path, *edited); !status) return Exit::failed(status.error());
+  const std::string words = words_of(last, log->header.layout);
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("job", path).add("allocation", words));
+  } else {
+    std::printf("%s: pipeline.allocation is %s now, tuner.mode is off\n", path.c_str(),
+                words.substr(0, words.rfind(", prefetch")).c_str());
+  }
+  return Exit::done();
+}
+
+}  // namespace forebay

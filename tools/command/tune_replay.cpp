@@ -1,0 +1,104 @@
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#include "tools/command/commands.h"
+#include "tools/command/tune_log.h"
+#include "tools/json_object.h"
+#include "tools/run/decision_words.h"
+#include "tuner/policy/policies.h"
+
+namespace forebay {
+namespace {
+
+using tuner::Decision;
+using tuner::Proposal;
+
+/// A decision that the policy would now take otherwise.
+struct Difference {
+  const Decision* logged;
+  std::string now;
+};
+
+Result<std::unique_ptr<tuner::Policy>> policy_of(const tuner::LogHeader& header) {
+  tuner::PolicyContext context;
+  context.layout = header.layout;
+  context.limits = header.limits;
+  context.seed = header.seed;
+  context.fixed = header.start;
+  context.weights = header.weights;
+  context.reward = tuner::reward_mode(header.reward);
+  auto policy = tuner::make_policy(header.policy, context);
+  if (policy && !header.restored.empty() && !(*policy)->restore(header.restored)) {
+    return fail(Code::kInvalid, "policy " + header.policy +
+                                    " does not take the experience it had at the log's start");
+  }
+  return policy;
+}
+
+std::string words_of(const Proposal& proposal, const tuner::Layout& layout) {
+  std::array<char, 48> expected{};
+  std::snprintf(expected.data(), expected.size(), " for %.6g splits/s",
+                proposal.expected_splits_per_second);
+  return forebay::words_of(proposal.allocation, layout) + expected.data();
+}
+
+bool same(const Proposal& a, const Proposal& b) {
+  const double x = a.expected_splits_per_second;
+  const double y = b.expected_splits_per_second;
+  return a.allocation == b.allocation && (x == y || (std::isnan(x) && std::isnan(y)));
+}
+
+std::vector<Difference> replay(const tuner::DecisionLog& log, tuner::Policy& policy) {
+  std::vector<Difference> differences;
+  for (const Decision& decision : log.decisions) {
+    const bool listened_to = decision.fault.empty();
+    try {
+      const Proposal now = policy.decide(decision.seen);
+      if (listened_to && !same(now, decision.proposal)) {
+        differences.push_back({&decision, words_of(now, log.header.layout)});
+      }
+    } catch (const std::exception& thrown) {
+      if (listened_to) differences.push_back({&decision, std::string("fails: ") + thrown.what()});
+    }
+  }
+  return differences;
+}
+
+}  // namespace
+
+Exit run_tune_replay(const Invocation& invocation) {
+  const auto& given = invocation.arguments;
+  auto log = open_log(given.empty() ? "." : given.front());
+  if (!log) return Exit::refused(log.error());
+  auto policy = policy_of(log->header);
+  if (!policy) return Exit::refused(policy.error());
+  const auto differences = replay(*log, **policy);
+  if (invocation.has("--json")) {
+    std::vector<JsonObject> list;
+    list.reserve(differences.size());
+    for (const Difference& difference : differences) {
+      list.push_back(JsonObject()
+                         .add("number", difference.logged->number)
+                         .add("logged", words_of(difference.logged->proposal, log->header.layout))
+                         .add("now", difference.now));
+    }
+    print_json(JsonObject()
+                   .add("policy", log->header.policy)
+                   .add("decisions", log->decisions.size())
+                   .add("differences", list));
+    return Exit::done();
+  }
+  for (const Difference& difference : differences) {
+    std::printf(
+        "%4llu logged %s; now %s\n", static_cast<unsigned long long>(difference.logged->number),
+        words_of(difference.logged->proposal, log->header.layout).c_str(), difference.now.c_str());
+  }
+  std::printf("%s would decide otherwise %zu times in %zu\n", log->header.policy.c_str(),
+              differences.size(), log->decisions.size());
+  return Exit::done();
+}
+
+}  // namespace forebay

@@ -1,0 +1,72 @@
+#include <cstdio>
+
+#include "tools/command/commands.h"
+#include "tools/command/tune_log.h"
+#include "tools/json_object.h"
+#include "tools/run/decision_words.h"
+
+namespace forebay {
+namespace {
+
+using tuner::Decision;
+using tuner::Layout;
+
+JsonObject counts(const tuner::Allocation& allocation, const Layout& layout) {
+  JsonObject object;
+  for (std::size_t i = 0; i < allocation.actors.size() && i < layout.stages.size(); ++i) {
+    object.add(layout.stages[i].name, allocation.actors[i]);
+  }
+  return object.add("prefetch", allocation.prefetch);
+}
+
+JsonObject json_of(const Decision& decision, const Layout& layout) {
+  return JsonObject()
+      .add("number", decision.number)
+      .add("at_seconds", decision.seen.at_seconds)
+      .add("policy", decision.policy)
+      .add("splits_per_second", decision.measured)
+      .add("rows_per_second", decision.measured * static_cast<double>(layout.rows_per_split))
+      .add("expected_splits_per_second", decision.expected_before)
+      .add("proposed", counts(decision.proposal.allocation, layout))
+      .add("applied", counts(decision.applied, layout))
+      .add("reason", decision.proposal.reason)
+      .add("guarded", decision.guarded)
+      .add("fault", decision.fault)
+      .add("memory_bytes", decision.seen.memory_bytes)
+      .add("decide_seconds", decision.decide_seconds);
+}
+
+void print(const Decision& decision, const Layout& layout) {
+  std::printf("%4llu %8.1f s %9.1f splits/s", static_cast<unsigned long long>(decision.number),
+              decision.seen.at_seconds, decision.measured);
+  if (decision.expected_before > 0) std::printf(" (expected %.1f)", decision.expected_before);
+  std::printf("  %s\n", words_of(decision, layout).c_str());
+  for (const std::string& change : decision.guarded)
+    std::printf("     guard: %s\n", change.c_str());
+  if (!decision.fault.empty()) std::printf("     fault: %s\n", decision.fault.c_str());
+}
+
+}  // namespace
+
+Exit run_tune_show(const Invocation& invocation) {
+  const auto& given = invocation.arguments;
+  auto log = open_log(given.empty() ? "." : given.front());
+  if (!log) return Exit::refused(log.error());
+  const Layout& layout = log->header.layout;
+  if (invocation.has("--json")) {
+    std::vector<JsonObject> decisions;
+    for (const Decision& decision : log->decisions) decisions.push_back(json_of(decision, layout));
+    print_json(JsonObject()
+                   .add("policy", log->header.policy)
+                   .add("start", counts(log->header.start, layout))
+                   .add("decisions", decisions));
+    return Exit::done();
+  }
+  std::printf("%s, a run of %s on %.1f CPUs, from %s\n", log->header.policy.c_str(),
+              log->header.command.c_str(), log->header.limits.cpus,
+              words_of(log->header.start, layout).c_str());
+  for (const Decision& decision : log->decisions) print(decision, layout);
+  return Exit::done();
+}
+
+}  // namespace forebay

@@ -1,0 +1,106 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "tools/cluster/this_node.h"
+#include "tools/cluster/worker_end.h"
+#include "tools/command/commands.h"
+#include "tools/job/quantity.h"
+#include "tools/json_object.h"
+#include "tools/process/cpu_limit.h"
+#include "tools/process/machine.h"
+#include "tools/process/stop_request.h"
+
+namespace forebay {
+namespace {
+
+void say(const std::string& line) { std::fprintf(stderr, "forebay: worker: %s\n", line.c_str()); }
+
+Status read_data_roots(const Invocation& invocation, WorkerPlace& place) {
+  for (const std::string& root : invocation.values("--data-root")) {
+    const std::size_t equals = root.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == root.size()) {
+      return fail(Code::kInvalid, "--data-root " + root + ": must be FROM=TO, two folders");
+    }
+    place.data_roots.emplace_back(root.substr(0, equals), root.substr(equals + 1));
+  }
+  return {};
+}
+
+Result<WorkerPlace> place_of(const Invocation& invocation) {
+  WorkerPlace place;
+  const std::string cpus = invocation.value("--cpus");
+  const auto count = parse_count(cpus);
+  if (!cpus.empty() && (!count || *count < 1 || *count > 4096)) {
+    return fail(Code::kInvalid, "--cpus " + cpus + ": must be a whole number from 1 to 4096");
+  }
+  place.cpus = count ? static_cast<int>(*count) : available_cpus();
+  const std::string memory = invocation.value("--memory");
+  const auto bytes = parse_size(memory);
+  if (!memory.empty() && (!bytes || *bytes == 0)) {
+    return fail(Code::kInvalid, "--memory " + memory + ": must be a size, such as 2GiB");
+  }
+  place.memory_bytes = bytes ? *bytes : available_memory() / 2;
+  place.name =
+      invocation.value("--name", host_name() + "-" + std::to_string(static_cast<long>(::getpid())));
+  if (place.name.find('/') != std::string::npos || place.name == "local") {
+    return fail(Code::kInvalid, "--name " + place.name + ": must be without / and not \"local\"");
+  }
+  place.dir = invocation.value("--dir");
+  place.announce = say;
+  if (auto status = read_data_roots(invocation, place); !status) return pass(status);
+  return place;
+}
+
+Result<WorkerEnd::Options> options_of(const Invocation& invocation) {
+  WorkerEnd::Options options;
+  options.join = invocation.value("--join");
+  if (options.join.empty()) {
+    return fail(Code::kInvalid,
+                "--join is missing: the address that the trainer or head prints, such as "
+                "--join 10.0.0.1:29400");
+  }
+  auto place = place_of(invocation);
+  if (!place) return pass(place);
+  options.place = std::move(*place);
+  options.keys = invocation.value("--keys");
+  options.say = say;
+  for (const auto& [name, into] :
+       {std::pair{"--grace", &options.grace}, std::pair{"--patience", &options.patience}}) {
+    const std::string text = invocation.value(name);
+    if (text.empty()) continue;
+    const auto time = parse_duration(text);
+    if (!time) {
+      return fail(Code::kInvalid, std::string(name) + " " + text + ": must be a time, such as 30s");
+    }
+    *into = *time;
+  }
+  return options;
+}
+
+}  // namespace
+
+Exit run_worker(const Invocation& invocation) {
+  auto options = options_of(invocation);
+  if (!options) return Exit::refused(options.error());
+  const CpuLimit cpus;
+  if (auto status = cpus.set(options->place.cpus); !status) return Exit::refused(status.error());
+  const std::string name = options->place.name;
+  auto worker = WorkerEnd::open(std::move(*options));
+  if (!worker) return Exit::refused(worker.error());
+  auto outcome = (*worker)->run([] { return StopRequest::requested(); });
+  if (!outcome) return Exit::failed(outcome.error());
+  if (invocation.has("--json")) {
+    print_json(JsonObject()
+                   .add("name", name)
+                   .add("job", outcome->job)
+                   .add("splits", outcome->splits)
+                   .add("seconds", outcome->seconds));
+  } else {
+    say("made " + format_count(outcome->splits) + " splits");
+  }
+  return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
+}
+
+}  // namespace forebay

@@ -1,0 +1,44 @@
+#include "tools/doctor/finding.h"
+
+#include <algorithm>
+
+namespace forebay {
+namespace {
+
+const char* word_of(Finding::Verdict verdict) {
+  switch (verdict) {
+    case Finding::Verdict::kOk:
+      return "ok";
+    case Finding::Verdict::kWarn:
+      return "warn";
+    case Finding::Verdict::kBad:
+      return "bad";
+  }
+  return "";
+}
+
+std::string message_of(const Finding& check) {
+  return check.advice.empty() ? check.what : check.what + " — " + check.advice;
+}
+
+}  // namespace
+
+std::string to_line(const Finding& check) {
+  std::string line = word_of(check.verdict);
+  line.resize(6, ' ');
+  return line + check.name + ": " + message_of(check);
+}
+
+JsonObject to_json(const Finding& check) {
+  return JsonObject()
+      .add("name", check.name)
+      .add("status", word_of(check.verdict))
+      .add("message", message_of(check));
+}
+
+std::size_t count_bad(const std::vector<Finding>& checks) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      checks, [](const Finding& check) { return check.verdict == Finding::Verdict::kBad; }));
+}
+
+}  // namespace forebay

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "tools/json_object.h"
+#include "tools/metrics/run_figures.h"
+
+namespace forebay {
+
+/// A run at one moment as `forebay status --json` gives it: sums since its start, from which a
+/// second look tells rates.
+JsonObject status_of(const RunFigures& figures);
+
+/// The same of a cluster, as its head sees it: nodes, leases, what is wrong.
+JsonObject status_of(const scheduler::ClusterStatus& cluster);
+
+}  // namespace forebay

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Makes build/python-tools, a virtual environment with what tests need from PyPI: kubernetes-validate,
+# which carries the schemas of the Kubernetes API, and tensorboard, which reads what a run logs. Can be
+# run again at any time. Prints its python.
+# usage: tools/python_tools.sh
+set -eu
+cd "$(dirname "$0")/.."
+place=$PWD/build/python-tools
+wanted="kubernetes-validate==1.37.0 tensorboard==2.21.0"
+if [ "$(cat "$place/installed" 2>/dev/null)" != "$wanted" ]; then
+  mkdir -p build
+  rm -rf "$place"
+  python3 -m venv "$place" >&2
+  "$place/bin/python" -m pip install --quiet --disable-pip-version-check $wanted >&2
+  echo "$wanted" >"$place/installed"
+fi
+echo "$place/bin/python"

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trainer/snapshot.h"
+
+namespace forebay {
+
+/// The states of all ranks as that of one model: the dense part is rank 0's, as all have the same;
+/// each table is its owner's, or those parts of it that ranks have, one after the other. The
+/// tensors stand in one order whatever the number of ranks: by part, the dense ones, then the
+/// tables by number.
+class MergedState final : public StateSource {
+ public:
+  explicit MergedState(std::vector<std::unique_ptr<StateSource>> ranks);
+
+  const std::vector<StateTensor>& tensors() const override { return tensors_; }
+  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
+  /// Of rank 0's.
+  Status link_files(const std::string& folder) override;
+
+ private:
+  /// Rows of a tensor, from `first` on, as a rank has them.
+  struct Piece {
+    std::int64_t first = 0;
+    std::size_t rank = 0;
+    std::size_t index = 0;
+  };
+  void add(const StateTensor& tensor, const Piece& piece);
+
+  const std::vector<std::unique_ptr<StateSource>> ranks_;
+  std::vector<StateTensor> tensors_;
+  std::vector<std::vector<Piece>> pieces_;  // by first row
+};
+
+/// Those tensors of a state, or rows of them, that a rank's model has, in the state's order.
+class PartOfState final : public StateSource {
+ public:
+  /// `whole` outlives it. What `wanted` has and it has not is left out: the model says so.
+  PartOfState(StateSource& whole, const std::vector<StateTensor>& wanted);
+
+  const std::vector<StateTensor>& tensors() const override { return tensors_; }
+  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
+    return whole_.read(places_[index].index, places_[index].offset + offset, to);
+  }
+  Status link_files(const std::string& folder) override { return whole_.link_files(folder); }
+
+ private:
+  struct Place {
+    std::size_t index = 0;
+    std::uint64_t offset = 0;
+  };
+
+  StateSource& whole_;
+  std::vector<StateTensor> tensors_;
+  std::vector<Place> places_;
+};
+
+}  // namespace forebay

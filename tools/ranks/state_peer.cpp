@@ -1,0 +1,99 @@
+#include "tools/ranks/state_peer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{4} << 20;
+
+StateBytes bytes_of(StateSource& source, const ReadState& read) {
+  const auto& tensors = source.tensors();
+  if (read.index >= tensors.size() || read.bytes > kPiece ||
+      read.offset > tensors[read.index].bytes() ||
+      read.bytes > tensors[read.index].bytes() - read.offset) {
+    return {.read = fail(Code::kInvalid, "bytes that no tensor has"), .frames = {}};
+  }
+  auto bytes = std::make_shared<std::vector<std::byte>>(read.bytes);
+  StateBytes answer;
+  answer.read = source.read(read.index, read.offset, *bytes);
+  answer.frames = {Frame(bytes, bytes->data(), bytes->size())};
+  return answer;
+}
+
+}  // namespace
+
+StatePeer::StatePeer(std::string what, Send send, std::chrono::nanoseconds timeout)
+    : what_(std::move(what)), send_(std::move(send)), timeout_(timeout) {}
+
+void StatePeer::serve(std::unique_ptr<StateSource> source) {
+  asked_.change([](Asked& asked) { asked.over = true; });
+  if (server_.joinable()) server_.join();
+  asked_.change([](Asked& asked) { asked = {}; });
+  if (source == nullptr) return;
+  server_ = std::thread([this, served = std::move(source)] { answer(*served); });
+}
+
+Status StatePeer::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const auto piece = to.first(std::min(to.size(), kPiece));
+    if (auto status = read_piece(index, offset, piece); !status) return status;
+    offset += piece.size();
+    to = to.subspan(piece.size());
+  }
+  return {};
+}
+
+Status StatePeer::read_piece(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
+  mail_.change([](Mail& mail) { mail.answer.reset(); });
+  if (auto status = send_(ReadState{index, offset, to.size()}); !status) return status;
+  Mail got;
+  const bool came = mail_.wait(
+      timeout_, [](const Mail& mail) { return mail.answer || !mail.lost.empty(); },
+      [&](Mail& mail) { got = std::exchange(mail, Mail{.answer = {}, .lost = mail.lost}); });
+  if (!came) return fail(Code::kTimeout, what_ + " does not give its state");
+  if (!got.answer) return fail(Code::kUnavailable, what_ + " was lost: " + got.lost);
+  if (!got.answer->read) return std::move(got.answer->read);
+  if (got.answer->frames.size() != 1 || got.answer->frames[0].size() != to.size()) {
+    return fail(Code::kCorrupt, what_ + " gave other bytes of its state than were asked for");
+  }
+  std::memcpy(to.data(), got.answer->frames[0].data(), to.size());
+  return {};
+}
+
+void StatePeer::drop() { static_cast<void>(send_(DropState{})); }
+
+void StatePeer::answer(StateSource& source) {
+  const auto ready = [](const Asked& asked) { return asked.over || !asked.reads.empty(); };
+  for (;;) {
+    std::optional<ReadState> next;
+    const bool came = asked_.wait(std::chrono::hours(1), ready, [&](Asked& asked) {
+      if (asked.over) return;
+      next = asked.reads.front();
+      asked.reads.pop_front();
+    });
+    if (!came) continue;
+    if (!next) return;
+    static_cast<void>(send_(bytes_of(source, *next)));
+  }
+}
+
+void StatePeer::on(const ReadState& read) {
+  asked_.change([&](Asked& asked) { asked.reads.push_back(read); });
+}
+
+void StatePeer::on(const DropState&) {
+  asked_.change([](Asked& asked) { asked.over = true; });
+}
+
+void StatePeer::on(StateBytes bytes) {
+  mail_.change([&](Mail& mail) { mail.answer = std::move(bytes); });
+}
+
+void StatePeer::lose(const std::string& why) {
+  mail_.change([&](Mail& mail) { mail.lost = why.empty() ? "gone" : why; });
+}
+
+}  // namespace forebay

@@ -1,0 +1,70 @@
+#include "tools/run/kept_policy.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/data/digest.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::string_view kKind = "forebay-experience 1 ";
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
+constexpr int kBetweenKeeping = 32;
+
+std::string head_of(const std::string& experience) {
+  return std::string(kKind) + Digest::of(experience.data(), experience.size()).hex() + '\n';
+}
+
+}  // namespace
+
+Result<std::string> ExperienceFile::read() const {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path_, error);
+  if (error) return fail(Code::kNotFound, path_ + ": " + error.message());
+  const auto damaged = [this] { return fail(Code::kCorrupt, path_ + " is damaged"); };
+  if (size > kMostBytes) return damaged();
+  std::ifstream file(path_, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t end = text.find('\n');
+  if (end == std::string::npos) return damaged();
+  std::string experience = text.substr(end + 1);
+  if (text.substr(0, end + 1) != head_of(experience)) return damaged();
+  return experience;
+}
+
+Status ExperienceFile::write(const std::string& experience) const {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  const std::string aside = path_ + ".new";
+  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
+  file << head_of(experience) << experience;
+  file.close();
+  if (!file) return fail(Code::kUnavailable, aside + ": " + std::strerror(errno));
+  std::filesystem::rename(aside, path_, error);
+  if (error) return fail(Code::kUnavailable, path_ + ": " + error.message());
+  return {};
+}
+
+KeptPolicy::~KeptPolicy() { keep(); }
+
+tuner::Proposal KeptPolicy::decide(const tuner::Observation& seen) {
+  tuner::Proposal proposal = policy_->decide(seen);
+  if (++decisions_ % kBetweenKeeping == 0) keep();
+  return proposal;
+}
+
+void KeptPolicy::keep() noexcept {
+  if (decisions_ == 0) return;
+  try {
+    const std::string experience = policy_->experience();
+    if (!experience.empty()) static_cast<void>(file_.write(experience));
+  } catch (...) {  // NOLINT: whatever a policy throws, the job goes on.
+  }
+}
+
+}  // namespace forebay

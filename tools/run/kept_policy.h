@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/result.h"
+#include "tuner/policy.h"
+
+namespace forebay {
+
+/// Where the experience of a policy with a job is kept between runs: a small file, written aside
+/// and renamed, with a digest of what it holds.
+class ExperienceFile {
+ public:
+  explicit ExperienceFile(std::string path) : path_(std::move(path)) {}
+
+  /// kNotFound when there is none; kCorrupt when it is not as it was written.
+  Result<std::string> read() const;
+  Status write(const std::string& experience) const;
+
+ private:
+  std::string path_;
+};
+
+/// A policy that keeps its experience: as it was some decisions ago, and at its end. What cannot be
+/// kept is let go; no job fails for it.
+class KeptPolicy final : public tuner::Policy {
+ public:
+  KeptPolicy(std::unique_ptr<tuner::Policy> policy, ExperienceFile file)
+      : policy_(std::move(policy)), file_(std::move(file)) {}
+  ~KeptPolicy() override;
+  KeptPolicy(const KeptPolicy&) = delete;
+  KeptPolicy& operator=(const KeptPolicy&) = delete;
+
+  std::string_view name() const override { return policy_->name(); }
+  tuner::Proposal decide(const tuner::Observation& seen) override;
+  std::string experience() const override { return policy_->experience(); }
+  bool restore(std::string_view experience) override { return policy_->restore(experience); }
+
+ private:
+  void keep() noexcept;
+
+  const std::unique_ptr<tuner::Policy> policy_;
+  const ExperienceFile file_;
+  int decisions_ = 0;
+};
+
+}  // namespace forebay

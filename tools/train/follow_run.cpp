@@ -1,0 +1,78 @@
+#include "tools/train/follow_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "tools/process/cpu_limit.h"
+#include "tools/process/memory_use.h"
+#include "tools/process/stop_request.h"
+#include "tools/ranks/follow.h"
+#include "tools/ranks/rank_meeting.h"
+#include "tools/run/run_screen.h"
+#include "tools/train/trained_model.h"
+
+namespace forebay {
+namespace {
+
+/// Of the limit, as rank 0 has it of its pipeline.
+Status fits(const JobSpec& job, std::uint64_t bytes) {
+  const std::uint64_t limit = job.pipeline.memory_bytes;
+  if (bytes <= limit) return {};
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+  return fail(Code::kOverloaded,
+              "this rank's part of the model needs " + std::to_string(bytes / kMiB + 1) +
+                  " MiB, and pipeline.memory is " + std::to_string(limit / kMiB) + " MiB");
+}
+
+Result<std::unique_ptr<Model>> make_part(const JobSpec& job, RankFollower& leader,
+                                         Collective& ranks) {
+  auto trained = make_trained_model(
+      job, leader.schema(), &ranks, [&](std::uint64_t bytes) { return fits(job, bytes); }, 0);
+  if (!trained) return pass(trained);
+  return std::move(trained->model);
+}
+
+Exit follow_to_the_end(const JobSpec& job, RankFollower& leader, Collective& ranks, int rank) {
+  if (auto status = leader.wait_for_welcome(); !status) return Exit::refused(status.error());
+  auto model = make_part(job, leader, ranks);
+  leader.ready(model ? Status{} : Status(fail(model.error().code, model.error().message)));
+  if (!model) return Exit::refused(model.error());
+  auto done = follow(leader, **model);
+  if (!done) {
+    leader.close();
+    return leave(Exit::failed(done.error()));
+  }
+  std::fprintf(stderr, "forebay: rank %d trained on %llu rows of %llu batches\n", rank,
+               static_cast<unsigned long long>(done->rows),
+               static_cast<unsigned long long>(done->batches));
+  leader.close();
+  const int signal = std::max(done->signal, StopRequest::signal());
+  return signal == 0 ? Exit::done() : leave(Exit::stopped(signal));
+}
+
+}  // namespace
+
+Exit run_following(JobSpec job, const RankEnvironment& ranks) {
+  if (job.trainer.threads == 0) job.trainer.threads = std::max(job.pipeline.cpus - 1, 1);
+  if (auto status = check_ranks(job, ranks); !status) return Exit::refused(status.error());
+  const CpuLimit cpus(ranks.local_rank);
+  if (auto status = cpus.set(job.pipeline.cpus); !status) return Exit::refused(status.error());
+  auto met = meet_ranks(job, ranks, "");
+  if (!met) return Exit::refused(met.error());
+  const SystemClock clock;
+  auto leader = RankFollower::open({.rank = ranks.rank,
+                                    .size = ranks.size,
+                                    .group = ranks.group,
+                                    .keys = job.cluster.keys,
+                                    .address = met->address,
+                                    .batch_size = job.order.batch_size,
+                                    .timeout = job.trainer.rank_timeout,
+                                    .stop_signal = StopRequest::signal},
+                                   clock);
+  if (!leader) return Exit::refused(leader.error());
+  (*leader)->breaks(*met->ranks);
+  return follow_to_the_end(job, **leader, *met->ranks, ranks.rank);
+}
+
+}  // namespace forebay

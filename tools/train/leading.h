@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "tools/job/job_spec.h"
+#include "tools/ranks/leading_model.h"
+#include "tools/ranks/rank_environment.h"
+#include "tools/ranks/rank_leader.h"
+#include "trainer/checkpoint.h"
+#include "trainer/collective.h"
+#include "trainer/model.h"
+
+namespace forebay {
+
+/// Rank 0's part in a training run of several ranks; nothing is there when it trains alone.
+///
+/// Owns the collective and the leader. open() before the job is opened, in the order of the calls
+/// below. Belongs to the model's thread.
+class Leading {
+ public:
+  /// Meets the other ranks. Refuses, on every rank, those that do not fit together.
+  static Result<Leading> open(const JobSpec& job, const std::optional<RankEnvironment>& ranks);
+
+  bool alone() const { return leader_ == nullptr; }
+  /// Null when alone.
+  Collective* ranks() const { return ranks_.get(); }
+  /// Tells the others what batches are like.
+  Status welcome(const Schema& schema);
+  /// The model of all ranks, of rank 0's.
+  std::unique_ptr<Model> lead(std::unique_ptr<Model> own);
+  Status wait_until_ready() { return alone() ? Status{} : leader_->wait_until_ready(); }
+  /// The model is about to go on from this one.
+  void goes_on_from(const Checkpoint& checkpoint);
+  /// Of slices that wait, where a batch has so many rows.
+  std::uint64_t slice_bytes(const JobSpec& job, const Schema& schema) const;
+  /// What the model of rank 0 trains on.
+  BatchSource& dealt(BatchSource& batches);
+  /// The run is over. Before the process ends, however it ends.
+  void end(const Status& how);
+
+ private:
+  Leading() = default;
+
+  std::unique_ptr<SystemClock> clock_;
+  std::unique_ptr<Collective> ranks_;
+  std::unique_ptr<RankLeader> leader_;
+  LeadingModel* model_ = nullptr;  // who asked for it owns it
+};
+
+}  // namespace forebay

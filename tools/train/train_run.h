@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+#include "tools/cluster/trainer_end.h"
+#include "tools/command/command.h"
+#include "tools/job/job_spec.h"
+#include "tools/process/cpu_limit.h"
+#include "tools/ranks/rank_environment.h"
+#include "tools/run/job_run.h"
+#include "tools/run/run_screen.h"
+#include "tools/run/tuning.h"
+#include "tools/train/checkpointing.h"
+#include "tools/train/evaluating.h"
+#include "tools/train/leading.h"
+#include "tools/train/model_threads.h"
+#include "tools/train/train_log.h"
+#include "tools/train/train_report.h"
+#include "tools/train/trained_model.h"
+#include "trainer/train_loop.h"
+
+namespace forebay {
+
+/// One training run, from its job to its outcome.
+///
+/// Owns the pipeline, the model and what keeps and judges it. run() is called once, on the thread
+/// that becomes the model's. What is refused is refused before anything was started or removed.
+class TrainRun {
+ public:
+  struct Options {
+    Checkpointing::Begin begin = Checkpointing::Begin::kFresh;
+    TrainReport::As report = TrainReport::As::kText;
+    std::optional<RankEnvironment> ranks = {};  ///< As rank 0 of several; absent: alone.
+  };
+
+  TrainRun(JobSpec job, Options options);
+
+  Exit run();
+
+ private:
+  Status prepare();
+  Status make_model();
+  Status resume();
+  Status begin_again();
+  Status start();
+  Result<TrainProgress> train(RunScreen& screen, Tuning& tuning);
+  /// Evaluates when it is time.
+  Status evaluate_after(const Position& position, RunScreen& screen);
+  void log_step(const TrainProgress& progress, RunScreen& screen);
+  TrainState state_at(const TrainProgress& progress) const;
+  Result<bool> save(const TrainProgress& progress);
+  void end_saving(bool trained);
+  Exit finish(const TrainProgress& progress, const RunScreen& screen, const Tuning& tuning);
+
+  JobSpec job_;
+  const Options options_;
+  TrainedModel trained_;  // goes last: the pipeline's threads tell it of batches
+  std::unique_ptr<JobRun> run_;
+  std::unique_ptr<TrainerEnd> cluster_;  // absent when the job has none; goes before the run
+  std::optional<Leading> leading_;
+  std::optional<Evaluating> evaluating_;
+  std::optional<Checkpointing> checkpoints_;
+  const int threads_asked_;  // the job file's
+  std::optional<ModelThreads> threads_;
+  std::optional<TrainLog> log_;
+  LossWindow losses_;                          // of the run that is resumed
+  std::string log_kept_;                       // likewise: TrainLog::kept
+  std::chrono::nanoseconds paused_before_{0};  // before the first step
+  TrainProgress reached_;
+  std::optional<Saver::Ended> saved_;  // absent when the job keeps no checkpoints
+};
+
+}  // namespace forebay

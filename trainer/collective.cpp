@@ -1,0 +1,91 @@
+#include "trainer/collective.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "core/base/check.h"
+
+namespace forebay {
+namespace {
+
+class Done final : public Collective::Pending {
+ public:
+  Status wait() override { return {}; }
+};
+
+class SingleCollective final : public Collective {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  Handle start_all_reduce(std::span<float>) override { return std::make_unique<Done>(); }
+  Handle start_all_to_all(const Exchange& exchange) override {
+    FOREBAY_CHECK(exchange.send.size() == exchange.receive.size());
+    std::ranges::copy(exchange.send, exchange.receive.begin());
+    return std::make_unique<Done>();
+  }
+  Status broadcast(std::span<std::byte>, int) override { return {}; }
+  void abandon(const std::string&) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> single_collective() { return std::make_unique<SingleCollective>(); }
+
+Status barrier(Collective& collective) {
+  float nothing = 0;
+  return collective.start_all_reduce({&nothing, 1})->wait();
+}
+
+Result<double> sum_over_ranks(Collective& collective, double value) {
+  const auto ranks = static_cast<std::size_t>(collective.size());
+  std::vector<double> sent(ranks, value);
+  std::vector<double> values(ranks);
+  const std::vector<std::size_t> each(ranks, sizeof(double));
+  auto told = collective
+                  .start_all_to_all({std::as_bytes(std::span(sent)), each,
+                                     std::as_writable_bytes(std::span(values)), each})
+                  ->wait();
+  if (!told) return pass(told);
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+Result<std::vector<std::string>> all_gather(Collective& collective, const std::string& text,
+                                            std::size_t most) {
+  const auto ranks = static_cast<std::size_t>(collective.size());
+  const std::uint64_t own = text.size();
+  std::vector<std::uint64_t> sent(ranks, own);
+  std::vector<std::uint64_t> sizes(ranks);
+  const std::vector<std::size_t> eight(ranks, sizeof(std::uint64_t));
+  auto told = collective
+                  .start_all_to_all({std::as_bytes(std::span(sent)), eight,
+                                     std::as_writable_bytes(std::span(sizes)), eight})
+                  ->wait();
+  if (!told) return pass(told);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (sizes[rank] <= most) continue;
+    return fail(Code::kInvalid, "rank " + std::to_string(rank) + " has " +
+                                    std::to_string(sizes[rank]) + " bytes to say, above " +
+                                    std::to_string(most));
+  }
+  std::string all;
+  for (std::size_t rank = 0; rank < ranks; ++rank) all.append(text);
+  const std::vector<std::size_t> lengths(sizes.begin(), sizes.end());
+  std::string received(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}), '\0');
+  auto got = collective
+                 .start_all_to_all({std::as_bytes(std::span(all)),
+                                    std::vector<std::size_t>(ranks, text.size()),
+                                    std::as_writable_bytes(std::span(received)), lengths})
+                 ->wait();
+  if (!got) return pass(got);
+  std::vector<std::string> texts;
+  texts.reserve(ranks);
+  std::size_t begin = 0;
+  for (const std::size_t length : lengths) {
+    texts.push_back(received.substr(begin, length));
+    begin += length;
+  }
+  return texts;
+}
+
+}  // namespace forebay

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace forebay {
+
+/// Room for what the guards of one model copy aside: a fixed number of slots, all of which are
+/// counted as the model's memory whether they are in use or not.
+///
+/// Also what guards and their threads wait on. Outlives the guards.
+class CopyRoom {
+ public:
+  /// At least one slot, however few `bytes`.
+  CopyRoom(std::size_t slot_bytes, std::size_t bytes);
+
+  std::size_t slot_bytes() const { return slot_bytes_; }
+  /// The most that was in use at a time.
+  std::size_t most_bytes() const;
+
+ private:
+  friend class CopyBeforeChange;
+
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  // With the mutex held.
+  std::uint32_t take();
+  void give(std::uint32_t slot) { free_.push_back(slot); }
+  void tell();
+  void wait(std::unique_lock<std::mutex>& lock);
+
+  std::byte* at(std::uint32_t slot) { return memory_.get() + slot * slot_bytes_; }
+
+  const std::size_t slot_bytes_;
+  const std::uint32_t slots_;
+  const std::unique_ptr<std::byte[]> memory_;  // resident as it is used
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  std::uint32_t touched_ = 0;  // slots ever used
+  std::vector<std::uint32_t> free_;
+};
+
+/// Lets one thread read an array of rows as it was at one moment while others change it: who is
+/// about to change a group of rows that is not read yet copies it aside first. Where the room is
+/// full he waits until the reader got there, so the reader never waits for anything but a copy that
+/// is being made.
+///
+/// begin() is called between two steps. before_change() may be called by any number of threads,
+/// each before it writes; without a reader it costs one load. read() and end() belong to the
+/// reader. What is read does not depend on who was when where. Neither copied nor moved; the memory
+/// and the room outlive it.
+class CopyBeforeChange {
+ public:
+  /// `memory` is whole rows of `row_bytes`; a row fits into a slot.
+  CopyBeforeChange(std::span<const std::byte> memory, std::size_t row_bytes, CopyRoom& room);
+  CopyBeforeChange(const CopyBeforeChange&) = delete;
+  CopyBeforeChange& operator=(const CopyBeforeChange&) = delete;
+  ~CopyBeforeChange();
+
+  /// What it takes per byte that it guards, beside the room.
+  static std::size_t own_bytes(std::size_t memory, std::size_t row_bytes, std::size_t slot_bytes);
+
+  /// Whether there is a reader.
+  bool alive() const { return alive_.load(std::memory_order_acquire); }
+
+  void begin();
+
+  void before_change(std::size_t row) { before_change(std::span<const std::size_t>(&row, 1)); }
+  /// Likewise for many rows, as any integers.
+  template <class Row>
+  void before_change(std::span<const Row> rows) {
+    if (!alive()) return;
+    std::array<std::size_t, kAtOnce> due;
+    std::size_t count = 0;
+    for (const Row row : rows) {
+      const std::size_t group = static_cast<std::size_t>(row) >> shift_;
+      if (groups_[group].load(std::memory_order_acquire) >= State::kCopied) continue;
+      due[count++] = group;
+      if (count == kAtOnce) copy_aside(std::span(due).first(std::exchange(count, 0)));
+    }
+    if (count > 0) copy_aside(std::span(due).first(count));
+  }
+
+  /// Bytes [offset, offset + to.size()) as they were at begin(). Ascending, each once.
+  void read(std::uint64_t offset, std::span<std::byte> to);
+
+  /// Nothing more is read. Ends what waits.
+  void end();
+
+ private:
+  enum class State : std::uint8_t { kOld, kCopying, kReading, kCopied, kDone };
+
+  static constexpr std::size_t kAtOnce = 128;
+
+  void copy_aside(std::span<const std::size_t> groups);
+  std::size_t take_over(std::span<const std::size_t> groups, std::size_t& at,
+                        std::span<std::size_t> own);
+  struct Run {
+    const std::byte* old;
+    std::size_t groups;
+  };
+
+  void claim(std::size_t first, std::size_t last);
+  Run run_from(std::size_t first, std::size_t last);
+  void let_go(std::size_t first, std::size_t last, std::size_t done);
+
+  const std::span<const std::byte> memory_;
+  CopyRoom& room_;
+  int shift_ = 0;  // log2 of a group's rows
+  std::size_t group_bytes_ = 0;
+  std::atomic<bool> alive_{false};
+  std::vector<std::atomic<State>> groups_;
+  const std::unique_ptr<std::uint32_t[]> slots_;  // of groups being copied and copied ones
+  std::size_t copying_ = 0;                       // likewise
+};
+
+}  // namespace forebay

@@ -1,0 +1,76 @@
+#include "trainer/device_memory.h"
+
+#include <algorithm>
+
+namespace forebay {
+namespace {
+
+// What staged_batch.h lays out beside dense values, labels and lists: a bag and a place an id, a
+// slot a row twice, and what aligning takes.
+constexpr std::uint64_t kStagedId = 8;
+constexpr std::uint64_t kStagedRow = 8;
+constexpr std::uint64_t kAligning = 512;
+// Buffers are asked for an eighth larger than needed, and libtorch rounds page-locked ones up to a
+// power of two.
+constexpr std::uint64_t kRounding = 2;
+// What finds a row (SlotCache): by row of the host, by slot of the device, and whether the host
+// moved it.
+constexpr std::uint64_t kHostRow = 8;
+constexpr std::uint64_t kDeviceRow = 24;
+
+std::uint64_t row_bytes(const TrainerSpec& spec, const ModelShape& shape) {
+  const std::size_t width = shape.row_width();
+  return sizeof(float) * (width + state_width(table_optimizer(spec), width));
+}
+
+std::uint64_t host_rows(const TrainerSpec& spec, const ModelShape& shape) {
+  const std::uint64_t all = shape.table_parameters() / std::max<std::size_t>(shape.row_width(), 1);
+  if (spec.tables.storage != TrainerSpec::Storage::kTiered) return all;
+  return std::min(all, spec.tables.memory_bytes / row_bytes(spec, shape));
+}
+
+/// Of a batch, as it is sent; `touched` rows come back at most.
+struct Staged {
+  std::uint64_t sent = 0;
+  std::uint64_t returned = 0;
+};
+
+Staged staged(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t batch_size,
+              std::uint64_t ids) {
+  const std::uint64_t touched = std::min(host_rows(spec, shape), ids);
+  const std::uint64_t rows = touched * row_bytes(spec, shape);
+  const std::uint64_t sent =
+      sizeof(float) * batch_size * (shape.dense_features + 1 + shape.table_rows.size()) +
+      kStagedId * ids + kStagedRow * touched + kAligning + rows;
+  return {sent + sent / 8, rows + rows / 8};
+}
+
+}  // namespace
+
+std::uint64_t device_rows(const TrainerSpec& spec, const ModelShape& shape) {
+  const std::uint64_t all = host_rows(spec, shape);
+  if (spec.tables.device_memory_bytes == 0) return all;
+  return std::min(all, spec.tables.device_memory_bytes / row_bytes(spec, shape));
+}
+
+std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
+                           std::uint64_t batch_size, std::uint64_t ids_per_batch) {
+  if (spec.device == "cpu" || !learns(spec.model)) return 0;
+  const Staged batch = staged(spec, shape, batch_size, ids_per_batch);
+  const std::uint64_t parameters = (dense_copies(spec.optimizer) + 1) * shape.dense_parameters();
+  // Values of the rows that a step touches: themselves, by id, their gradients, their update.
+  const std::uint64_t rows = 4 * ids_per_batch * shape.row_width();
+  const std::uint64_t values = parameters + batch_size * row_activations(shape) + rows;
+  return sizeof(float) * values + device_rows(spec, shape) * row_bytes(spec, shape) +
+         (kMostStagedBatches + 1) * (batch.sent + batch.returned);
+}
+
+std::uint64_t host_bytes_for_device(const TrainerSpec& spec, const ModelShape& shape,
+                                    std::uint64_t batch_size, std::uint64_t ids_per_batch) {
+  if (spec.device == "cpu" || !learns(spec.model)) return 0;
+  const Staged batch = staged(spec, shape, batch_size, ids_per_batch);
+  return kRounding * (kMostStagedBatches + 1) * (batch.sent + batch.returned) +
+         kHostRow * host_rows(spec, shape) + kDeviceRow * device_rows(spec, shape);
+}
+
+}  // namespace forebay

@@ -1,0 +1,173 @@
+#include "trainer/embedding/hashed_tables.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+/// How often in `evict_after` steps it is looked who has to go.
+constexpr std::uint64_t kLooks = 4;
+
+StateTensor books_tensor(std::string name, ElementType type, std::size_t size) {
+  return {.name = std::move(name),
+          .part = StateTensor::Part::kTables,
+          .type = type,
+          .shape = {static_cast<std::int64_t>(size)}};
+}
+
+}  // namespace
+
+std::uint64_t HashedTables::book_bytes(std::uint64_t rows) {
+  return RowIndex::bytes(rows) + FrequencySketch::bytes(rows) +
+         rows * (sizeof(std::int64_t) + sizeof(std::uint64_t) + sizeof(std::int32_t));
+}
+
+HashedTables::HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room)
+    : layout_(layout), options_(options) {
+  tables_.reserve(layout.rows.size());
+  for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
+    const auto slots = static_cast<std::size_t>(layout.rows[feature]);
+    Table& table = tables_.emplace_back(
+        Table{RowArena(slots, layout.width, layout.state_width, room),
+              RowIndex(slots),
+              FrequencySketch(slots),
+              RowValues(layout.seed, layout.feature_of(feature), layout.rows[feature], layout.dim),
+              std::vector<std::int64_t>(slots),
+              std::vector<std::uint64_t>(slots),
+              {}});
+    table.values.fill(kShared, {table.arena.weights(kShared), layout.width});
+  }
+  restored();
+}
+
+void HashedTables::restored() {
+  for (Table& table : tables_) {
+    table.index = RowIndex(table.seen.size());
+    table.free.clear();
+    for (std::size_t slot = table.seen.size(); slot-- > 1;) {
+      const auto number = static_cast<std::int32_t>(slot);
+      if (table.seen[slot] == 0) {
+        table.free.push_back(number);
+      } else {
+        table.index.put(table.keys[slot], number);
+      }
+    }
+  }
+}
+
+void HashedTables::admit(Table& table, std::int64_t key, std::int32_t slot) {
+  const auto at = static_cast<std::size_t>(slot);
+  table.arena.before_refill({&slot, 1});
+  table.values.fill(key, {table.arena.weights(at), layout_.width});
+  std::fill_n(table.arena.state(at), layout_.state_width, 0.0f);
+  table.index.put(key, slot);
+  table.keys[at] = key;
+}
+
+std::int32_t HashedTables::slot_of(Table& table, std::int64_t key, std::int32_t times, Use use) {
+  std::int32_t slot = table.index.find(key);
+  if (use == Use::kScore) return slot == RowIndex::kNone ? kShared : slot;
+  if (slot == RowIndex::kNone) {
+    const std::uint32_t seen = table.counts.add(key, static_cast<std::uint32_t>(times));
+    if (seen < static_cast<std::uint32_t>(options_.admit_after) || table.free.empty()) {
+      return kShared;
+    }
+    slot = table.free.back();
+    table.free.pop_back();
+    admit(table, key, slot);
+  }
+  table.seen[static_cast<std::size_t>(slot)] = steps_;
+  return slot;
+}
+
+Status HashedTables::borrow(BatchRows& rows, Use use) {
+  if (use == Use::kTrain) {
+    ++steps_;
+    drop_unseen();
+  }
+  for (std::size_t feature = 0; feature < rows.features(); ++feature) {
+    for (std::size_t row = rows.first_row[feature]; row < rows.first_row[feature + 1]; ++row) {
+      rows.slots[row] = slot_of(tables_[feature], rows.keys[row], rows.times[row], use);
+    }
+  }
+  share(rows);
+  return {};
+}
+
+void HashedTables::drop_unseen() {
+  if (options_.evict_after == 0) return;
+  if (steps_ % std::max<std::uint64_t>(options_.evict_after / kLooks, 1) != 0) return;
+  for (Table& table : tables_) {
+    for (std::size_t slot = 1; slot < table.seen.size(); ++slot) {
+      if (table.seen[slot] == 0 || table.seen[slot] + options_.evict_after > steps_) continue;
+      table.index.erase(static_cast<std::int32_t>(slot));
+      table.seen[slot] = 0;
+      table.free.push_back(static_cast<std::int32_t>(slot));
+    }
+    // As restored() lists them, the lowest last: who gets which slot depends on no history.
+    std::ranges::sort(table.free, std::greater());
+    table.counts.halve();
+  }
+}
+
+/// Makes one row of all that share one: what is summed by row is summed over all their ids.
+void HashedTables::share(BatchRows& rows) {
+  BatchRows& out = shared_;
+  out.keys.clear();
+  out.times.clear();
+  out.slots.clear();
+  out.first_row.assign(1, 0);
+  for (std::size_t feature = 0; feature < rows.features(); ++feature) {
+    const std::size_t first = rows.first_row[feature];
+    const std::size_t end = rows.first_row[feature + 1];
+    const std::size_t out_first = out.slots.size();
+    std::int32_t shared = RowIndex::kNone;
+    new_place_.clear();
+    for (std::size_t row = first; row < end; ++row) {
+      const bool again = rows.slots[row] == kShared && shared != RowIndex::kNone;
+      new_place_.push_back(again ? shared
+                                 : static_cast<std::int32_t>(out.slots.size() - out_first));
+      if (again) {
+        out.times[out_first + static_cast<std::size_t>(shared)] += rows.times[row];
+        continue;
+      }
+      if (rows.slots[row] == kShared) shared = new_place_.back();
+      out.keys.push_back(rows.keys[row]);
+      out.times.push_back(rows.times[row]);
+      out.slots.push_back(rows.slots[row]);
+    }
+    out.first_row.push_back(out.slots.size());
+    for (std::size_t id = rows.first_id[feature]; id < rows.first_id[feature + 1]; ++id) {
+      rows.place[id] = new_place_[static_cast<std::size_t>(rows.place[id])];
+    }
+  }
+  std::swap(rows.keys, out.keys);
+  std::swap(rows.times, out.times);
+  std::swap(rows.slots, out.slots);
+  std::swap(rows.first_row, out.first_row);
+}
+
+void HashedTables::append_state(std::vector<MemoryTensor>& tensors) {
+  const auto append = [&](StateTensor tensor, std::span<std::byte> memory) {
+    tensors.push_back({std::move(tensor), memory, nullptr});
+  };
+  append(books_tensor("tables.steps", ElementType::kU64, 1),
+         std::as_writable_bytes(std::span(&steps_, 1)));
+  for (std::size_t feature = 0; feature < tables_.size(); ++feature) {
+    Table& table = tables_[feature];
+    const std::string name = "table." + std::to_string(layout_.feature_of(feature));
+    const std::span<std::uint8_t> counts = table.counts.bytes();
+    append_arena(table.arena, name, tensors);
+    append(books_tensor(name + ".keys", ElementType::kI64, table.keys.size()),
+           std::as_writable_bytes(std::span(table.keys)));
+    append(books_tensor(name + ".seen", ElementType::kU64, table.seen.size()),
+           std::as_writable_bytes(std::span(table.seen)));
+    append(books_tensor(name + ".counts", ElementType::kU8, counts.size()),
+           std::as_writable_bytes(counts));
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <vector>
+
+#include "trainer/embedding/frequency_sketch.h"
+#include "trainer/embedding/row_index.h"
+#include "trainer/embedding/row_values.h"
+#include "trainer/embedding/table_storage.h"
+
+namespace forebay {
+
+/// `storage = "hashed"`: an id has a row of its own once it was seen `admit_after` times (as a
+/// sketch counts them: never later, and earlier where ids collide in it), the batch that it was
+/// seen in included. Before that, and where a table is full, ids share its first row, which is
+/// trained like any other.
+///
+/// A row whose id was not seen for `evict_after` steps is dropped at the next step whose number is
+/// a multiple of a quarter of that; counts are halved then, so that ids seen seldom never add up.
+/// All of it is a function of the ids and steps alone. As these books are part of what the tables
+/// hold, batches are not looked ahead at: nothing has to be fetched anyway.
+class HashedTables final : public TableStorage {
+ public:
+  struct Options {
+    int admit_after = 1;            ///< At least 1, at most 255.
+    std::uint64_t evict_after = 0;  ///< Steps; 0: never.
+  };
+
+  /// A table has at most `layout.rows` rows, the shared one included.
+  HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room);
+
+  /// What finds a row and tells when it was seen.
+  static std::uint64_t book_bytes(std::uint64_t rows);
+
+  std::vector<std::int64_t> folds() const override {
+    return std::vector<std::int64_t>(tables_.size(), 0);
+  }
+  RowArena& arena(std::size_t feature) override { return tables_[feature].arena; }
+  bool looks_ahead() const override { return false; }
+  Status prepare(BatchRows& rows, std::uint64_t) override { return borrow(rows, Use::kTrain); }
+  void finish(std::uint64_t) override {}
+  Status borrow(BatchRows& rows, Use use) override;
+  void give_back(const BatchRows&) override {}
+
+  /// Rows of a table that ids have to themselves.
+  std::size_t own_rows(std::size_t feature) const { return tables_[feature].index.size(); }
+
+ private:
+  static constexpr std::int32_t kShared = 0;
+
+  struct Table {
+    RowArena arena;
+    RowIndex index;
+    FrequencySketch counts;
+    RowValues values;
+    std::vector<std::int64_t> keys;   ///< By slot, of those in use.
+    std::vector<std::uint64_t> seen;  ///< By slot: the last step; 0: not in use.
+    std::vector<std::int32_t> free;   ///< Slots, the highest first.
+  };
+
+  std::int32_t slot_of(Table& table, std::int64_t key, std::int32_t times, Use use);
+  void admit(Table& table, std::int64_t key, std::int32_t slot);
+  void drop_unseen();
+  void share(BatchRows& rows);
+  void append_state(std::vector<MemoryTensor>& tensors) override;
+  void restored() override;
+
+  const TableLayout layout_;
+  const Options options_;
+  std::vector<Table> tables_;
+  std::uint64_t steps_ = 0;
+
+  // Of one call, kept for their memory.
+  std::vector<std::int32_t> new_place_;
+  BatchRows shared_;
+};
+
+}  // namespace forebay

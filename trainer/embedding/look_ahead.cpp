@@ -1,0 +1,219 @@
+#include "trainer/embedding/look_ahead.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trainer/spec.h"
+
+namespace forebay {
+namespace {
+
+/// Batches whose rows are known, at most: what is kept of each is counted in model_bytes().
+constexpr std::size_t kMostReady = kMostExpectedBatches;
+
+}  // namespace
+
+LookAhead::LookAhead(TableStorage& storage, std::size_t shares)
+    : storage_(storage), shares_(shares), finder_(storage.folds()) {}
+
+LookAhead::~LookAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LookAhead::expect(std::shared_ptr<const Batch> batch) {
+  if (batch == nullptr) return forget();
+  if (!storage_.looks_ahead()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    expected_.push_back({std::move(batch), ++turns_});
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  }
+  changed_.notify_all();
+}
+
+void LookAhead::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock,
+                  [this] { return stop_ || (!expected_.empty() && ready_.size() < kMostReady); });
+    if (stop_) return;
+    preparing_ = std::move(expected_.front());
+    expected_.pop_front();
+    const Expected batch = preparing_;
+    lock.unlock();
+    Prepared prepared = prepare(batch);
+    lock.lock();
+    preparing_ = {};
+    ready_.push_back(std::move(prepared));
+    changed_.notify_all();
+  }
+}
+
+LookAhead::Prepared LookAhead::prepare(const Expected& expected) {
+  const Batch& batch = *expected.batch;
+  Prepared prepared{&batch, batch.number, expected.turn, spare(), {}};
+  {
+    const std::lock_guard storage(storage_mutex_);
+    prepared.status = finder_.find(batch, share_rows(batch), *prepared.rows);
+  }
+  if (prepared.status) prepared.status = place(*prepared.rows, expected.turn);
+  return prepared;
+}
+
+Status LookAhead::place(BatchRows& rows, std::uint64_t turn) {
+  while (true) {
+    std::uint64_t before = 0;
+    std::uint64_t given_back = 0;
+    bool lent = false;
+    {
+      const std::lock_guard storage(storage_mutex_);
+      {
+        const std::lock_guard lock(mutex_);
+        before = finished_;
+        given_back = given_back_;
+        lent = lent_;
+      }
+      if (before >= turn) return fail(Code::kUnavailable, "the batch was passed over");
+      storage_.finish(before);
+      Status status = storage_.prepare(rows, turn);
+      const bool waits = !status && status.error().code == Code::kOverloaded;
+      // Where there is nothing to wait for, this batch alone is too large.
+      if (!waits || (before + 1 >= turn && !lent)) return status;
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stop_ || finished_ > before || given_back_ > given_back; });
+    if (stop_) return fail(Code::kUnavailable, "looking ahead was stopped");
+  }
+}
+
+std::uint64_t LookAhead::finished() const {
+  const std::lock_guard lock(mutex_);
+  return finished_;
+}
+
+std::size_t LookAhead::share_rows(const Batch& batch) const {
+  return std::max<std::size_t>((batch.rows + shares_ - 1) / shares_, 1);
+}
+
+std::unique_ptr<BatchRows> LookAhead::spare() {
+  const std::lock_guard lock(mutex_);
+  if (spares_.empty()) return std::make_unique<BatchRows>();
+  auto rows = std::move(spares_.back());
+  spares_.pop_back();
+  return rows;
+}
+
+std::uint64_t LookAhead::turn_of(const Batch& batch) const {
+  for (const Prepared& prepared : ready_) {
+    if (prepared.batch == &batch && prepared.number == batch.number) return prepared.turn;
+  }
+  if (preparing_.batch.get() == &batch) return preparing_.turn;
+  for (const Expected& expected : expected_) {
+    if (expected.batch.get() == &batch) return expected.turn;
+  }
+  return 0;
+}
+
+void LookAhead::pass_over(std::uint64_t turn) {
+  while (!ready_.empty() && ready_.front().turn < turn) {
+    spares_.push_back(std::move(ready_.front().rows));
+    ready_.pop_front();
+  }
+  while (!expected_.empty() && expected_.front().turn < turn) expected_.pop_front();
+  finished_ = std::max(finished_, turn - 1);
+  changed_.notify_all();
+}
+
+Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t turn = turn_of(batch);
+  if (turn == 0) {
+    lock.unlock();
+    auto rows = borrow(batch, TableStorage::Use::kTrain);
+    if (!rows) return rows;
+    lock.lock();
+    lookups_.all += (*rows)->place.size();
+    lookups_.ready += (*rows)->place.size() - (*rows)->fetched_lookups;
+    return rows;
+  }
+  pass_over(turn);
+  const bool waits = ready_.empty() || ready_.front().turn != turn;
+  changed_.wait(lock, [&] {
+    while (!ready_.empty() && ready_.front().turn < turn) {
+      spares_.push_back(std::move(ready_.front().rows));
+      ready_.pop_front();
+      changed_.notify_all();
+    }
+    return !ready_.empty() && ready_.front().turn == turn;
+  });
+  now_ = std::move(ready_.front());
+  ready_.pop_front();
+  changed_.notify_all();
+  if (!now_.status) {
+    Status failed = std::move(now_.status);
+    now_ = {};
+    return pass(failed);
+  }
+  const std::uint64_t lookups = now_.rows->place.size();
+  lookups_.all += lookups;
+  lookups_.ready += lookups - (waits ? now_.rows->fetched_lookups : 0);
+  return now_.rows.get();
+}
+
+void LookAhead::end() {
+  if (now_.turn == 0) return end_scoring();
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = std::max(finished_, now_.turn);
+    spares_.push_back(std::move(now_.rows));
+    now_ = {};
+  }
+  changed_.notify_all();
+}
+
+Result<const BatchRows*> LookAhead::borrow(const Batch& batch, TableStorage::Use use) {
+  const std::uint64_t done = finished();
+  const std::lock_guard storage(storage_mutex_);
+  storage_.finish(done);
+  if (auto status = finder_.find(batch, share_rows(batch), borrowed_); !status) {
+    return pass(status);
+  }
+  if (auto status = storage_.borrow(borrowed_, use); !status) return pass(status);
+  const std::lock_guard lock(mutex_);
+  lent_ = true;
+  return &borrowed_;
+}
+
+Result<const BatchRows*> LookAhead::begin_scoring(const Batch& batch) {
+  return borrow(batch, TableStorage::Use::kScore);
+}
+
+void LookAhead::end_scoring() {
+  {
+    const std::lock_guard storage(storage_mutex_);
+    storage_.give_back(borrowed_);
+    const std::lock_guard lock(mutex_);
+    lent_ = false;
+    ++given_back_;
+  }
+  changed_.notify_all();
+}
+
+void LookAhead::forget() {
+  std::unique_lock lock(mutex_);
+  pass_over(turns_ + 1);
+  changed_.wait(lock, [this] { return preparing_.turn == 0; });
+  pass_over(turns_ + 1);
+}
+
+LookupCounts LookAhead::lookups() const {
+  const std::lock_guard lock(mutex_);
+  return lookups_;
+}
+
+}  // namespace forebay

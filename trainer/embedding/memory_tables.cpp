@@ -1,0 +1,39 @@
+#include "trainer/embedding/memory_tables.h"
+
+#include <algorithm>
+
+#include "trainer/embedding/row_values.h"
+
+namespace forebay {
+
+MemoryTables::MemoryTables(const TableLayout& layout, CopyRoom& room) : rows_(layout.rows) {
+  arenas_.reserve(rows_.size());
+  names_.reserve(rows_.size());
+  for (std::size_t feature = 0; feature < rows_.size(); ++feature) {
+    names_.push_back(layout.name_of(feature));
+    const auto slots = static_cast<std::size_t>(rows_[feature]);
+    const RowArena& arena = arenas_.emplace_back(slots, layout.width, layout.state_width, room);
+    const RowValues values(layout.seed, layout.feature_of(feature), layout.whole_of(feature),
+                           layout.dim);
+    for (std::size_t row = 0; row < slots; ++row) {
+      values.fill(layout.first_of(feature) + static_cast<std::int64_t>(row),
+                  {arena.weights(row), layout.width});
+    }
+  }
+}
+
+Status MemoryTables::prepare(BatchRows& rows, std::uint64_t) { return borrow(rows, Use::kTrain); }
+
+Status MemoryTables::borrow(BatchRows& rows, Use) {
+  std::ranges::transform(rows.keys, rows.slots.begin(),
+                         [](std::int64_t key) { return static_cast<std::int32_t>(key); });
+  return {};
+}
+
+void MemoryTables::append_state(std::vector<MemoryTensor>& tensors) {
+  for (std::size_t feature = 0; feature < arenas_.size(); ++feature) {
+    append_arena(arenas_[feature], names_[feature], tensors);
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trainer/embedding/table_storage.h"
+
+namespace forebay {
+
+/// `storage = "memory"`: every row of every table lies in memory, a slot is a row.
+class MemoryTables final : public TableStorage {
+ public:
+  /// Fills the tables with their first values.
+  MemoryTables(const TableLayout& layout, CopyRoom& room);
+
+  std::vector<std::int64_t> folds() const override { return rows_; }
+  RowArena& arena(std::size_t feature) override { return arenas_[feature]; }
+  bool looks_ahead() const override { return true; }
+  Status prepare(BatchRows& rows, std::uint64_t turn) override;
+  void finish(std::uint64_t) override {}
+  Status borrow(BatchRows& rows, Use use) override;
+  void give_back(const BatchRows&) override {}
+
+ private:
+  /// As TableLayout::name_of: [rows, width].
+  void append_state(std::vector<MemoryTensor>& tensors) override;
+
+  const std::vector<std::int64_t> rows_;
+  std::vector<std::string> names_;
+  std::vector<RowArena> arenas_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,133 @@
+#include "trainer/embedding/slot_cache.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint8_t kMostSpared = 3;
+constexpr std::int32_t kNew = -1;  // In place of a slot, until one is chosen.
+
+}  // namespace
+
+std::uint64_t SlotCache::bytes(std::uint64_t rows, std::uint64_t slots) {
+  return rows * sizeof(std::int32_t) + slots * sizeof(Slot);
+}
+
+SlotCache::SlotCache(std::size_t rows, std::size_t slots)
+    : slot_of_(rows * sizeof(std::int32_t)), rows_(rows), slots_(slots) {}
+
+void SlotCache::clear() {
+  slot_of_ = Pages(rows_ * sizeof(std::int32_t));
+  std::ranges::fill(slots_, Slot{});
+  pins_.clear();
+  lent_.clear();
+  pinned_ = only_lent_ = 0;
+}
+
+void SlotCache::finish(std::uint64_t turn) {
+  for (; finished_ < turn; ++finished_) {
+    if (pins_.empty()) continue;
+    pinned_ -= pins_.front();
+    pins_.pop_front();
+    for (const std::size_t slot : lent_) {
+      if (slots_[slot].last_turn == finished_ + 1) ++only_lent_;
+    }
+  }
+}
+
+void SlotCache::pin(Slot& slot, std::uint64_t turn) {
+  if (slot.last_turn == turn) return;
+  if (pins_.size() < turn - finished_) pins_.resize(turn - finished_);
+  if (slot.last_turn > finished_) {
+    --pins_[slot.last_turn - finished_ - 1];
+  } else {
+    ++pinned_;
+    if (slot.lent) --only_lent_;
+  }
+  ++pins_[turn - finished_ - 1];
+  slot.last_turn = turn;
+}
+
+void SlotCache::lend_one(std::size_t slot) {
+  if (slots_[slot].lent) return;
+  if (is_free(slots_[slot])) ++only_lent_;
+  slots_[slot].lent = true;
+  lent_.push_back(slot);
+}
+
+void SlotCache::give_back() {
+  for (const std::size_t slot : lent_) slots_[slot].lent = false;
+  lent_.clear();
+  only_lent_ = 0;
+}
+
+std::size_t SlotCache::free_slots() const { return slots_.size() - pinned_ - only_lent_; }
+
+/// A free slot, of which there is one: the next that was not used since the hand last came by as
+/// often as it was used.
+std::size_t SlotCache::choose() {
+  while (true) {
+    const std::size_t at = hand_;
+    if (++hand_ == slots_.size()) hand_ = 0;
+    Slot& slot = slots_[at];
+    if (!is_free(slot)) continue;
+    if (slot.spared == 0) return at;
+    --slot.spared;
+  }
+}
+
+template <class Hold>
+bool SlotCache::give(std::span<const Row> rows, std::span<std::int32_t> slots,
+                     std::vector<std::uint32_t>& missing, std::size_t spare, const Hold& hold) {
+  FOREBAY_CHECK(slots.size() == rows.size());
+  missing.clear();
+  std::size_t wanted = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    slots[i] = slot_of(rows[i].number) - 1;
+    if (slots[i] == kNew) {
+      ++wanted;
+      missing.push_back(static_cast<std::uint32_t>(i));
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(slots[i]);
+    hold(at);
+    if (slots_[at].refills != rows[i].refills) missing.push_back(static_cast<std::uint32_t>(i));
+  }
+  if (wanted > 0 && wanted + spare > free_slots()) return false;
+  for (const std::uint32_t i : missing) {
+    if (slots[i] == kNew) {
+      const std::size_t at = choose();
+      Slot& slot = slots_[at];
+      if (slot.row != 0) slot_of(slot.row - 1) = 0;
+      slot.row = rows[i].number + 1;
+      slots[i] = static_cast<std::int32_t>(at);
+      slot_of(rows[i].number) = slots[i] + 1;
+      hold(at);
+    }
+    slots_[static_cast<std::size_t>(slots[i])].refills = rows[i].refills;
+  }
+  for (const std::int32_t at : slots) {
+    std::uint8_t& spared = slots_[static_cast<std::size_t>(at)].spared;
+    if (spared < kMostSpared) ++spared;
+  }
+  return true;
+}
+
+bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
+                     std::vector<std::uint32_t>& missing) {
+  most_rows_ = std::max(most_rows_, rows.size());
+  return give(rows, slots, missing, turn == finished_ + 1 ? 0 : most_rows_,
+              [&](std::size_t at) { pin(slots_[at], turn); });
+}
+
+bool SlotCache::lend(std::span<const Row> rows, std::span<std::int32_t> slots,
+                     std::vector<std::uint32_t>& missing) {
+  const bool given = give(rows, slots, missing, 0, [&](std::size_t at) { lend_one(at); });
+  if (!given) give_back();
+  return given;
+}
+
+}  // namespace forebay

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "core/store/rocks_rows.h"
+#include "trainer/embedding/frequency_sketch.h"
+#include "trainer/embedding/row_index.h"
+#include "trainer/embedding/row_values.h"
+#include "trainer/embedding/table_storage.h"
+
+namespace forebay {
+
+/// `storage = "tiered"`: rows that batches need, and those seen most often, lie in one arena for
+/// all tables; the rest on the disk.
+///
+/// A row is given a slot when a batch needs it: read from the disk if it was ever written there,
+/// else made with its first values. Who leaves for it is whoever was seen least often among a
+/// sample of those that no batch holds; a row that was trained is written to the disk as it leaves,
+/// by the thread that reads, so nothing stale is ever read.
+class TieredTables final : public TableStorage {
+ public:
+  struct Options {
+    std::uint64_t memory_bytes = 0;  ///< For everything: rows, what finds them, RocksDB.
+    std::string folder;              ///< Emptied.
+  };
+
+  /// How many rows find room in `memory_bytes`; 0: not even what finds them does.
+  static std::uint64_t slots_in(const TableLayout& layout, std::uint64_t memory_bytes);
+
+  static Result<std::unique_ptr<TieredTables>> make(const TableLayout& layout,
+                                                    const Options& options, CopyRoom& room);
+
+  std::vector<std::int64_t> folds() const override { return layout_.rows; }
+  RowArena& arena(std::size_t) override { return arena_; }
+  bool looks_ahead() const override { return true; }
+  Status prepare(BatchRows& rows, std::uint64_t turn) override;
+  void finish(std::uint64_t turn) override;
+  Status borrow(BatchRows& rows, Use use) override;
+  void give_back(const BatchRows& rows) override;
+  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override;
+  Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
+
+  /// How rows lie on the disk.
+  static RocksRows::Options disk_options(const TableLayout& layout);
+
+  /// So far.
+  struct Traffic {
+    std::uint64_t read = 0;     ///< Rows, from the disk,
+    std::uint64_t written = 0;  ///< to it,
+    std::uint64_t made = 0;     ///< and with their first values.
+  };
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  struct Missing {
+    std::uint64_t number = 0;  ///< Of the row, over all tables.
+    std::uint32_t row = 0;     ///< In BatchRows.
+    std::uint32_t feature = 0;
+    std::int32_t slot = 0;
+  };
+  enum Flag : std::uint8_t { kUsed = 1, kDirty = 2, kHeld = 4 };
+
+  TieredTables(const TableLayout& layout, const Options& options, std::uint64_t slots,
+               CopyRoom& room);
+
+  /// Gives slots to the rows that have one and lists those that are missing.
+  template <class Hold>
+  void find(BatchRows& rows, const Hold& hold);
+  Status bring(BatchRows& rows, std::uint64_t room);
+  bool choose_slots();
+  void evict(std::int32_t slot);
+  Status move_rows();
+  void make_rows();
+  void pin(std::int32_t slot, std::uint64_t turn);
+  bool is_free(std::int32_t slot) const;
+  void count(const BatchRows& rows);
+  bool was_written(std::uint64_t number) const {
+    return (written_[number / 8] >> (number % 8) & 1) != 0;
+  }
+  Status write_restored(const RowArena& rows, std::span<const std::int64_t> keys);
+
+  const TableLayout layout_;
+  const Options options_;
+  std::vector<std::uint64_t> first_number_;  ///< Per feature.
+  std::vector<RowValues> values_;            ///< Per feature.
+  RowArena arena_;
+  RowIndex index_;
+  std::vector<std::uint32_t> last_turn_;  ///< Per slot: of the latest batch that holds it.
+  std::vector<std::uint8_t> flags_;       ///< Per slot.
+  std::vector<std::uint8_t> written_;     ///< A bit a row: on the disk.
+  FrequencySketch seen_;
+  std::uint64_t counted_ = 0;  ///< Since counts were halved.
+  std::size_t hand_ = 0;       ///< Where the search for slots goes on.
+  std::uint64_t finished_ = 0;
+  std::deque<std::size_t> pins_;  ///< Slots by the latest turn that holds them, from finished_ + 1.
+  std::size_t pinned_ = 0;
+  std::size_t held_ = 0;
+  std::size_t most_rows_ = 0;  ///< Of a batch so far: kept free for one that is borrowed for.
+  Traffic traffic_;
+  std::unique_ptr<RocksRows> disk_;
+  Status broken_;
+
+  // Of one call, kept for their memory.
+  std::vector<Missing> missing_;
+  std::vector<std::uint64_t> candidates_;
+  std::vector<std::pair<std::uint64_t, std::int32_t>> leaving_;
+  std::vector<std::byte> leaving_rows_;
+  std::vector<std::uint64_t> numbers_;
+  std::vector<std::int32_t> slots_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace forebay {
+
+/// A figure under the name that TensorBoard groups it by: `train/loss`.
+struct Scalar {
+  std::string_view tag;
+  float value = 0;
+};
+
+/// What TensorBoard reads: tensorflow.Event messages (event.proto, summary.proto), each in a
+/// TFRecord frame. `wall` is in seconds since 1970. Pure functions.
+///
+/// The first record of every file.
+std::string version_record(double wall);
+/// A run begins, or goes on, after `step`: what an earlier file says of steps from here on counts
+/// no more.
+std::string start_record(double wall, std::uint64_t step);
+std::string scalars_record(double wall, std::uint64_t step, std::span<const Scalar> scalars);
+
+/// A TFRecord frame: length, its masked CRC-32C, the content, its masked CRC-32C; little-endian.
+std::string framed(std::string_view content);
+
+}  // namespace forebay

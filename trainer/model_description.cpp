@@ -1,0 +1,170 @@
+#include "trainer/model_description.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "trainer/shallow_json.h"
+
+namespace forebay {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr std::size_t kMostText = std::size_t{16} << 20;
+
+template <class T>
+struct Name {
+  std::string_view name;
+  T value;
+};
+template <class T>
+Name(const char*, T) -> Name<T>;
+
+constexpr std::array kKinds = {Name{"dlrm", TrainerSpec::ModelKind::kDlrm},
+                               Name{"dcn_v2", TrainerSpec::ModelKind::kDcnV2},
+                               Name{"wide_deep", TrainerSpec::ModelKind::kWideDeep},
+                               Name{"deepfm", TrainerSpec::ModelKind::kDeepFm},
+                               Name{"emulated", TrainerSpec::ModelKind::kEmulated},
+                               Name{"none", TrainerSpec::ModelKind::kNone}};
+constexpr std::array kOptimizers = {Name{"sgd", TrainerSpec::Optimizer::kSgd},
+                                    Name{"adagrad", TrainerSpec::Optimizer::kAdagrad},
+                                    Name{"adam", TrainerSpec::Optimizer::kAdam}};
+constexpr std::array kTableOptimizers = {
+    Name{"as_dense", TrainerSpec::TableOptimizer::kAsDense},
+    Name{"sgd", TrainerSpec::TableOptimizer::kSgd},
+    Name{"adagrad", TrainerSpec::TableOptimizer::kAdagrad},
+    Name{"rowwise_adagrad", TrainerSpec::TableOptimizer::kRowwiseAdagrad}};
+constexpr std::array kPoolings = {Name{"sum", TrainerSpec::Pooling::kSum},
+                                  Name{"mean", TrainerSpec::Pooling::kMean}};
+constexpr std::array kStorages = {Name{"memory", TrainerSpec::Storage::kMemory},
+                                  Name{"hashed", TrainerSpec::Storage::kHashed},
+                                  Name{"tiered", TrainerSpec::Storage::kTiered}};
+
+template <class Names, class T>
+std::string name_in(const Names& names, T value) {
+  for (const auto& [name, named] : names) {
+    if (named == value) return std::string(name);
+  }
+  return {};
+}
+
+/// False where `told` has no such name.
+template <class Names, class T>
+bool take(const json& told, const char* key, const Names& names, T& value) {
+  const std::string wanted = told.at(key).template get<std::string>();
+  for (const auto& [name, named] : names) {
+    if (name == wanted) {
+      value = named;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether sizes are within what shape_of lets through.
+bool is_plausible(const ModelDescription& model) {
+  const ModelShape& shape = model.shape;
+  const auto within = [](std::int64_t value, std::int64_t low, std::int64_t high) {
+    return value >= low && value <= high;
+  };
+  if (!within(shape.embedding_dim, 1, 4096) || !within(shape.cross_layers, 0, 64) ||
+      !within(shape.cross_rank, 0, 16384) || shape.top_mlp.empty() || shape.top_mlp.back() != 1) {
+    return false;
+  }
+  if (!shape.is_wide() &&
+      (shape.bottom_mlp.empty() || shape.bottom_mlp.back() != shape.embedding_dim)) {
+    return false;
+  }
+  for (const auto* widths : {&shape.bottom_mlp, &shape.top_mlp}) {
+    for (const int width : *widths) {
+      if (!within(width, 1, 16384)) return false;
+    }
+  }
+  for (const std::int64_t rows : shape.table_rows) {
+    if (!within(rows, 1, std::int64_t{1} << 31)) return false;
+  }
+  return true;
+}
+
+/// Throws what the library throws for a value of another type.
+std::optional<ModelDescription> read(const json& told) {
+  ModelDescription model;
+  ModelShape& shape = model.shape;
+  if (!take(told, "model", kKinds, model.spec.model) ||
+      !take(told, "optimizer", kOptimizers, model.spec.optimizer) ||
+      !take(told, "table_optimizer", kTableOptimizers, model.spec.table_optimizer) ||
+      !take(told, "pooling", kPoolings, model.spec.pooling) ||
+      !take(told, "storage", kStorages, model.spec.tables.storage)) {
+    return std::nullopt;
+  }
+  model.spec.seed = told.at("seed").get<std::uint64_t>();
+  told.at("dense").get_to(model.dense);
+  for (const json& table : told.at("tables")) {
+    model.sparse.push_back(table.at("name").get<std::string>());
+    shape.table_rows.push_back(table.at("rows").get<std::int64_t>());
+  }
+  shape.network = model.spec.model;
+  shape.dense_features = model.dense.size();
+  told.at("bottom_mlp").get_to(shape.bottom_mlp);
+  told.at("top_mlp").get_to(shape.top_mlp);
+  told.at("embedding_dim").get_to(shape.embedding_dim);
+  told.at("cross_layers").get_to(shape.cross_layers);
+  told.at("cross_rank").get_to(shape.cross_rank);
+  model.spec.embedding_dim = shape.embedding_dim;
+  if (learns(model.spec.model) && !is_plausible(model)) return std::nullopt;
+  return model;
+}
+
+}  // namespace
+
+ModelDescription describe(const TrainerSpec& spec, const ModelShape& shape, const Schema& schema) {
+  ModelDescription model{.spec = spec, .shape = shape, .dense = schema.dense, .sparse = {}};
+  for (const SparseFeature& feature : schema.sparse) model.sparse.push_back(feature.name);
+  return model;
+}
+
+std::string to_json(const ModelDescription& model) {
+  json tables = json::array();
+  for (std::size_t feature = 0; feature < model.sparse.size(); ++feature) {
+    tables.push_back({{"name", model.sparse[feature]}, {"rows", model.shape.table_rows[feature]}});
+  }
+  return json{{"version", kVersion},
+              {"model", name_in(kKinds, model.spec.model)},
+              {"optimizer", name_in(kOptimizers, model.spec.optimizer)},
+              {"table_optimizer", name_in(kTableOptimizers, model.spec.table_optimizer)},
+              {"pooling", name_in(kPoolings, model.spec.pooling)},
+              {"storage", name_in(kStorages, model.spec.tables.storage)},
+              {"seed", model.spec.seed},
+              {"dense", model.dense},
+              {"tables", std::move(tables)},
+              {"embedding_dim", model.shape.embedding_dim},
+              {"bottom_mlp", model.shape.bottom_mlp},
+              {"top_mlp", model.shape.top_mlp},
+              {"cross_layers", model.shape.cross_layers},
+              {"cross_rank", model.shape.cross_rank}}
+             .dump(1) +
+         "\n";
+}
+
+Result<ModelDescription> parse_model(const std::string& text, const std::string& path) {
+  const bool sane = text.size() <= kMostText && is_shallow_json(text);
+  const json told = sane ? json::parse(text, nullptr, /*allow_exceptions=*/false) : json();
+  if (told.is_object() && told.contains("version") && told["version"] != kVersion) {
+    return fail(Code::kInvalid, path +
+                                    " is of another version of the format; export it with the "
+                                    "forebay that wrote it");
+  }
+  try {
+    if (auto model = read(told)) return std::move(*model);
+  } catch (const json::exception&) {
+    return fail(Code::kCorrupt, path + " is damaged");
+  }
+  return fail(Code::kCorrupt, path + " is damaged");
+}
+
+}  // namespace forebay

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/data/batch.h"
+#include "trainer/ranks/placement.h"
+
+namespace forebay {
+
+/// A batch's ids by shard, and those of the tables that every rank has.
+///
+/// Owns what it returns, until the next batch; batches without labels and dense features. One
+/// thread.
+class BatchDivider {
+ public:
+  BatchDivider(std::vector<std::int64_t> table_rows, TablePlacement placement);
+
+  /// Refuses lengths that are negative or do not add up to the batch's ids.
+  Status divide(const Batch& mine);
+
+  /// One sparse feature a shard; ids of a cut table are keys in their shard. Where every table is
+  /// one shard it is the batch that was divided.
+  const Batch& sharded() const { return *sharded_; }
+  /// One sparse feature a replicated table.
+  const Batch& replicated() const { return replicas_.batch; }
+
+ private:
+  /// A batch and what it points to.
+  struct Division {
+    std::vector<std::int32_t> lengths;
+    std::vector<std::int64_t> ids;
+    Batch batch;
+
+    void clear();
+    void point(const Batch& mine, std::size_t features);
+  };
+
+  Status measure(const Batch& mine);
+  void take_whole(const Batch& mine, std::size_t feature, Division& to) const;
+  void take_shard(const Batch& mine, const TableShard& shard);
+
+  const std::vector<std::int64_t> table_rows_;
+  const TablePlacement placement_;
+  bool all_whole_ = true;  // Every table is one shard.
+  std::vector<std::size_t> first_id_;
+  Division shards_, replicas_;
+  const Batch* sharded_ = nullptr;
+};
+
+}  // namespace forebay

@@ -1,0 +1,111 @@
+#include "trainer/ranks/placement.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+using How = TrainerSpec::Placement;
+
+constexpr std::int64_t kSmallTable = 1024;
+
+/// What is to be done with each table.
+std::vector<How> choose(std::span<const std::int64_t> table_rows, How how, int ranks) {
+  std::vector<How> chosen(table_rows.size(), how);
+  std::int64_t rest = 0;
+  for (const std::int64_t rows : table_rows) rest += rows > kSmallTable ? rows : 0;
+  for (std::size_t feature = 0; feature < chosen.size(); ++feature) {
+    const std::int64_t rows = table_rows[feature];
+    if (how == How::kAuto) {
+      const bool uneven = rows > rest / ranks;
+      chosen[feature] = rows <= kSmallTable ? How::kReplicated : uneven ? How::kRow : How::kTable;
+    }
+    if (chosen[feature] == How::kRow && rows < ranks) chosen[feature] = How::kTable;
+  }
+  return chosen;
+}
+
+/// The features, the largest table first.
+std::vector<std::size_t> largest_first(std::span<const std::int64_t> table_rows) {
+  std::vector<std::size_t> features(table_rows.size());
+  std::iota(features.begin(), features.end(), std::size_t{0});
+  std::ranges::stable_sort(features, std::ranges::greater(),
+                           [&](std::size_t feature) { return table_rows[feature]; });
+  return features;
+}
+
+void append(ModelShape& part, const TableShard& shard, std::int64_t whole) {
+  part.table_rows.push_back(shard.rows);
+  part.table_features.push_back(shard.feature);
+  part.table_first.push_back(shard.first);
+  part.table_whole.push_back(whole);
+}
+
+ModelShape without_tables(ModelShape shape) {
+  shape.table_rows.clear();
+  return shape;
+}
+
+}  // namespace
+
+std::vector<int> TablePlacement::owners() const {
+  std::vector<int> owners;
+  owners.reserve(shards.size());
+  for (const TableShard& shard : shards) owners.push_back(shard.owner);
+  return owners;
+}
+
+TablePlacement place_tables(std::span<const std::int64_t> table_rows, How how, int ranks) {
+  const std::vector<How> chosen = choose(table_rows, how, ranks);
+  TablePlacement placement;
+  // Whoever has the fewest takes the next; of those, whoever has the fewest rows.
+  std::vector<std::pair<std::size_t, std::int64_t>> held(static_cast<std::size_t>(ranks));
+  for (const std::size_t feature : largest_first(table_rows)) {
+    const std::int64_t rows = table_rows[feature];
+    if (chosen[feature] == How::kReplicated) {
+      placement.replicated.push_back(feature);
+      continue;
+    }
+    if (chosen[feature] == How::kRow) {
+      for (int rank = 0; rank < ranks; ++rank) {
+        const std::int64_t first = rows * rank / ranks;
+        placement.shards.push_back({feature, first, rows * (rank + 1) / ranks - first, rank});
+      }
+      continue;
+    }
+    const auto least = std::ranges::min_element(held);
+    least->first += 1;
+    least->second += rows;
+    placement.shards.push_back({feature, 0, rows, static_cast<int>(least - held.begin())});
+  }
+  std::ranges::stable_sort(placement.shards, {}, &TableShard::feature);
+  std::ranges::sort(placement.replicated);
+  return placement;
+}
+
+TablePlacement place_tables(const TrainerSpec& spec, const ModelShape& shape, int ranks) {
+  const bool whole = spec.tables.storage != TrainerSpec::Storage::kMemory;
+  return place_tables(shape.table_rows, whole ? How::kTable : spec.tables.placement, ranks);
+}
+
+ModelShape shards_of(const ModelShape& shape, const TablePlacement& placement, int rank) {
+  ModelShape part = without_tables(shape);
+  for (const TableShard& shard : placement.shards) {
+    if (shard.owner == rank) append(part, shard, shape.table_rows[shard.feature]);
+  }
+  return part;
+}
+
+ModelShape replicas_of(const ModelShape& shape, const TablePlacement& placement) {
+  ModelShape part = without_tables(shape);
+  for (const std::size_t feature : placement.replicated) {
+    const std::int64_t rows = shape.table_rows[feature];
+    append(part, {.feature = feature, .first = 0, .rows = rows, .owner = 0}, rows);
+  }
+  return part;
+}
+
+}  // namespace forebay

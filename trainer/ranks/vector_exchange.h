@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/data/batch.h"
+#include "trainer/collective.h"
+
+namespace forebay {
+
+/// Brings the ids of a batch to the ranks that own the features' tables, their pooled vectors back,
+/// and the gradients there again.
+///
+/// Each owner sees the ids of the global batch in its order, whoever has which rows of it, so what
+/// it does to its tables does not depend on the number of ranks. A step is exchange_ids,
+/// start_vectors and wait_vectors, start_gradients and wait_gradients, on every rank and in this
+/// order, on one thread. Owns the buffers; what it returns is valid until the next step.
+class VectorExchange {
+ public:
+  /// `owners` names a rank for each feature. `ranks` outlives it.
+  VectorExchange(Collective& ranks, std::vector<int> owners, std::size_t dim);
+
+  /// The features of this rank, ascending.
+  const std::vector<std::size_t>& owned() const { return features_of_[rank_]; }
+
+  /// The ids of the global batch for the features of this rank: a batch of its own, without labels
+  /// and dense features, with one sparse feature for each of owned(). `mine` may have no rows.
+  Result<const Batch*> exchange_ids(const Batch& mine);
+
+  std::size_t rows() const { return rows_of_[rank_]; }  ///< Of this rank's share.
+  std::size_t global_rows() const { return first_row_.back(); }
+  std::size_t first_row() const { return first_row_[rank_]; }  ///< Of this rank's share.
+
+  /// A run of rows of the global batch, all of one rank.
+  struct Part {
+    std::size_t first_row = 0;
+    std::size_t rows = 0;
+    float* vectors = nullptr;  ///< [rows, dim]: where the owner of a feature leaves them.
+  };
+  std::size_t parts() const { return rows_of_.size(); }
+  Part part(std::size_t owned_feature, std::size_t rank);
+
+  /// Once every part of every owned feature is filled.
+  void start_vectors();
+  Status wait_vectors();
+  /// [rows(), dim] of any feature, after wait_vectors.
+  const float* vectors(std::size_t feature) const;
+
+  /// Of this rank's rows: [rows(), dim] for each feature. Those for itself are not copied.
+  void start_gradients(std::span<const float* const> gradients);
+  Status wait_gradients();
+  /// Of the rows of part(owned_feature, rank), after wait_gradients.
+  const float* gradients(std::size_t owned_feature, std::size_t rank);
+
+  /// Bytes that it takes for global batches of this size, at most.
+  static std::uint64_t bytes_for(std::size_t features, std::size_t ranks, std::size_t dim,
+                                 std::uint64_t global_rows, std::uint64_t global_ids);
+
+ private:
+  struct Header {
+    std::uint64_t rows;
+    std::uint64_t ids;
+  };
+  using Sizes = std::vector<std::size_t>;  // per rank
+
+  Status exchange_sizes(const Batch& mine);
+  void pack_ids(const Batch& mine);
+  Status unpack_ids();
+  std::size_t vectors_of(std::size_t features, std::size_t rows) const {
+    return features * rows * dim_;
+  }
+  /// Offsets in floats, and bytes, of blocks that differ by rank.
+  void lay_out_vectors();
+
+  Collective& ranks_;
+  const std::size_t rank_;
+  const std::size_t dim_;
+  std::vector<std::vector<std::size_t>> features_of_;  // per rank
+  std::vector<std::size_t> owner_, place_;             // per feature: rank, and place among its own
+
+  Sizes rows_of_, ids_of_;              // of each rank's share; ids for the features of this rank
+  std::vector<std::size_t> first_row_;  // per rank, and the end
+  std::vector<std::size_t> first_id_;   // of mine, per feature, and the end
+  std::vector<Header> headers_out_, headers_in_;
+  Sizes bytes_out_, bytes_in_;            // of the ids, then
+  Sizes to_owner_bytes_, to_user_bytes_;  // of gradients or vectors; nothing to itself
+  Sizes to_owner_at_, to_user_at_;        // in floats
+  std::vector<std::byte> out_, in_;
+  std::vector<std::int32_t> lengths_;  // [owned, global rows]
+  std::vector<std::int64_t> ids_;
+  Batch owned_batch_;
+  std::vector<float> user_side_;             // by other owner: [its features, rows(), dim]
+  std::vector<float> owner_side_;            // by other rank: [owned, its rows, dim]
+  std::vector<float> own_vectors_;           // [owned, rows(), dim]: from itself to itself
+  std::vector<const float*> own_gradients_;  // per owned feature, likewise
+  Collective::Handle pending_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,204 @@
+#include "trainer/saving/block_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+tl::unexpected<Error> system_error(const std::string& path, const char* action) {
+  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return fail(full ? Code::kOverloaded : Code::kUnavailable,
+              path + ": cannot " + action + ": " + std::strerror(errno));
+}
+
+/// Past the page cache where the file system can.
+int open_direct(const std::string& path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_DIRECT, 0644);
+  if (descriptor >= 0 || errno != EINVAL) return descriptor;
+  if ((flags & O_EXCL) != 0) ::unlink(path.c_str());  // made, and then not opened
+  return ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+}
+
+std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + BlockRing::kAlignment - 1) / BlockRing::kAlignment * BlockRing::kAlignment;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::create(const std::string& path) {
+  const int descriptor = open_direct(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (descriptor < 0) return system_error(path, "be created");
+  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(path, descriptor));
+}
+
+BlockFileWriter::BlockFileWriter(std::string path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor) {
+  thread_ = std::make_unique<Thread>(Thread::Options{.name = "disk writer"}, [this] { run(); });
+}
+
+BlockFileWriter::~BlockFileWriter() {
+  ring_.close();
+  thread_.reset();
+  ::close(descriptor_);
+}
+
+void BlockFileWriter::run() {
+  for (auto block = ring_.to_empty(); !block.empty(); block = ring_.to_empty()) {
+    write_block(block);
+    if (!written_) return ring_.close();
+    ring_.emptied();
+  }
+}
+
+// The last block is written with what is behind it in the ring, up to a whole page, and cut later.
+void BlockFileWriter::write_block(std::span<const std::byte> block) {
+  const std::byte* at = block.data();
+  std::size_t left = whole_pages(block.size());
+  while (left > 0) {
+    const ssize_t written = ::pwrite(descriptor_, at, left, static_cast<off_t>(offset_));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      written_ = system_error(path_, "be written");
+      return;
+    }
+    at += written;
+    left -= static_cast<std::size_t>(written);
+    offset_ += static_cast<std::uint64_t>(written);
+  }
+}
+
+Result<std::span<std::byte>> BlockFileWriter::room() {
+  if (block_.empty()) {
+    block_ = ring_.to_fill();
+    if (block_.empty()) return tl::unexpected<Error>(written_.error());
+  }
+  return block_.subspan(used_);
+}
+
+void BlockFileWriter::wrote(std::size_t bytes) {
+  used_ += bytes;
+  bytes_ += bytes;
+  if (used_ < block_.size()) return;
+  digest_.add(block_.data(), used_);
+  ring_.filled(used_);
+  block_ = {};
+  used_ = 0;
+}
+
+Status BlockFileWriter::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    auto to = room();
+    if (!to) return pass(to);
+    const std::size_t part = std::min(to->size(), bytes.size());
+    std::memcpy(to->data(), bytes.data(), part);
+    wrote(part);
+    bytes = bytes.subspan(part);
+  }
+  return {};
+}
+
+Result<DurableFile::Written> BlockFileWriter::finish() {
+  if (used_ > 0) {
+    digest_.add(block_.data(), used_);
+    std::memset(block_.data() + used_, 0, whole_pages(used_) - used_);
+    ring_.filled(used_);
+  }
+  ring_.end();
+  thread_.reset();
+  if (!written_) return tl::unexpected<Error>(written_.error());
+  if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0)
+    return system_error(path_, "be cut");
+  if (::fsync(descriptor_) != 0) return system_error(path_, "be synced");
+  return DurableFile::Written{bytes_, digest_.finish()};
+}
+
+Result<std::unique_ptr<BlockFileReader>> BlockFileReader::open(const std::string& path) {
+  const int descriptor = open_direct(path, O_RDONLY);
+  if (descriptor < 0) return system_error(path, "be opened");
+  return std::unique_ptr<BlockFileReader>(new BlockFileReader(path, descriptor));
+}
+
+BlockFileReader::BlockFileReader(std::string path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor) {
+  thread_ = std::make_unique<Thread>(Thread::Options{.name = "disk reader"}, [this] { run(); });
+}
+
+BlockFileReader::~BlockFileReader() {
+  ring_.close();
+  thread_.reset();
+  ::close(descriptor_);
+}
+
+void BlockFileReader::run() {
+  std::uint64_t offset = 0;
+  for (auto block = ring_.to_fill(); !block.empty(); block = ring_.to_fill()) {
+    const ssize_t got =
+        ::pread(descriptor_, block.data(), block.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) read_ = system_error(path_, "be read");
+    if (got <= 0) return ring_.end();
+    offset += static_cast<std::uint64_t>(got);
+    ring_.filled(static_cast<std::size_t>(got));
+    // After a part of a page only the end can come, and reading on from there may be refused.
+    if (static_cast<std::size_t>(got) % BlockRing::kAlignment != 0) return ring_.end();
+  }
+}
+
+/// False at the end.
+Result<bool> BlockFileReader::next_block() {
+  if (has_block_) ring_.emptied();
+  block_ = ring_.to_empty();
+  has_block_ = !block_.empty();
+  if (!has_block_ && !read_) return tl::unexpected<Error>(read_.error());
+  digest_.add(block_.data(), block_.size());
+  return has_block_;
+}
+
+Status BlockFileReader::read(std::span<std::byte> to) {
+  while (!to.empty()) {
+    if (block_.empty()) {
+      auto more = next_block();
+      if (!more) return pass(more);
+      if (!*more) return fail(Code::kCorrupt, path_ + ": ends before its values do");
+    }
+    const std::size_t part = std::min(to.size(), block_.size());
+    std::memcpy(to.data(), block_.data(), part);
+    block_ = block_.subspan(part);
+    to = to.subspan(part);
+    position_ += part;
+  }
+  return {};
+}
+
+Status BlockFileReader::skip_to(std::uint64_t position) {
+  while (position_ < position) {
+    if (block_.empty()) {
+      auto more = next_block();
+      if (!more) return pass(more);
+      if (!*more) return fail(Code::kCorrupt, path_ + ": ends before its values do");
+    }
+    const std::size_t part = std::min<std::uint64_t>(position - position_, block_.size());
+    block_ = block_.subspan(part);
+    position_ += part;
+  }
+  return {};
+}
+
+Result<DurableFile::Written> BlockFileReader::finish() {
+  bool more = true;
+  while (more) {
+    position_ += block_.size();
+    auto next = next_block();
+    if (!next) return pass(next);
+    more = *next;
+  }
+  return DurableFile::Written{position_, digest_.finish()};
+}
+
+}  // namespace forebay

@@ -1,0 +1,145 @@
+#include "trainer/saving/folder_source.h"
+
+#include <filesystem>
+
+#include "trainer/saving/block_file.h"
+#include "trainer/saving/folder_writer.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status compare(const std::string& path, const DurableFile::Written& read,
+               const Manifest::File& file) {
+  if (read.bytes == file.bytes && read.digest.hex() == file.digest) return {};
+  return fail(Code::kCorrupt, path + " is damaged: its bytes have changed");
+}
+
+/// A database that is opened where its files are linked adds to some of them, never to these.
+bool never_changes(const fs::path& path) {
+  return path.extension() == ".sst" || path.extension() == ".blob";
+}
+
+Status put(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_directories(to.parent_path(), error);
+  if (never_changes(from)) {
+    fs::create_hard_link(from, to, error);
+    if (!error) return {};
+  }
+  fs::copy_file(from, to, error);
+  if (!error) return {};
+  return fail(Code::kUnavailable, to.string() + ": cannot be made: " + error.message());
+}
+
+bool is_link(const std::string& name) { return name.starts_with(std::string(kLinkFolder) + "/"); }
+
+}  // namespace
+
+Status check_sizes(const std::string& folder, const Manifest& manifest) {
+  for (const auto& [name, file] : manifest.files) {
+    const std::string path = (fs::path(folder) / name).string();
+    std::error_code missing;
+    const std::uintmax_t size = fs::file_size(path, missing);
+    if (missing) return fail(Code::kCorrupt, path + " is missing");
+    if (size != file.bytes) {
+      return fail(Code::kCorrupt, path + " has " + std::to_string(size) + " bytes, not " +
+                                      std::to_string(file.bytes));
+    }
+  }
+  return {};
+}
+
+Status check_digest(const std::string& folder, const std::string& name,
+                    const Manifest::File& file) {
+  const std::string path = (fs::path(folder) / name).string();
+  auto reader = BlockFileReader::open(path);
+  if (!reader) return pass(reader);
+  auto read = (*reader)->finish();
+  if (!read) return pass(read);
+  return compare(path, *read, file);
+}
+
+Result<FolderSource> FolderSource::open(const std::string& folder, Manifest manifest) {
+  std::vector<TensorFile> files;
+  for (const auto part :
+       {StateTensor::Part::kWeights, StateTensor::Part::kOptimizer, StateTensor::Part::kTables}) {
+    auto file = TensorFile::open((fs::path(folder) / tensor_file_of(part)).string(), part);
+    if (!file) return pass(file);
+    files.push_back(std::move(*file));
+  }
+  return FolderSource(folder, std::move(manifest), std::move(files));
+}
+
+FolderSource::FolderSource(std::string folder, Manifest manifest, std::vector<TensorFile> files)
+    : folder_(std::move(folder)),
+      manifest_(std::move(manifest)),
+      files_(std::move(files)),
+      finished_(files_.size()) {
+  for (std::size_t file = 0; file < files_.size(); ++file) {
+    for (std::size_t index = 0; index < files_[file].tensors().size(); ++index) {
+      tensors_.push_back(files_[file].tensors()[index]);
+      places_.emplace_back(file, index);
+    }
+  }
+}
+
+Status FolderSource::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
+  const auto [file, place] = places_[index];
+  if (auto turned = turn_to(file); !turned) return turned;
+  return files_[file].read(place, offset, to);
+}
+
+/// One file is read at a time: the one before is read to its end and checked.
+Status FolderSource::turn_to(std::size_t file) {
+  if (current_ == file) return {};
+  if (current_) {
+    if (auto finished = finish_file(*current_); !finished) return finished;
+  }
+  current_ = file;
+  return {};
+}
+
+Status FolderSource::finish_file(std::size_t file) {
+  if (finished_[file]) return {};
+  auto read = files_[file].finish();
+  if (!read) return pass(read);
+  finished_[file] = true;
+  const std::string& path = files_[file].path();
+  const auto listed = manifest_.files.find(fs::path(path).filename().string());
+  if (listed == manifest_.files.end()) {
+    return fail(Code::kCorrupt, path + " is not in the manifest");
+  }
+  return compare(path, *read, listed->second);
+}
+
+Status FolderSource::link_files(const std::string& folder) {
+  for (const auto& [name, file] : manifest_.files) {
+    if (!is_link(name)) continue;
+    if (auto checked = check_digest(folder_, name, file); !checked) return checked;
+    auto done =
+        put(fs::path(folder_) / name, folder / fs::path(name).lexically_relative(kLinkFolder));
+    if (!done) return done;
+  }
+  return {};
+}
+
+Result<std::string> FolderSource::files_folder() {
+  std::string found;
+  for (const auto& [name, file] : manifest_.files) {
+    if (!is_link(name)) continue;
+    if (auto checked = check_digest(folder_, name, file); !checked) return pass(checked);
+    found = (fs::path(folder_) / kLinkFolder).string();
+  }
+  return found;
+}
+
+Status FolderSource::finish() {
+  for (std::size_t file = 0; file < files_.size(); ++file) {
+    if (auto finished = finish_file(file); !finished) return finished;
+  }
+  return {};
+}
+
+}  // namespace forebay

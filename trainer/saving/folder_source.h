@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "trainer/saving/manifest.h"
+#include "trainer/snapshot.h"
+#include "trainer/tensor_file.h"
+
+namespace forebay {
+
+/// Whether each file that the manifest lists is there and has its size; names the first that is
+/// not.
+Status check_sizes(const std::string& folder, const Manifest& manifest);
+
+/// Whether a file of `folder` has the bytes that were written; reads it.
+Status check_digest(const std::string& folder, const std::string& name, const Manifest::File& file);
+
+/// The state in a checkpoint's folder. Checks what it reads as it reads it: whether it was whole is
+/// known when finish() has said so.
+class FolderSource final : public StateSource {
+ public:
+  static Result<FolderSource> open(const std::string& folder, Manifest manifest);
+
+  const std::vector<StateTensor>& tensors() const override { return tensors_; }
+  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
+  /// Links what never changes, copies the rest.
+  Status link_files(const std::string& folder) override;
+  /// Checks the files' bytes first.
+  Result<std::string> files_folder() override;
+
+  /// Nothing more is read; kCorrupt, with the name of the file, when its bytes have changed.
+  Status finish();
+
+ private:
+  FolderSource(std::string folder, Manifest manifest, std::vector<TensorFile> files);
+  Status turn_to(std::size_t file);
+  Status finish_file(std::size_t file);
+
+  std::string folder_;
+  Manifest manifest_;
+  std::vector<TensorFile> files_;
+  std::vector<bool> finished_;          // whose bytes were checked
+  std::optional<std::size_t> current_;  // the file that is being read
+  std::vector<StateTensor> tensors_;
+  std::vector<std::pair<std::size_t, std::size_t>> places_;  // file, tensor in it
+};
+
+}  // namespace forebay

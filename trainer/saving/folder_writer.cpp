@@ -1,0 +1,158 @@
+#include "trainer/saving/folder_writer.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <vector>
+
+#include "trainer/durable_file.h"
+#include "trainer/tensor_file.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kParts = {StateTensor::Part::kWeights, StateTensor::Part::kOptimizer,
+                               StateTensor::Part::kTables};
+
+Status note(Manifest& manifest, const std::string& name, Result<DurableFile::Written> written) {
+  if (!written) return pass(written);
+  manifest.files[name] = {.bytes = written->bytes, .digest = written->digest.hex()};
+  return {};
+}
+
+/// Writes one checkpoint.
+class FolderWriter {
+ public:
+  FolderWriter(const std::string& folder, StateSource& state, const FolderWriting& writing)
+      : folder_(folder), state_(state), writing_(writing) {}
+
+  Status write_tensors() {
+    const auto& tensors = state_.tensors();
+    if (!std::ranges::is_sorted(tensors, {}, &StateTensor::part)) {
+      return fail(Code::kInvalid, "the tensors of the model's state are not in the order of parts");
+    }
+    for (const StateTensor::Part part : kParts) {
+      if (auto written = write_part(part); !written) return written;
+    }
+    return {};
+  }
+
+  Status write_links() {
+    const fs::path below = folder_ / kLinkFolder;
+    if (auto linked = state_.link_files(below.string()); !linked) return linked;
+    std::error_code error;
+    if (!fs::exists(below, error)) return {};
+    for (const auto& entry : fs::recursive_directory_iterator(below, error)) {
+      const std::string path = entry.path().string();
+      auto noted = entry.is_directory() ? sync_directory(path) : note_link(path);
+      if (!noted) return noted;
+    }
+    if (error) return fail(Code::kUnavailable, below.string() + ": " + error.message());
+    return sync_directory(below.string());
+  }
+
+  Status write_text(const std::string& name, const std::string& text) {
+    const fs::path path = folder_ / name;
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    auto file = DurableFile::create(path.string());
+    if (!file) return pass(file);
+    if (auto written = file->write(text.data(), text.size()); !written) return pass(written);
+    if (auto noted = note(manifest_, name, file->finish()); !noted) return noted;
+    return sync_directory(path.parent_path().string());
+  }
+
+  Result<Manifest> finish() {
+    const Manifest all = manifest_;
+    if (auto written = write_text(kManifestFile, to_json(all)); !written) return pass(written);
+    return all;
+  }
+
+ private:
+  Status write_part(StateTensor::Part part) {
+    const auto& tensors = state_.tensors();
+    std::vector<StateTensor> own;
+    std::ranges::copy_if(tensors, std::back_inserter(own),
+                         [&](const StateTensor& tensor) { return tensor.part == part; });
+    const std::string name = tensor_file_of(part);
+    auto writer = TensorFileWriter::create((folder_ / name).string(), own);
+    if (!writer) return pass(writer);
+    for (std::size_t index = 0; index < tensors.size(); ++index) {
+      if (tensors[index].part != part) continue;
+      if (auto written = write_tensor(*writer, index); !written) return written;
+    }
+    return note(manifest_, name, writer->finish());
+  }
+
+  Status write_tensor(TensorFileWriter& writer, std::size_t index) {
+    const std::uint64_t bytes = state_.tensors()[index].bytes();
+    for (std::uint64_t at = 0; at < bytes;) {
+      if (writing_.go_on && !writing_.go_on(written_)) {
+        return fail(Code::kTimeout,
+                    folder_.string() + ": given up, as there is no time left for it");
+      }
+      auto room = writer.room();
+      if (!room) return pass(room);
+      const auto next = room->first(std::min<std::uint64_t>(room->size(), bytes - at));
+      if (auto read = state_.read(index, at, next); !read) return read;
+      writer.wrote(next.size());
+      at += next.size();
+      written_ += next.size();
+    }
+    return {};
+  }
+
+  Status note_link(const std::string& path) {
+    struct stat about = {};
+    if (::stat(path.c_str(), &about) != 0) {
+      return fail(Code::kUnavailable, path + ": cannot be looked at");
+    }
+    const std::string name = path.substr(folder_.string().size() + 1);
+    const auto bytes = static_cast<std::uint64_t>(about.st_size);
+    const auto known = writing_.previous.files.find(name);
+    if (known != writing_.previous.files.end() && known->second.bytes == bytes &&
+        known->second.inode == about.st_ino) {
+      manifest_.files[name] = known->second;
+      return {};
+    }
+    if (auto synced = sync_file(path); !synced) return synced;
+    auto file = BlockFileReader::open(path);
+    if (!file) return pass(file);
+    if (auto noted = note(manifest_, name, (*file)->finish()); !noted) return noted;
+    manifest_.files[name].inode = about.st_ino;
+    return {};
+  }
+
+  const fs::path folder_;
+  StateSource& state_;
+  const FolderWriting& writing_;
+  Manifest manifest_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace
+
+std::string tensor_file_of(StateTensor::Part part) {
+  constexpr std::array kNames = {"model", "optimizer", "tables"};
+  return std::string(kNames[static_cast<std::size_t>(part)]) + ".safetensors";
+}
+
+Result<Manifest> write_folder(const std::string& folder, StateSource& state,
+                              const std::map<std::string, std::string>& texts,
+                              const FolderWriting& writing) {
+  FolderWriter writer(folder, state, writing);
+  auto done = writer.write_tensors();
+  if (done) done = writer.write_links();
+  for (const auto& [name, text] : texts) {
+    if (done) done = writer.write_text(name, text);
+  }
+  if (!done) return pass(done);
+  return writer.finish();
+}
+
+}  // namespace forebay

@@ -1,0 +1,89 @@
+#include "trainer/saving/manifest.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/data/digest.h"
+#include "trainer/shallow_json.h"
+
+namespace forebay {
+namespace {
+
+using nlohmann::json;
+
+/// Whether it names something below the folder it is relative to.
+bool is_below(const std::string& name) {
+  const std::filesystem::path path(name);
+  if (name.empty() || name.find('\0') != std::string::npos || path.is_absolute()) return false;
+  for (const auto& step : path) {
+    if (step.empty() || step == "." || step == "..") return false;
+  }
+  return true;
+}
+
+std::optional<Manifest::File> parse_file(const json& told) {
+  if (!told.is_object()) return std::nullopt;
+  const json bytes = told.value("bytes", json());
+  const json digest = told.value("digest", json());
+  if (!bytes.is_number_unsigned() || !digest.is_string()) return std::nullopt;
+  Manifest::File file{.bytes = bytes.get<std::uint64_t>(), .digest = digest.get<std::string>()};
+  Digest parsed;
+  if (!Digest::parse(file.digest, parsed)) return std::nullopt;
+  if (told.contains("inode")) {
+    if (!told["inode"].is_number_unsigned()) return std::nullopt;
+    file.inode = told["inode"].get<std::uint64_t>();
+  }
+  return file;
+}
+
+/// Of a manifest without its own digest.
+std::string digest_of(const json& manifest) {
+  const std::string text = manifest.dump();
+  return Digest::of(text.data(), text.size()).hex();
+}
+
+}  // namespace
+
+std::string to_json(const Manifest& manifest) {
+  json files = json::object();
+  for (const auto& [name, file] : manifest.files) {
+    json& entry = files[name] = {{"bytes", file.bytes}, {"digest", file.digest}};
+    if (file.inode) entry["inode"] = *file.inode;
+  }
+  json told = {{"version", Manifest::kVersion}, {"files", std::move(files)}};
+  told["digest"] = digest_of(told);
+  return told.dump(1) + "\n";
+}
+
+Result<Manifest> parse_manifest(const std::string& text, const std::string& path) {
+  const auto damaged = [&] { return fail(Code::kCorrupt, path + " is damaged"); };
+  if (!is_shallow_json(text)) return damaged();
+  json told = json::parse(text, nullptr, false);
+  if (told.is_discarded() || !told.is_object()) return damaged();
+  const json digest = told.value("digest", json());
+  told.erase("digest");
+  if (!digest.is_null() && digest != digest_of(told)) return damaged();
+  const json version = told.value("version", json());
+  if (!version.is_number_integer()) return damaged();
+  if (version != Manifest::kVersion) {
+    return fail(Code::kInvalid,
+                path + " is of version " + version.dump() +
+                    " of the format, and this forebay reads "
+                    "version " +
+                    std::to_string(Manifest::kVersion) +
+                    ": go on with the forebay that wrote it, or start anew with --restart");
+  }
+  const json files = told.value("files", json());
+  if (!files.is_object() || digest.is_null()) return damaged();
+  Manifest manifest;
+  for (const auto& [name, entry] : files.items()) {
+    auto file = parse_file(entry);
+    if (!file || !is_below(name)) return damaged();
+    manifest.files.emplace(name, std::move(*file));
+  }
+  return manifest;
+}
+
+}  // namespace forebay

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// What a checkpoint consists of: manifest.json,
+/// {"version": 2, "files": {"name": {"bytes": n, "digest": hex, "inode": n}, …}, "digest": hex},
+/// the last of all the rest.
+struct Manifest {
+  static constexpr int kVersion = 2;
+
+  struct File {
+    std::uint64_t bytes = 0;
+    std::string digest;  ///< RunningDigest's, in hexadecimal digits.
+    /// Of a file that lies elsewhere too and is not changed there: a link with the same name,
+    /// size and inode has the same digest.
+    std::optional<std::uint64_t> inode = {};
+
+    bool operator==(const File&) const = default;
+  };
+
+  /// By name, relative to the checkpoint's folder: "loader.json", "tables/000012.sst".
+  std::map<std::string, File> files;
+
+  bool operator==(const Manifest&) const = default;
+};
+
+std::string to_json(const Manifest& manifest);
+
+/// Refuses, in the name of `path`: what is no manifest or names files outside of the folder
+/// (kCorrupt), and one of another version of the format (kInvalid).
+Result<Manifest> parse_manifest(const std::string& text, const std::string& path);
+
+}  // namespace forebay

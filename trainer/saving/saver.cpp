@@ -1,0 +1,116 @@
+#include "trainer/saving/saver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trainer/saving/last_save.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::chrono::milliseconds kSlice(
+    20);  // A stop that is asked for meanwhile is seen after it.
+constexpr std::uint64_t kTelling = std::uint64_t{32} << 20;  // Fewer bytes say nothing of a speed.
+
+double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
+  const double seconds = std::chrono::duration<double>(time).count();
+  return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
+}
+
+}  // namespace
+
+Saver::Saver(CheckpointStore& store, const Clock& clock, Options options)
+    : options_(std::move(options)),
+      checkpoint_(options_.checkpoint),
+      batches_(options_.batches),
+      writer_(store, clock) {}
+
+std::optional<std::chrono::nanoseconds> Saver::time_left() const {
+  return options_.time_left ? options_.time_left() : std::nullopt;
+}
+
+Result<bool> Saver::save(Model& model, TrainState beside) {
+  if (writer_.busy()) return false;
+  collect();
+  auto state = model.snapshot();
+  if (!state) return pass(state);
+  writer_.begin(std::move(*state), std::move(beside));
+  bytes_ = writer_.progress().bytes;
+  return true;
+}
+
+/// Takes note of what ended.
+void Saver::collect() {
+  const auto ended = writer_.take();
+  if (!ended) return;
+  if (ended->path) {
+    checkpoint_ = *ended->path;
+    batches_ = ended->batches;
+    bytes_per_second_ = speed_of(ended->bytes, ended->took);
+    written_ = {};
+  } else if (ended->path.error().code != Code::kTimeout) {
+    written_ = tl::unexpected<Error>(ended->path.error());
+    if (options_.say) options_.say(ended->path.error().message);
+  }
+}
+
+/// Waits for what is in flight, or gives it up where that loses less.
+void Saver::settle() {
+  for (; writer_.busy(); writer_.wait(kSlice)) {
+    const auto left = time_left();
+    if (!left) continue;
+    const auto now = writer_.progress();
+    const bool tells = now.written >= kTelling;
+    const LastSave plan = plan_last_save(
+        {.bytes = now.bytes,
+         .bytes_left = std::max<std::uint64_t>(now.bytes - now.written, 1),
+         .bytes_per_second = tells ? speed_of(now.written, now.taken) : bytes_per_second_,
+         .left = *left});
+    if (plan == LastSave::kWrite || plan == LastSave::kNothing) writer_.give_up();
+  }
+  collect();
+}
+
+bool Saver::last_one_fits() const {
+  const auto left = time_left();
+  if (!left) return true;
+  return plan_last_save({.bytes = bytes_, .bytes_per_second = bytes_per_second_, .left = *left}) ==
+         LastSave::kWrite;
+}
+
+void Saver::write_last(Model& model, TrainState beside) {
+  auto begun = save(model, std::move(beside));
+  if (!begun) {
+    written_ = pass(begun);
+    return;
+  }
+  for (; writer_.busy(); writer_.wait(kSlice)) {
+    const auto left = time_left();
+    if (left && left->count() <= 0) writer_.give_up();
+  }
+  collect();
+}
+
+Saver::Ended Saver::finish(Model& model, TrainState beside) {
+  const std::uint64_t batches = beside.loader.position.batches;
+  settle();
+  if (batches != batches_ && last_one_fits()) write_last(model, std::move(beside));
+  return ended_after(batches);
+}
+
+Saver::Ended Saver::fail_after(std::uint64_t batches) {
+  settle();
+  return ended_after(batches);
+}
+
+Saver::Ended Saver::ended_after(std::uint64_t batches) {
+  Ended ended{.checkpoint = checkpoint_,
+              .batches_lost = batches - batches_,
+              .written = {},
+              .bytes = bytes_};
+  if (ended.batches_lost > 0) ended.written = written_;
+  ended.takes = time_to_write(bytes_, bytes_per_second_);
+  return ended;
+}
+
+}  // namespace forebay

@@ -1,0 +1,299 @@
+#include "trainer/torch/c10d_collective.h"
+
+#ifndef USE_C10D_GLOO
+#define USE_C10D_GLOO 1  // Those who built libtorch had it; its headers hide the class without.
+#endif
+#if defined(FOREBAY_NCCL) && !defined(USE_C10D_NCCL)
+#define USE_C10D_NCCL 1
+#endif
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <numeric>
+#include <utility>
+
+#include <ATen/ops/from_blob.h>
+#include <netdb.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#ifdef FOREBAY_NCCL
+#include <ATen/ops/empty.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+#include "core/base/check.h"
+#include "trainer/torch/torch_error.h"
+
+namespace forebay {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+/// How often who waits looks whether it still should: Gloo has no way to end a wait.
+constexpr std::chrono::milliseconds kLook{200};
+
+/// Why nobody waits any more. Any thread.
+class Abandoned {
+ public:
+  void set(const std::string& why) {
+    if (claimed_.exchange(true)) return;
+    why_ = why;
+    is_set_.store(true, std::memory_order_release);
+  }
+  /// Fails with it.
+  Status check() const {
+    if (!is_set_.load(std::memory_order_acquire)) return {};
+    return fail(Code::kUnavailable, why_);
+  }
+
+ private:
+  std::atomic<bool> claimed_{false};  // by whoever writes it, once
+  std::atomic<bool> is_set_{false};
+  std::string why_;
+};
+
+/// False: given up, since `abandoned` is set. Throws what the operation failed with.
+bool finish(c10d::Work& work, const Abandoned& abandoned) {
+  while (!work.isCompleted()) {
+    if (!abandoned.check()) return false;
+    try {
+      return work.wait(kLook);
+    } catch (const std::exception&) {
+      // An operation that is not over has only lasted longer than a look.
+      if (work.isCompleted()) throw;
+    }
+  }
+  return work.wait();
+}
+
+at::Tensor bytes_tensor(const std::byte* data, std::size_t size) {
+  // Nothing is written through a tensor that is only sent; c10d has no other type.
+  return at::from_blob(const_cast<std::byte*>(data), {static_cast<std::int64_t>(size)}, at::kByte);
+}
+
+/// The same failure, as one of the ranks rather than of a library.
+Status as_lost(Status status) {
+  return fail(Code::kUnavailable,
+              "another rank did not take part: " + std::move(status.error().message));
+}
+
+/// An operation of c10d; keeps what it works on.
+class C10dPending final : public Collective::Pending {
+ public:
+  C10dPending(std::shared_ptr<Abandoned> abandoned, c10::intrusive_ptr<c10d::Work> work,
+              Tensors tensors, Tensors copy_back)
+      : abandoned_(std::move(abandoned)),
+        work_(std::move(work)),
+        tensors_(std::move(tensors)),
+        copy_back_(std::move(copy_back)) {}
+  ~C10dPending() override {
+    if (work_) static_cast<void>(wait());
+  }
+
+  Status wait() override {
+    const auto work = std::exchange(work_, c10::intrusive_ptr<c10d::Work>());
+    auto finished = guard_torch([&] {
+      // NCCL takes a short wait for a failure.
+      const bool over = tensors_[0].is_cpu() ? finish(*work, *abandoned_) : work->wait();
+      for (std::size_t i = 0; over && i < copy_back_.size(); ++i) copy_back_[i].copy_(tensors_[i]);
+      return over;
+    });
+    if (finished && *finished) return {};
+    if (auto still = abandoned_->check(); !still) return still;
+    return as_lost(pass(finished));
+  }
+
+ private:
+  const std::shared_ptr<Abandoned> abandoned_;
+  c10::intrusive_ptr<c10d::Work> work_;
+  const Tensors tensors_;
+  const Tensors copy_back_;  // Where the first of `tensors_` go in the end, if not there already.
+};
+
+class FailedPending final : public Collective::Pending {
+ public:
+  explicit FailedPending(Error error) : error_(std::move(error)) {}
+  Status wait() override { return fail(error_.code, error_.message); }
+
+ private:
+  const Error error_;
+};
+
+/// A process group of either kind, over memory of the host.
+template <class Group>
+class C10dCollective final : public Collective {
+ public:
+  C10dCollective(const CollectiveSpec& spec, c10::intrusive_ptr<c10d::Store> store,
+                 c10::intrusive_ptr<Group> group, c10::Device device)
+      : rank_(spec.rank),
+        size_(spec.size),
+        store_(std::move(store)),
+        group_(std::move(group)),
+        device_(device) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  Handle start_all_reduce(std::span<float> values) override {
+    const auto host =
+        at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
+    return begin([&] {
+      Tensors there{host.to(device_)};
+      auto work = group_->allreduce(there);
+      return std::make_unique<C10dPending>(abandoned_, std::move(work), there, back_to(host));
+    });
+  }
+
+  Handle start_all_to_all(const Exchange& exchange) override {
+    FOREBAY_CHECK(sum(exchange.send_bytes) == exchange.send.size());
+    FOREBAY_CHECK(sum(exchange.receive_bytes) == exchange.receive.size());
+    const auto host = bytes_tensor(exchange.receive.data(), exchange.receive.size());
+    const auto send = bytes_tensor(exchange.send.data(), exchange.send.size());
+    std::vector<std::int64_t> in(exchange.send_bytes.begin(), exchange.send_bytes.end());
+    std::vector<std::int64_t> out(exchange.receive_bytes.begin(), exchange.receive_bytes.end());
+    return begin([&] {
+      at::Tensor from = send.to(device_);
+      at::Tensor to = host.to(device_);
+      auto work = group_->alltoall_base(to, from, out, in);
+      return std::make_unique<C10dPending>(abandoned_, std::move(work), Tensors{to, from},
+                                           back_to(host));
+    });
+  }
+
+  Status broadcast(std::span<std::byte> bytes, int root) override {
+    const auto host = bytes_tensor(bytes.data(), bytes.size());
+    c10d::BroadcastOptions options;
+    options.rootRank = root;
+    return begin([&] {
+             Tensors there{host.to(device_)};
+             auto work = group_->broadcast(there, options);
+             return std::make_unique<C10dPending>(abandoned_, std::move(work), there,
+                                                  back_to(host));
+           })
+        ->wait();
+  }
+
+  void abandon(const std::string& why) override { abandoned_->set(why); }
+
+ private:
+  static std::size_t sum(std::span<const std::size_t> bytes) {
+    return std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
+  }
+
+  Tensors back_to(const at::Tensor& host) const {
+    return device_.is_cpu() ? Tensors{} : Tensors{host};
+  }
+
+  template <class Begin>
+  Handle begin(const Begin& begin_it) const {
+    if (auto still = abandoned_->check(); !still) {
+      return std::make_unique<FailedPending>(std::move(still.error()));
+    }
+    auto pending = guard_torch(begin_it);
+    if (pending) return std::move(*pending);
+    return std::make_unique<FailedPending>(std::move(as_lost(pass(pending)).error()));
+  }
+
+  const int rank_;
+  const int size_;
+  const c10::intrusive_ptr<c10d::Store> store_;  // Outlives the group.
+  const c10::intrusive_ptr<Group> group_;
+  const c10::Device device_;
+  const std::shared_ptr<Abandoned> abandoned_ = std::make_shared<Abandoned>();
+};
+
+/// Numbers of addresses resolve without asking anyone.
+struct AddressInfo {
+  explicit AddressInfo(const std::string& host, std::uint16_t port) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_DGRAM;
+    if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &first) != 0) {
+      first = nullptr;
+    }
+  }
+  ~AddressInfo() {
+    if (first != nullptr) ::freeaddrinfo(first);
+  }
+  AddressInfo(const AddressInfo&) = delete;
+  AddressInfo& operator=(const AddressInfo&) = delete;
+
+  addrinfo* first = nullptr;
+};
+
+/// The address of this machine that packets to `host` carry: the others reach it there. "" when
+/// there is no way.
+std::string address_towards(const std::string& host, std::uint16_t port) {
+  const AddressInfo found(host, port);
+  std::array<char, NI_MAXHOST> text{};
+  for (const addrinfo* info = found.first; info != nullptr && text[0] == 0; info = info->ai_next) {
+    const int socket = ::socket(info->ai_family, SOCK_DGRAM, 0);
+    if (socket < 0) continue;
+    sockaddr_storage own{};
+    socklen_t length = sizeof(own);
+    auto* address = reinterpret_cast<sockaddr*>(&own);
+    if (::connect(socket, info->ai_addr, info->ai_addrlen) == 0 &&
+        ::getsockname(socket, address, &length) == 0) {
+      ::getnameinfo(address, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+    }
+    ::close(socket);
+  }
+  return text.data();
+}
+
+c10::intrusive_ptr<c10d::Store> open_store(const CollectiveSpec& spec) {
+  c10d::TCPStoreOptions options;
+  options.port = spec.port;
+  options.isServer = spec.opens_store;
+  options.waitWorkers = false;
+  // It counts in whole seconds.
+  options.timeout = std::max<std::chrono::milliseconds>(spec.timeout, std::chrono::seconds(1));
+  c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::TCPStore>(spec.host, options);
+  if (spec.group.empty()) return store;
+  return c10::make_intrusive<c10d::PrefixStore>(spec.group, store);
+}
+
+std::unique_ptr<Collective> open_gloo(const CollectiveSpec& spec) {
+  auto store = open_store(spec);
+  auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
+  const std::string own = address_towards(spec.host, spec.port);
+  options->devices.push_back(own.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
+                                         : c10d::ProcessGroupGloo::createDeviceForHostname(own));
+  options->threads = 2;  // So that a sum does not wait for an exchange that was begun before it.
+  auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(store, spec.rank, spec.size, options);
+  return std::make_unique<C10dCollective<c10d::ProcessGroupGloo>>(spec, store, std::move(group),
+                                                                  c10::Device(c10::kCPU));
+}
+
+#ifdef FOREBAY_NCCL
+std::unique_ptr<Collective> open_nccl(const CollectiveSpec& spec) {
+  auto store = open_store(spec);
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = spec.timeout;
+  auto group = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, spec.rank, spec.size, options);
+  return std::make_unique<C10dCollective<c10d::ProcessGroupNCCL>>(spec, store, std::move(group),
+                                                                  c10::Device(spec.device));
+}
+#endif
+
+}  // namespace
+
+Result<std::unique_ptr<Collective>> make_c10d_collective(const CollectiveSpec& spec) {
+  auto opened = guard_torch([&]() -> std::unique_ptr<Collective> {
+#ifdef FOREBAY_NCCL
+    if (c10::Device(spec.device).is_cuda()) return open_nccl(spec);
+#endif
+    return open_gloo(spec);
+  });
+  if (opened) return opened;
+  return fail(Code::kUnavailable, "the ranks do not meet at " + spec.host + ":" +
+                                      std::to_string(spec.port) + " within " +
+                                      std::to_string(spec.timeout.count()) +
+                                      " ms: " + opened.error().message);
+}
+
+}  // namespace forebay

@@ -1,0 +1,141 @@
+#include "trainer/torch/ranked_tables.h"
+
+#include <cstring>
+#include <utility>
+
+#include "trainer/torch/parallel.h"
+
+namespace forebay {
+
+RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,
+                           const TablePlacement& placement, Parts parts,
+                           TrainerSpec::Pooling pooling)
+    : own_(parts.shards),
+      width_(whole.row_width()),
+      mean_(pooling == TrainerSpec::Pooling::kMean),
+      homes_(whole.table_rows.size()),
+      divider_(whole.table_rows, placement),
+      exchange_(ranks, placement.owners(), width_) {
+  shard_of_.reserve(placement.shards.size());
+  for (const TableShard& shard : placement.shards) {
+    Home& home = homes_[shard.feature];
+    if (home.shards++ == 0) home.first_shard = shard_of_.size();
+    shard_of_.push_back(shard.feature);
+  }
+  std::size_t replica = 0;
+  for (const std::size_t feature : placement.replicated) homes_[feature].replica = replica++;
+  if (parts.replicas == nullptr) return;
+  replicas_.emplace(ranks, std::move(parts.replicas), replicas_of(whole, placement).table_rows,
+                    width_);
+}
+
+Status RankedTables::begin(const Batch& mine, Use use, int threads) {
+  use_ = use;
+  mine_ = &mine;
+  if (auto divided = divider_.divide(mine); !divided) return divided;
+  auto begun = begin_shards(threads);
+  if (begun) begun = exchange_.wait_vectors();
+  if (!begun) end();
+  return begun;
+}
+
+// The vectors of the replicas are made while the others are on their way.
+Status RankedTables::begin_shards(int threads) {
+  auto ids = exchange_.exchange_ids(divider_.sharded());
+  if (!ids) return pass(ids);
+  ids_ = *ids;
+  const bool trains = use_ == Use::kTrain;
+  auto rows = trains ? own_.begin(*ids_) : own_.begin_scoring(*ids_);
+  if (!rows) return pass(rows);
+  rows_ = *rows;
+  for_each_task(threads, static_cast<int>(shards()),
+                [&](int table, int) { pool(static_cast<std::size_t>(table)); });
+  exchange_.start_vectors();
+  return replicas_ ? replicas_->begin(divider_.replicated(), trains, threads) : Status();
+}
+
+void RankedTables::end() {
+  if (replicas_) replicas_->end();
+  if (std::exchange(rows_, nullptr) == nullptr) return;
+  use_ == Use::kTrain ? own_.end() : own_.end_scoring();
+}
+
+void RankedTables::pool(std::size_t table) {
+  std::size_t id = rows_->first_id[table];
+  for (std::size_t rank = 0; rank < exchange_.parts(); ++rank) {
+    const VectorExchange::Part part = exchange_.part(table, rank);
+    const std::span lengths(ids_->lengths + table * ids_->rows + part.first_row, part.rows);
+    id += own_.pool(table, *rows_, id, lengths, part.vectors, width_);
+  }
+}
+
+float RankedTables::share_of(std::size_t feature, std::size_t row) const {
+  if (!mean_ || homes_[feature].replica != kNone) return 1;
+  const std::int32_t length = mine_->lengths[feature * mine_->rows + row];
+  return length > 1 ? 1 / static_cast<float>(length) : 1;
+}
+
+void RankedTables::put(std::size_t first, std::size_t rows, const VectorPlaces& places) const {
+  for (std::size_t feature = 0; feature < homes_.size(); ++feature) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      put_one(feature, first + row, places.at(feature, row));
+    }
+  }
+}
+
+void RankedTables::put_one(std::size_t feature, std::size_t row, float* to) const {
+  const Home& home = homes_[feature];
+  const float* from = home.replica == kNone ? exchange_.vectors(home.first_shard)
+                                            : replicas_->vectors(home.replica);
+  std::memcpy(to, from + row * width_, width_ * sizeof(float));
+  for (std::size_t shard = 1; shard < home.shards; ++shard) {
+    const float* more = exchange_.vectors(home.first_shard + shard) + row * width_;
+    for (std::size_t i = 0; i < width_; ++i) to[i] += more[i];
+  }
+  const float share = share_of(feature, row);
+  if (share == 1) return;
+  for (std::size_t i = 0; i < width_; ++i) to[i] *= share;
+}
+
+void RankedTables::start_gradients(float* gradients, int threads) {
+  const std::size_t floats = mine_->rows * width_;
+  for (std::size_t feature = 0; mean_ && feature < homes_.size(); ++feature) {
+    for (std::size_t row = 0; row < mine_->rows; ++row) {
+      const float share = share_of(feature, row);
+      float* gradient = gradients + feature * floats + row * width_;
+      for (std::size_t i = 0; share != 1 && i < width_; ++i) gradient[i] *= share;
+    }
+  }
+  std::vector<const float*> of_shards(shard_of_.size());
+  for (std::size_t shard = 0; shard < shard_of_.size(); ++shard) {
+    of_shards[shard] = gradients + shard_of_[shard] * floats;
+  }
+  exchange_.start_gradients(of_shards);
+  if (!replicas_) return;
+  std::vector<const float*> of_replicas(replicas_->tables());
+  for (std::size_t feature = 0; feature < homes_.size(); ++feature) {
+    const std::size_t replica = homes_[feature].replica;
+    if (replica != kNone) of_replicas[replica] = gradients + feature * floats;
+  }
+  replicas_->start_sums(of_replicas, threads);
+}
+
+void RankedTables::add_up(std::size_t shard) {
+  std::vector<EmbeddingTables::GradientRun> runs;
+  runs.reserve(exchange_.parts());
+  for (std::size_t rank = 0; rank < exchange_.parts(); ++rank) {
+    runs.push_back({exchange_.part(shard, rank).rows, exchange_.gradients(shard, rank)});
+  }
+  own_.add_up(shard, *ids_, *rows_, runs);
+}
+
+std::span<float> RankedTables::sums(std::size_t table) {
+  return table < shards() ? own_.sums(table) : replicas_->sums(table - shards());
+}
+
+void RankedTables::apply(std::size_t table, float learning_rate) {
+  if (table < shards()) return own_.apply(table, *rows_, learning_rate);
+  replicas_->apply(table - shards(), learning_rate);
+}
+
+}  // namespace forebay

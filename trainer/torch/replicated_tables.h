@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/data/batch.h"
+#include "trainer/collective.h"
+#include "trainer/torch/embedding_tables.h"
+
+namespace forebay {
+
+/// Tables that every rank has: each pools its own rows and adds up their gradients; the sums over
+/// all ranks, of whole tables, change them alike everywhere.
+///
+/// begin, start_sums, wait_sums, apply, end, on the model's thread, in the same order on every
+/// rank; apply on any. For small tables: what a step costs goes with their rows.
+class ReplicatedTables {
+ public:
+  /// `table_rows` of each; `ranks` outlives it.
+  ReplicatedTables(Collective& ranks, std::unique_ptr<EmbeddingTables> tables,
+                   std::vector<std::int64_t> table_rows, std::size_t width);
+
+  std::size_t tables() const { return table_rows_.size(); }
+  EmbeddingTables& own() { return *tables_; }
+
+  /// Pools the bags of `mine`, which has one sparse feature a table and outlives the step.
+  Status begin(const Batch& mine, bool trains, int threads);
+  void end();
+  /// [rows, width]
+  const float* vectors(std::size_t table) const { return pooled_.data() + table * batch_floats(); }
+
+  /// Adds up the gradients of each table's pooled vectors, [rows, width], and begins to add those
+  /// of the other ranks.
+  void start_sums(std::span<const float* const> gradients, int threads);
+  Status wait_sums();
+  /// [rows of the table, width], after wait_sums.
+  std::span<float> sums(std::size_t table);
+  void apply(std::size_t table, float learning_rate);
+
+ private:
+  std::size_t batch_floats() const { return mine_->rows * width_; }
+  void pool(std::size_t table);
+  void add_up(std::size_t table, const float* gradients);
+
+  Collective& ranks_;
+  const std::unique_ptr<EmbeddingTables> tables_;
+  const std::vector<std::int64_t> table_rows_;
+  const std::size_t width_;
+  std::vector<std::size_t> first_sum_;  // of each table in sums_, and the end
+  std::vector<float> pooled_;           // [tables, rows, width]
+  std::vector<float> sums_;             // by table: [its rows, width]
+  const Batch* mine_ = nullptr;
+  const BatchRows* rows_ = nullptr;
+  bool trains_ = false;
+  Collective::Handle pending_;
+};
+
+}  // namespace forebay

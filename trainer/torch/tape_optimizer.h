@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "trainer/spec.h"
+
+namespace forebay {
+
+/// The optimizers of dense_optimizer.h and of the tables in libtorch's operators, on any device.
+
+/// What an optimizer keeps for each value of a tensor; `suffix` tells several apart.
+struct Moment {
+  const char* suffix;
+  at::Tensor value;
+};
+
+/// Zeroed, and on the device of `value`.
+std::vector<Moment> moments_of(TrainerSpec::Optimizer optimizer, const at::Tensor& value);
+std::vector<Moment> moments_of(TrainerSpec::TableOptimizer optimizer, const at::Tensor& value);
+
+struct ParameterRule {
+  TrainerSpec::Optimizer optimizer;
+  double learning_rate;
+  std::int64_t steps;  ///< This one included.
+};
+void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at::Tensor& value,
+                      std::vector<Moment>& moments);
+
+struct RowRule {
+  TrainerSpec::TableOptimizer optimizer;
+  double learning_rate;
+};
+/// Distinct rows of a table and the sums of their gradients.
+struct RowGradients {
+  const at::Tensor& rows;
+  const at::Tensor& gradients;
+};
+void update_rows(const RowRule& rule, const RowGradients& changes, at::Tensor& table,
+                 std::vector<Moment>& moments);
+
+/// Scales the gradients so that their common L2 norm is at most `most`; those that are not defined
+/// are left out.
+void clip(std::vector<at::Tensor>& gradients, double most);
+
+}  // namespace forebay

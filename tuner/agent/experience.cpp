@@ -1,0 +1,52 @@
+#include "tuner/agent/experience.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace forebay::tuner {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr std::size_t kLongest = 4 << 20;
+
+json names_of(const Layout& layout) {
+  json names = json::array();
+  for (const StageLayout& stage : layout.stages) names.push_back(stage.name);
+  return names;
+}
+
+}  // namespace
+
+std::string encode_experience(const Experience& experience) {
+  const json text{{"version", kVersion},
+                  {"stages", names_of(experience.layout)},
+                  {"estimates", experience.stages},
+                  {"last_layer", experience.last_layer}};
+  return text.dump();
+}
+
+std::optional<Experience> decode_experience(std::string_view text, const Layout& layout) {
+  if (text.size() > kLongest) return std::nullopt;
+  const json found = json::parse(text, nullptr, false);
+  if (!found.is_object() || found.value("version", json()) != json(kVersion) ||
+      found.value("stages", json()) != names_of(layout)) {
+    return std::nullopt;
+  }
+  Experience experience;
+  experience.layout = layout;
+  try {
+    experience.stages = found.at("estimates").get<std::vector<std::vector<double>>>();
+    experience.last_layer = found.at("last_layer").get<std::vector<float>>();
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+  for (const float weight : experience.last_layer) {
+    if (!std::isfinite(weight)) return std::nullopt;
+  }
+  return experience;
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,119 @@
+#include "tuner/agent/intune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "tuner/agent/experience.h"
+#include "tuner/agent/weights.h"
+#include "tuner/model/plausible.h"
+
+namespace forebay::tuner {
+namespace {
+
+Result<Network> network_of(const IntuneOptions& options) {
+  if (options.ablation == Ablation::kPretraining) {
+    Random random(options.seed);
+    return Network(kNetworkShape, random);
+  }
+  if (!options.weights.empty()) return read_weights(options.weights, kNetworkShape);
+  return decode_weights(shipped_weights(), kNetworkShape, "the weights of this build");
+}
+
+// The stage that the pipeline is slowest at.
+const std::string& slowest(const Agent& agent) {
+  const auto costs = agent.known().mean();
+  const auto& actors = agent.base().allocation.actors;
+  std::size_t found = 0;
+  for (std::size_t i = 1; i < costs.size(); ++i) {
+    if (costs[i].rate(actors[i]) < costs[found].rate(actors[found])) found = i;
+  }
+  return agent.layout().stages[found].name;
+}
+
+// "udf 4 to 12, load 3 to 2"
+std::string moves(const Layout& layout, const Observation& seen, const Allocation& next) {
+  std::string text;
+  for (std::size_t i = 0; i < next.actors.size(); ++i) {
+    const std::uint32_t before = seen.stages[i].actors;
+    if (before == next.actors[i]) continue;
+    if (!text.empty()) text += ", ";
+    text += layout.stages[i].name + " " + std::to_string(before) + " to " +
+            std::to_string(next.actors[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Intune>> Intune::make(const IntuneOptions& options) {
+  Result<Network> network = network_of(options);
+  if (!network) return pass(network);
+  return std::unique_ptr<Intune>(new Intune(options, std::move(*network)));
+}
+
+Intune::Intune(const IntuneOptions& options, Network network)
+    : options_(options),
+      network_(std::move(network)),
+      agent_(options.layout, options.reward, options.ablation),
+      online_(options.seed) {}
+
+std::string_view Intune::name() const {
+  switch (options_.ablation) {
+    case Ablation::kNone:
+      return "intune";
+    case Ablation::kNetwork:
+      return "intune:no-network";
+    case Ablation::kModel:
+      return "intune:no-model";
+    case Ablation::kPretraining:
+      return "intune:no-pretraining";
+    case Ablation::kOnline:
+      return "intune:no-online";
+  }
+  return {};
+}
+
+Proposal Intune::decide(const Observation& observed) {
+  const Observation seen = plausible(options_.layout, observed);
+  agent_.observe(seen, network_);
+  agent_.choose();
+  const bool learns =
+      options_.ablation != Ablation::kOnline && options_.ablation != Ablation::kNetwork;
+  if (learns) agent_.take(online_.next(seen, agent_, network_));
+  Proposal proposal{.allocation = agent_.allocation(agent_.actions()),
+                    .expected_splits_per_second = agent_.base().expected_splits_per_second};
+  proposal.reason = reason(seen, proposal.allocation);
+  last_ = proposal.allocation;
+  return proposal;
+}
+
+std::string Intune::reason(const Observation& seen, const Allocation& next) const {
+  const std::string moved = moves(options_.layout, seen, next);
+  if (!agent_.sane()) return "the network puts out no numbers: the model decides; " + moved;
+  if (online_.trying()) return "tries " + moved;
+  if (moved.empty()) return online_.converged() ? "converged" : "stays";
+  if (!last_) return "first plan: " + moved;
+  if (agent_.known().changed()) return "the work or the machine changed: " + moved;
+  return slowest(agent_) + " is slowest: " + moved;
+}
+
+std::string Intune::experience() const {
+  return encode_experience({.layout = options_.layout,
+                            .stages = agent_.known().save(),
+                            .last_layer = {network_.weights().begin() +
+                                               static_cast<std::ptrdiff_t>(network_.last_layer()),
+                                           network_.weights().end()}});
+}
+
+bool Intune::restore(std::string_view text) {
+  const auto found = decode_experience(text, options_.layout);
+  if (!found || !agent_.known().restore(found->stages)) return false;
+  auto& weights = network_.weights();
+  if (found->last_layer.size() != weights.size() - network_.last_layer()) return false;
+  std::copy(found->last_layer.begin(), found->last_layer.end(),
+            weights.begin() + static_cast<std::ptrdiff_t>(network_.last_layer()));
+  return true;
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+#include "tuner/agent/agent.h"
+#include "tuner/agent/online.h"
+#include "tuner/policy.h"
+
+namespace forebay::tuner {
+
+/// What an Intune is made from.
+struct IntuneOptions {
+  Layout layout;
+  RewardMode reward = RewardMode::kUsable;
+  Ablation ablation = Ablation::kNone;
+  std::uint64_t seed = 1;
+  std::string weights = {};  ///< A file; empty: those of this build.
+};
+
+/// The agent: a model fitted to what is measured, a network that steps around its plan, and
+/// learning from what steps really bring (InTune, Nagrecha et al., RecSys 2023, and past it;
+/// DESIGN.md).
+class Intune final : public Policy {
+ public:
+  /// kCorrupt or kNotFound when the weights cannot be used.
+  static Result<std::unique_ptr<Intune>> make(const IntuneOptions& options);
+
+  /// "intune", or what is left of it: "intune:no-network".
+  std::string_view name() const override;
+  Proposal decide(const Observation& observed) override;
+  std::string experience() const override;
+  bool restore(std::string_view text) override;
+
+ private:
+  Intune(const IntuneOptions& options, Network network);
+  std::string reason(const Observation& seen, const Allocation& next) const;
+
+  IntuneOptions options_;
+  Network network_;
+  Agent agent_;
+  Online online_;
+  std::optional<Allocation> last_;
+};
+
+}  // namespace forebay::tuner

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/base/result.h"
+#include "tuner/agent/network.h"
+
+namespace forebay::tuner {
+
+/// The file of a network's weights: 8 bytes of magic with a version, three layer widths (uint32),
+/// the weights (float32), a 64-bit checksum of all before it; little-endian.
+std::string encode_weights(const Network& network);
+
+/// kCorrupt names `where` and what is wrong: another version, another shape than `shape`, damage.
+Result<Network> decode_weights(std::span<const unsigned char> bytes, Network::Shape shape,
+                               const std::string& where);
+
+/// Reads such a file, at most as long as `shape` makes it.
+Result<Network> read_weights(const std::string& path, Network::Shape shape);
+
+/// The weights this build came with (intune.weights here, made by `forebay tune pretrain`).
+std::span<const unsigned char> shipped_weights();
+
+}  // namespace forebay::tuner

@@ -1,0 +1,127 @@
+#include "tuner/compare/drive.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <time.h>
+
+#include "tuner/compare/unguarded.h"
+#include "tuner/tuner.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr std::uint64_t kStepsPerPeriod = 20;  // Ten a second.
+
+/// CPU time of the calling thread, so that runs beside one another do not count.
+class ThreadCpuClock final : public Clock {
+ public:
+  std::chrono::nanoseconds now() const override {
+    timespec time = {};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+};
+
+class Driver {
+ public:
+  Driver(Machine& machine, std::unique_ptr<Policy> policy, DriveOptions options)
+      : machine_(machine), options_(std::move(options)) {
+    if (options_.guarded) {
+      tuner_ = std::make_unique<Tuner>(Tuner::Options{.plant = machine_.plant(),
+                                                      .clock = clock_,
+                                                      .policy = std::move(policy),
+                                                      .fallback = std::move(options_.fallback)});
+    } else {
+      unguarded_ = std::make_unique<Unguarded>(machine_.plant(), std::move(policy), clock_);
+    }
+  }
+
+  DriveRecord run() {
+    double deciding = 0;
+    std::uint64_t decided = 0;
+    for (std::uint64_t number = 1; number <= options_.decisions; ++number) {
+      record_.stopped = record_.stopped || (options_.stopped && options_.stopped());
+      if (record_.stopped) break;
+      advance();
+      if (record_.trace.out_of_memory) {
+        end_period(number, machine_.plant().observe());
+        stand_still(number + 1);
+        break;
+      }
+      const Decision decision = tuner_ ? tuner_->decide() : unguarded_->decide();
+      end_period(number, decision.seen);
+      deciding += decision.decide_seconds;
+      ++decided;
+      record_.faults += decision.fault.empty() ? 0 : 1;
+      record_.guarded += decision.guarded.empty() ? 0 : 1;
+    }
+    if (decided > 0) record_.seconds_per_decision = deciding / static_cast<double>(decided);
+    return std::move(record_);
+  }
+
+ private:
+  /// Runs up to the next decision, or to the machine's death.
+  void advance() {
+    // From where the last period ended: where time is real, one that took long is not caught up.
+    const double begin = before_.seconds;
+    for (std::uint64_t step = 1; step <= kStepsPerPeriod; ++step) {
+      machine_.run_until(begin + kPeriodSeconds * static_cast<double>(step) / kStepsPerPeriod);
+      const MachineTotals totals = machine_.totals();
+      if (totals.out_of_memory) {
+        record_.trace.out_of_memory = true;
+        record_.trace.out_of_memory_seconds = totals.seconds;
+        return;
+      }
+      if (tuner_ && step < kStepsPerPeriod) tuner_->step();
+    }
+  }
+
+  void end_period(std::uint64_t number, const Observation& seen) {
+    const MachineTotals totals = machine_.totals();
+    Period period;
+    period.decision = number - 1;
+    period.begin_seconds = before_.seconds;
+    period.end_seconds = totals.out_of_memory
+                             ? std::max(totals.seconds, before_.seconds + kPeriodSeconds)
+                             : totals.seconds;
+    period.trained = totals.trained - before_.trained;
+    period.prefetch = seen.prefetch;
+    period.memory_bytes = seen.memory_bytes;
+    period.memory_peak = seen.memory_peak;
+    for (const StageObservation& stage : seen.stages) period.actors.push_back(stage.actors);
+    const double length = period.end_seconds - period.begin_seconds;
+    period.cpus_busy = length > 0 ? (totals.cpu_seconds - before_.cpu_seconds) / length : 0;
+    before_ = totals;
+    record_.trace.periods.push_back(std::move(period));
+  }
+
+  /// What is left of a run that ran out of memory: time in which nothing is trained.
+  void stand_still(std::uint64_t number) {
+    double end = record_.trace.periods.back().end_seconds;
+    for (; number <= options_.decisions; ++number) {
+      Period& period = record_.trace.periods.emplace_back();
+      period.decision = number - 1;
+      period.begin_seconds = end;
+      period.end_seconds = end += kPeriodSeconds;
+      period.actors.resize(machine_.plant().layout().stages.size());
+    }
+  }
+
+  Machine& machine_;
+  DriveOptions options_;
+  ThreadCpuClock clock_;
+  std::unique_ptr<Tuner> tuner_;
+  std::unique_ptr<Unguarded> unguarded_;
+  MachineTotals before_;
+  DriveRecord record_;
+};
+
+}  // namespace
+
+DriveRecord drive(Machine& machine, std::unique_ptr<Policy> policy, DriveOptions options) {
+  return Driver(machine, std::move(policy), std::move(options)).run();
+}
+
+}  // namespace forebay::tuner

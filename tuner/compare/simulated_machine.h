@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tuner/compare/machine.h"
+
+namespace forebay::tuner {
+
+/// Makes simulators: no waiting, deterministic by seed.
+MachineMaker simulated_machines();
+
+}  // namespace forebay::tuner

@@ -1,0 +1,42 @@
+#include "tuner/compare/unguarded.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace forebay::tuner {
+namespace {
+
+bool possible(const Allocation& allocation, std::size_t stages) {
+  return allocation.actors.size() == stages &&
+         std::ranges::find(allocation.actors, 0U) == allocation.actors.end() &&
+         allocation.prefetch > 0;
+}
+
+}  // namespace
+
+Unguarded::Unguarded(Plant& plant, std::unique_ptr<Policy> policy, const Clock& clock)
+    : plant_(plant), policy_(std::move(policy)), clock_(clock) {}
+
+Decision Unguarded::decide() {
+  Decision decision;
+  decision.seen = plant_.observe();
+  const auto began = clock_.now();
+  try {
+    decision.proposal = policy_->decide(decision.seen);
+  } catch (const std::exception& thrown) {
+    decision.fault = std::string("threw: ") + thrown.what();
+  }
+  decision.decide_seconds = std::chrono::duration<double>(clock_.now() - began).count();
+  if (!decision.fault.empty()) return decision;
+  if (possible(decision.proposal.allocation, plant_.layout().stages.size())) {
+    decision.applied = decision.proposal.allocation;
+    plant_.apply(decision.applied);
+  } else {
+    decision.fault = "proposes no allocation";
+  }
+  return decision;
+}
+
+}  // namespace forebay::tuner

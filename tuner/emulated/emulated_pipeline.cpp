@@ -1,0 +1,156 @@
+#include "tuner/emulated/emulated_pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace forebay::tuner {
+namespace {
+
+/// An actor that woke late begins its next split this much earlier at most than it is told.
+constexpr double kMostMadeUp = 0.1;
+
+/// Splits that wait in the source: enough that an actor finds one, whoever else looks.
+constexpr std::size_t kSourceSplits = 8;
+
+}  // namespace
+
+/// Does a stage's work, or the trainer's: sleeps as long as the machine says.
+class EmulatedPipeline::Actor final : public PoolWorker<Split> {
+ public:
+  Actor(EmulatedPipeline& pipeline, std::size_t stage)
+      : pipeline_(pipeline), stage_(stage), free_since_(pipeline.options_.machine.now()) {}
+
+  Status on(Split&& split, PoolContext& context) override {
+    if (stage_ == 0) put_next_into_source();
+    pipeline_.options_.on_move();
+    MachineThread& machine = pipeline_.options_.machine;
+    SplitWork work{.stage = stage_,
+                   .actors = static_cast<std::uint32_t>(pool().actors()),
+                   .begin = std::max({free_since_, split.ready, machine.now() - kMostMadeUp})};
+    pipeline_.last_taken_[stage_] = work.begin;
+    if (!machine.do_work(work)) return {};
+    pipeline_.sums_[stage_].add(work);
+    free_since_ = split.ready = work.end;
+    if (stage_ == pipeline_.trainer_) {
+      if (pool().queued() == 0) pipeline_.options_.on_empty();
+    } else {
+      put_out(split, context);
+    }
+    return {};
+  }
+
+ private:
+  Pool& pool() { return *pipeline_.pools_[stage_]; }
+
+  void put_next_into_source() {
+    Split next{.key = pipeline_.next_split_++, .ready = 0};
+    static_cast<void>(pool().try_offer(Split(next), 1));  // Refused when it was cancelled.
+  }
+
+  void put_out(Split& split, PoolContext& context) {
+    Pool& next = *pipeline_.pools_[stage_ + 1];
+    const std::size_t bytes = pipeline_.bytes_of_split_[stage_ + 1];
+    if (!next.try_offer(Split(split), bytes)) {
+      static_cast<void>(next.offer(Split(split), bytes, context));  // False: cancelled.
+      // There was room as soon as a split was taken from there, however late this thread woke.
+      free_since_ = std::clamp(pipeline_.last_taken_[stage_ + 1].load(), free_since_,
+                               pipeline_.options_.machine.now());
+    }
+    pipeline_.options_.on_move();
+  }
+
+  EmulatedPipeline& pipeline_;
+  const std::size_t stage_;
+  double free_since_;  // when the split before was done and out of hand
+};
+
+EmulatedPipeline::EmulatedPipeline(Options options)
+    : options_(std::move(options)),
+      trainer_(options_.model.stages.size()),
+      sums_(trainer_ + 1),
+      last_taken_(trainer_ + 1),
+      asked_{.actors = std::vector<std::uint32_t>(trainer_, 0),
+             .prefetch = options_.model.prefetch_splits} {
+  bytes_of_split_.push_back(1);
+  for (const StageModel& stage : options_.model.stages) {
+    bytes_of_split_.push_back(std::max<std::uint64_t>(stage.bytes_out, 1));
+  }
+  for (std::size_t i = 0; i < trainer_; ++i) {
+    const std::size_t splits = i == 0 ? kSourceSplits : options_.model.queue_splits;
+    pools_.push_back(make_pool(i, options_.model.stages[i].name, splits));
+  }
+  pools_.push_back(make_pool(trainer_, "trainer", asked_.prefetch));
+  for (std::size_t i = 0; i < kSourceSplits; ++i) {
+    static_cast<void>(pools_[0]->try_offer(Split{.key = next_split_++, .ready = 0}, 1));
+  }
+  pools_[trainer_]->grow(1);
+}
+
+EmulatedPipeline::~EmulatedPipeline() {
+  cancel();
+  wait_until_gone();
+}
+
+std::unique_ptr<EmulatedPipeline::Pool> EmulatedPipeline::make_pool(std::size_t stage,
+                                                                    const std::string& name,
+                                                                    std::size_t splits) {
+  return std::make_unique<Pool>(
+      Pool::Options{.name = name,
+                    .mailbox_bytes = splits * bytes_of_split_[stage],
+                    .order = PoolOrder::kArrival,
+                    .stack_bytes = 256 * 1024,
+                    .factory = [this, stage] { return std::make_unique<Actor>(*this, stage); },
+                    .on_failure = [this](const Error& error) { fail_with(error); },
+                    .on_drained = {}},
+      options_.clock);
+}
+
+void EmulatedPipeline::apply(const Allocation& allocation) {
+  Allocation wanted = allocation;
+  for (std::uint32_t& actors : wanted.actors) actors = std::max(actors, 1U);
+  wanted.prefetch = std::max(wanted.prefetch, 1U);
+  const Allocation before = serial_([&] { return std::exchange(asked_, wanted); });
+  for (std::size_t i = 0; i < trainer_; ++i) {
+    if (wanted.actors[i] < before.actors[i]) pools_[i]->resize(wanted.actors[i]);
+  }
+  pools_[trainer_]->set_mailbox_bytes(wanted.prefetch * bytes_of_split_[trainer_]);
+  for (std::size_t i = 0; i < trainer_; ++i) {
+    if (wanted.actors[i] > before.actors[i]) pools_[i]->resize(wanted.actors[i]);
+  }
+}
+
+void EmulatedPipeline::cancel() {
+  for (const auto& pool : pools_) pool->cancel();
+}
+
+void EmulatedPipeline::wait_until_gone() {
+  for (const auto& pool : pools_) pool->join();
+}
+
+Census EmulatedPipeline::census() const {
+  Census census;
+  for (std::size_t i = 0; i < trainer_; ++i) {
+    // In this order: who goes meanwhile is alive and leaving, or neither.
+    census.leaving.push_back(static_cast<std::uint32_t>(pools_[i]->retiring()));
+    census.actors.push_back(static_cast<std::uint32_t>(pools_[i]->actors()));
+    census.queued.push_back(static_cast<std::uint32_t>(pools_[i + 1]->queued()));
+  }
+  census.prefetch = serial_([this] { return std::uint32_t(asked_.prefetch); });
+  return census;
+}
+
+std::vector<std::uint32_t> EmulatedPipeline::asked() const {
+  return serial_([this] { return std::vector<std::uint32_t>(asked_.actors); });
+}
+
+std::optional<Error> EmulatedPipeline::failure() const {
+  return serial_([this] { return std::optional<Error>(failure_); });
+}
+
+void EmulatedPipeline::fail_with(const Error& error) {
+  serial_([&] {
+    if (!failure_) failure_ = error;
+  });
+}
+
+}  // namespace forebay::tuner

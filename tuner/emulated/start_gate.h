@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+#include "tuner/emulated/split_work.h"
+
+namespace forebay::tuner {
+
+/// Keeps the starts of a stage's work at least 1/max_rate apart; nothing is saved up. First
+/// come, first let through. Pure.
+class StartGate {
+ public:
+  /// Splits/s; 0: everything is let through at once. Holds for those that wait, too.
+  void set_max_rate(double rate) { gap_ = rate > 0 ? 1 / rate : 0; }
+
+  void add(SplitWork& work) { waiting_.push_back(&work); }
+
+  /// When the next may start; infinity when none waits.
+  double next_start() const {
+    if (waiting_.empty()) return std::numeric_limits<double>::infinity();
+    const double begin = waiting_.front()->begin;
+    return gap_ > 0 ? std::max(begin, last_start_ + gap_) : begin;
+  }
+
+  /// Lets the next one through, at next_start().
+  SplitWork& pop() {
+    last_start_ = next_start();
+    SplitWork& work = *waiting_.front();
+    waiting_.pop_front();
+    return work;
+  }
+
+ private:
+  double gap_ = 0;
+  double last_start_ = -std::numeric_limits<double>::infinity();
+  std::deque<SplitWork*> waiting_;
+};
+
+}  // namespace forebay::tuner

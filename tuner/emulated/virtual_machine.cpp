@@ -1,0 +1,111 @@
+#include "tuner/emulated/virtual_machine.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace forebay::tuner {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// What n actors of a stage cost each other (tuner/sim/README.md).
+double slow(const StageModel& stage, double n) {
+  return 1 + stage.alpha * (n - 1) + stage.beta * n * (n - 1);
+}
+
+}  // namespace
+
+VirtualMachine::VirtualMachine(PipelineModel model, std::uint64_t seed)
+    : original_(std::move(model)),
+      model_(model_at(original_, 0)),
+      normal_(seed),
+      cpus_(model_.cpus, model_.stages.size()),
+      gates_(model_.stages.size()) {
+  for (const StageModel& stage : model_.stages) noise_.emplace_back(stage.noise);
+  apply_model(0);
+}
+
+void VirtualMachine::begin(SplitWork& work) {
+  if (work.stage == model_.stages.size()) {
+    work.cpu_seconds = 0;
+    work.wait_seconds = model_.trainer_step_seconds;
+    waits_.push({work.begin + work.wait_seconds, &work});
+    return;
+  }
+  const StageModel& stage = model_.stages[work.stage];
+  const double seconds =
+      stage.seconds * slow(stage, work.actors) * noise_[work.stage].next(normal_);
+  work.cpu_seconds = seconds * stage.cpu;
+  work.wait_seconds = seconds - work.cpu_seconds;
+  gates_[work.stage].add(work);
+}
+
+void VirtualMachine::advance(double now, std::vector<SplitWork*>& ended) {
+  for (double due = next_due(); due <= now; due = next_due()) happen(due, ended);
+  if (now <= now_) return;
+  cpus_.advance(now);
+  now_ = now;
+}
+
+double VirtualMachine::next_due() const {
+  return std::min({next_event(), next_gate(), next_wait_end(), cpus_.next_end()});
+}
+
+double VirtualMachine::next_event() const {
+  if (events_past_ == original_.events.size()) return kNever;
+  return original_.events[events_past_].at_seconds;
+}
+
+double VirtualMachine::next_gate() const {
+  double next = kNever;
+  for (const StartGate& gate : gates_) next = std::min(next, gate.next_start());
+  return next;
+}
+
+double VirtualMachine::next_wait_end() const {
+  if (waits_.empty()) return kNever;
+  return waits_.top().end;
+}
+
+/// The first thing that is due; an event of the same moment goes before all else.
+void VirtualMachine::happen(double due, std::vector<SplitWork*>& ended) {
+  const double moment = std::max(due, now_);
+  cpus_.advance(std::min(moment, cpus_.next_end()));
+  now_ = moment;
+  if (next_event() <= due) return apply_model(due);
+  if (next_gate() <= due) return start_next();
+  if (next_wait_end() <= due) return end_wait(ended);
+  SplitWork& work = cpus_.pop();
+  work.end = due;
+  ended.push_back(&work);
+}
+
+void VirtualMachine::apply_model(double at) {
+  model_ = model_at(original_, at);
+  while (next_event() <= at) ++events_past_;
+  cpus_.set_cpus(model_.cpus);
+  for (std::size_t i = 0; i < gates_.size(); ++i) gates_[i].set_max_rate(model_.stages[i].max_rate);
+}
+
+void VirtualMachine::start_next() {
+  StartGate& gate = *std::ranges::min_element(gates_, {}, &StartGate::next_start);
+  const double start = gate.next_start();
+  SplitWork& work = gate.pop();
+  const double end = start + work.wait_seconds;
+  work.wait_seconds = end - work.begin;
+  waits_.push({end, &work});
+}
+
+void VirtualMachine::end_wait(std::vector<SplitWork*>& ended) {
+  const auto [end, work] = waits_.top();
+  waits_.pop();
+  const bool others_wait = static_cast<double>(cpus_.wanting()) >= cpus_.cpus();
+  const double made_up = others_wait ? 0 : std::min(now_ - end, work->cpu_seconds);
+  if (work->stage < model_.stages.size()) cpus_.count(work->stage, made_up);
+  if (made_up < work->cpu_seconds) return cpus_.add(*work, work->cpu_seconds - made_up);
+  work->end = end + work->cpu_seconds;
+  ended.push_back(work);
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+#include "tuner/emulated/cpu_tokens.h"
+#include "tuner/emulated/split_work.h"
+#include "tuner/emulated/start_gate.h"
+#include "tuner/sim/noise.h"
+#include "tuner/sim/pipeline_model.h"
+
+namespace forebay::tuner {
+
+/// Says how long the work of a modelled pipeline takes: when what an actor has begun ends, given
+/// all the others.
+///
+/// A split's work passes its stage's StartGate, waits (its share off the CPU), then has its CPU
+/// time from the CpuTokens, and ends; the trainer's only waits. Events of the model happen at their
+/// times. Pure and deterministic: times are handed in, in seconds since the start, and never go
+/// back; what ends is handed out and belongs to others.
+///
+/// Work may have begun a little before it is told of (its actor's thread woke late). What
+/// passed of it is made up for, except on CPUs that others were using meanwhile.
+class VirtualMachine {
+ public:
+  VirtualMachine(PipelineModel model, std::uint64_t seed);
+
+  /// Takes work whose first half is filled in; it may be over by the next advance().
+  void begin(SplitWork& work);
+
+  /// Moves time to `now`; appends the work that ended, in order.
+  void advance(double now, std::vector<SplitWork*>& ended);
+
+  /// When something happens next: advance() before then changes nothing.
+  double next_due() const;
+
+  /// The model as it stands now.
+  const PipelineModel& model() const { return model_; }
+  /// CPU seconds used so far, unfinished work included.
+  double cpu_seconds(std::size_t stage) const { return cpus_.used(stage); }
+
+ private:
+  struct Waiting {
+    double end = 0;
+    SplitWork* work = nullptr;
+    bool operator<(const Waiting& other) const { return end > other.end; }
+  };
+
+  double next_event() const;
+  double next_gate() const;
+  double next_wait_end() const;
+  void happen(double due, std::vector<SplitWork*>& ended);
+  void apply_model(double at);
+  void start_next();
+  void end_wait(std::vector<SplitWork*>& ended);
+
+  const PipelineModel original_;
+  PipelineModel model_;
+  NormalSource normal_;
+  std::vector<LogNormal> noise_;  // by stage
+  double now_ = 0;
+  std::size_t events_past_ = 0;
+  CpuTokens cpus_;
+  std::vector<StartGate> gates_;
+  std::priority_queue<Waiting> waits_;
+};
+
+}  // namespace forebay::tuner

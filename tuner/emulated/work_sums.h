@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/serial.h"
+#include "tuner/emulated/split_work.h"
+#include "tuner/observation.h"
+
+namespace forebay::tuner {
+
+/// What a stage's actors have completed since somebody last took the sums. Any thread.
+class WorkSums {
+ public:
+  void add(const SplitWork& work) {
+    const double ready = std::max(0.0, work.ready_seconds());
+    const double unhindered = work.seconds() - ready;
+    serial_([&] {
+      ++sums_.done;
+      sums_.done_seconds += work.seconds();
+      sums_.done_seconds_squared += unhindered * unhindered;
+      sums_.done_cpu_seconds += work.cpu_seconds;
+      sums_.done_ready_seconds += ready;
+      sums_.done_actors += work.actors;
+    });
+  }
+
+  /// The `done` fields; the others are as they are made.
+  StageObservation take() {
+    return serial_([this] { return std::exchange(sums_, {}); });
+  }
+
+ private:
+  Serial serial_;
+  StageObservation sums_;  // one at a time
+};
+
+}  // namespace forebay::tuner

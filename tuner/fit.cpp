@@ -1,0 +1,93 @@
+#include "tuner/fit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace forebay::tuner {
+namespace {
+
+/// Actors at a scale of what was wanted, one a stage at least.
+void scale_actors(const Allocation& wanted, double scale, Allocation& result) {
+  for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
+    const double share = std::floor(scale * static_cast<double>(wanted.actors[i]));
+    result.actors[i] = std::max(1U, static_cast<std::uint32_t>(share));
+  }
+}
+
+/// The largest scale at which actors fit, one item of prefetch beside them; 0: not even one a
+/// stage.
+void shrink_actors(const Layout& layout, const Allocation& wanted, const Bounds& bounds,
+                   Allocation& result) {
+  double fits = 0;
+  double too_many = 1;
+  // Forty halvings tell any two counts of 32 bits apart.
+  for (int round = 0; round < 40; ++round) {
+    const double middle = (fits + too_many) / 2;
+    scale_actors(wanted, middle, result);
+    (within(layout, result, bounds) ? fits : too_many) = middle;
+  }
+  scale_actors(wanted, fits, result);
+}
+
+/// Gives room that is left to whoever is furthest from what was wanted, an actor at a time.
+void fill(const Layout& layout, const Allocation& wanted, const Bounds& bounds,
+          Allocation& result) {
+  while (true) {
+    std::size_t neediest = wanted.actors.size();
+    double least = 1;
+    for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
+      const double share = static_cast<double>(result.actors[i]) / wanted.actors[i];
+      if (share >= least) continue;
+      ++result.actors[i];
+      if (within(layout, result, bounds)) {
+        neediest = i;
+        least = share;
+      }
+      --result.actors[i];
+    }
+    if (neediest == wanted.actors.size()) return;
+    ++result.actors[neediest];
+  }
+}
+
+/// The most items of prefetch that fit beside the actors, 1 at least.
+std::uint32_t prefetch_beside(const Layout& layout, Allocation allocation, std::uint32_t wanted,
+                              const Bounds& bounds) {
+  if (layout.prefetch_item_bytes == 0) return wanted;
+  allocation.prefetch = 0;
+  const std::uint64_t taken = worst_case_bytes(layout, allocation);
+  if (taken >= bounds.bytes) return 1;
+  const std::uint64_t fits = (bounds.bytes - taken) / layout.prefetch_item_bytes;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, wanted));
+}
+
+}  // namespace
+
+Allocation shaped(const Layout& layout, const Allocation& wanted) {
+  Allocation result = wanted;
+  result.actors.resize(layout.stages.size(), 1);
+  for (std::size_t i = 0; i < result.actors.size(); ++i) {
+    result.actors[i] = std::clamp(result.actors[i], 1U, std::max(1U, layout.stages[i].max_actors));
+  }
+  result.prefetch = std::clamp(wanted.prefetch, 1U, std::max(1U, layout.max_prefetch));
+  return result;
+}
+
+bool within(const Layout& layout, const Allocation& allocation, const Bounds& bounds) {
+  if (bounds.actors != 0 && allocation.total_actors() > bounds.actors) return false;
+  return worst_case_bytes(layout, allocation) <= bounds.bytes;
+}
+
+Allocation fitted(const Layout& layout, const Allocation& wanted, const Bounds& bounds) {
+  Allocation result = wanted;
+  if (within(layout, result, bounds)) return result;
+  result.prefetch = 1;
+  if (!within(layout, result, bounds)) {
+    shrink_actors(layout, wanted, bounds, result);
+    fill(layout, wanted, bounds, result);
+  }
+  result.prefetch = prefetch_beside(layout, result, wanted.prefetch, bounds);
+  return result;
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,132 @@
+#include "tuner/guard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tuner/fit.h"
+
+namespace forebay::tuner {
+namespace {
+
+/// What may be taken by the pipeline's account: the limit less what the kernel sees beyond that.
+std::uint64_t room(const Standing& now) {
+  const std::uint64_t beyond =
+      now.resident_bytes > now.memory_bytes ? now.resident_bytes - now.memory_bytes : 0;
+  return now.limits.memory_bytes > beyond ? now.limits.memory_bytes - beyond : 0;
+}
+
+void note(const Layout& layout, const Allocation& before, const Allocation& after,
+          const std::string& why, std::vector<std::string>& changes) {
+  const auto say = [&](const std::string& name, std::uint32_t from, std::uint32_t to) {
+    if (from == to) return;
+    changes.push_back(name + " " + std::to_string(from) + " -> " + std::to_string(to) + ": " + why);
+  };
+  for (std::size_t i = 0; i < layout.stages.size(); ++i) {
+    say(layout.stages[i].name, i < before.actors.size() ? before.actors[i] : 0, after.actors[i]);
+  }
+  say("prefetch", before.prefetch, after.prefetch);
+}
+
+/// An allocation on its way to a target, with everything that is still alive counted beside it.
+class Transition {
+ public:
+  Transition(const Layout& layout, const Standing& now, Allocation target)
+      : layout_(layout),
+        now_(now),
+        bounds_{layout.max_actors, room(now)},
+        target_(std::move(target)),
+        next_(shaped(layout, {now.actors, now.prefetch})),
+        alive_(next_) {
+    for (std::size_t i = 0; i < std::min(alive_.actors.size(), now.leaving.size()); ++i) {
+      alive_.actors[i] += now.leaving[i];
+    }
+    for (std::size_t i = 0; i < next_.actors.size(); ++i) {
+      next_.actors[i] = std::min(next_.actors[i], target_.actors[i]);
+    }
+    next_.prefetch = std::min(next_.prefetch, target_.prefetch);
+    alive_.prefetch = std::max(next_.prefetch, now.prefetched);
+  }
+
+  Allocation run() {
+    while (grow_one()) {
+    }
+    grow_prefetch();
+    return next_;
+  }
+
+ private:
+  /// Another actor where the goal is furthest, in proportion, among those that have room.
+  bool grow_one() {
+    std::size_t neediest = next_.actors.size();
+    double least = 1;
+    for (std::size_t i = 0; i < next_.actors.size(); ++i) {
+      const double share = static_cast<double>(next_.actors[i]) / target_.actors[i];
+      if (share < least && has_room(i)) {
+        neediest = i;
+        least = share;
+      }
+    }
+    if (neediest == next_.actors.size()) return false;
+    ++next_.actors[neediest];
+    ++alive_.actors[neediest];
+    return true;
+  }
+
+  bool has_room(std::size_t stage) {
+    if (alive_.actors[stage] >= layout_.stages[stage].max_actors) return false;
+    ++alive_.actors[stage];
+    const bool fits = within(layout_, alive_, bounds_);
+    --alive_.actors[stage];
+    return fits;
+  }
+
+  void grow_prefetch() {
+    if (next_.prefetch >= target_.prefetch) return;
+    alive_.prefetch = target_.prefetch;
+    const std::uint32_t most = fitted_prefetch();
+    next_.prefetch = std::max(next_.prefetch, most);
+  }
+
+  std::uint32_t fitted_prefetch() const {
+    if (layout_.prefetch_item_bytes == 0) return target_.prefetch;
+    const std::uint64_t bytes = worst_case_bytes(layout_, alive_);
+    if (bytes <= bounds_.bytes) return target_.prefetch;
+    const std::uint64_t over = bytes - bounds_.bytes;
+    const std::uint64_t items = (over - 1) / layout_.prefetch_item_bytes + 1;
+    return items >= target_.prefetch ? 1 : static_cast<std::uint32_t>(target_.prefetch - items);
+  }
+
+  const Layout& layout_;
+  const Standing& now_;
+  const Bounds bounds_;
+  const Allocation target_;
+  Allocation next_;
+  Allocation alive_;  // next_ and what has yet to go
+};
+
+}  // namespace
+
+Guard::Guard(Layout layout) : layout_(std::move(layout)), goal_(one_each(layout_)) {}
+
+Verdict Guard::admit(const Allocation& proposal, const Standing& now) {
+  Verdict verdict;
+  const Allocation whole = shaped(layout_, proposal);
+  if (proposal.actors.size() != layout_.stages.size()) {
+    verdict.changes.push_back("actors of " + std::to_string(proposal.actors.size()) +
+                              " stages for " + std::to_string(layout_.stages.size()));
+  }
+  note(layout_, proposal, whole, "bounds of the stage", verdict.changes);
+  const Allocation few = fitted(layout_, whole, {layout_.max_actors, UINT64_MAX});
+  note(layout_, whole, few, "max_actors " + std::to_string(layout_.max_actors), verdict.changes);
+  verdict.goal = fitted(layout_, few, {layout_.max_actors, room(now)});
+  note(layout_, few, verdict.goal, "memory", verdict.changes);
+  goal_ = verdict.goal;
+  return verdict;
+}
+
+Allocation Guard::step(const Standing& now) const {
+  const Bounds bounds{layout_.max_actors, room(now)};
+  return Transition(layout_, now, fitted(layout_, goal_, bounds)).run();
+}
+
+}  // namespace forebay::tuner

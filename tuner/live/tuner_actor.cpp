@@ -1,0 +1,80 @@
+#include "tuner/live/tuner_actor.h"
+
+#include <algorithm>
+
+#include <time.h>
+
+#include "core/base/check.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Time = TunerActor::Time;
+
+Time thread_cpu() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+/// The first multiple of `unit` after `time`.
+Time next_multiple(Time time, Time unit) { return (time / unit + 1) * unit; }
+
+double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+TunerActor::TunerActor(const Options& options)
+    : period_(options.period), tuner_(options.make_tuner()) {
+  FOREBAY_CHECK(period_ >= kStep);
+}
+
+TunerActor::~TunerActor() {
+  if (timers_ != nullptr) timers_->cancel(step_key_);
+}
+
+Status TunerActor::on(const BeginTuning&, Context& context) {
+  if (timers_ != nullptr) return fail(Code::kInvalid, "the tuner has begun already");
+  timers_ = &self(context).receiver()->host().timers();
+  begin_ = context.clock().now();
+  next_decision_ = period_;
+  wait_for_next_step(context);
+  return {};
+}
+
+Status TunerActor::on(const SetMode& order, Context&) {
+  tuner_->set_mode(order.mode);
+  return {};
+}
+
+Status TunerActor::on(const StepDue&, Context& context) {
+  const Time cpu_before = thread_cpu();
+  tuner_->step();
+  if (const Time now = since_begin(context); now >= next_decision_) {
+    last_ = tuner_->decide();
+    next_decision_ = next_multiple(std::max(now, since_begin(context)), period_);
+  }
+  cpu_ += thread_cpu() - cpu_before;
+  wait_for_next_step(context);
+  return {};
+}
+
+Result<TunerStatus> TunerActor::on(const AskTunerStatus&, Context& context) {
+  return TunerStatus{.mode = tuner_->mode(),
+                     .last = last_,
+                     .seconds = timers_ == nullptr ? 0 : seconds(since_begin(context)),
+                     .cpu_seconds = seconds(cpu_)};
+}
+
+void TunerActor::wait_for_next_step(Context& context) {
+  const Time due = std::min(next_multiple(since_begin(context), kStep), next_decision_);
+  step_key_ = timers_->add(begin_ + due, [tuner = self(context)] {
+    static_cast<void>(tuner.tell(StepDue{}));  // It may have ended by now.
+  });
+}
+
+Time TunerActor::since_begin(const Context& context) const {
+  return context.clock().now() - begin_;
+}
+
+}  // namespace forebay::tuner

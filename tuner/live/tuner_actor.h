@@ -1,0 +1,98 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/runtime/actor.h"
+#include "core/runtime/timer_queue.h"
+#include "tuner/decision.h"
+#include "tuner/tuner.h"
+
+namespace forebay::tuner {
+
+/// Whoever spawned it → tuner: the first moment of the run. The plant is touched from here on.
+struct BeginTuning {
+  static constexpr std::string_view kTag = "tuner.begin/1";
+};
+
+/// User → tuner: what it may do from now on.
+struct SetMode {
+  static constexpr std::string_view kTag = "tuner.set_mode/1";
+  Mode mode = Mode::kOn;
+};
+
+/// Tuner → itself: the next step is due.
+struct StepDue {
+  static constexpr std::string_view kTag = "tuner.step_due/1";
+};
+
+/// How a tuner is getting on. A value.
+struct TunerStatus {
+  Mode mode = Mode::kOn;
+  std::optional<Decision> last;  ///< The decision taken last.
+  double seconds = 0;            ///< Since it began.
+  double cpu_seconds = 0;        ///< CPU that observing, deciding and applying took since then.
+};
+
+/// Anyone → tuner: how are you getting on?
+struct AskTunerStatus {
+  static constexpr std::string_view kTag = "tuner.ask_status/1";
+  using Reply = TunerStatus;
+};
+
+/// The tuner as an actor: steps ten times a second, decides once a period.
+///
+/// Decisions fall on whole periods since it began. One that is late (a slow decision, a busy
+/// machine) is taken when it can be; those that it ran into are left out, so that none pile up.
+/// Owns its Tuner, which is made and used on the actor's own thread; the plant behind it outlives
+/// the actor. Time is the host's clock. `ref.stop()` ends it between two steps. A plant that
+/// throws crashes it: give it restarts and it goes on with a fresh Tuner once it is begun again.
+class TunerActor final : public ActorOf<TunerActor, BeginTuning, SetMode, StepDue, AskTunerStatus> {
+ public:
+  using Time = std::chrono::nanoseconds;
+  static constexpr Time kStep = std::chrono::milliseconds(100);
+
+  struct Options {
+    std::function<std::unique_ptr<Tuner>()> make_tuner;
+    Time period = std::chrono::seconds(2);  ///< At least kStep.
+  };
+
+  explicit TunerActor(const Options& options);
+  ~TunerActor() override;
+  TunerActor(const TunerActor&) = delete;
+  TunerActor& operator=(const TunerActor&) = delete;
+
+  Status on(const BeginTuning&, Context& context);
+  Status on(const SetMode& order, Context&);
+  Status on(const StepDue&, Context& context);
+  Result<TunerStatus> on(const AskTunerStatus&, Context& context);
+
+ private:
+  void wait_for_next_step(Context& context);
+  Time since_begin(const Context& context) const;
+
+  const Time period_;
+  const std::unique_ptr<Tuner> tuner_;
+  TimerQueue* timers_ = nullptr;  // the host's; from BeginTuning on, as those below
+  TimerQueue::Key step_key_;
+  Time begin_{0};
+  Time next_decision_{0};  // since begin_
+  Time cpu_{0};
+  std::optional<Decision> last_;
+};
+
+/// Spawns a tuner on a thread of its own and lets it begin. `host`: an ActorSystem, an ActorHost.
+template <class Host>
+TunerActor::Ref start_tuner(Host& host, TunerActor::Options options) {
+  auto tuner =
+      host.spawn({.name = "tuner", .placement = Placement::kOwnThread},
+                 [options = std::move(options)] { return std::make_unique<TunerActor>(options); });
+  static_cast<void>(tuner.tell(BeginTuning{}));  // An empty mailbox takes it.
+  return tuner;
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,88 @@
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "tuner/log/decision_log.h"
+#include "tuner/log/field_reader.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
+constexpr off_t kMostBytes = off_t{1} << 30;
+constexpr const char* kVersionKey = "forebay_decisions";
+
+template <class T>
+std::string read_line(std::string_view line, T& value) {
+  if (line.size() > kMostLineBytes) return "the line is longer than 16 MiB";
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (json.is_discarded()) return "not valid JSON";
+  std::string problem;
+  FieldReader fields(json, "", problem);
+  list(fields, value);
+  fields.finish();
+  return problem;
+}
+
+/// Whether the first line is of this version at all; its fields come after.
+std::string check_version(std::string_view line) {
+  const auto json = nlohmann::json::parse(line.substr(0, kMostLineBytes), nullptr, false);
+  if (!json.is_object() || !json.contains(kVersionKey)) return "this is no decision log";
+  const auto& version = json[kVersionKey];
+  if (version.is_number_unsigned() && version.get<std::uint64_t>() == kLogVersion) return {};
+  return "the log is of version " + version.dump().substr(0, 20) + ", this program reads version " +
+         std::to_string(kLogVersion);
+}
+
+std::string check_sizes(const Decision& decision, const Layout& layout) {
+  const std::size_t stages = layout.stages.size();
+  if (decision.seen.stages.size() != stages) return "seen.stages does not fit the layout";
+  if (decision.applied.actors.size() != stages) return "applied.actors does not fit the layout";
+  return {};
+}
+
+}  // namespace
+
+Result<DecisionLog> parse_decision_log(std::string_view text, const std::string& name) {
+  DecisionLog log;
+  std::size_t number = 0;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+    ++number;
+    std::string problem;
+    if (number == 1) {
+      problem = check_version(line);
+      if (problem.empty()) problem = read_line(line, log.header);
+    } else {
+      problem = read_line(line, log.decisions.emplace_back());
+      if (problem.empty()) problem = check_sizes(log.decisions.back(), log.header.layout);
+    }
+    if (problem.empty()) continue;
+    std::string where = name;
+    where += ", line " + std::to_string(number) + ": ";
+    return fail(Code::kCorrupt, where + problem);
+  }
+  if (number == 0) return fail(Code::kCorrupt, name + ": this is no decision log");
+  return log;
+}
+
+Result<DecisionLog> read_decision_log(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    return fail(Code::kNotFound, "decision log " + path + ": " + std::strerror(errno));
+  }
+  if (!S_ISREG(info.st_mode) || info.st_size > kMostBytes) {
+    return fail(Code::kInvalid, "decision log " + path + ": not a regular file of at most 1 GiB");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Code::kInvalid, "decision log " + path + ": " + std::strerror(errno));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return parse_decision_log(text, path);
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,121 @@
+#include "tuner/model/pipeline_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/random.h"
+#include "tuner/model/expected_rate.h"
+#include "tuner/plan/steady.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr double kTrainerMemory = 0.5;    // weight of the last interval
+constexpr double kTrainerChange = 0.15;   // relative; more is another trainer, not noise
+constexpr double kLeastCpus = 0.2;        // share that the stages are sure to get
+constexpr double kUnseenSeconds = 0.1;    // before anything at all was seen
+constexpr double kShortfallMemory = 0.3;  // weight of the last interval
+constexpr int kSettled = 2;               // intervals until what is measured is the allocation's
+constexpr double kUnfinished = 1.3;       // of the time that a first split has taken so far
+
+}  // namespace
+
+PipelineEstimate::PipelineEstimate(const Layout& layout) : stages_(layout.stages.size()) {}
+
+void PipelineEstimate::observe(const Observation& seen) {
+  changed_ = limits_.cpus > 0 &&
+             (limits_.cpus != seen.limits.cpus || limits_.memory_bytes != seen.limits.memory_bytes);
+  limits_ = seen.limits;
+  cpus_ = seen.limits.cpus;
+  if (seen.seconds <= 0) return;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    stages_[i].observe(seen.stages[i], seen.seconds);
+    changed_ = changed_ || stages_[i].changed();
+  }
+  observe_trainer(seen);
+  const double others = seen.other_cpu_seconds / seen.seconds;
+  cpus_ = std::max(seen.limits.cpus * kLeastCpus, seen.limits.cpus - others);
+  observe_loss(seen);
+}
+
+void PipelineEstimate::observe_trainer(const Observation& seen) {
+  if (seen.trainer_steps == 0 || seen.trainer_step_seconds <= 0) return;
+  const double rate =
+      static_cast<double>(seen.trainer_steps) * seen.splits_per_item / seen.trainer_step_seconds;
+  const bool other = std::abs(rate - trainer_rate_) > kTrainerChange * rate;
+  changed_ = changed_ || (other && trainer_rate_ > 0);
+  trainer_rate_ = other ? rate : trainer_rate_ + kTrainerMemory * (rate - trainer_rate_);
+}
+
+// Learns from intervals whose allocation stood and whose pipeline was full from their start.
+void PipelineEstimate::observe_loss(const Observation& seen) {
+  std::vector<std::uint32_t> actors;
+  bool known = true;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    actors.push_back(std::max(1U, seen.stages[i].actors));
+    known = known && stages_[i].seen() && seen.stages[i].leaving == 0;
+  }
+  standing_ = actors == stood_ && !changed_ ? standing_ + 1 : 0;
+  if (changed_) shortfall_ = 0;
+  stood_ = std::move(actors);
+  if (!known || standing_ < kSettled) return;
+  std::vector<double> noise;
+  for (const StageEstimate& stage : stages_) noise.push_back(stage.noise());
+  const std::vector<StageCost> costs = mean();
+  const double steady = steady_rate(costs, stood_, cpus_, trainer_rate_);
+  const double expected =
+      expected_rate(costs, noise, stood_, {.cpus = cpus_, .trainer_rate = trainer_rate_});
+  const double missing = 1 - seen.splits_per_second() / steady;
+  shortfall_ += kShortfallMemory * (missing - shortfall_);
+  loss_scale_.observe(1 - expected / steady, 1 - seen.splits_per_second() / steady);
+}
+
+// A stage that no split has left yet is taken for one like those seen, or for as slow as it shows.
+StageCost PipelineEstimate::guess(std::size_t stage) const {
+  double seconds = 0;
+  double seen = 0;
+  for (const StageEstimate& other : stages_) {
+    if (!other.seen()) continue;
+    seconds += other.mean().seconds;
+    ++seen;
+  }
+  const double usual = seen > 0 ? seconds / seen : kUnseenSeconds;
+  return {.seconds = std::max(usual, kUnfinished * stages_[stage].unfinished_seconds())};
+}
+
+std::vector<StageCost> PipelineEstimate::mean() const {
+  std::vector<StageCost> costs(stages_.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    costs[i] = stages_[i].seen() ? stages_[i].mean() : guess(i);
+  }
+  return costs;
+}
+
+std::vector<StageCost> PipelineEstimate::sample(std::uint64_t number) const {
+  std::vector<StageCost> costs(stages_.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    Random random(mix64(number, i));
+    costs[i] = stages_[i].seen() ? stages_[i].sample(random.uniform()) : guess(i);
+  }
+  return costs;
+}
+
+std::vector<std::vector<double>> PipelineEstimate::save() const {
+  std::vector<std::vector<double>> saved;
+  for (const StageEstimate& stage : stages_) {
+    saved.push_back(stage.seen() ? stage.save() : std::vector<double>{});
+  }
+  return saved;
+}
+
+bool PipelineEstimate::restore(const std::vector<std::vector<double>>& saved) {
+  if (saved.size() != stages_.size()) return false;
+  std::vector<StageEstimate> restored(stages_.size());
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    if (!saved[i].empty() && !restored[i].restore(saved[i])) return false;
+  }
+  stages_ = std::move(restored);
+  return true;
+}
+
+}  // namespace forebay::tuner

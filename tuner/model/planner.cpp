@@ -1,0 +1,166 @@
+#include "tuner/model/planner.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tuner/model/expected_rate.h"
+#include "tuner/plan/best_allocation.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr std::uint64_t kWorlds = 8;
+constexpr std::uint64_t kWorldPlans = 2;  // possible worlds that candidates are made for
+constexpr std::array kHeadrooms{1.0, 1.03, 1.06, 1.1, 1.15, 1.22, 1.35, 1.6, 2.0, 3.0};
+constexpr double kLimitHeadroom =
+    1.3;  // of a stage at a rate limit: no start is missed, and it shows when the limit goes
+constexpr double kPrecision = 1e-4;
+constexpr double kBuffer = 8;  // splits that queues around a stage can even out
+constexpr double kCuriosity =
+    0.3;                         // worth of doubt, in standard deviations: what is tried gets known
+constexpr double kGuessed = 2;   // times the actors with which splits were measured
+constexpr double kPatience = 5;  // seconds
+constexpr double kStaying = 0.002;  // of the rate, that a change must bring
+
+}  // namespace
+
+// What a candidate is judged in: costs drawn from what is known.
+struct Planner::Worlds {
+  explicit Worlds(const PipelineEstimate& known) {
+    for (std::uint64_t w = 0; w < kWorlds; ++w) costs.push_back(known.sample(w));
+    for (const StageEstimate& stage : known.stages()) noise.push_back(stage.noise());
+  }
+
+  Planned judged(const PipelineEstimate& known, Allocation allocation) const {
+    double sum = 0;
+    double square = 0;
+    for (const auto& world : costs) {
+      const double rate = patience(world, allocation) *
+                          expected_rate(world, noise, allocation.actors,
+                                        {known.cpus(), known.trainer_rate(), known.loss_scale()});
+      sum += rate;
+      square += rate * rate;
+    }
+    const double mean = sum / kWorlds;
+    const double variance = std::max(0.0, square / kWorlds - mean * mean);
+    return {.allocation = std::move(allocation),
+            .expected_splits_per_second = mean,
+            .uncertainty = std::sqrt(variance) / mean};
+  }
+
+  // Actors finish a split before they can be told otherwise: where contention makes that long, a
+  // mistake is not mended soon.
+  static double patience(const std::vector<StageCost>& world, const Allocation& allocation) {
+    double longest = kPatience;
+    for (std::size_t i = 0; i < world.size(); ++i) {
+      longest = std::max(longest, world[i].seconds * world[i].slow(allocation.actors[i]));
+    }
+    return kPatience / longest;
+  }
+
+  std::vector<std::vector<StageCost>> costs;
+  std::vector<double> noise;
+};
+
+Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
+                      const Allocation& standing) const {
+  const Worlds worlds(known);
+  const Layout reach = within_reach(known, standing);
+  std::vector<std::vector<StageCost>> guesses{known.mean()};
+  for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
+
+  Planned best = worlds.judged(known, standing);
+  const double scale = best.expected_splits_per_second;
+  const auto value = [&](const Planned& planned) {
+    return planned.expected_splits_per_second *
+           (1 - price(reward_, layout_, limits, planned.allocation) +
+            kCuriosity * planned.uncertainty);
+  };
+  double best_value = fits(standing, limits) ? value(best) * (1 + kStaying) : -scale;
+  for (const auto& costs : guesses) {
+    const PlanLimits bounds{.limits = {known.cpus(), limits.memory_bytes},
+                            .trainer_rate = known.trainer_rate(),
+                            .prefetch = 1,
+                            .precision = kPrecision};
+    const double rate = best_allocation(reach, costs, bounds).splits_per_second;
+    for (const double headroom : kHeadrooms) {
+      Planned tried = worlds.judged(known, fitting(reach, costs, rate, headroom, limits));
+      tried.headroom = headroom;
+      if (value(tried) <= best_value) continue;
+      best_value = value(tried);
+      best = std::move(tried);
+    }
+  }
+  best.allocation.prefetch = prefetch_for(best.allocation, limits);
+  return best;
+}
+
+// A stage that was given many actors and has not shown yet what that does to it gets no more: where
+// it contends, a second guess on top of the first would block it for long.
+Layout Planner::within_reach(const PipelineEstimate& known, const Allocation& standing) const {
+  Layout reach = layout_;
+  for (std::size_t i = 0; i < reach.stages.size(); ++i) {
+    const double measured = known.stages()[i].measured_actors();
+    const std::uint32_t stands = standing.actors[i];
+    if (measured > 0 && stands > kGuessed * measured) {
+      reach.stages[i].max_actors = std::min(stands, layout_.stages[i].max_actors);
+    }
+  }
+  return reach;
+}
+
+// The fewest actors with which no stage is slower than `rate` times `headroom`, where it can be.
+Allocation Planner::carrying(const Layout& reach, std::span<const StageCost> costs, double rate,
+                             double headroom) const {
+  Allocation carried{.prefetch = 1};
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    StageCost unlimited = costs[i];
+    unlimited.max_rate = 0;
+    double wanted = rate * headroom;
+    if (costs[i].max_rate > 0) wanted = std::min(wanted, costs[i].max_rate * kLimitHeadroom);
+    const std::uint32_t most = reach.stages[i].max_actors;
+    const std::uint32_t enough = fewest_actors(unlimited, wanted, most);
+    carried.actors.push_back(enough > 0 ? enough : fastest_actors(unlimited, most));
+  }
+  return carried;
+}
+
+Allocation Planner::fitting(const Layout& reach, std::span<const StageCost> costs, double rate,
+                            double headroom, const Limits& limits) const {
+  Allocation most = carrying(reach, costs, rate, headroom);
+  if (fits(most, limits)) return most;
+  double low = 0;
+  Allocation fitted = one_each(layout_);
+  for (int i = 0; i < 8; ++i) {
+    const double middle = (low + headroom) / 2;
+    Allocation tried = carrying(reach, costs, rate, middle);
+    if (fits(tried, limits)) {
+      low = middle;
+      fitted = std::move(tried);
+    } else {
+      headroom = middle;
+    }
+  }
+  return fitted;
+}
+
+bool Planner::fits(const Allocation& allocation, const Limits& limits) const {
+  Allocation least = allocation;
+  least.prefetch = 1;
+  return worst_case_bytes(layout_, least) <= limits.memory_bytes &&
+         (layout_.max_actors == 0 || allocation.total_actors() <= layout_.max_actors);
+}
+
+std::uint32_t Planner::prefetch_for(const Allocation& allocation, const Limits& limits) const {
+  Allocation least = allocation;
+  least.prefetch = 0;
+  const std::uint64_t taken = worst_case_bytes(layout_, least);
+  if (taken >= limits.memory_bytes || layout_.prefetch_item_bytes == 0) return 1;
+  const std::uint64_t room = (limits.memory_bytes - taken) / layout_.prefetch_item_bytes;
+  const std::uint64_t wanted = std::min(layout_.default_prefetch, layout_.max_prefetch);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(room, 1, std::max<std::uint64_t>(1, wanted)));
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tuner/model/contention_fit.h"
+#include "tuner/observation.h"
+#include "tuner/plan/cost.h"
+
+namespace forebay::tuner {
+
+/// What is known of one stage: its law of service times, share of CPU, noise, and its rate limit.
+///
+/// The share of a split's time on a CPU tells two limits apart: contention stretches CPU time and
+/// waiting alike, a disk or link at its limit adds waiting alone. Where fewer actors then get less
+/// done, it was no limit: the stage waits more than it did. A value.
+class StageEstimate {
+ public:
+  /// Takes in an interval. `stage.done` may be 0.
+  void observe(const StageObservation& stage, double seconds);
+
+  /// Whether a split was ever completed.
+  bool seen() const { return fit_.seen(); }
+  /// Whether the last interval showed that the stage's work is another than before.
+  bool changed() const { return changed_; }
+
+  StageCost mean() const { return completed(fit_.mean()); }
+  StageCost sample(double u) const { return completed(fit_.sample(u)); }
+  /// Coefficient of variation of the service time from split to split.
+  double noise() const;
+  double spread(double actors) const { return fit_.spread(actors); }
+  /// With how many actors the splits last completed were begun, mean; 0: none was.
+  double measured_actors() const { return measured_actors_; }
+  /// Longest time that work has gone on without a split completed; a bound while !seen().
+  double unfinished_seconds() const { return unfinished_; }
+
+  std::vector<double> save() const;
+  bool restore(const std::vector<double>& saved);
+
+ private:
+  StageCost completed(StageCost cost) const;
+  void observe_noise(const StageObservation& stage, double mean);
+
+  ContentionFit fit_;
+  double cpu_share_ = 0;
+  double max_rate_ = 0;        // 0: none seen
+  double limited_actors_ = 0;  // with which it was seen
+  double measured_actors_ = 0;
+  double noise_sum_ = 0;
+  double noise_weight_ = 0;
+  double unfinished_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace forebay::tuner

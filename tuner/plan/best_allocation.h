@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+
+#include "tuner/allocation.h"
+#include "tuner/plan/cost.h"
+
+namespace forebay::tuner {
+
+/// What a plan has to keep to and to aim at.
+struct PlanLimits {
+  Limits limits;
+  double trainer_rate = 0;     ///< Splits/s the trainer takes; 0: as many as come.
+  std::uint32_t prefetch = 1;  ///< What the plan must leave room for.
+  double precision = 1e-9;     ///< Of the rate, relative.
+};
+
+struct Plan {
+  Allocation allocation = {};
+  double splits_per_second = 0;
+};
+
+/// The legal allocation with the largest noise-free steady throughput, and among those (within a
+/// relative 1e-9) the one with the fewest actors: with exact costs, the oracle.
+///
+/// Needs of each stage the fewest actors that reach a rate; these grow with the rate, and so do
+/// memory and contention, so what is feasible is an interval and bisection finds its end.
+Plan best_allocation(const Layout& layout, std::span<const StageCost> costs,
+                     const PlanLimits& limits);
+
+/// The fewest actors of a stage that complete `rate` splits/s; 0 when no number does.
+std::uint32_t fewest_actors(const StageCost& cost, double rate, std::uint32_t max_actors);
+
+/// The number of actors, at most `max_actors`, at which a stage is fastest.
+std::uint32_t fastest_actors(const StageCost& cost, std::uint32_t max_actors);
+
+}  // namespace forebay::tuner

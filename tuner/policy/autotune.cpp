@@ -1,0 +1,113 @@
+#include "tuner/policy/autotune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tuner/policy/measured.h"
+#include "tuner/policy/prefetch_growth.h"
+
+namespace forebay::tuner {
+namespace {
+
+// The least a step has to bring, in seconds: -1 ns, so that one that brings nothing is taken.
+constexpr double kLeastGain = -1e-9;
+
+double element_seconds(std::span<const MapStage> stages) {
+  double seconds = 0;
+  for (const MapStage& stage : stages) seconds += stage.seconds;
+  return seconds;
+}
+
+// The stage whose +1 shortens the output time most; none where each would lengthen it or is at
+// its most.
+MapStage* best_step(std::vector<MapStage>& stages, double now) {
+  MapStage* best = nullptr;
+  double best_gain = kLeastGain;
+  for (MapStage& stage : stages) {
+    if (stage.parallelism >= stage.most || stage.seconds <= 0) continue;
+    ++stage.parallelism;
+    const double gain = now - modelled_output_seconds(stages);
+    --stage.parallelism;
+    if (gain <= best_gain) continue;
+    best_gain = gain;
+    best = &stage;
+  }
+  return best;
+}
+
+class Autotune final : public Policy {
+ public:
+  explicit Autotune(const PolicyContext& context)
+      : layout_(context.layout),
+        cpus_(cpus_of(context.limits)),
+        sums_(layout_.stages.size()),
+        prefetch_(layout_.default_prefetch) {}
+
+  std::string_view name() const override { return "autotune"; }
+
+  Proposal decide(const Observation& seen) override {
+    std::vector<MapStage> stages;
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      sums_[i].add(work_of(seen, i));
+      stages.push_back({.seconds = sums_[i].seen() ? sums_[i].wall() : 0, .most = most(i)});
+    }
+    climb(stages, cpus_);
+    Allocation wanted = one_each(layout_);
+    for (std::size_t i = 0; i < stages.size(); ++i) wanted.actors[i] = stages[i].parallelism;
+    prefetch_.set(prefetch_.wanted(seen));
+    wanted.prefetch = std::max(1U, prefetch_.limit());
+    return {.allocation = wanted, .reason = "hill climb on the latency model"};
+  }
+
+ private:
+  std::uint32_t most(std::size_t stage) const {
+    return std::clamp(layout_.stages[stage].max_actors, 1U, static_cast<std::uint32_t>(cpus_));
+  }
+
+  Layout layout_;
+  double cpus_;
+  std::vector<Work> sums_;
+  PrefetchGrowth prefetch_;
+};
+
+}  // namespace
+
+double buffer_wait_seconds(double producer, double consumer, double size) {
+  if (producer <= 0) return 0;
+  if (consumer <= 0) return producer;
+  const double ratio = consumer / producer;
+  if (std::abs(ratio - 1) < 1e-12) return producer / (size + 1);
+  const double full = std::pow(ratio, size + 1);
+  return std::isfinite(full) ? producer * (1 - ratio) / (1 - full) : 0;
+}
+
+double modelled_output_seconds(std::span<const MapStage> stages) {
+  // A stage's consumer takes as long as everything after it, itself included.
+  double after = 0;
+  for (const MapStage& stage : stages) after += stage.seconds / stage.parallelism;
+  double output = 0;
+  for (const MapStage& stage : stages) {
+    const double own = stage.seconds / stage.parallelism;
+    output = own + buffer_wait_seconds(output, after, stage.parallelism);
+    after -= own;
+  }
+  return output;
+}
+
+void climb(std::vector<MapStage>& stages, double cpus) {
+  for (MapStage& stage : stages) stage.parallelism = 1;
+  const double enough = element_seconds(stages) / cpus;
+  for (double output = modelled_output_seconds(stages); output >= enough;
+       output = modelled_output_seconds(stages)) {
+    MapStage* const step = best_step(stages, output);
+    if (step == nullptr) return;
+    ++step->parallelism;
+  }
+}
+
+std::unique_ptr<Policy> make_autotune(const PolicyContext& context) {
+  return std::make_unique<Autotune>(context);
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <memory>
+
+#include "tuner/policy/policies.h"
+
+namespace forebay::tuner {
+
+/// `even`: as many actors as CPUs, an equal number in every stage, the first stages one more where
+/// that does not divide; each within 1 and its stage's own bound. Follows the number of CPUs.
+std::unique_ptr<Policy> make_even(const PolicyContext& context);
+
+}  // namespace forebay::tuner

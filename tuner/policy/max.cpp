@@ -1,0 +1,33 @@
+#include "tuner/policy/max.h"
+
+#include <algorithm>
+
+#include "tuner/fit.h"
+#include "tuner/policy/measured.h"
+
+namespace forebay::tuner {
+namespace {
+
+class Max final : public Policy {
+ public:
+  explicit Max(Layout layout) : layout_(std::move(layout)) {}
+
+  std::string_view name() const override { return "max"; }
+
+  Proposal decide(const Observation& seen) override {
+    Allocation most = one_each(layout_);
+    std::fill(most.actors.begin(), most.actors.end(), whole_cpus_of(seen.limits));
+    return {.allocation = shaped(layout_, most), .reason = "as many actors as CPUs everywhere"};
+  }
+
+ private:
+  Layout layout_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_max(const PolicyContext& context) {
+  return std::make_unique<Max>(context.layout);
+}
+
+}  // namespace forebay::tuner

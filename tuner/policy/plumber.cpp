@@ -1,0 +1,75 @@
+#include "tuner/policy/plumber.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "tuner/fit.h"
+#include "tuner/policy/measured.h"
+
+namespace forebay::tuner {
+namespace {
+
+// Plumber traces for a minute; here older intervals fade by this.
+constexpr double kKept = 0.8;
+constexpr double kSame = 1e-9;
+constexpr double kMost = 1e6;  // More actors than that are not meant.
+
+class Plumber final : public Policy {
+ public:
+  explicit Plumber(Layout layout)
+      : layout_(std::move(layout)), measured_(layout_.stages.size(), kKept) {}
+
+  std::string_view name() const override { return "plumber"; }
+
+  Proposal decide(const Observation& seen) override {
+    measured_.add(seen);
+    if (!measured_.any_seen()) {
+      return {.allocation = standing_of(layout_, seen), .reason = "nothing traced yet"};
+    }
+    const double rate = best_rate(cpus_of(seen.limits));
+    Allocation plan = one_each(layout_);
+    for (std::size_t i = 0; i < layout_.stages.size(); ++i) {
+      plan.actors[i] = parallelism(i, rate);
+    }
+    return {.allocation = shaped(layout_, plan),
+            .expected_splits_per_second = std::isfinite(rate) ? rate : 0,
+            .reason = "the linear program from measured CPU time"};
+  }
+
+ private:
+  // max min R_i theta_i with sum theta_i <= cpus and theta_i <= bound_i: every theta_i is
+  // rate / R_i, so either the CPUs or the tightest bound end it. Infinite where nobody uses a CPU.
+  double best_rate(double cpus) const {
+    double cpu_seconds = 0;
+    double bound = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < layout_.stages.size(); ++i) {
+      const double cpu = measured_.cpu(i);
+      cpu_seconds += cpu;
+      if (cpu <= 0) continue;
+      bound = std::min(bound, std::min<double>(cpus, layout_.stages[i].max_actors) / cpu);
+    }
+    return cpu_seconds > 0 ? std::min(bound, cpus / cpu_seconds) : bound;
+  }
+
+  // The first stage reads: it needs as many actors as keep that rate in flight, its waits for disk
+  // or network included. Of all others CPU time is what counts.
+  std::uint32_t parallelism(std::size_t stage, double rate) const {
+    const double seconds = stage == 0 ? measured_.service(stage) : measured_.cpu(stage);
+    const double actors = std::ceil(rate * seconds * (1 - kSame));
+    return actors > 1 ? static_cast<std::uint32_t>(std::min(actors, kMost)) : 1;
+  }
+
+  Layout layout_;
+  Measured measured_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_plumber(const PolicyContext& context) {
+  return std::make_unique<Plumber>(context.layout);
+}
+
+}  // namespace forebay::tuner

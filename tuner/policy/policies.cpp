@@ -1,0 +1,144 @@
+#include "tuner/policy/policies.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/base/edit_distance.h"
+#include "tuner/agent/intune.h"
+#include "tuner/policy/autotune.h"
+#include "tuner/policy/autotune_budget.h"
+#include "tuner/policy/even.h"
+#include "tuner/policy/greedy.h"
+#include "tuner/policy/max.h"
+#include "tuner/policy/one.h"
+#include "tuner/policy/oracle.h"
+#include "tuner/policy/plumber.h"
+#include "tuner/policy/proportional.h"
+#include "tuner/policy/static.h"
+#include "tuner/policy/threshold.h"
+
+namespace forebay::tuner {
+namespace {
+
+using Made = Result<std::unique_ptr<Policy>>;
+using Maker = Made (*)(const PolicyContext&);
+
+// A maker that cannot fail.
+template <std::unique_ptr<Policy> (*make)(const PolicyContext&)>
+Made sure(const PolicyContext& context) {
+  return make(context);
+}
+
+template <Ablation ablation>
+Made agent(const PolicyContext& context) {
+  auto made = Intune::make({.layout = context.layout,
+                            .reward = context.reward,
+                            .ablation = ablation,
+                            .seed = context.seed,
+                            .weights = context.weights});
+  if (!made) return pass(made);
+  return std::unique_ptr<Policy>(std::move(*made));
+}
+
+struct Entry {
+  PolicyInfo info;
+  Maker make;
+};
+
+constexpr const char* kInTune = "InTune (Nagrecha et al., RecSys 2023) and DESIGN.md";
+constexpr const char* kAblation = "an ablation of intune";
+
+constexpr std::array kEntries{
+    Entry{{"intune", "the agent: a fitted model, a network around its plan, live learning", kInTune,
+           true},
+          agent<Ablation::kNone>},
+    Entry{{"static", "the job file's allocation, never changed", "a fixed setting", true},
+          sure<make_static>},
+    Entry{{"one", "one actor a stage", "where every tuner starts", true}, sure<make_one>},
+    Entry{{"even", "the CPUs shared evenly among the stages",
+           "InTune's heuristic baseline (Nagrecha et al., RecSys 2023)", false},
+          sure<make_even>},
+    Entry{{"proportional", "the CPUs in proportion to the stages' work, profiled once",
+           "a person's guess from a profile", false},
+          sure<make_proportional>},
+    Entry{{"greedy", "the next actor to the slowest stage, from measured rates, while it helps",
+           "water-filling; optimal where stages scale linearly", true},
+          sure<make_greedy>},
+    Entry{{"autotune", "hill climb on a latency model, prefetch doubled, blind to memory",
+           "tf.data AUTOTUNE of 2022, HILL_CLIMB (tensorflow model.cc, prefetch_autotuner.cc)",
+           false},
+          sure<make_autotune>},
+    Entry{{"autotune-budget", "the next actor to the slowest stage until the trainer is fed",
+           "tf.data AUTOTUNE of today, STAGE_BASED with CPU and RAM budgets (tensorflow model.cc)",
+           true},
+          sure<make_autotune_budget>},
+    Entry{{"plumber", "the linear program over measured CPU time",
+           "Plumber (Kuchnik et al., MLSys 2022)", true},
+          sure<make_plumber>},
+    Entry{{"threshold", "more actors above 0.8 busy, fewer below 0.5",
+           "Ray Data's autoscaler of actor pools (arXiv 2501.12407)", false},
+          sure<make_threshold>},
+    Entry{{"max", "as many actors as CPUs in every stage", "over-subscription, left to the kernel",
+           false},
+          sure<make_max>},
+    Entry{{"oracle", "the best allocation for the true costs; simulated and emulated only",
+           "the best fixed allocation (tuner/plan)", true},
+          sure<make_oracle>},
+    Entry{{"intune:no-network", "the model's plan alone", kAblation, true},
+          agent<Ablation::kNetwork>},
+    Entry{{"intune:no-model", "the network alone, stepping from what stands", kAblation, true},
+          agent<Ablation::kModel>},
+    Entry{{"intune:no-pretraining", "the network learns from nothing", kAblation, true},
+          agent<Ablation::kPretraining>},
+    Entry{{"intune:no-online", "the network as shipped", kAblation, true},
+          agent<Ablation::kOnline>},
+};
+
+constexpr auto kInfos = [] {
+  std::array<PolicyInfo, kEntries.size()> infos{};
+  std::transform(kEntries.begin(), kEntries.end(), infos.begin(),
+                 [](const Entry& entry) { return entry.info; });
+  return infos;
+}();
+
+std::string nearest(std::string_view name) {
+  const auto further = [&](const PolicyInfo& a, const PolicyInfo& b) {
+    return edit_distance(name, a.name) < edit_distance(name, b.name);
+  };
+  return std::string(std::min_element(kInfos.begin(), kInfos.end(), further)->name);
+}
+
+Status complete(std::string_view name, const PolicyContext& context) {
+  if (context.layout.stages.empty()) {
+    return fail(Code::kInvalid, "a pipeline without stages has nothing to tune");
+  }
+  const std::size_t given = context.fixed.actors.size();
+  if (name == "static" && given != 0 && given != context.layout.stages.size()) {
+    return fail(Code::kInvalid, "policy static: an allocation of " + std::to_string(given) +
+                                    " stages for a pipeline of " +
+                                    std::to_string(context.layout.stages.size()));
+  }
+  if (name == "oracle" && !context.truth) {
+    return fail(Code::kInvalid,
+                "policy oracle needs to know the true costs: simulated and emulated machines only");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const PolicyInfo> policies() { return kInfos; }
+
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyContext& context) {
+  const auto found = std::find_if(kEntries.begin(), kEntries.end(),
+                                  [&](const Entry& entry) { return entry.info.name == name; });
+  if (found == kEntries.end()) {
+    return fail(Code::kInvalid, "no policy is called '" + std::string(name) +
+                                    "'; the nearest is '" + nearest(name) + "'");
+  }
+  if (Status ready = complete(name, context); !ready) return pass(ready);
+  return found->make(context);
+}
+
+}  // namespace forebay::tuner

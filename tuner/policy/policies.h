@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "tuner/plan/cost.h"
+#include "tuner/policy.h"
+#include "tuner/reward.h"
+
+namespace forebay::tuner {
+
+/// The truth about a modelled pipeline at this moment; only the oracle asks for it.
+struct Truth {
+  std::vector<StageCost> costs;
+  double trainer_rate = 0;
+};
+
+/// What a policy is made from.
+struct PolicyContext {
+  Layout layout;
+  Limits limits;  ///< At the start.
+  std::uint64_t seed = 1;
+  Allocation fixed;                         ///< For `static`; empty: one actor a stage.
+  std::function<Truth()> truth;             ///< For `oracle`; empty where nobody knows.
+  std::string weights;                      ///< A file for `intune`; empty: the shipped ones.
+  RewardMode reward = RewardMode::kUsable;  ///< For `intune`.
+};
+
+/// What `forebay tune --policies` lists.
+struct PolicyInfo {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view source;     ///< The paper or code it follows.
+  bool guarded_when_modelled;  ///< False: `tune compare` runs it without the guard, as its original
+                               ///< is.
+};
+
+std::span<const PolicyInfo> policies();
+
+/// kInvalid names the nearest policy, or says what the context lacks.
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyContext& context);
+
+}  // namespace forebay::tuner

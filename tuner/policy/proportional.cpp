@@ -1,0 +1,69 @@
+#include "tuner/policy/proportional.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "tuner/fit.h"
+#include "tuner/policy/measured.h"
+
+namespace forebay::tuner {
+namespace {
+
+// `cpus` in proportion to `work`: shares rounded down, what is left to the largest remainders.
+std::vector<std::uint32_t> divided(std::uint32_t cpus, const std::vector<double>& work) {
+  const double all = std::accumulate(work.begin(), work.end(), 0.0);
+  std::vector<std::uint32_t> parts;
+  std::vector<std::pair<double, std::size_t>> remainders;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const double share = cpus * work[i] / all;
+    parts.push_back(static_cast<std::uint32_t>(share));
+    remainders.emplace_back(std::floor(share) - share, i);
+  }
+  std::sort(remainders.begin(), remainders.end());
+  const std::uint32_t given = std::accumulate(parts.begin(), parts.end(), std::uint32_t{0});
+  for (std::size_t k = 0; k < remainders.size() && given + k < cpus; ++k) {
+    ++parts[remainders[k].second];
+  }
+  return parts;
+}
+
+class Proportional final : public Policy {
+ public:
+  explicit Proportional(Layout layout)
+      : layout_(std::move(layout)), profile_(layout_.stages.size(), 1) {}
+
+  std::string_view name() const override { return "proportional"; }
+
+  Proposal decide(const Observation& seen) override {
+    if (guess_) return {.allocation = *guess_, .reason = "in proportion to the profile"};
+    profile_.add(seen);
+    if (!profile_.all_seen()) {
+      return {.allocation = standing_of(layout_, seen), .reason = "profiling"};
+    }
+    guess_ = guess(whole_cpus_of(seen.limits));
+    return {.allocation = *guess_, .reason = "in proportion to the profile"};
+  }
+
+ private:
+  Allocation guess(std::uint32_t cpus) const {
+    std::vector<double> work;
+    for (std::size_t i = 0; i < layout_.stages.size(); ++i) work.push_back(profile_.service(i));
+    Allocation shares = one_each(layout_);
+    shares.actors = divided(cpus, work);
+    return shaped(layout_, shares);
+  }
+
+  Layout layout_;
+  Measured profile_;
+  std::optional<Allocation> guess_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_proportional(const PolicyContext& context) {
+  return std::make_unique<Proportional>(context.layout);
+}
+
+}  // namespace forebay::tuner

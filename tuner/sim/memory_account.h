@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+
+namespace forebay::tuner {
+
+/// Memory in use against the limit, at every moment.
+///
+/// A limit that is lowered is enforced kGraceSeconds later; a raised one counts at once. What
+/// actors on their way out hold at that moment can be exempted.
+class MemoryAccount {
+ public:
+  static constexpr double kGraceSeconds = 4;  ///< Two periods of a tuner.
+
+  MemoryAccount(std::uint64_t base_bytes, std::uint64_t limit);
+
+  void take(std::uint64_t bytes) {
+    used_ += bytes;
+    if (used_ > watched_) note_high();
+  }
+  void give(std::uint64_t bytes) { used_ -= bytes; }
+
+  void set_limit(double now, std::uint64_t limit);
+  std::uint64_t limit() const { return declared_.back().limit; }
+  /// When a limit set before will come into force; infinity: none is waiting.
+  double next_change() const;
+  /// Brings into force what is due; true when the limit got lower by it. Then `leaving` bytes do
+  /// not count from now on, until they are given back with give_exempt().
+  bool enforce(double now, std::uint64_t leaving);
+  void give_exempt(std::uint64_t bytes);
+
+  bool exceeded() const { return exceeded_; }
+  std::uint64_t used() const { return used_; }
+  std::uint64_t peak() const { return peak_; }  ///< Since restart_peak().
+  std::uint64_t peak_ever() const { return std::max(peak_ever_, peak_); }
+  void restart_peak();
+
+ private:
+  struct Declared {
+    double from;
+    std::uint64_t limit;
+  };
+
+  void note_high();
+  void check();
+
+  std::uint64_t used_;
+  std::uint64_t watched_ = 0;  // Above this take() has something to note.
+  std::uint64_t peak_;
+  std::uint64_t peak_ever_;
+  std::uint64_t exempt_ = 0;
+  std::uint64_t enforced_;
+  std::deque<Declared> declared_;  // The last, and those before it that still count.
+  bool exceeded_ = false;
+};
+
+}  // namespace forebay::tuner

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "tuner/plan/best_allocation.h"
+#include "tuner/plan/cost.h"
+#include "tuner/sim/pipeline_model.h"
+
+namespace forebay::tuner {
+
+/// The model's true costs; its events are not looked at (see model_at).
+std::vector<StageCost> costs_of(const PipelineModel& model);
+
+/// Splits/s the trainer takes at most.
+double trainer_rate_of(const PipelineModel& model);
+
+/// The best fixed allocation of the model as it stands, prefetch 1.
+Plan oracle_of(const PipelineModel& model);
+
+/// The largest seconds·cpu of a stage over their sum: 1/stages when balanced, near 1 when one stage
+/// is all the work. 0 where nothing needs a CPU.
+double bottleneck_share(const PipelineModel& model);
+
+}  // namespace forebay::tuner

@@ -1,0 +1,59 @@
+#include "tuner/sim/pipeline_model.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace forebay::tuner {
+namespace {
+
+std::uint64_t most_prefetch(const PipelineModel& model, std::uint64_t item_bytes) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (item_bytes == 0) return std::max<std::uint64_t>(model.prefetch_splits, 1U << 20);
+  const std::uint64_t room = model.memory_bytes - std::min(model.base_bytes, model.memory_bytes);
+  return std::clamp<std::uint64_t>(room / item_bytes, model.prefetch_splits, kMost);
+}
+
+void apply_event(PipelineModel& now, const PipelineModel& file, const ModelEvent& event) {
+  if (event.stage) {
+    StageModel& stage = now.stages[*event.stage];
+    if (event.seconds_factor) {
+      stage.seconds = file.stages[*event.stage].seconds * *event.seconds_factor;
+    }
+    stage.max_rate = event.max_rate.value_or(stage.max_rate);
+  }
+  now.cpus = event.cpus.value_or(now.cpus);
+  now.memory_bytes = event.memory_bytes.value_or(now.memory_bytes);
+  now.trainer_step_seconds = event.trainer_step_seconds.value_or(now.trainer_step_seconds);
+}
+
+}  // namespace
+
+Layout layout_of(const PipelineModel& model) {
+  Layout layout;
+  layout.fixed_bytes = model.base_bytes;
+  for (const StageModel& stage : model.stages) {
+    layout.stages.push_back({.name = stage.name,
+                             .max_actors = stage.max_actors,
+                             .bytes_per_actor = stage.bytes_per_actor});
+    layout.fixed_bytes += model.queue_splits * stage.bytes_out;
+  }
+  // What the last stage puts out waits for the trainer, in the prefetch.
+  const std::uint64_t item_bytes = model.stages.empty() ? 0 : model.stages.back().bytes_out;
+  layout.fixed_bytes -= model.queue_splits * item_bytes;
+  layout.prefetch_item_bytes = item_bytes;
+  layout.max_prefetch = static_cast<std::uint32_t>(most_prefetch(model, item_bytes));
+  layout.default_prefetch = model.prefetch_splits;
+  layout.rows_per_split = model.rows_per_split;
+  return layout;
+}
+
+PipelineModel model_at(const PipelineModel& model, double seconds) {
+  PipelineModel now = model;
+  now.events.clear();
+  for (const ModelEvent& event : model.events) {
+    if (event.at_seconds <= seconds) apply_event(now, model, event);
+  }
+  return now;
+}
+
+}  // namespace forebay::tuner

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/layout.h"
+
+namespace forebay::tuner {
+
+/// What a stage of a modelled pipeline costs. Names and meaning as in the file format (README.md
+/// here).
+struct StageModel {
+  std::string name = {};
+  double seconds = 0;
+  double cpu = 1;
+  double alpha = 0;
+  double beta = 0;
+  double noise = 0;
+  double max_rate = 0;  ///< 0: none.
+  std::uint32_t max_actors = 128;
+  std::uint64_t bytes_per_actor = 0;
+  std::uint64_t bytes_out = 0;
+};
+
+/// A change at a moment: with `stage`, of that stage, else of the machine or the trainer.
+struct ModelEvent {
+  double at_seconds = 0;
+  std::optional<std::size_t> stage = {};
+  std::optional<double> seconds_factor = {};  ///< Of the file's `seconds`; not cumulative.
+  std::optional<double> max_rate = {};
+  std::optional<double> cpus = {};
+  std::optional<std::uint64_t> memory_bytes = {};
+  std::optional<double> trainer_step_seconds = {};
+};
+
+/// A pipeline described by its costs, without data. A value.
+struct PipelineModel {
+  std::string name = {};
+  double cpus = 1;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t base_bytes = 0;
+  std::uint64_t rows_per_split = 1;
+  std::uint32_t queue_splits = 1;
+  double trainer_step_seconds = 0;
+  std::uint32_t prefetch_splits = 1;
+  std::vector<StageModel> stages = {};
+  std::vector<ModelEvent> events = {};  ///< By at_seconds.
+};
+
+/// What of it is declared to a tuner: no costs. `max_actors` in all is 0 (no bound beyond the
+/// stages').
+Layout layout_of(const PipelineModel& model);
+
+/// The model as it stands at a moment: every event up to and at `seconds` applied, none left.
+PipelineModel model_at(const PipelineModel& model, double seconds);
+
+}  // namespace forebay::tuner

@@ -1,0 +1,166 @@
+#include "tuner/sim/random_pipeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/base/random.h"
+#include "tuner/allocation.h"
+#include "tuner/sim/oracle.h"
+#include "tuner/sim/random_events.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr double kMiB = 1 << 20;
+constexpr double kRoom = 1.02;  // What is legal is not so by a single byte.
+
+/// Draws one pipeline, part by part; later parts look at earlier ones.
+class Drawing {
+ public:
+  Drawing(std::uint64_t seed, const RandomPipelineOptions& options)
+      : draw_(mix64(seed, 0x70697065)), options_(options) {
+    model_.name = "random-" + std::to_string(seed);
+  }
+
+  PipelineModel drawn() {
+    draw_machine();
+    draw_costs();
+    if (draw_.chance(options_.waiting)) draw_waiting();
+    scale_costs();
+    if (draw_.chance(options_.contended)) draw_contention();
+    draw_noise();
+    draw_bounds();
+    draw_bytes();
+    draw_memory();
+    draw_trainer();
+    if (options_.events) model_.events = random_events(model_, draw_);
+    return model_;
+  }
+
+ private:
+  void draw_machine() {
+    model_.cpus = std::round(draw_.log_uniform(options_.fewest_cpus, options_.most_cpus));
+    model_.stages.resize(draw_.whole(options_.fewest_stages, options_.most_stages));
+    model_.queue_splits = draw_.whole(4, 16);
+    model_.prefetch_splits = 4U << draw_.whole(0, 3);
+    model_.rows_per_split = 1024U << draw_.whole(0, 4);
+    // No service of three seconds: a decision is taken every two.
+    const double fewest = std::clamp(model_.cpus / 3, options_.fewest_splits_per_second,
+                                     options_.most_splits_per_second);
+    rate_ = draw_.log_uniform(fewest, options_.most_splits_per_second);
+  }
+
+  void draw_costs() {
+    for (std::size_t i = 0; i < model_.stages.size(); ++i) {
+      StageModel& stage = model_.stages[i];
+      stage.name = "stage" + std::to_string(i);
+      stage.seconds = draw_.log_uniform(1, 30);
+      if (draw_.chance(0.15)) stage.cpu = draw_.uniform(0.4, 1);
+    }
+  }
+
+  void draw_waiting() {
+    for (std::uint32_t k = draw_.whole(1, 2); k > 0; --k) {
+      StageModel& stage = any_stage();
+      stage.max_actors = draw_.chance(0.5) ? 512 : draw_.whole(128, 512);
+      stage.cpu = draw_.log_uniform(0.02, 0.3);
+      // Bounded so that the actors there may be can keep up; by CPU it takes a third at most.
+      const double most =
+          std::min({1.5, 0.8 * stage.max_actors / rate_, model_.cpus / rate_ / (3 * stage.cpu)});
+      stage.seconds = draw_.log_uniform(std::min(0.1, most / 2), most);
+    }
+  }
+
+  /// Makes the stages that do not wait use up what CPUs are left at the rate drawn.
+  void scale_costs() {
+    double left = model_.cpus / rate_;
+    double drawn = 0;
+    for (const StageModel& stage : model_.stages) {
+      const double work = stage.seconds * stage.cpu;
+      waits(stage) ? left -= work : drawn += work;
+    }
+    for (StageModel& stage : model_.stages) {
+      if (!waits(stage)) stage.seconds *= left / drawn;
+    }
+  }
+
+  void draw_contention() {
+    for (std::uint32_t k = draw_.whole(1, stages()); k > 0; --k) {
+      StageModel& stage = any_stage();
+      stage.alpha = draw_.log_uniform(0.0005, waits(stage) ? 0.005 : 0.05);
+      if (draw_.chance(0.5)) stage.beta = draw_.log_uniform(1e-5, waits(stage) ? 1e-4 : 0.002);
+    }
+  }
+
+  void draw_noise() {
+    if (draw_.chance(0.125)) return;
+    const double level = draw_.uniform(0.02, 1) * options_.most_noise;
+    for (StageModel& stage : model_.stages) stage.noise = level * draw_.uniform(0.3, 1);
+  }
+
+  void draw_bounds() {
+    if (draw_.chance(0.1)) {
+      StageModel& stage = any_stage();  // Too few, or just enough.
+      stage.max_actors = whole(1 + rate_ * stage.seconds * draw_.uniform(0.3, 1.2));
+    }
+    if (!draw_.chance(options_.rate_limited)) return;
+    any_stage().max_rate = oracle_of(without_limits()).splits_per_second * draw_.uniform(0.5, 1.3);
+  }
+
+  void draw_bytes() {
+    model_.base_bytes = bytes(draw_.log_uniform(512, 8192));
+    const double level = draw_.log_uniform(64, 512);
+    for (StageModel& stage : model_.stages) {
+      stage.bytes_per_actor = bytes(level * draw_.log_uniform(0.3, 4));
+      stage.bytes_out = bytes(draw_.log_uniform(4, 192));
+    }
+  }
+
+  void draw_memory() {
+    const bool tight = draw_.chance(options_.memory_tight);
+    Allocation most = oracle_of(without_limits()).allocation;
+    for (std::size_t i = 0; !tight && i < most.actors.size(); ++i) {
+      most.actors[i] = std::min(model_.stages[i].max_actors, whole(model_.cpus));
+    }
+    most.prefetch = model_.prefetch_splits;
+    const Layout layout = layout_of(model_);
+    const auto wanted = static_cast<double>(worst_case_bytes(layout, most)) *
+                        (tight ? draw_.uniform(0.55, 1.1) : draw_.uniform(0.9, 2));
+    const auto least = static_cast<double>(worst_case_bytes(layout, one_each(layout))) * kRoom;
+    model_.memory_bytes = bytes(std::ceil(std::max(wanted, least) / kMiB));
+  }
+
+  void draw_trainer() {
+    const double factor =
+        draw_.chance(options_.trainer_bound) ? draw_.uniform(0.3, 0.9) : draw_.uniform(1.1, 3);
+    model_.trainer_step_seconds = 1 / (oracle_of(model_).splits_per_second * factor);
+  }
+
+  /// The model with memory for everything and no trainer.
+  PipelineModel without_limits() const {
+    PipelineModel unlimited = model_;
+    unlimited.memory_bytes = std::uint64_t{1} << 60;
+    unlimited.trainer_step_seconds = 0;
+    return unlimited;
+  }
+
+  static bool waits(const StageModel& stage) { return stage.cpu < 0.35; }
+  static std::uint32_t whole(double number) { return static_cast<std::uint32_t>(number); }
+  static std::uint64_t bytes(double mib) { return static_cast<std::uint64_t>(mib * kMiB); }
+  std::uint32_t stages() const { return static_cast<std::uint32_t>(model_.stages.size()); }
+  StageModel& any_stage() { return model_.stages[draw_.whole(0, stages() - 1)]; }
+
+  Draw draw_;
+  const RandomPipelineOptions& options_;
+  PipelineModel model_;
+  double rate_ = 0;  // Splits/s that the CPUs alone allow.
+};
+
+}  // namespace
+
+PipelineModel random_pipeline(std::uint64_t seed, const RandomPipelineOptions& options) {
+  return Drawing(seed, options).drawn();
+}
+
+}  // namespace forebay::tuner

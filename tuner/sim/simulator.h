@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "tuner/plant.h"
+#include "tuner/sim/pipeline_model.h"
+
+namespace forebay::tuner {
+
+/// Sums since the start, for figures; a policy sees only Observation.
+struct SimTotals {
+  double seconds = 0;
+  std::uint64_t trained = 0;  ///< Splits the trainer finished.
+  std::uint64_t steps = 0;    ///< Splits through stages: the measure of the simulator's own speed.
+  double trainer_wait_seconds = 0;
+  double cpu_seconds = 0;  ///< CPU time of all stages.
+  std::uint64_t memory_peak = 0;
+};
+
+/// A modelled pipeline as a discrete-event simulation: exact in the semantics of README.md here.
+///
+/// Deterministic: same model, seed and calls, same results to the bit. One thread. After running
+/// out of memory it stands still. Guarded use goes through Guard; apply() obeys anything with one
+/// actor or more a stage, also what is not legal, as rivals without a guard do.
+class Simulator final : public Plant {
+ public:
+  Simulator(const PipelineModel& model, std::uint64_t seed);
+  ~Simulator() override;
+  /// A copy goes on by itself, with the same chances ahead.
+  Simulator(const Simulator& other);
+  Simulator& operator=(const Simulator&) = delete;
+
+  void run_until(double seconds);
+
+  const Layout& layout() const override;
+  Standing standing() const override;
+  Observation observe() override;
+  void apply(const Allocation& allocation) override;
+
+  double now() const;
+  bool out_of_memory() const;
+  SimTotals totals() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace forebay::tuner

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "tuner/observation.h"
+#include "tuner/sim/noise.h"
+#include "tuner/sim/pipeline_model.h"
+#include "tuner/sim/service_heap.h"
+
+namespace forebay::tuner {
+
+/// The integral over an interval of a number that goes up and down by one. Moments are seconds
+/// since the interval's start.
+class TimeSum {
+ public:
+  void up(double at) { sum_ -= at; }
+  void down(double at) { sum_ += at; }
+  /// The integral up to `at`, where the number is now `number`.
+  double until(double at, std::uint64_t number) const {
+    return sum_ + static_cast<double>(number) * at;
+  }
+  void restart() { sum_ = 0; }
+
+ private:
+  double sum_ = 0;
+};
+
+/// First in, first out, bounded by reserve(): when those who wait for their start took their split.
+class WaitingStarts {
+ public:
+  void reserve(std::size_t actors);
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
+  void push(double taken) { ring_[(head_ + count_++) % ring_.size()] = taken; }
+  double pop() {
+    const double taken = ring_[head_];
+    head_ = (head_ + 1) % ring_.size();
+    --count_;
+    return taken;
+  }
+
+ private:
+  std::vector<double> ring_;
+  std::size_t head_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// One stage: its actors by what they do, the queue after it, and the sums of the interval.
+///
+/// Actors that wait are alike, so they are numbers; those at work are in the heap. The last stage's
+/// queue is the prefetch.
+struct StageState {
+  explicit StageState(const StageModel& stage);
+
+  void set_alive(std::uint32_t number, double at);
+  /// Costs after a change of the number of actors or of the model.
+  void update_mean() { mean = seconds * slow(alive); }
+  double slow(double n) const { return 1 + alpha * (n - 1) + beta * n * (n - 1); }
+  std::uint32_t staying() const { return alive - leaving; }
+
+  /// Counts a split that has ended.
+  void record(const Service& service, double now) {
+    const double elapsed = now - service.taken;
+    // The stretch is what went beyond the work; rounding may make a little less of it.
+    const double ready = std::max(0.0, now - service.started - service.work);
+    ++done;
+    done_actors += service.actors;
+    done_seconds += elapsed;
+    done_squared += (elapsed - ready) * (elapsed - ready);
+    done_work += service.work;
+    done_ready += ready;
+  }
+  /// What the interval showed; `at` is its length, `clock` the stage's clock.
+  StageObservation observation(double at, double clock) const;
+  double cpu_seconds(double clock) const;
+  void restart(double clock);
+
+  double seconds;
+  double cpu;
+  double alpha;
+  double beta;
+  LogNormal noise;
+  double gap = 0;   // Between two starts, at least.
+  double mean = 0;  // Of a service that starts now.
+  std::uint64_t bytes_per_actor;
+  std::uint64_t bytes_out;
+
+  std::uint32_t alive = 0;    // Leaving ones included.
+  std::uint32_t leaving = 0;  // Told to go: whoever next has put out its split.
+  std::uint32_t exempt = 0;   // Of those, told before a lowered limit came into force.
+  std::uint32_t idle = 0;     // Waiting for input,
+  std::uint32_t blocked = 0;  // or with a finished split until the queue has room.
+  std::uint32_t queued = 0;   // Splits in the queue after this stage.
+  std::uint32_t capacity = 0;
+  ServiceHeap in_work;
+  WaitingStarts not_started;
+  double last_start = -std::numeric_limits<double>::infinity();
+
+  TimeSum alive_time;
+  TimeSum idle_time;
+  TimeSum blocked_time;
+  TimeSum queued_time;
+  std::uint64_t done = 0;
+  std::uint64_t done_actors = 0;
+  double done_seconds = 0;
+  double done_squared = 0;
+  double done_work = 0;
+  double done_ready = 0;
+  double progress_before = 0;  // Of splits in work when the interval began.
+};
+
+}  // namespace forebay::tuner

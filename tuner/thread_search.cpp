@@ -1,0 +1,102 @@
+#include "tuner/thread_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace forebay::tuner {
+namespace {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace
+
+ThreadSearch::ThreadSearch(Options options)
+    : options_(options),
+      stands_(std::clamp(options.start, 1, std::max(options.most, 1))),
+      using_(stands_),
+      rest_(options.rest) {}
+
+void ThreadSearch::begin(Phase phase, int threads) {
+  phase_ = phase;
+  using_ = threads;
+  left_out_ = 0;
+  rates_.clear();
+}
+
+int ThreadSearch::next_trial() const {
+  if (!more_failed_ && stands_ < options_.most) return stands_ + 1;
+  if (!fewer_failed_ && stands_ > 1) return stands_ - 1;
+  return 0;
+}
+
+std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
+  if (left_out_ < options_.settle) {
+    ++left_out_;
+    return std::nullopt;
+  }
+  rates_.push_back(rows_per_second);
+  if (static_cast<int>(rates_.size()) < options_.windows) return std::nullopt;
+  const double rate = median(rates_);
+  rates_.clear();
+  switch (phase_) {
+    case Phase::kStand: {
+      standing_rate_ = rate;
+      const int next = next_trial();
+      if (next > 0) {
+        begin(Phase::kTry, next);
+      } else {
+        begin(Phase::kRest, stands_);
+        rest_rate_ = rate;
+        rested_ = 0;
+      }
+      return std::nullopt;
+    }
+    case Phase::kTry:
+      return tried(rate);
+    case Phase::kRest:
+      rested(rate);
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// What stood is measured anew before the other neighbour is tried, so that what changed meanwhile
+// is not taken for that one's doing.
+std::optional<ThreadTrial> ThreadSearch::tried(double rate) {
+  ThreadTrial trial{.before = stands_,
+                    .tried = using_,
+                    .rate_before = standing_rate_,
+                    .rate_tried = rate,
+                    .kept = rate > standing_rate_ * (1 + options_.gain)};
+  const bool more = trial.tried > trial.before;
+  if (trial.kept) {
+    stands_ = trial.tried;
+    more_failed_ = !more;
+    fewer_failed_ = more;
+    rest_ = options_.rest;
+  } else {
+    (more ? more_failed_ : fewer_failed_) = true;
+  }
+  begin(Phase::kStand, stands_);
+  return trial;
+}
+
+void ThreadSearch::rested(double rate) {
+  rested_ += options_.windows;
+  const bool changed = std::abs(rate - rest_rate_) > options_.change * rest_rate_;
+  if (!changed && rested_ < rest_) return;
+  rest_ = changed ? options_.rest : std::min(2 * rest_, options_.most_rest);
+  search_again();
+}
+
+void ThreadSearch::search_again() {
+  more_failed_ = false;
+  fewer_failed_ = false;
+  begin(Phase::kStand, stands_);
+}
+
+}  // namespace forebay::tuner

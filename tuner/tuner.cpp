@@ -1,0 +1,129 @@
+#include "tuner/tuner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace forebay::tuner {
+namespace {
+
+constexpr int kMostFaults = 3;
+
+/// What no guard should have to make sense of; empty: nothing is wrong.
+std::string nonsense(const Proposal& proposal, std::size_t stages) {
+  if (proposal.allocation.actors.size() != stages) {
+    return "proposes " + std::to_string(proposal.allocation.actors.size()) + " stages of " +
+           std::to_string(stages);
+  }
+  if (std::ranges::find(proposal.allocation.actors, 0U) != proposal.allocation.actors.end()) {
+    return "proposes a stage without actors";
+  }
+  if (proposal.allocation.prefetch == 0) return "proposes a prefetch of 0";
+  const double expected = proposal.expected_splits_per_second;
+  if (!std::isfinite(expected) || expected < 0) return "expects what is no rate";
+  return {};
+}
+
+/// Asks; what was thrown or makes no sense is in `fault`.
+Proposal heed(Policy& policy, const Observation& seen, std::string& fault) {
+  try {
+    Proposal proposal = policy.decide(seen);
+    fault = nonsense(proposal, seen.stages.size());
+    return proposal;
+  } catch (const std::exception& thrown) {
+    fault = std::string("threw: ") + thrown.what();
+  } catch (...) {
+    fault = "threw";
+  }
+  return {};
+}
+
+Allocation standing_allocation(const Standing& now) { return {now.actors, now.prefetch}; }
+
+}  // namespace
+
+Mode mode_named(std::string_view name) {
+  if (name == "off") return Mode::kOff;
+  return name == "advise" ? Mode::kAdvise : Mode::kOn;
+}
+
+Tuner::Tuner(Options options) : options_(std::move(options)), guard_(options_.plant.layout()) {
+  FOREBAY_CHECK(options_.policy != nullptr);
+  keep_what_stands();
+}
+
+void Tuner::keep_what_stands() {
+  const Standing now = options_.plant.standing();
+  guard_.admit(standing_allocation(now), now);
+}
+
+void Tuner::set_mode(Mode mode) {
+  if (mode != options_.mode) keep_what_stands();
+  options_.mode = mode;
+}
+
+void Tuner::step() {
+  if (options_.mode == Mode::kOff) return;
+  const Standing now = options_.plant.standing();
+  const Allocation next = guard_.step(now);
+  if (next != standing_allocation(now)) options_.plant.apply(next);
+}
+
+Decision Tuner::decide() {
+  Decision decision;
+  decision.seen = options_.plant.observe();
+  const Standing now = options_.plant.standing();
+  decision.applied = standing_allocation(now);
+  if (options_.mode == Mode::kOff) return decision;
+  decision.number = ++decisions_;
+  decision.expected_before = expected_;
+  decision.measured = decision.seen.splits_per_second();
+  const auto began = options_.clock.now();
+  decision.proposal = ask(decision.seen, now, decision);
+  decision.decide_seconds = std::chrono::duration<double>(options_.clock.now() - began).count();
+  expected_ = decision.proposal.expected_splits_per_second;
+  Guard trial = guard_;
+  Verdict verdict = trial.admit(decision.proposal.allocation, now);
+  decision.guarded = std::move(verdict.changes);
+  if (options_.mode == Mode::kOn) {
+    guard_ = std::move(trial);
+    decision.applied = std::move(verdict.goal);
+    step();
+  }
+  if (options_.on_decision) options_.on_decision(decision);
+  return decision;
+}
+
+Proposal Tuner::ask(const Observation& seen, const Standing& now, Decision& decision) {
+  Proposal proposal = ask_policy(seen, decision);
+  if (decision.fault.empty()) return proposal;
+  decision.policy = "fallback";
+  std::string fault = "none given";
+  if (options_.fallback) proposal = heed(*options_.fallback, seen, fault);
+  if (fault.empty()) return proposal;
+  decision.fault += "; fallback: " + fault;
+  return {standing_allocation(now), 0, "keeps what stands"};
+}
+
+Proposal Tuner::ask_policy(const Observation& seen, Decision& decision) {
+  decision.policy = options_.policy->name();
+  if (faults_ >= kMostFaults) {
+    decision.fault =
+        decision.policy + " is not asked after " + std::to_string(kMostFaults) + " faults in a row";
+    return {};
+  }
+  Proposal proposal = heed(*options_.policy, seen, decision.fault);
+  if (decision.fault.empty()) {
+    faults_ = 0;
+  } else {
+    ++faults_;
+    decision.fault = decision.policy + " " + decision.fault;
+  }
+  return proposal;
+}
+
+}  // namespace forebay::tuner
