@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
+
 namespace forebay {
 namespace {
 
@@ -116,14 +118,14 @@ std::string to_json(const LoaderState& state) {
                        {"fingerprint", state.fingerprint},
                        {"position", std::move(position)},
                        {"identity", state.identity}};
-  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(object) + "\n";
 }
 
 Result<LoaderState> parse_loader_state(const std::string& text, const std::string& where) {
   const auto damaged = [&](const char* what) {
     return fail(Code::kCorrupt, where + ": " + what + "; it cannot be resumed from");
   };
-  const json object = json::parse(text, nullptr, false);
+  const json object = parse_json(text);
   if (object.is_discarded() || !object.is_object()) return damaged("not a loader state");
   const auto version = object.find("version");
   if (version == object.end() || !version->is_number_integer()) {

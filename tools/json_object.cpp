@@ -5,13 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
+
 namespace forebay {
 namespace {
 
-std::string quoted(std::string_view text) {
-  using nlohmann::json;
-  return json(std::string(text)).dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string quoted(std::string_view text) { return json_text(nlohmann::json(std::string(text))); }
 
 }  // namespace
 
@@ -20,7 +19,7 @@ JsonObject& JsonObject::add(std::string_view key, std::string_view text) {
 }
 
 JsonObject& JsonObject::add(std::string_view key, double number) {
-  return add_raw(key, nlohmann::json(number).dump());
+  return add_raw(key, json_text(nlohmann::json(number)));
 }
 
 JsonObject& JsonObject::add(std::string_view key, const std::optional<double>& number) {

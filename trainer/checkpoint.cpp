@@ -10,10 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
 #include "trainer/durable_file.h"
 #include "trainer/saving/folder_source.h"
 #include "trainer/saving/folder_writer.h"
-#include "trainer/shallow_json.h"
 
 namespace forebay {
 namespace {
@@ -34,12 +34,11 @@ bool is_before(const std::string& a, const std::string& b) {
 }
 
 std::string losses_text(const LossWindow& losses) {
-  return json{{"steps", losses.steps()}, {"last", losses.last()}}.dump() + "\n";
+  return json_text(json{{"steps", losses.steps()}, {"last", losses.last()}}) + "\n";
 }
 
 std::optional<LossWindow> parse_losses(const std::string& text) {
-  if (!is_shallow_json(text)) return std::nullopt;
-  const json object = json::parse(text, nullptr, false);
+  const json object = parse_json(text);
   if (object.is_discarded() || !object.is_object() || object.size() != 2) return std::nullopt;
   if (!object.contains("steps") || !object["steps"].is_number_unsigned()) return std::nullopt;
   if (!object.contains("last") || !object["last"].is_array()) return std::nullopt;

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trainer/shallow_json.h"
+#include "core/base/json_text.h"
 
 namespace forebay {
 namespace {
@@ -86,14 +86,13 @@ std::string to_json(std::span<const Evaluated> evaluations) {
   if (evaluations.empty()) return {};
   json list = json::array();
   for (const Evaluated& evaluated : evaluations) list.push_back(to_object(evaluated));
-  return json{{"version", kVersion}, {"evaluations", std::move(list)}}.dump() + "\n";
+  return json_text(json{{"version", kVersion}, {"evaluations", std::move(list)}}) + "\n";
 }
 
 std::optional<std::vector<Evaluated>> parse_evaluations(const std::string& text) {
   std::vector<Evaluated> evaluations;
   if (text.empty()) return evaluations;
-  if (!is_shallow_json(text)) return std::nullopt;
-  const json object = json::parse(text, nullptr, false);
+  const json object = parse_json(text);
   if (!object.is_object() || object.value("version", json()) != kVersion) return std::nullopt;
   const json list = object.value("evaluations", json());
   if (!list.is_array()) return std::nullopt;

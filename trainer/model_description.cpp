@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trainer/shallow_json.h"
+#include "core/base/json_text.h"
 
 namespace forebay {
 namespace {
@@ -133,27 +133,25 @@ std::string to_json(const ModelDescription& model) {
   for (std::size_t feature = 0; feature < model.sparse.size(); ++feature) {
     tables.push_back({{"name", model.sparse[feature]}, {"rows", model.shape.table_rows[feature]}});
   }
-  return json{{"version", kVersion},
-              {"model", name_in(kKinds, model.spec.model)},
-              {"optimizer", name_in(kOptimizers, model.spec.optimizer)},
-              {"table_optimizer", name_in(kTableOptimizers, model.spec.table_optimizer)},
-              {"pooling", name_in(kPoolings, model.spec.pooling)},
-              {"storage", name_in(kStorages, model.spec.tables.storage)},
-              {"seed", model.spec.seed},
-              {"dense", model.dense},
-              {"tables", std::move(tables)},
-              {"embedding_dim", model.shape.embedding_dim},
-              {"bottom_mlp", model.shape.bottom_mlp},
-              {"top_mlp", model.shape.top_mlp},
-              {"cross_layers", model.shape.cross_layers},
-              {"cross_rank", model.shape.cross_rank}}
-             .dump(1) +
-         "\n";
+  const json told = {{"version", kVersion},
+                     {"model", name_in(kKinds, model.spec.model)},
+                     {"optimizer", name_in(kOptimizers, model.spec.optimizer)},
+                     {"table_optimizer", name_in(kTableOptimizers, model.spec.table_optimizer)},
+                     {"pooling", name_in(kPoolings, model.spec.pooling)},
+                     {"storage", name_in(kStorages, model.spec.tables.storage)},
+                     {"seed", model.spec.seed},
+                     {"dense", model.dense},
+                     {"tables", std::move(tables)},
+                     {"embedding_dim", model.shape.embedding_dim},
+                     {"bottom_mlp", model.shape.bottom_mlp},
+                     {"top_mlp", model.shape.top_mlp},
+                     {"cross_layers", model.shape.cross_layers},
+                     {"cross_rank", model.shape.cross_rank}};
+  return json_text(told, 1) + "\n";
 }
 
 Result<ModelDescription> parse_model(const std::string& text, const std::string& path) {
-  const bool sane = text.size() <= kMostText && is_shallow_json(text);
-  const json told = sane ? json::parse(text, nullptr, /*allow_exceptions=*/false) : json();
+  const json told = text.size() <= kMostText ? parse_json(text) : json();
   if (told.is_object() && told.contains("version") && told["version"] != kVersion) {
     return fail(Code::kInvalid, path +
                                     " is of another version of the format; export it with the "

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trainer/shallow_json.h"
+#include "core/base/json_text.h"
 
 namespace forebay {
 namespace {
@@ -31,7 +31,7 @@ std::string header_of(const std::vector<StateTensor>& tensors) {
         {"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump();
+  std::string text = json_text(header);
   text.append((8 - text.size() % 8) % 8, ' ');  // So that the values are aligned.
   return text;
 }
@@ -107,8 +107,8 @@ Status TensorFile::read_header(StateTensor::Part part) {
   if (!file || length > kMostHeader || length > file_bytes - kLength) return damaged();
   std::string text(length, '\0');
   file.read(text.data(), static_cast<std::streamsize>(length));
-  if (!file || !is_shallow_json(text)) return damaged();
-  const json header = json::parse(text, nullptr, false);
+  if (!file) return damaged();
+  const json header = parse_json(text);
   if (header.is_discarded() || !header.is_object()) return damaged();
   std::vector<Entry> entries;
   for (const auto& [name, told] : header.items()) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/source/partial_file.h"
+#include "core/base/json_text.h"
 
 namespace forebay {
 namespace {
@@ -34,7 +35,7 @@ Manifest manifest_of(const Dataset& dataset) {
 
 // Nothing when the text is not what write_manifest writes.
 Manifest parse(const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = parse_json(text);
   Manifest manifest;
   if (!json.is_object() || !json.contains("files") || !json["files"].is_array()) return {};
   for (const auto& file : json["files"]) {
@@ -77,8 +78,7 @@ Status write_manifest(const std::string& run_dir, const Dataset& dataset) {
                                        {"files", files}};
   const std::string path = path_of(run_dir, dataset.fingerprint());
   // A name need not be UTF-8; what is not is replaced.
-  const std::string text =
-      json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(json, 1) + "\n";
   auto file = PartialFile::create(path);
   if (!file) return pass(file);
   if (auto status = file->write(text); !status) return status;

@@ -56,6 +56,8 @@ TEST_CASE("a damaged loader state is refused by the name of its file", "[actors]
       std::string(), std::string("{}"), std::string("[1]"), good.substr(0, good.size() / 2),
       replaced(good, "\"version\":1", "\"version\":2"),
       replaced(good, "\"version\":1", "\"version\":\"1\""),
+      replaced(good, "\"version\":1",
+               "\"version\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']')),
       replaced(good, "\"epoch\":1", "\"epoch\":-1"), replaced(good, "\"epoch\"", "\"Epoch\""),
       replaced(good, "\"epoch\":1", "\"epoch\":1,\"x\":1"), replaced(good, "32-34", "34-32"),
       replaced(good, "32-34", "0-4294967295"), replaced(good, "42-43", "42-"),

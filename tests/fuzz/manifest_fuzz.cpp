@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/check.h"
+#include "core/base/json_text.h"
 #include "core/data/digest.h"
 #include "trainer/saving/manifest.h"
-#include "trainer/shallow_json.h"
 
 namespace {
 
@@ -35,13 +35,11 @@ void check(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   check(text);
-  // Which the parser has refused before it looked deeper.
-  if (!forebay::is_shallow_json(text)) return 0;
-  json told = json::parse(text, nullptr, false);
+  json told = forebay::parse_json(text);
   if (!told.is_object()) return 0;
   told.erase("digest");
-  const std::string rest = told.dump();
+  const std::string rest = forebay::json_text(told);
   told["digest"] = forebay::Digest::of(rest.data(), rest.size()).hex();
-  check(told.dump());
+  check(forebay::json_text(told));
   return 0;
 }

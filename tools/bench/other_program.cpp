@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
+
 namespace forebay {
 
 Result<std::map<std::string, double>> numbers_said_by(const std::string& command) {
@@ -13,7 +15,7 @@ Result<std::map<std::string, double>> numbers_said_by(const std::string& command
   std::array<char, 4096> buffer{};
   const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe);
   const int status = ::pclose(pipe);
-  const auto said = nlohmann::json::parse(buffer.data(), buffer.data() + size, nullptr, false);
+  const auto said = parse_json({buffer.data(), size});
   if (status != 0 || !said.is_object()) {
     return fail(Code::kUnavailable, "gave no figures; is it built or installed? " + command);
   }

@@ -34,7 +34,8 @@ list(APPEND libraries ${actors_libraries})
 list(REMOVE_ITEM libraries forebay_udf)
 install(TARGETS ${libraries} EXPORT ForebayLibraries
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/forebay COMPONENT libraries
-        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT libraries)
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT libraries
+        FILE_SET alone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT libraries)
 install(EXPORT ForebayLibraries NAMESPACE Forebay:: DESTINATION ${package_dir}
         COMPONENT libraries)
 

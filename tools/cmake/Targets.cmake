@@ -1,5 +1,7 @@
 # forebay_library(core_data SOURCES batch.h buffer_pool.cpp DEPENDS core_base HIDDEN xxhash)
 # DEPENDS is seen by those who link this target; HIDDEN is used only in its .cpp files.
+# A header is first in the .cpp of its own name, so that one is compiled on its own by being built;
+# those without are the set `alone`, for the target all_verify_interface_header_sets.
 function(forebay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;HIDDEN" ${ARGN})
   set(headers ${ARG_SOURCES})
@@ -14,7 +16,16 @@ function(forebay_library name)
     add_library(${name} INTERFACE)
     set(scope INTERFACE)
   endif()
-  target_sources(${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  set(alone ${headers})
+  foreach(unit IN LISTS units)
+    string(REGEX REPLACE "\\.cpp$" ".h" header ${unit})
+    list(REMOVE_ITEM alone ${header})
+  endforeach()
+  list(REMOVE_ITEM headers "" ${alone})
+  target_sources(${name} ${scope}
+                 FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers}
+                 FILE_SET alone TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${alone})
+  set_target_properties(${name} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY alone)
   target_link_libraries(${name} ${scope} ${ARG_DEPENDS})
 endfunction()
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/source/input_file.h"
+#include "core/base/json_text.h"
 #include "tools/inspect/text_table.h"
 #include "tools/job/quantity.h"
 
@@ -135,7 +136,7 @@ FileReport report_index(const std::string& path, const FileIndex& index) {
 }
 
 Result<FileReport> report_manifest(const std::string& path, const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = parse_json(text);
   const auto bad = [&] { return fail(Code::kInvalid, path + ": not the manifest of a dataset"); };
   if (!json.is_object() || !json.contains("files") || !json["files"].is_array()) return bad();
   if (!json.contains("fingerprint") || !json["fingerprint"].is_string()) return bad();

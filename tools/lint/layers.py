@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Fails when a file includes what its layer may not see. These tables are the architecture."""
+"""Fails when a file includes what its layer may not see, or its own header not first.
+
+These tables are the architecture."""
 import pathlib
 import re
 import sys
@@ -59,7 +61,7 @@ LIBRARY_HOME = {
     "zstd": ["actors/source", "core/wire"],
     "toml++": ["tools"],
     "CLI": ["tools"],
-    "nlohmann": ["tools", "actors", "trainer", "tuner/log", "tuner/agent"],
+    "nlohmann": ["core/base", "tools", "actors", "trainer", "tuner/log", "tuner/agent"],
     "spdlog": ["tools"],
     "torch": ["trainer/torch"],
     "ATen": ["trainer/torch"],
@@ -95,6 +97,15 @@ def violation(path, line):
     return None
 
 
+def hidden_lack(path, text):
+    """A .cpp that does not include its own header first would hide what that header lacks."""
+    header = path.removesuffix(".cpp") + ".h"
+    first = next((match[1] for line in text.splitlines() if (match := OURS.match(line) or THEIRS.match(line))), None)
+    if path.endswith(".cpp") and pathlib.Path(header).exists() and first != header:
+        return [f"{path}: includes {first} before {header}"]
+    return []
+
+
 def main():
     found = []
     for top in ("core", "actors", "scheduler", "tuner", "trainer", "tools", "tests"):
@@ -105,8 +116,10 @@ def main():
             if top != "tests" and layer_of(path) is None:
                 found.append(f"{path}: is in no layer; add its folder to tools/lint/layers.py")
                 continue
+            text = file.read_text()
+            found += hidden_lack(path, text)
             found += [f"{path}:{number}: may not see {seen}"
-                      for number, line in enumerate(file.read_text().splitlines(), 1)
+                      for number, line in enumerate(text.splitlines(), 1)
                       if (seen := violation(path, line))]
     print("\n".join(found) or "layers: ok")
     return bool(found)

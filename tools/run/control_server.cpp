@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
 #include "tools/run/control_socket.h"
 
 namespace forebay {
@@ -24,10 +25,6 @@ constexpr int kAnswerSeconds = 10;
 std::string text_of(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::string dumped(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Result<std::string> ask(const std::string& run_dir, const std::string& line, std::size_t most) {
@@ -97,7 +94,7 @@ void ControlServer::answer(int caller) const {
   ::setsockopt(caller, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const auto line = receive_line(caller, kMostBytes);
   if (!line) return;
-  const auto asked = nlohmann::json::parse(*line, nullptr, false);
+  const auto asked = parse_json(*line);
   for (const auto& [name, look] :
        {std::pair{"look", &looks_.status}, std::pair{"trace", &looks_.trace}}) {
     if (!asked.is_object() || !asked.contains(name) || !*look) continue;
@@ -106,23 +103,23 @@ void ControlServer::answer(int caller) const {
   }
   const std::string key = asked.is_object() ? text_of(asked, "set") : "";
   if (key.empty()) {
-    send_line(caller, dumped({{"error", "not understood"}}));
+    send_line(caller, json_text(nlohmann::json{{"error", "not understood"}}));
     return;
   }
   const auto done = set_(key, text_of(asked, "value"));
-  send_line(caller, dumped(done ? nlohmann::json{{"done", *done}}
-                                : nlohmann::json{{"error", done.error().message}}));
+  send_line(caller, json_text(done ? nlohmann::json{{"done", *done}}
+                                   : nlohmann::json{{"error", done.error().message}}));
 }
 
 Result<std::string> ask_to_set(const std::string& run_dir, const std::string& key,
                                const std::string& value) {
-  const std::string line = dumped({{"set", key}, {"value", value}});
+  const std::string line = json_text(nlohmann::json{{"set", key}, {"value", value}});
   if (line.size() >= ControlServer::kMostBytes) {
     return fail(Code::kInvalid, key.substr(0, 40) + ": the value is too long");
   }
   auto answered = ask(run_dir, line, ControlServer::kMostBytes);
   if (!answered) return pass(answered);
-  const auto answer = nlohmann::json::parse(*answered, nullptr, false);
+  const auto answer = parse_json(*answered);
   if (!answer.is_object()) return fail(Code::kUnavailable, "the job's answer is not understood");
   const std::string done = text_of(answer, "done");
   if (done.empty()) return fail(Code::kInvalid, text_of(answer, "error"));

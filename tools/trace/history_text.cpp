@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
+
 namespace forebay {
 namespace {
 
@@ -64,7 +66,7 @@ std::string history_text(const History& history) {
   Json rows = Json::array();
   for (const PastSplit& split : history.splits) rows.push_back(row_of(split));
   const Json all = {{"now", history.now.count()}, {"splits", std::move(rows)}};
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(all);
 }
 
 Result<History> parse_history(std::string_view text) {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
 #include "core/data/digest.h"
-#include "trainer/shallow_json.h"
 
 namespace forebay {
 namespace {
@@ -40,7 +40,7 @@ std::optional<Manifest::File> parse_file(const json& told) {
 
 /// Of a manifest without its own digest.
 std::string digest_of(const json& manifest) {
-  const std::string text = manifest.dump();
+  const std::string text = json_text(manifest);
   return Digest::of(text.data(), text.size()).hex();
 }
 
@@ -54,13 +54,12 @@ std::string to_json(const Manifest& manifest) {
   }
   json told = {{"version", Manifest::kVersion}, {"files", std::move(files)}};
   told["digest"] = digest_of(told);
-  return told.dump(1) + "\n";
+  return json_text(told, 1) + "\n";
 }
 
 Result<Manifest> parse_manifest(const std::string& text, const std::string& path) {
   const auto damaged = [&] { return fail(Code::kCorrupt, path + " is damaged"); };
-  if (!is_shallow_json(text)) return damaged();
-  json told = json::parse(text, nullptr, false);
+  json told = parse_json(text);
   if (told.is_discarded() || !told.is_object()) return damaged();
   const json digest = told.value("digest", json());
   told.erase("digest");
@@ -69,7 +68,7 @@ Result<Manifest> parse_manifest(const std::string& text, const std::string& path
   if (!version.is_number_integer()) return damaged();
   if (version != Manifest::kVersion) {
     return fail(Code::kInvalid,
-                path + " is of version " + version.dump() +
+                path + " is of version " + json_text(version) +
                     " of the format, and this forebay reads "
                     "version " +
                     std::to_string(Manifest::kVersion) +

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_text.h"
+
 namespace forebay::tuner {
 namespace {
 
@@ -25,12 +27,12 @@ std::string encode_experience(const Experience& experience) {
                   {"stages", names_of(experience.layout)},
                   {"estimates", experience.stages},
                   {"last_layer", experience.last_layer}};
-  return text.dump();
+  return json_text(text);
 }
 
 std::optional<Experience> decode_experience(std::string_view text, const Layout& layout) {
   if (text.size() > kLongest) return std::nullopt;
-  const json found = json::parse(text, nullptr, false);
+  const json found = parse_json(text);
   if (!found.is_object() || found.value("version", json()) != json(kVersion) ||
       found.value("stages", json()) != names_of(layout)) {
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/json_text.h"
 #include "tuner/log/field_writer.h"
 
 namespace forebay::tuner {
@@ -12,8 +13,7 @@ namespace {
 template <class T>
 std::string line_of(const T& value) {
   T copy = value;  // The list of fields serves reading too, so it wants to be able to write.
-  return FieldWriter::written(copy).dump(-1, ' ', false,
-                                         nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(FieldWriter::written(copy));
 }
 
 }  // namespace

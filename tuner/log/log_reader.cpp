@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/json_text.h"
 #include "tuner/log/decision_log.h"
 #include "tuner/log/field_reader.h"
 
@@ -19,7 +20,7 @@ constexpr const char* kVersionKey = "forebay_decisions";
 template <class T>
 std::string read_line(std::string_view line, T& value) {
   if (line.size() > kMostLineBytes) return "the line is longer than 16 MiB";
-  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto json = parse_json(line);
   if (json.is_discarded()) return "not valid JSON";
   std::string problem;
   FieldReader fields(json, "", problem);
@@ -30,12 +31,12 @@ std::string read_line(std::string_view line, T& value) {
 
 /// Whether the first line is of this version at all; its fields come after.
 std::string check_version(std::string_view line) {
-  const auto json = nlohmann::json::parse(line.substr(0, kMostLineBytes), nullptr, false);
+  const auto json = parse_json(line.substr(0, kMostLineBytes));
   if (!json.is_object() || !json.contains(kVersionKey)) return "this is no decision log";
   const auto& version = json[kVersionKey];
   if (version.is_number_unsigned() && version.get<std::uint64_t>() == kLogVersion) return {};
-  return "the log is of version " + version.dump().substr(0, 20) + ", this program reads version " +
-         std::to_string(kLogVersion);
+  return "the log is of version " + json_text(version).substr(0, 20) +
+         ", this program reads version " + std::to_string(kLogVersion);
 }
 
 std::string check_sizes(const Decision& decision, const Layout& layout) {

@@ -36,6 +36,10 @@ TEST_CASE("damaged experience is not used", "[tuner][agent]") {
   std::string newer = whole;
   newer.replace(newer.find("\"version\":1"), 11, "\"version\":2");
   CHECK_FALSE(decode_experience(newer, some().layout));
+  std::string deep = whole;
+  deep.replace(deep.find("\"version\":1"), 11,
+               "\"version\":" + std::string(100'000, '[') + std::string(100'000, ']'));
+  CHECK_FALSE(decode_experience(deep, some().layout));
   std::string strange = whole;
   strange.replace(strange.find("2.5"), 3, "\"x\"");
   CHECK_FALSE(decode_experience(strange, some().layout));

@@ -82,6 +82,9 @@ TEST_CASE("a log of another version is refused by name", "[tuner][log]") {
         "d.jsonl, line 1: the log is of version 2, this program reads version 1");
   CHECK(why("{\"rows\":1}\n") == "d.jsonl, line 1: this is no decision log");
   CHECK(why("") == "d.jsonl: this is no decision log");
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  CHECK(why("{\"forebay_decisions\":" + deep + "}\n") ==
+        "d.jsonl, line 1: this is no decision log");
 }
 
 TEST_CASE("a damaged line is refused with its number and what is wrong", "[tuner][log]") {

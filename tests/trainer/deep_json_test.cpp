@@ -1,5 +1,3 @@
-#include "trainer/shallow_json.h"
-
 #include <string>
 
 #include "trainer/evaluations.h"
@@ -9,19 +7,6 @@
 #include "tests/support/catch.h"
 
 using namespace forebay;
-
-TEST_CASE("64 levels of JSON are shallow, 65 are not, and strings have none", "[trainer][saving]") {
-  CHECK(is_shallow_json(""));
-  CHECK(is_shallow_json(std::string(64, '[')));
-  CHECK_FALSE(is_shallow_json(std::string(65, '[')));
-  CHECK_FALSE(is_shallow_json(std::string(64, '[') + "{"));
-  CHECK(is_shallow_json("\"" + std::string(65, '[') + "\""));
-  CHECK(is_shallow_json("\"\\\"" + std::string(65, '[') + "\""));
-  CHECK_FALSE(is_shallow_json("\"\\\\\"" + std::string(65, '[')));
-  std::string wide;
-  for (int i = 0; i < 100; ++i) wide += "[{}],";
-  CHECK(is_shallow_json(wide));
-}
 
 TEST_CASE("a text that is nested without end is damaged, not the end of the process",
           "[trainer][saving]") {
