@@ -1,7 +1,7 @@
 #!/bin/sh
 # Configures and builds one preset into build/PRESET, with ccache where it is installed.
-# usage: tools/build.sh release|dev|tsan|fuzz [cmake option...]    e.g. -DFOREBAY_TRAINER=OFF
-# tsan builds the test programs alone, fuzz the fuzzers.
+# usage: tools/build.sh release|dev|tsan [cmake option...]    e.g. -DFOREBAY_TRAINER=OFF
+# tsan builds the test programs alone.
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:?usage: tools/build.sh PRESET [cmake option...]}
@@ -16,6 +16,5 @@ fixed=""
 
 cmake --preset "$preset" $launcher "$@" </dev/null
 target=all
-[ "$preset" = fuzz ] && target=fuzzers
 [ "$preset" = tsan ] && target=test_programs
 $fixed cmake --build "build/$preset" --target "$target" </dev/null

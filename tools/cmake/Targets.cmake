@@ -44,7 +44,7 @@ function(forebay_test name)
                        ENVIRONMENT "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 endfunction()
 
-# forebay_fuzz(csv_fuzz SOURCES csv_fuzz.cpp DEPENDS actors_format): a libFuzzer program (preset `fuzz`);
+# forebay_fuzz(csv_fuzz SOURCES csv_fuzz.cpp DEPENDS actors_format): a libFuzzer program (preset `dev`);
 # its first inputs are the files of tests/fuzz/corpus/csv, if there are any.
 function(forebay_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -52,8 +52,4 @@ function(forebay_fuzz name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  if(NOT TARGET fuzzers)
-    add_custom_target(fuzzers)
-  endif()
-  add_dependencies(fuzzers ${name})
 endfunction()

@@ -1,28 +1,54 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on our .cpp files, two at a time, skipping those found clean as they stand.
+"""Runs clang-tidy on our .cpp files, skipping those found clean as they stand.
+
+Files of one folder are looked at together, as one unit that includes them: most of the time goes
+into the headers that they share. Where they do not compile together (two hidden names are alike)
+each half is looked at for itself, down to single files.
 
 usage: tidy.py [--build DIR] [FILE...]    without files: all but trainer/torch, whose headers are slow
 """
 import argparse
 import concurrent.futures
 import hashlib
+import itertools
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
 
 LEFT_OUT = ("trainer/torch/", "tests/", "build/")
+MOST_TOGETHER = 12
+
+
+def flags_of(command):
+    words = shlex.split(command)
+    first = next(i for i, word in enumerate(words) if word.startswith("-"))
+    return tuple(words[first:words.index("-o")])
 
 
 def sources(build, chosen):
-    """The files to look at, relative to the repository, each with a command to compile it."""
+    """The files to look at, relative to the repository, each with its flags."""
     entries = json.loads((build / "compile_commands.json").read_text())
-    paths = {os.path.relpath(entry["file"]) for entry in entries}
+    flags = {os.path.relpath(entry["file"]): flags_of(entry["command"]) for entry in entries}
     if chosen:
-        return sorted(paths & set(chosen))
-    return sorted(path for path in paths if not path.startswith(LEFT_OUT + ("..",)))
+        return {path: flags[path] for path in sorted(flags.keys() & set(chosen))}
+    return {path: flags[path] for path in sorted(flags) if not path.startswith(LEFT_OUT + ("..",))}
+
+
+def groups(flags):
+    """The files by folder and flags, in lists of MOST_TOGETHER at most, the longest first."""
+    def kind(path):
+        return os.path.dirname(path), flags[path]
+
+    found = []
+    for _, paths in itertools.groupby(sorted(flags, key=kind), kind):
+        paths = list(paths)
+        parts = -(-len(paths) // MOST_TOGETHER)
+        found += [paths[part::parts] for part in range(parts)]
+    return sorted(found, key=len, reverse=True)
 
 
 def headers_digest():
@@ -33,11 +59,47 @@ def headers_digest():
     return digest
 
 
-def complaints(tidy, build, path):
-    """What clang-tidy says of `path`; empty when it is content."""
-    # Compiler warnings are the compiler's: GCC has spoken, and clang's own set is another one.
-    done = subprocess.run([tidy, "-p", str(build), "--quiet", "--extra-arg=-w", path], capture_output=True, text=True)
-    return done.stdout + done.stderr if done.returncode else ""
+class Tidy:
+    def __init__(self, build, flags):
+        self.tidy = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
+        self.clang = shutil.which("clang++-14") or shutil.which("clang++")
+        if not self.tidy or not self.clang:
+            sys.exit("clang-tidy 14 and clang are missing (Debian: clang-tidy-14, clang-14)")
+        self.flags = flags
+        self.folder = build / "tidy"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.headers = headers_digest()
+
+    def mark(self, path):
+        """The file whose being there says that `path` is clean as it stands."""
+        digest = self.headers.copy()
+        digest.update(path.encode() + pathlib.Path(path).read_bytes())
+        return self.folder / digest.hexdigest()
+
+    def unit(self, paths):
+        """A file that stands for `paths`."""
+        if len(paths) == 1:
+            return pathlib.Path(paths[0])
+        unit = self.folder / (hashlib.sha256("\n".join(paths).encode()).hexdigest() + ".cpp")
+        unit.write_text("".join(f'#include "{os.path.abspath(path)}"\n' for path in paths))
+        return unit
+
+    def complaints(self, paths):
+        """What clang-tidy says of `paths`, which have the same flags; empty when it is content."""
+        # Compiler warnings are the compiler's: GCC has spoken, and clang's own set is another one.
+        flags = [*self.flags[paths[0]], "-w"]
+        unit = self.unit(paths)
+        if len(paths) > 1 and subprocess.run([self.clang, *flags, "-fsyntax-only", unit], capture_output=True).returncode:
+            middle = len(paths) // 2
+            return self.complaints(paths[:middle]) + self.complaints(paths[middle:])
+        checks = ["--checks=-bugprone-suspicious-include"] if len(paths) > 1 else []
+        done = subprocess.run([self.tidy, "--quiet", "--config-file=.clang-tidy", *checks, unit, "--", *flags],
+                              capture_output=True, text=True)
+        if done.returncode:
+            return done.stdout + done.stderr
+        for path in paths:
+            self.mark(path).touch()
+        return ""
 
 
 def main():
@@ -46,28 +108,12 @@ def main():
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
     os.chdir(pathlib.Path(__file__).resolve().parents[2])
-    tidy = shutil.which("clang-tidy-14") or shutil.which("clang-tidy")
-    if not tidy:
-        sys.exit("clang-tidy 14 is missing (Debian: clang-tidy-14)")
-    clean_dir = options.build / "tidy"
-    clean_dir.mkdir(parents=True, exist_ok=True)
-    headers = headers_digest()
-
-    def check(path):
-        digest = headers.copy()
-        digest.update(path.encode() + pathlib.Path(path).read_bytes())
-        mark = clean_dir / digest.hexdigest()
-        if mark.exists():
-            return ""
-        found = complaints(tidy, options.build, path)
-        if not found:
-            mark.touch()
-        return found
-
-    paths = sources(options.build, options.files)
+    flags = sources(options.build, options.files)
+    tidy = Tidy(options.build, flags)
+    wanted = groups({path: flags[path] for path in flags if not tidy.mark(path).exists()})
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        found = [text for text in pool.map(check, paths) if text]
-    print("\n".join(found) or f"tidy: ok ({len(paths)} files)")
+        found = [text for text in pool.map(tidy.complaints, wanted) if text]
+    print("\n".join(found) or f"tidy: ok ({len(flags)} files)")
     return bool(found)
 
 
