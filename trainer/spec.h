@@ -57,7 +57,7 @@ struct TrainerSpec {
   ModelKind model = ModelKind::kDlrm;
   std::chrono::nanoseconds step = std::chrono::milliseconds(20);  ///< Of the emulated model.
   std::string device = "cpu";  ///< "cpu", or as libtorch names it: "cuda", "cuda:1".
-  int threads = 0;             ///< Of the model; 0: `pipeline.cpus` - 1, at least 1.
+  int threads = 0;             ///< Of the model; 0: by `pipeline.cpus`.
   bool deterministic = true;   ///< The same bits for the same batches, whatever `threads`.
   std::uint64_t seed = 1;      ///< Of the initial weights.
   Optimizer optimizer = Optimizer::kAdagrad;

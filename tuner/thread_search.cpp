@@ -39,7 +39,7 @@ std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
     return std::nullopt;
   }
   rates_.push_back(rows_per_second);
-  if (static_cast<int>(rates_.size()) < options_.windows) return std::nullopt;
+  if (!has_measured()) return std::nullopt;
   const double rate = median(rates_);
   rates_.clear();
   switch (phase_) {
@@ -62,6 +62,12 @@ std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
       return std::nullopt;
   }
   return std::nullopt;
+}
+
+bool ThreadSearch::has_measured() const {
+  if (static_cast<int>(rates_.size()) >= options_.windows) return true;
+  return phase_ == Phase::kTry && rates_.size() >= 2 &&
+         *std::max_element(rates_.begin(), rates_.end()) < standing_rate_ * (1 - options_.hopeless);
 }
 
 // What stood is measured anew before the other neighbour is tried, so that what changed meanwhile

@@ -20,20 +20,22 @@ struct ThreadTrial {
 ///
 /// Climbs: measures what stands over some windows, tries one thread more or fewer, keeps it when it
 /// is clearly faster, and rests once neither is. Each measurement leaves out its first windows, in
-/// which batches of before are used up. While it rests it looks at the rate: when that has changed
-/// for good, or after a long time (longer each time nothing was gained), it tries again. Pure: told
-/// of a window, says what to use in the next. Not thread-safe.
+/// which batches of before are used up; a trial that is far slower ends after two more. While it
+/// rests it looks at the rate: when that has changed for good, or after a long time (longer each
+/// time nothing was gained), it tries again. Pure: told of a window, says what to use in the next.
+/// Not thread-safe.
 class ThreadSearch {
  public:
   struct Options {
     int start = 1;
     int most = 1;
-    int settle = 2;        ///< Windows left out of a measurement,
-    int windows = 4;       ///< and those in it.
-    double gain = 0.03;    ///< What is tried is kept when it is faster by this share.
-    double change = 0.15;  ///< A rate that differs by this share is another workload.
-    int rest = 60;         ///< Windows before it tries again without a reason,
-    int most_rest = 480;   ///< doubled up to this while nothing is gained.
+    int settle = 2;         ///< Windows left out of a measurement,
+    int windows = 4;        ///< and those in it.
+    double gain = 0.03;     ///< What is tried is kept when it is faster by this share.
+    double hopeless = 0.1;  ///< What is slower by this share is not tried to the end.
+    double change = 0.15;   ///< A rate that differs by this share is another workload.
+    int rest = 60;          ///< Windows before it tries again without a reason,
+    int most_rest = 480;    ///< doubled up to this while nothing is gained.
   };
 
   explicit ThreadSearch(Options options);
@@ -48,6 +50,7 @@ class ThreadSearch {
   enum class Phase { kStand, kTry, kRest };
 
   void begin(Phase phase, int threads);
+  bool has_measured() const;
   /// The next of the neighbours that was not tried since something was kept; 0: none.
   int next_trial() const;
   std::optional<ThreadTrial> tried(double rate);

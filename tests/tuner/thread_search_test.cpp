@@ -59,6 +59,24 @@ TEST_CASE("a search takes a measurement of each number in turn, settling first",
   CHECK(threads.rests());
 }
 
+TEST_CASE("a trial that is far slower ends after two windows", "[tuner][threads]") {
+  ThreadSearch threads({.start = 2, .most = 2, .settle = 0, .windows = 4, .hopeless = 0.1});
+  for (int window = 0; window < 4; ++window) CHECK_FALSE(threads.add(100));
+  REQUIRE(threads.threads() == 1);
+  SECTION("both below nine tenths") {
+    CHECK_FALSE(threads.add(89));
+    const auto trial = threads.add(80);
+    REQUIRE(trial);
+    CHECK_FALSE(trial->kept);
+    CHECK(threads.threads() == 2);
+  }
+  SECTION("one of them is not") {
+    for (double rate : {80.0, 91.0, 80.0}) CHECK_FALSE(threads.add(rate));
+    CHECK(threads.threads() == 1);
+    CHECK(threads.add(80));
+  }
+}
+
 TEST_CASE("a search climbs to the fastest number from either side", "[tuner][threads]") {
   const std::vector<double> rates = {0, 100, 130, 120, 80};  // Two are best.
   const int start = GENERATE(1, 2, 3, 4);

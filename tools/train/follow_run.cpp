@@ -10,6 +10,7 @@
 #include "tools/ranks/follow.h"
 #include "tools/ranks/rank_meeting.h"
 #include "tools/run/run_screen.h"
+#include "tools/train/model_threads.h"
 #include "tools/train/trained_model.h"
 
 namespace forebay {
@@ -54,7 +55,7 @@ Exit follow_to_the_end(const JobSpec& job, RankFollower& leader, Collective& ran
 }  // namespace
 
 Exit run_following(JobSpec job, const RankEnvironment& ranks) {
-  if (job.trainer.threads == 0) job.trainer.threads = std::max(job.pipeline.cpus - 1, 1);
+  job.trainer.threads = ModelThreads::first(job);
   if (auto status = check_ranks(job, ranks); !status) return Exit::refused(status.error());
   const CpuLimit cpus(ranks.local_rank);
   if (auto status = cpus.set(job.pipeline.cpus); !status) return Exit::refused(status.error());

@@ -23,6 +23,11 @@ bool ModelThreads::may_change(const JobSpec& job) {
   return !job.trainer.deterministic && learns(job.trainer.model) && job.trainer.device == "cpu";
 }
 
+int ModelThreads::first(const JobSpec& job) {
+  if (job.trainer.threads > 0) return job.trainer.threads;
+  return std::max(may_change(job) ? job.pipeline.cpus : job.pipeline.cpus - 1, 1);
+}
+
 int ModelThreads::most(const JobSpec& job) {
   return may_change(job) ? std::max(job.trainer.threads, job.pipeline.cpus) : job.trainer.threads;
 }

@@ -30,6 +30,9 @@ class ModelThreads {
 
   /// Whether this job's threads may change while it runs.
   static bool may_change(const JobSpec& job);
+  /// With how many a job begins: as it says; else one fewer than its CPUs, or, where they may
+  /// change, as many as its CPUs, which is what leaving it to chance gives.
+  static int first(const JobSpec& job);
   /// For how many the model has to be made.
   static int most(const JobSpec& job);
 

@@ -9,6 +9,7 @@
 #include "tools/process/run_dir.h"
 #include "tools/process/stop_request.h"
 #include "tools/train/kept_experience.h"
+#include "tools/train/model_threads.h"
 #include "trainer/model_description.h"
 
 namespace forebay {
@@ -16,7 +17,7 @@ namespace forebay {
 namespace {
 
 JobSpec with_threads(JobSpec job) {
-  if (job.trainer.threads == 0) job.trainer.threads = std::max(job.pipeline.cpus - 1, 1);
+  job.trainer.threads = ModelThreads::first(job);
   return job;
 }
 

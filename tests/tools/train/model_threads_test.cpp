@@ -64,6 +64,20 @@ struct ThreadsFixture {
 
 }  // namespace
 
+TEST_CASE("a model begins with the threads its job asks for, else with what it may have",
+          "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 4;
+  CHECK(ModelThreads::first(job) == 3);
+  job.trainer.deterministic = false;
+  CHECK(ModelThreads::first(job) == 4);
+  job.trainer.threads = 2;
+  CHECK(ModelThreads::first(job) == 2);
+  JobSpec alone;
+  alone.pipeline.cpus = 1;
+  CHECK(ModelThreads::first(alone) == 1);
+}
+
 TEST_CASE_METHOD(ThreadsFixture, "a model gets the threads that the job trains fastest with",
                  "[tools][threads]") {
   ModelThreads threads = made();

@@ -1,0 +1,79 @@
+#include "scheduler/worker_actor.h"
+
+namespace forebay::scheduler {
+
+// What a worker does with the job that it is offered.
+
+Status WorkerActor::on(const JobOffer& offer, Context& context) {
+  if (offer.incarnation == incarnation_) take_job(offer.job, offer.feed_address, context);
+  return {};
+}
+
+void WorkerActor::take_job(const JobShare& job, const std::string& feed_address, Context& context) {
+  if (leave_by_) return;
+  feed_address_ = feed_address;
+  feed_ = {};
+  if (job == job_) {
+    if (phase_ == Phase::kRefused) {
+      give_back({}, trouble_, context);
+    } else if (!fingerprint_.empty()) {
+      phase_ = Phase::kOpening;
+      say_prepared(context);
+    }
+    return;
+  }
+  forget_all();
+  job_ = job;
+  ++opening_;
+  fingerprint_.clear();
+  trouble_.clear();
+  phase_ = Phase::kOpening;
+  work_.open(job_, opening_);
+}
+
+Status WorkerActor::on(const WorkOpened& opened, Context& context) {
+  if (opened.opening != opening_ || phase_ != Phase::kOpening) return {};
+  if (opened.error) {
+    trouble_ = opened.error->message;
+    phase_ = Phase::kRefused;
+    say("cannot open job " + job_.id + ": " + trouble_);
+    give_back({}, trouble_, context);
+    return {};
+  }
+  fingerprint_ = opened.fingerprint;
+  say_prepared(context);
+  return {};
+}
+
+void WorkerActor::say_prepared(Context& context) {
+  if (!is_member()) return;
+  context.ask(head_, Prepared{incarnation_, fingerprint_}, options_.ask_timeout, self(context),
+              incarnation_);
+}
+
+Status WorkerActor::on(const Answered<Prepared>& answer, Context& context) {
+  if (answer.token != incarnation_ || phase_ != Phase::kOpening) return {};
+  if (answer.result) {
+    phase_ = Phase::kWorking;
+    beat(context);
+  } else if (answer.result.error().code == Code::kInvalid) {
+    trouble_ = answer.result.error().message;
+    phase_ = Phase::kRefused;
+    say("refused: " + trouble_);
+    forget_all();
+  }
+  return {};
+}
+
+Status WorkerActor::on(const JobEnded& ended, Context&) {
+  if (ended.job != job_.id || phase_ == Phase::kGone) return {};
+  forget_all();
+  job_ = {};
+  fingerprint_.clear();
+  ++opening_;
+  if (phase_ != Phase::kLeaving) phase_ = Phase::kIdle;
+  if (options_.on_job_ended) options_.on_job_ended(ended.job, ended.error);
+  return {};
+}
+
+}  // namespace forebay::scheduler
