@@ -45,11 +45,17 @@ struct TrainerSpec {
 
   /// `[trainer.tables]`: where the rows of the embedding tables lie.
   struct Tables {
+    /// How a snapshot of kTiered is told.
+    enum class Snapshot : std::uint8_t {
+      kLinked,  ///< Rows that lie in memory, and links to files.
+      kWhole,   ///< Row after row, as tables in memory: it can be merged with other ranks'.
+    };
     Storage storage = Storage::kMemory;
-    std::uint64_t memory_bytes = 0;  ///< Of kTiered: for rows and all that finds them.
-    std::string folder;              ///< Of kTiered: for the rest.
-    int admit_after = 2;             ///< Of kHashed: occurrences before an id has its own row.
-    std::uint64_t evict_after = 0;   ///< Of kHashed: steps unseen before it goes; 0: never.
+    std::uint64_t memory_bytes = 0;         ///< Of kTiered: for rows and all that finds them.
+    std::string folder;                     ///< Of kTiered: for the rest.
+    Snapshot snapshot = Snapshot::kLinked;  ///< Of kTiered; not in the job file.
+    int admit_after = 2;            ///< Of kHashed: occurrences before an id has its own row.
+    std::uint64_t evict_after = 0;  ///< Of kHashed: steps unseen before it goes; 0: never.
     std::uint64_t device_memory_bytes = 0;  ///< For rows on the device; 0: for all in memory.
     Placement placement = Placement::kAuto;
   };

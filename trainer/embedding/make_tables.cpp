@@ -28,9 +28,11 @@ Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const
   }
   if (spec.tables.storage == TrainerSpec::Storage::kTiered) {
     return TieredTables::make(layout_of(spec, shape),
-                              {spec.tables.memory_bytes, spec.tables.folder}, room);
+                              {spec.tables.memory_bytes, spec.tables.folder, spec.tables.snapshot},
+                              room);
   }
-  return std::make_unique<MemoryTables>(layout_of(spec, shape), room);
+  return std::make_unique<MemoryTables>(layout_of(spec, shape), room,
+                                        spec.tables.folder + ".whole");
 }
 
 namespace {
@@ -60,14 +62,15 @@ Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint6
   const TableLayout layout = layout_of(spec, shape);
   const std::uint64_t all = shape.table_parameters() / layout.width;
   const std::uint64_t wanted = std::min(2 * ids_per_batch, all);
-  const std::uint64_t slots = TieredTables::slots_in(layout, spec.tables.memory_bytes);
+  const std::uint64_t slots =
+      TieredTables::slots_in(layout, spec.tables.memory_bytes, spec.tables.snapshot);
   if (slots >= wanted) return {};
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   std::uint64_t low = spec.tables.memory_bytes;
   std::uint64_t high = kMost;
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    if (TieredTables::slots_in(layout, middle) >= wanted) {
+    if (TieredTables::slots_in(layout, middle, spec.tables.snapshot) >= wanted) {
       high = middle;
     } else {
       low = middle + 1;

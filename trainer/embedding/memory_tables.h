@@ -10,8 +10,9 @@ namespace forebay {
 /// `storage = "memory"`: every row of every table lies in memory, a slot is a row.
 class MemoryTables final : public TableStorage {
  public:
-  /// Fills the tables with their first values.
-  MemoryTables(const TableLayout& layout, CopyRoom& room);
+  /// Fills the tables with their first values. `folder` is made and removed where tables are
+  /// restored that lay in tiers.
+  MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder = "");
 
   std::vector<std::int64_t> folds() const override { return rows_; }
   RowArena& arena(std::size_t feature) override { return arenas_[feature]; }
@@ -20,11 +21,14 @@ class MemoryTables final : public TableStorage {
   void finish(std::uint64_t) override {}
   Status borrow(BatchRows& rows, Use use) override;
   void give_back(const BatchRows&) override {}
+  Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
  private:
   /// As TableLayout::name_of: [rows, width].
   void append_state(std::vector<MemoryTensor>& tensors) override;
 
+  const TableLayout layout_;
+  const std::string folder_;
   const std::vector<std::int64_t> rows_;
   std::vector<std::string> names_;
   std::vector<RowArena> arenas_;

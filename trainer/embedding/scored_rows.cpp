@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/whole_tables.h"
 
 namespace forebay {
 namespace {
@@ -34,6 +35,7 @@ Result<std::unique_ptr<ScoredRows>> ScoredRows::open(const TrainerSpec& spec,
     case TrainerSpec::Storage::kHashed:
       return open_hashed_rows(std::move(layout), state);
     case TrainerSpec::Storage::kTiered:
+      if (!lies_in_tiers(state)) break;  // Several ranks' tables: whole.
       return open_tiered_rows(std::move(layout), state);
     case TrainerSpec::Storage::kMemory:
       break;

@@ -10,6 +10,14 @@ std::string TableLayout::name_of(std::size_t table) const {
   return name;
 }
 
+StateTensor TableLayout::tensor_of(std::size_t table, StateTensor::Part part) const {
+  const std::size_t values = part == StateTensor::Part::kWeights ? width : state_width;
+  return {.name = name_of(table),
+          .part = part,
+          .type = ElementType::kF32,
+          .shape = {rows[table], static_cast<std::int64_t>(values)}};
+}
+
 Result<std::unique_ptr<StateSource>> TableStorage::snapshot(std::vector<MemoryTensor> others) {
   append_state(others);
   return MemorySource::take(std::move(others));

@@ -9,6 +9,7 @@
 #include "core/base/result.h"
 #include "trainer/embedding/batch_rows.h"
 #include "trainer/embedding/row_arena.h"
+#include "trainer/embedding/row_values.h"
 #include "trainer/memory_source.h"
 
 namespace forebay {
@@ -37,6 +38,12 @@ struct TableLayout {
   }
   /// Of its tensors: "table.3", and of a part from row 100 on "table.3.from.100".
   std::string name_of(std::size_t table) const;
+  /// The rows of a table, or a part of one, as a tensor.
+  StateTensor tensor_of(std::size_t table, StateTensor::Part part) const;
+  /// Their first values; by a row's number in the whole table.
+  RowValues values_of(std::size_t table) const {
+    return {seed, feature_of(table), whole_of(table), dim};
+  }
   std::uint64_t row_bytes() const { return (width + state_width) * sizeof(float); }
 };
 

@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/whole_tables.h"
 
 namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kArena = "tables.rows";
 constexpr std::int64_t kNobody = -1;
 
 MemoryTensor as_tensor(StateTensor tensor, std::span<std::byte> memory) {
@@ -17,14 +17,14 @@ MemoryTensor as_tensor(StateTensor tensor, std::span<std::byte> memory) {
 }
 
 StateTensor keys_tensor(std::size_t slots) {
-  return {.name = "tables.keys",
+  return {.name = TieredTables::kKeysTensor,
           .part = StateTensor::Part::kTables,
           .type = ElementType::kI64,
           .shape = {static_cast<std::int64_t>(slots)}};
 }
 
 StateTensor written_tensor(std::size_t bytes) {
-  return {.name = "tables.written",
+  return {.name = TieredTables::kWrittenTensor,
           .part = StateTensor::Part::kTables,
           .type = ElementType::kU8,
           .shape = {static_cast<std::int64_t>(bytes)}};
@@ -73,13 +73,20 @@ class TieredSource final : public StateSource {
 }  // namespace
 
 Result<std::unique_ptr<StateSource>> TieredTables::snapshot(std::vector<MemoryTensor> others) {
+  auto linked = linked_snapshot(std::move(others));
+  if (!linked || options_.snapshot == Snapshot::kLinked) return linked;
+  return std::make_unique<WholeTables>(layout_, std::move(*linked), options_.folder + ".whole");
+}
+
+Result<std::unique_ptr<StateSource>> TieredTables::linked_snapshot(
+    std::vector<MemoryTensor> others) {
   if (!broken_) return pass(broken_);
   // Rows that were never trained need not be saved: they can be made again.
   std::vector<std::int64_t> keys(arena_.slots(), kNobody);
   for (std::size_t slot = 0; slot < keys.size(); ++slot) {
     if ((flags_[slot] & kDirty) != 0) keys[slot] = index_.key_of(static_cast<std::int32_t>(slot));
   }
-  append_arena(arena_, kArena, others);
+  append_arena(arena_, kRowsTensor, others);
   others.push_back(as_tensor(keys_tensor(keys.size()), std::as_writable_bytes(std::span(keys))));
   others.push_back(
       as_tensor(written_tensor(written_.size()), std::as_writable_bytes(std::span(written_))));
@@ -91,10 +98,23 @@ Result<std::unique_ptr<StateSource>> TieredTables::snapshot(std::vector<MemoryTe
 }
 
 Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others) {
+  return lies_in_tiers(from) ? restore_linked(from, std::move(others))
+                             : restore_whole(from, others);
+}
+
+void TieredTables::hold_nothing() {
+  index_ = RowIndex(arena_.slots());
+  std::ranges::fill(flags_, std::uint8_t{0});
+  std::ranges::fill(last_turn_, 0U);
+  pins_.clear();
+  pinned_ = held_ = 0;
+}
+
+Status TieredTables::restore_linked(StateSource& from, std::vector<MemoryTensor> others) {
   // The snapshot may be of another memory, so of another number of slots.
   std::size_t slots = 0;
   for (const StateTensor& tensor : from.tensors()) {
-    if (tensor.name == "tables.keys" && tensor.shape.size() == 1 && tensor.shape[0] >= 0) {
+    if (tensor.name == kKeysTensor && tensor.shape.size() == 1 && tensor.shape[0] >= 0) {
       slots = static_cast<std::size_t>(tensor.shape[0]);
     }
   }
@@ -105,7 +125,7 @@ Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others
   const RowArena rows(slots, layout_.width, layout_.state_width, unused);
   std::vector<std::int64_t> keys(slots);
   std::vector<std::uint8_t> written(written_.size());
-  append_arena(rows, kArena, others);
+  append_arena(rows, kRowsTensor, others);
   others.push_back(as_tensor(keys_tensor(slots), std::as_writable_bytes(std::span(keys))));
   others.push_back(
       as_tensor(written_tensor(written.size()), std::as_writable_bytes(std::span(written))));
@@ -125,11 +145,7 @@ Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others
   if (!disk) return pass(disk);
   disk_ = std::move(*disk);
   written_ = std::move(written);
-  index_ = RowIndex(arena_.slots());
-  std::ranges::fill(flags_, std::uint8_t{0});
-  std::ranges::fill(last_turn_, 0U);
-  pins_.clear();
-  pinned_ = held_ = 0;
+  hold_nothing();
   broken_ = write_restored(rows, keys);
   return broken_;
 }

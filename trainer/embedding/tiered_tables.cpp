@@ -26,10 +26,15 @@ std::uint64_t all_rows(const TableLayout& layout) {
       [](std::uint64_t sum, std::int64_t rows) { return sum + static_cast<std::uint64_t>(rows); });
 }
 
-std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots) {
+/// A whole snapshot has what finds the rows, and a RocksDB of its own, while it is read.
+std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots,
+                         TieredTables::Snapshot snapshot) {
   const std::uint64_t rows = all_rows(layout);
   const std::uint64_t row = layout.row_bytes();
-  return RocksRows::memory_bytes(TieredTables::disk_options(layout)) + rows / 8 +
+  const bool whole = snapshot == TieredTables::Snapshot::kWhole;
+  const std::uint64_t on_disk =
+      RocksRows::memory_bytes(TieredTables::disk_options(layout)) + rows / 8;
+  return (whole ? 2 * on_disk + 2 * slots * sizeof(std::int64_t) : on_disk) +
          FrequencySketch::bytes(2 * slots) + RowIndex::bytes(slots) +
          slots * (row + sizeof(std::uint32_t) + 1) + slots * row / kScratchShare;
 }
@@ -40,12 +45,13 @@ RocksRows::Options TieredTables::disk_options(const TableLayout& layout) {
   return {.row_bytes = layout.row_bytes(), .most_rows = all_rows(layout)};
 }
 
-std::uint64_t TieredTables::slots_in(const TableLayout& layout, std::uint64_t memory_bytes) {
+std::uint64_t TieredTables::slots_in(const TableLayout& layout, std::uint64_t memory_bytes,
+                                     Snapshot snapshot) {
   std::uint64_t low = 0;
   std::uint64_t high = std::min<std::uint64_t>(all_rows(layout), INT32_MAX - 1);
   while (low < high) {
     const std::uint64_t middle = low + (high - low + 1) / 2;
-    if (bytes_with(layout, middle) <= memory_bytes) {
+    if (bytes_with(layout, middle, snapshot) <= memory_bytes) {
       low = middle;
     } else {
       high = middle - 1;
@@ -56,12 +62,12 @@ std::uint64_t TieredTables::slots_in(const TableLayout& layout, std::uint64_t me
 
 Result<std::unique_ptr<TieredTables>> TieredTables::make(const TableLayout& layout,
                                                          const Options& options, CopyRoom& room) {
-  const std::uint64_t slots = slots_in(layout, options.memory_bytes);
+  const std::uint64_t slots = slots_in(layout, options.memory_bytes, options.snapshot);
   if (slots == 0) {
     return fail(Code::kOverloaded,
                 "trainer.tables.memory = " + std::to_string(options.memory_bytes >> 20) +
                     " MiB holds none of the tables' rows: finding them takes " +
-                    std::to_string((bytes_with(layout, 1) >> 20) + 1) + " MiB");
+                    std::to_string((bytes_with(layout, 1, options.snapshot) >> 20) + 1) + " MiB");
   }
   auto tables = std::unique_ptr<TieredTables>(new TieredTables(layout, options, slots, room));
   auto disk = RocksRows::create(options.folder, disk_options(layout));
@@ -84,7 +90,7 @@ TieredTables::TieredTables(const TableLayout& layout, const Options& options, st
   for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
     first_number_.push_back(first);
     first += static_cast<std::uint64_t>(layout.rows[feature]);
-    values_.emplace_back(layout.seed, layout.feature_of(feature), layout.rows[feature], layout.dim);
+    values_.push_back(layout.values_of(feature));
   }
 }
 
@@ -297,7 +303,8 @@ void TieredTables::make_rows() {
       continue;
     }
     const auto slot = static_cast<std::size_t>(row.slot);
-    const auto key = static_cast<std::int64_t>(row.number - first_number_[row.feature]);
+    const auto key = layout_.first_of(row.feature) +
+                     static_cast<std::int64_t>(row.number - first_number_[row.feature]);
     values_[row.feature].fill(key, {arena_.weights(slot), layout_.width});
     std::fill_n(arena_.state(slot), layout_.state_width, 0.0f);
     ++traffic_.made;

@@ -9,6 +9,7 @@
 #include "trainer/embedding/row_index.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/spec.h"
 
 namespace forebay {
 
@@ -21,13 +22,21 @@ namespace forebay {
 /// by the thread that reads, so nothing stale is ever read.
 class TieredTables final : public TableStorage {
  public:
+  using Snapshot = TrainerSpec::Tables::Snapshot;
   struct Options {
     std::uint64_t memory_bytes = 0;  ///< For everything: rows, what finds them, RocksDB.
     std::string folder;              ///< Emptied.
+    Snapshot snapshot = Snapshot::kLinked;
   };
 
+  /// The tensors of a linked snapshot.
+  static constexpr const char* kRowsTensor = "tables.rows";
+  static constexpr const char* kKeysTensor = "tables.keys";
+  static constexpr const char* kWrittenTensor = "tables.written";
+
   /// How many rows find room in `memory_bytes`; 0: not even what finds them does.
-  static std::uint64_t slots_in(const TableLayout& layout, std::uint64_t memory_bytes);
+  static std::uint64_t slots_in(const TableLayout& layout, std::uint64_t memory_bytes,
+                                Snapshot snapshot = Snapshot::kLinked);
 
   static Result<std::unique_ptr<TieredTables>> make(const TableLayout& layout,
                                                     const Options& options, CopyRoom& room);
@@ -40,6 +49,7 @@ class TieredTables final : public TableStorage {
   Status borrow(BatchRows& rows, Use use) override;
   void give_back(const BatchRows& rows) override;
   Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override;
+  /// From a linked snapshot, or from whole tables.
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
   /// How rows lie on the disk.
@@ -79,6 +89,13 @@ class TieredTables final : public TableStorage {
   bool was_written(std::uint64_t number) const {
     return (written_[number / 8] >> (number % 8) & 1) != 0;
   }
+  Result<std::unique_ptr<StateSource>> linked_snapshot(std::vector<MemoryTensor> others);
+  Status restore_linked(StateSource& from, std::vector<MemoryTensor> others);
+  Status restore_whole(StateSource& from, const std::vector<MemoryTensor>& others);
+  Status read_whole(StateSource& from, std::size_t index, std::size_t table);
+  Status write_whole(std::size_t table, std::uint64_t first, std::span<const float> values,
+                     StateTensor::Part part);
+  void hold_nothing();
   Status write_restored(const RowArena& rows, std::span<const std::int64_t> keys);
 
   const TableLayout layout_;

@@ -1,0 +1,161 @@
+#include "trainer/embedding/whole_tables.h"
+
+#include <cstring>
+#include <map>
+
+#include "tests/support/temp_dir.h"
+#include "tests/trainer/embedding/table_run.h"
+#include "trainer/embedding/memory_tables.h"
+#include "trainer/embedding/tiered_tables.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+using Optimizer = TrainerSpec::TableOptimizer;
+using Snapshot = TieredTables::Snapshot;
+
+constexpr std::size_t kWidth = 6;
+constexpr std::size_t kSlots = 240;
+
+/// A part of a table and a whole one, in memory or in tiers, trained alike.
+struct Fixture {
+  test::TempDir dir;
+  Optimizer optimizer = Optimizer::kAdagrad;
+  Snapshot snapshot = Snapshot::kWhole;
+
+  TableLayout layout() const {
+    return {.rows = {600, 600},
+            .features = {3, 1},
+            .first = {200, 0},
+            .whole = {1000, 600},
+            .width = kWidth,
+            .dim = kWidth - 1,
+            .state_width = state_width(optimizer, kWidth),
+            .seed = 7};
+  }
+  std::unique_ptr<EmbeddingTables> with(std::unique_ptr<CopyRoom> room,
+                                        std::unique_ptr<TableStorage> storage) const {
+    return std::make_unique<EmbeddingTables>(std::move(room), std::move(storage),
+                                             EmbeddingTables::Rule{optimizer, {}});
+  }
+  std::unique_ptr<EmbeddingTables> in_memory() const {
+    auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
+    auto storage = std::make_unique<MemoryTables>(layout(), *room, dir.path("memory"));
+    return with(std::move(room), std::move(storage));
+  }
+  std::uint64_t memory() const {
+    std::uint64_t bytes = 1 << 20;
+    while (TieredTables::slots_in(layout(), bytes, snapshot) < kSlots) bytes += 1024;
+    return bytes;
+  }
+  std::unique_ptr<EmbeddingTables> in_tiers(const std::string& name = "t") const {
+    auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
+    auto storage =
+        TieredTables::make(layout(), {memory(), dir.path(name), snapshot}, *room).value();
+    return with(std::move(room), std::move(storage));
+  }
+  std::shared_ptr<const Batch> batch(std::uint64_t number) const {
+    auto lists = std::make_shared<test::ListBatch>(5, number, layout().rows, 20);
+    return {lists, &lists->batch};
+  }
+  void train(EmbeddingTables& tables, std::uint64_t first, std::uint64_t end) const {
+    for (; first < end; ++first) REQUIRE(test::step(tables, *batch(first), kWidth));
+  }
+};
+
+/// Of every tensor, read in pieces of `piece` bytes.
+std::map<std::string, std::vector<std::byte>> bytes_of(StateSource& state, std::size_t piece) {
+  std::map<std::string, std::vector<std::byte>> all;
+  for (std::size_t index = 0; index < state.tensors().size(); ++index) {
+    const StateTensor& tensor = state.tensors()[index];
+    std::vector<std::byte> bytes(tensor.bytes());
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      const std::size_t count = std::min(piece, bytes.size() - at);
+      REQUIRE(state.read(index, at, std::span(bytes).subspan(at, count)));
+    }
+    all[tensor.name + "/" + std::to_string(static_cast<int>(tensor.part))] = std::move(bytes);
+  }
+  return all;
+}
+
+std::vector<MemoryTensor> beside(std::vector<float>& values) {
+  StateTensor tensor{.name = "top", .shape = {static_cast<std::int64_t>(values.size())}};
+  return {in_memory(std::move(tensor), values)};
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "a whole snapshot of tables in tiers is one of tables in memory",
+                 "[trainer][embedding]") {
+  optimizer = GENERATE(Optimizer::kAdagrad, Optimizer::kRowwiseAdagrad, Optimizer::kSgd);
+  const auto tiers = in_tiers();
+  const auto memory = in_memory();
+  train(*tiers, 0, 20);
+  train(*memory, 0, 20);
+  std::vector<float> top = {1, 2, 3};
+  auto whole = tiers->snapshot(beside(top)).value();
+  auto plain = memory->snapshot(beside(top)).value();
+  train(*tiers, 20, 40);  // It is of its moment.
+  CHECK(whole->tensors() == plain->tensors());
+  const auto wanted = bytes_of(*plain, 1 << 20);
+  CHECK(bytes_of(*whole, GENERATE(std::size_t{1} << 20, std::size_t{1000})) == wanted);
+}
+
+TEST_CASE_METHOD(Fixture, "a whole snapshot that nobody reads holds nobody up",
+                 "[trainer][embedding]") {
+  const auto tiers = in_tiers();
+  train(*tiers, 0, 5);
+  { const auto unread = tiers->snapshot({}).value(); }
+  train(*tiers, 5, 10);
+  CHECK(tiers->snapshot({}));
+}
+
+TEST_CASE_METHOD(Fixture, "tables go on from a snapshot wherever they lay and will lie",
+                 "[trainer][embedding]") {
+  optimizer = GENERATE(Optimizer::kAdagrad, Optimizer::kSgd);
+  snapshot = GENERATE(Snapshot::kWhole, Snapshot::kLinked);
+  const auto before = GENERATE(true, false) ? in_tiers() : in_memory();
+  train(*before, 0, 20);
+  std::vector<float> top = {1, 2, 3};
+  auto state = before->snapshot(beside(top)).value();
+  const auto after = GENERATE(true, false) ? in_tiers("other") : in_memory();
+  train(*after, 30, 40);  // Of which nothing may be left.
+  std::vector<float> restored(3);
+  REQUIRE(after->restore(*state, beside(restored)));
+  CHECK(restored == top);
+  state.reset();
+  train(*before, 20, 30);
+  train(*after, 20, 30);
+  CHECK(test::contents(*after, layout().rows, kWidth, 50) ==
+        test::contents(*before, layout().rows, kWidth, 50));
+}
+
+TEST_CASE_METHOD(Fixture, "whole tables of another shape are refused before anything is changed",
+                 "[trainer][embedding]") {
+  const auto before = in_memory();
+  train(*before, 0, 5);
+  auto state = before->snapshot({}).value();
+  optimizer = Optimizer::kSgd;
+  const auto tiers = in_tiers();
+  train(*tiers, 0, 5);
+  const auto refused = tiers->restore(*state, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  train(*tiers, 5, 10);
+}
+
+TEST_CASE_METHOD(Fixture, "the state of tables in tiers that other tables cannot have is refused",
+                 "[trainer][embedding]") {
+  snapshot = Snapshot::kLinked;
+  const auto before = in_tiers();
+  train(*before, 0, 5);
+  auto state = before->snapshot({}).value();
+  optimizer = Optimizer::kRowwiseAdagrad;
+  const auto memory = in_memory();
+  const auto refused = memory->restore(*state, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+}
