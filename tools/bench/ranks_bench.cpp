@@ -1,14 +1,10 @@
 #include "tools/bench/ranks_bench.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <utility>
 
+#include "core/net/free_port.h"
 #include "tools/bench/bench_trainer.h"
 #include "tools/bench/other_program.h"
 
@@ -16,19 +12,6 @@ namespace forebay {
 namespace {
 
 constexpr int kRanks = 2;
-
-/// A port of the loopback that nobody has now; 0: there is none.
-std::uint16_t free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  const bool bound = ::bind(socket, any, length) == 0 && ::getsockname(socket, any, &length) == 0;
-  ::close(socket);
-  return bound ? ntohs(address.sin_port) : 0;
-}
 
 /// Trainers that begin and end a round together, `rows_a_step` of all in a step.
 class Team {
@@ -90,13 +73,14 @@ Status Team::take_turn(std::uint64_t steps) {
 Result<std::vector<Team>> start_teams(const RanksBenchOptions& options) {
   const std::size_t rows = options.batch_rows;
   std::vector<std::vector<BenchTrainer>> teams{{trainer_of(options, rows, 0)}, {}, {}};
-  const std::uint16_t port = free_port();
+  auto port = free_port();
+  if (!port) return pass(port);
   for (int rank = 0; rank < kRanks; ++rank) {
     teams[1].push_back(trainer_of(options, rows / kRanks, rank));
     BenchTrainer together = trainer_of(options, rows, rank);
     together.ranks.rank = rank;
     together.ranks.size = kRanks;
-    together.ranks.port = port;
+    together.ranks.port = *port;
     together.ranks.opens_store = rank == 0;
     teams[2].push_back(together);
   }
@@ -124,10 +108,13 @@ Status write_job(const std::string& path, const RanksBenchOptions& options) {
 }
 
 /// One start of a launcher.
-std::string command_of(const RanksBenchOptions& options, const std::string& job, int ranks) {
+Result<std::string> command_of(const RanksBenchOptions& options, const std::string& job,
+                               int ranks) {
   const std::string train = "'" + options.program + "' train '" + job + "'";
   if (ranks == 1) return train + " --json 2>/dev/null";
-  std::string command = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port());
+  auto port = free_port();
+  if (!port) return pass(port);
+  std::string command = "export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(*port);
   const std::string size = std::to_string(ranks);
   command.append(" WORLD_SIZE=" + size + " LOCAL_WORLD_SIZE=" + size + "; ");
   for (int rank = ranks - 1; rank > 0; --rank) {
@@ -137,7 +124,9 @@ std::string command_of(const RanksBenchOptions& options, const std::string& job,
 }
 
 Result<double> job_rate(const RanksBenchOptions& options, const std::string& job, int ranks) {
-  auto said = numbers_said_by(command_of(options, job, ranks));
+  auto command = command_of(options, job, ranks);
+  if (!command) return pass(command);
+  auto said = numbers_said_by(*command);
   if (!said) return pass(said);
   return (*said)["rows_per_second"];
 }

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <thread>
 
-#include "tests/support/free_port.h"
+#include "core/net/free_port.h"
 #include "tests/support/thread_collective.h"
 #include "trainer/torch/c10d_collective.h"
 
@@ -36,7 +36,7 @@ struct Threads {
 /// A process group a thread, as if each were a process.
 struct Gloo {
   static Ranks make(int size, std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
-    const std::uint16_t port = test::free_port();
+    const std::uint16_t port = free_port().value();
     Ranks ranks = on_each(static_cast<std::size_t>(size), [&](std::size_t rank) {
       CollectiveSpec spec{.rank = static_cast<int>(rank),
                           .size = size,
@@ -179,7 +179,7 @@ TEMPLATE_TEST_CASE("a rank that says nothing is not waited for forever", "[train
 TEST_CASE("ranks that do not all come do not meet", "[trainer][ranks]") {
   const CollectiveSpec spec{.rank = 0,
                             .size = 2,
-                            .port = test::free_port(),
+                            .port = free_port().value(),
                             .opens_store = true,
                             .timeout = std::chrono::milliseconds(300)};
   auto made = make_c10d_collective(spec);
