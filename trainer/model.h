@@ -32,7 +32,8 @@ class Model {
   /// Tells that `batch` will be stepped on after those told before it, so that what it needs is
   /// looked for meanwhile; nullptr: those told and not stepped on never will be, and are let go
   /// when it returns. Optional: it changes no result. Called by one thread at a time, which need
-  /// not be the model's.
+  /// not be the model's. With several ranks each is told of the ids alone that all ranks' rows have
+  /// in its tables (BatchDivider of shards_of_rank), and all of the same batches.
   virtual void expect(std::shared_ptr<const Batch>) {}  // NOLINT: who overrides it keeps the batch.
 
   /// Trains on one batch; returns its mean loss (binary cross-entropy).

@@ -1,4 +1,5 @@
 """Several trainers of one job: the same batches and losses however many, and what happens when one goes."""
+import json
 import shutil
 import signal
 import socket
@@ -86,8 +87,97 @@ class Ranks(Scenario):
         for placement in ("row", "replicated"):
             refused = self.finish(self.start(job, 2, "--resume", "--set", f"trainer.tables.placement={placement}"), 2)
             self.assertIn("trainer.tables.placement must be auto or table", refused[0].err)
-        tiered = self.finish(self.start(job, 2, "--resume", "--set", "trainer.tables.storage=tiered"), 2)
-        self.assertIn("trainer.tables.storage is tiered", tiered[0].err)
+
+    def tiered(self, memory="14MiB", **trainer):
+        """Tables of 24 MB: small ones, twenty of 6000 rows, and a large one."""
+        job = self.trained(table_optimizer="rowwise_adagrad", embedding_dim=32, **trainer)
+        columns = [f"C{i}" for i in range(1, 27)]
+        sizes = ((columns[:5], 500), (columns[5:25], 6000), (columns[25:], 60000))
+        job.change(transform=[OPS[0]] + [{**OPS[1], "columns": some, "max_value": size} for some, size in sizes],
+                   **{"trainer.tables": {"storage": "tiered", "memory": memory}})
+        return job
+
+    def weights(self, job):
+        """The digests of the last checkpoint's weights and optimizer state."""
+        last = max((job.folder / "checkpoints").glob("checkpoint-*"))
+        files = json.loads((last / "manifest.json").read_text())["files"]
+        return [files[name]["digest"] for name in ("model.safetensors", "optimizer.safetensors")]
+
+    def test_tables_in_tiers_are_those_in_memory_bit_for_bit_wherever_they_are(self):
+        job = self.tiered()
+        alone = self.assert_done(job.run("train", "--json"))
+        for placement in ("table", "row", "auto"):
+            options = ["--json", "--restart", "--set", f"trainer.tables.placement={placement}"]
+            tiers = self.finish(self.start(job, 2, *options))[0].json
+            self.assertEqual(tiers["order_digest"], alone["order_digest"])
+            self.assertAlmostEqual(tiers["loss"], alone["loss"], delta=1e-5)
+            written = self.weights(job)
+            memory = self.finish(self.start(job, 2, *options, "--set", "trainer.tables.storage=memory"))[0].json
+            self.assertEqual(tiers["loss"], memory["loss"])
+            self.assertEqual(written, self.weights(job))
+            self.assertGreater(tiers["table_lookups_ready"], 0)
+
+    def test_tables_in_tiers_go_on_with_another_number_of_ranks_place_and_storage(self):
+        job = self.tiered()
+        want = self.assert_done(job.run("train", "--json", "--set", "order.epochs=6"))
+        # Ranks, placement, storage of each epoch; each goes on from what the one before saved.
+        epochs = [(1, "auto", "tiered"), (2, "row", "tiered"), (1, "auto", "tiered"), (4, "table", "tiered"),
+                  (2, "auto", "memory"), (1, "auto", "memory")]
+        for epoch, (size, placement, storage) in enumerate(epochs, 1):
+            options = ["--json", "--restart" if epoch == 1 else "--resume", "--set", f"order.epochs={epoch}",
+                       "--set", f"trainer.tables.placement={placement}", "--set", f"trainer.tables.storage={storage}"]
+            last = (self.assert_done(job.run("train", *options)) if size == 1 else
+                    self.finish(self.start(job, size, *options))[0].json)
+            self.assertEqual(last["epochs"], epoch)
+        self.assertEqual(last["order_digest"], want["order_digest"])
+        self.assertAlmostEqual(last["loss"], want["loss"], delta=1e-4)
+        # What only one trainer wrote in tiers goes on in memory, too.
+        self.assert_done(job.run("train", "--json", "--restart", "--set", "order.epochs=1"))
+        tiers = self.weights(job)
+        self.assert_done(job.run("train", "--json", "--resume", "--set", "order.epochs=2"))
+        shutil.copytree(job.folder / "checkpoints", job.folder / "kept")
+        in_tiers = self.finish(self.start(job, 2, "--json", "--resume", "--set", "order.epochs=3"))[0].json
+        shutil.rmtree(job.folder / "checkpoints")
+        shutil.move(job.folder / "kept", job.folder / "checkpoints")
+        in_memory = self.finish(self.start(job, 2, "--json", "--resume", "--set", "order.epochs=3",
+                                           "--set", "trainer.tables.storage=memory"))[0].json
+        self.assertNotEqual(tiers, self.weights(job))
+        self.assertEqual(in_tiers["loss"], in_memory["loss"])
+
+    def test_a_rank_with_tables_in_tiers_that_is_killed_loses_nothing_that_was_saved(self):
+        job = self.tiered(checkpoint_steps=20)
+        twice = ["--set", "order.epochs=2", "--set", "trainer.rank_timeout=10m"]
+        want = self.finish(self.start(job, 2, "--json", *twice))[0].json
+        shutil.rmtree(job.folder / "checkpoints")
+        ranks = self.start(job, 2, *twice)
+        while not any((job.folder / "checkpoints").glob("checkpoint-*")) and ranks[0].alive():
+            time.sleep(0.05)
+        ranks[1].signal(signal.SIGKILL)
+        self.assertIn("rank 1 was lost", ranks[0].wait().err)
+        ranks[1].wait()
+        # The same ranks give the same bits; others the same but for the order of sums.
+        shutil.copytree(job.folder / "checkpoints", job.folder / "kept")
+        for size, delta in ((2, 0), (4, 1e-5), (1, 1e-5)):
+            shutil.rmtree(job.folder / "checkpoints")
+            shutil.copytree(job.folder / "kept", job.folder / "checkpoints")
+            again = self.finish(self.start(job, size, "--json", "--resume", *twice))[0].json
+            self.assertEqual(again["order_digest"], want["order_digest"])
+            self.assertAlmostEqual(again["loss"], want["loss"], delta=delta)
+        # What ranks that are no more had in tiers is gone.
+        self.assertFalse((job.folder / ".forebay" / "tables" / "rank-3").exists())
+
+    def test_tables_in_tiers_that_do_not_fit_are_refused_with_the_sizes(self):
+        job = self.tiered(memory="9MiB")
+        for placement, said in (("row", "rows, and two batches may name"), ("replicated", "that every rank has take")):
+            refused = self.finish(self.start(job, 2, "--set", f"trainer.tables.placement={placement}"), 2)
+            self.assertIn("trainer.tables.memory = 9 MiB", refused[0].err)
+            self.assertIn(said, refused[0].err)
+
+    def test_each_rank_with_tables_in_tiers_stays_below_its_limit(self):
+        job = self.tiered(memory="16MiB", checkpoint_every="1s")
+        ranks = self.start(job, 2, "--set", "pipeline.memory=500MiB", "--set", "order.epochs=4")
+        for each in self.finish(ranks):
+            self.assertLess(each.peak_bytes, 500 * MIB, each)
 
     def test_a_killed_rank_ends_the_others_with_its_name(self):
         job = self.trained()

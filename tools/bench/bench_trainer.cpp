@@ -12,6 +12,7 @@
 #include "tools/process/cpu_limit.h"
 #include "tools/ranks/batch_slice.h"
 #include "trainer/module.h"
+#include "trainer/ranks/placement.h"
 
 namespace forebay {
 namespace {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <tuple>
-#include <utility>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
@@ -12,9 +11,6 @@
 #include "core/wire/frame.h"
 
 namespace forebay {
-
-/// Rank `rank`'s rows of a global batch of `rows`: [first, end). Equal where `ranks` divides it.
-std::pair<std::size_t, std::size_t> rows_of_rank(std::size_t rows, int rank, int ranks);
 
 /// Some rows of a batch as bytes: labels, dense, lengths, ids, in one buffer. What a rank trains
 /// on.
@@ -32,12 +28,31 @@ struct BatchSlice {
   }
 };
 
+/// The ids that a whole batch has in a rank's tables, as bytes: lengths, ids, in one buffer. What a
+/// rank may prepare before it trains on its rows of the batch.
+struct BatchIds {
+  std::uint64_t number = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t features = 0;  ///< Tables, or parts of some.
+  std::uint64_t num_ids = 0;
+  Frames frames;  ///< One.
+
+  static auto fields(auto& self) {
+    return std::tie(self.number, self.rows, self.features, self.num_ids, self.frames);
+  }
+};
+
 /// Copies rows [first, end) of `batch`; `pool` outlives what is returned, as below.
 std::shared_ptr<const Batch> slice_rows(const Batch& batch, std::size_t first, std::size_t end,
                                         BufferPool& pool);
 
 /// A slice as it travels; shares its memory.
 BatchSlice packed_slice(const std::shared_ptr<const Batch>& slice);
+
+/// Copies a batch that has neither labels nor dense features.
+std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool);
+/// As packed_slice.
+BatchIds packed_ids(const std::shared_ptr<const Batch>& ids);
 
 /// What a receiver is ready to take.
 struct SliceLimits {
@@ -50,5 +65,9 @@ struct SliceLimits {
 /// unless all of it fits together.
 Result<std::shared_ptr<const Batch>> unpack_slice(const BatchSlice& slice,
                                                   const SliceLimits& limits, BufferPool& pool);
+
+/// Likewise the ids, of `most_rows` rows and `most_features` features at most.
+Result<std::shared_ptr<const Batch>> unpack_ids(const BatchIds& ids, std::size_t most_rows,
+                                                std::size_t most_features, BufferPool& pool);
 
 }  // namespace forebay

@@ -31,6 +31,9 @@ Status restore_part(StateSource& whole, Model& model) {
 Status carry_out(const RankOrder& order, RankFollower& leader, Model& model, Followed& done) {
   switch (order.kind) {
     case RankOrder::Kind::kStep: {
+      if (order.has_ids) {
+        if (auto told = leader.wait_for_ids(order.number); !told) return told;
+      }
       auto slice = leader.slice(order.number);
       if (!slice) return pass(slice);
       auto loss = model.step(**slice);
@@ -59,6 +62,7 @@ Status carry_out(const RankOrder& order, RankFollower& leader, Model& model, Fol
 
 Result<Followed> follow(RankFollower& leader, Model& model) {
   Followed done;
+  leader.tell_ids([&model](std::shared_ptr<const Batch> ids) { model.expect(std::move(ids)); });
   for (;;) {
     auto order = leader.next_order();
     if (!order) return pass(order);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "trainer/snapshot.h"
@@ -55,6 +56,20 @@ class PartOfState final : public StateSource {
   StateSource& whole_;
   std::vector<StateTensor> tensors_;
   std::vector<Place> places_;
+};
+
+/// A state that any number of threads may read, as one of its readers has it.
+class SharedState final : public StateSource {
+ public:
+  explicit SharedState(std::shared_ptr<StateSource> whole) : whole_(std::move(whole)) {}
+
+  const std::vector<StateTensor>& tensors() const override { return whole_->tensors(); }
+  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
+    return whole_->read(index, offset, to);
+  }
+
+ private:
+  const std::shared_ptr<StateSource> whole_;
 };
 
 }  // namespace forebay

@@ -130,6 +130,37 @@ Result<std::shared_ptr<const Batch>> RankFollower::slice(std::uint64_t number) {
                       buffers_);
 }
 
+void RankFollower::tell_ids(const OnIds& to) {
+  inbox_.change([&](Inbox& inbox) {
+    for (auto& ids : inbox.early_ids) to(std::move(ids));
+    inbox.early_ids.clear();
+    inbox.on_ids = to;
+  });
+}
+
+Status RankFollower::wait_for_ids(std::uint64_t number) {
+  return wait(
+      options_.timeout, [&](const Inbox& inbox) { return inbox.ids_until > number; },
+      [](Inbox&) {});
+}
+
+void RankFollower::on_ids(const BatchIds& ids) {
+  const std::size_t features = inbox_.change([](const Inbox& inbox) { return inbox.features; });
+  auto batch = unpack_ids(ids, options_.batch_size, features, buffers_);
+  if (!batch) return break_off(batch.error().message);
+  pass_on(std::move(*batch));
+  inbox_.change([&](Inbox& inbox) { inbox.ids_until = ids.number + 1; });
+}
+
+// Without the lock: a model that forgets may wait for what it prepares.
+void RankFollower::pass_on(std::shared_ptr<const Batch> ids) {
+  const OnIds to = inbox_.change([&](Inbox& inbox) {
+    if (!inbox.on_ids) inbox.early_ids.push_back(ids);
+    return inbox.on_ids;
+  });
+  if (to) to(std::move(ids));
+}
+
 void RankFollower::give(Result<std::unique_ptr<StateSource>> snapshot) {
   RankState state;
   if (snapshot) {
@@ -192,8 +223,13 @@ void RankFollower::on_message(int, RankMessage message) {
     return ended ? void() : break_off(ended.error().message);
   }
   if (auto* welcome = std::get_if<RankWelcome>(&message)) {
-    return inbox_.change([&](Inbox& inbox) { inbox.welcome = std::move(*welcome); });
+    return inbox_.change([&](Inbox& inbox) {
+      inbox.features = welcome->sparse.size();
+      inbox.welcome = std::move(*welcome);
+    });
   }
+  if (auto* ids = std::get_if<BatchIds>(&message)) return on_ids(*ids);
+  if (std::holds_alternative<ForgetIds>(message)) return pass_on(nullptr);
   if (auto* read = std::get_if<ReadState>(&message)) return state_.on(*read);
   if (auto* bytes = std::get_if<StateBytes>(&message)) return state_.on(std::move(*bytes));
   if (auto* drop = std::get_if<DropState>(&message)) return state_.on(*drop);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
@@ -50,6 +51,11 @@ class RankFollower final : RankListener {
 
   Result<RankOrder> next_order();
   Result<std::shared_ptr<const Batch>> slice(std::uint64_t number);
+  /// Gets the ids of batches as they come (Model::expect), on the link's thread; set once.
+  using OnIds = std::function<void(std::shared_ptr<const Batch>)>;
+  void tell_ids(const OnIds& to);
+  /// Waits until it was told those of this batch.
+  Status wait_for_ids(std::uint64_t number);
   /// What rank 0 was last given goes, so that a snapshot can be taken.
   void take_back() { state_.serve(nullptr); }
   /// Lets rank 0 read a snapshot.
@@ -72,15 +78,21 @@ class RankFollower final : RankListener {
  private:
   struct Inbox {
     std::optional<RankWelcome> welcome;
+    std::size_t features = 0;  // sparse ones, as it says
     std::deque<RankOrder> orders;
     std::map<std::uint64_t, BatchSlice> slices;
-    bool over = false;            // rank 0 has said so, and may go
-    std::string broken;           // why all end; "": they do not
-    Collective* ranks = nullptr;  // what that breaks
+    OnIds on_ids;
+    std::vector<std::shared_ptr<const Batch>> early_ids;  // before there was anybody to tell
+    std::uint64_t ids_until = 0;                          // the number after the last one's
+    bool over = false;                                    // rank 0 has said so, and may go
+    std::string broken;                                   // why all end; "": they do not
+    Collective* ranks = nullptr;                          // what that breaks
   };
 
   explicit RankFollower(Options options);
   void on_message(int rank, RankMessage message) override;
+  void on_ids(const BatchIds& ids);
+  void pass_on(std::shared_ptr<const Batch> ids);
   void on_lost(int rank, const std::string& why) override;
   /// Waits for `ready(inbox)` and takes it; looks for a stop meanwhile.
   template <class Ready, class Take>

@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "trainer/ranks/placement.h"
+
 namespace forebay {
 namespace {
 
@@ -187,6 +189,16 @@ void RankLeader::on_credit(int rank, std::uint64_t slices) {
 
 void RankLeader::order(RankOrder::Kind kind, std::uint64_t number) {
   tell_all(RankOrder{.kind = kind, .number = number, .ended = {}});
+}
+
+void RankLeader::order_step(std::uint64_t number, bool has_ids) {
+  RankOrder order{.kind = RankOrder::Kind::kStep, .number = number, .ended = {}};
+  order.has_ids = has_ids;
+  tell_all(order);
+}
+
+void RankLeader::tell_ids(int rank, const Batch& ids) {
+  static_cast<void>(link_->send(rank, packed_ids(copy_ids(ids, buffers_))));
 }
 
 void RankLeader::tell_all(const RankMessage& message) {

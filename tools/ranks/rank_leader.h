@@ -57,6 +57,15 @@ class RankLeader final : public BatchSource, RankListener {
   Result<std::shared_ptr<const Batch>> next() override;
 
   void order(RankOrder::Kind kind, std::uint64_t number = 0);
+  /// All train on the rows of this batch; `has_ids`: tell_ids told every other rank of it.
+  void order_step(std::uint64_t number, bool has_ids);
+  /// Tells a rank which of its rows a batch will want. Any thread, as below.
+  void tell_ids(int rank, const Batch& ids);
+  /// The same for rank 0's own model.
+  std::shared_ptr<const Batch> copy_of(const Batch& ids) { return copy_ids(ids, buffers_); }
+  /// That what was told and not trained on yet never will be.
+  void forget_ids() { tell_all(ForgetIds{}); }
+  int size() const { return options_.size; }
   /// Every other rank's state as it stands, to be read as a snapshot is. One at a time.
   Result<std::vector<std::unique_ptr<StateSource>>> snapshots();
 

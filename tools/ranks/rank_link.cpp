@@ -22,8 +22,11 @@ Result<RankMessage> decode_message(std::size_t index, std::span<const std::byte>
   }
 }
 
-bool has_frames(const RankMessage& message) {
-  return std::holds_alternative<BatchSlice>(message) || std::holds_alternative<StateBytes>(message);
+/// Large ones; and what may not overtake them.
+bool is_bulk(const RankMessage& message) {
+  return std::holds_alternative<BatchSlice>(message) ||
+         std::holds_alternative<StateBytes>(message) || std::holds_alternative<BatchIds>(message) ||
+         std::holds_alternative<ForgetIds>(message);
 }
 
 }  // namespace
@@ -91,7 +94,7 @@ Status RankLink::send_to(PeerId peer, const RankMessage& message) {
   *out.room(1) = static_cast<std::byte>(message.index());
   out.filled_to(out.bytes().data() + 1);
   std::visit([&](const auto& each) { encode_value(each, out); }, message);
-  return transport_->send(peer, has_frames(message) ? Lane::kBulk : Lane::kControl, out.bytes(),
+  return transport_->send(peer, is_bulk(message) ? Lane::kBulk : Lane::kControl, out.bytes(),
                           std::move(out.frames));
 }
 

@@ -45,12 +45,6 @@ Status check_ranks(const JobSpec& job, const RankEnvironment& environment) {
                                     " ranks (WORLD_SIZE) do not divide; every rank takes an equal "
                                     "share of each batch");
   }
-  if (job.trainer.tables.storage == TrainerSpec::Storage::kTiered) {
-    return fail(Code::kInvalid,
-                "trainer.tables.storage is tiered, which one trainer alone can do; "
-                "with several ranks (WORLD_SIZE) it must be memory or hashed; each rank holds only "
-                "its share of the tables");
-  }
   const TrainerSpec::Placement placement = job.trainer.tables.placement;
   const bool cuts =
       placement == TrainerSpec::Placement::kRow || placement == TrainerSpec::Placement::kReplicated;

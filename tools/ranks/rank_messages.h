@@ -49,6 +49,12 @@ struct RankStop {
   static auto fields(auto& self) { return std::tie(self.signal); }
 };
 
+/// Rank 0 → rank: ids that were told and not trained on yet never will be.
+struct ForgetIds {
+  std::uint64_t unused = 0;
+  static auto fields(auto& self) { return std::tie(self.unused); }
+};
+
 /// Rank 0 → rank: what all do next. Orders are carried out one by one.
 struct RankOrder {
   enum class Kind : std::uint8_t {
@@ -62,8 +68,9 @@ struct RankOrder {
   std::uint64_t number = 0;
   Result<void> ended;
   std::vector<StateTensor> tensors = {};
+  bool has_ids = false;  ///< Of kStep: each rank was sent BatchIds of it.
   static auto fields(auto& self) {
-    return std::tie(self.kind, self.number, self.ended, self.tensors);
+    return std::tie(self.kind, self.number, self.ended, self.tensors, self.has_ids);
   }
 };
 
@@ -103,7 +110,7 @@ struct RankFailed {
 /// What ranks tell each other; its place in the list is the message's first byte.
 using RankMessage =
     std::variant<RankHello, RankWelcome, RankReady, RankCredit, RankStop, BatchSlice, RankOrder,
-                 RankState, ReadState, StateBytes, DropState, RankFailed>;
+                 RankState, ReadState, StateBytes, DropState, RankFailed, BatchIds, ForgetIds>;
 
 template <>
 struct WireField<StateTensor> {

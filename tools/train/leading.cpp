@@ -1,9 +1,14 @@
 #include "tools/train/leading.h"
 
 #include <utility>
+#include <vector>
 
 #include "tools/process/stop_request.h"
+#include "tools/ranks/merged_state.h"
 #include "tools/ranks/rank_meeting.h"
+#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/whole_tables.h"
+#include "trainer/ranks/placement.h"
 #include "trainer/saving/folder_source.h"
 
 namespace forebay {
@@ -33,19 +38,38 @@ Status Leading::welcome(const Schema& schema) {
   return alone() ? Status{} : leader_->welcome(schema);
 }
 
-void Leading::goes_on_from(const Checkpoint& checkpoint) {
-  if (model_ == nullptr) return;
-  model_->goes_on_from([path = checkpoint.path,
-                        manifest = checkpoint.manifest]() -> Result<std::unique_ptr<StateSource>> {
-    auto source = FolderSource::open(path, manifest);
-    if (!source) return pass(source);
-    return std::make_unique<FolderSource>(std::move(*source));
-  });
+void Leading::goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, const Schema& schema) {
+  auto shape = shape_of(job.trainer, schema);
+  if (model_ == nullptr || !shape) return;
+  auto layout = std::make_shared<TableLayout>(layout_of(job.trainer, *shape));
+  auto whole = std::make_shared<std::shared_ptr<StateSource>>();
+  model_->goes_on_from(
+      [=, path = checkpoint.path, manifest = checkpoint.manifest,
+       folder = job.trainer.tables.folder + ".whole"]() -> Result<std::unique_ptr<StateSource>> {
+        if (*whole != nullptr) return std::make_unique<SharedState>(*whole);
+        auto source = FolderSource::open(path, manifest);
+        if (!source) return pass(source);
+        auto opened = std::make_unique<FolderSource>(std::move(*source));
+        if (!lies_in_tiers(*opened)) return opened;
+        // One trainer's tables in tiers: they are put in order once, for all ranks.
+        *whole = std::make_shared<WholeTables>(*layout, std::move(opened), folder);
+        return std::make_unique<SharedState>(*whole);
+      });
 }
 
-std::unique_ptr<Model> Leading::lead(std::unique_ptr<Model> own) {
+std::unique_ptr<Model> Leading::lead(std::unique_ptr<Model> own, const JobSpec& job,
+                                     const Schema& schema) {
   if (alone()) return own;
-  auto model = std::make_unique<LeadingModel>(std::move(own), *leader_);
+  std::vector<BatchDivider> dividers;
+  const auto shape = shape_of(job.trainer, schema);
+  if (shape && own->learns()) {
+    const TablePlacement placement = place_tables(job.trainer, *shape, leader_->size());
+    dividers.reserve(static_cast<std::size_t>(leader_->size()));
+    for (int rank = 0; rank < leader_->size(); ++rank) {
+      dividers.emplace_back(shape->table_rows, shards_of_rank(placement, rank));
+    }
+  }
+  auto model = std::make_unique<LeadingModel>(std::move(own), *leader_, std::move(dividers));
   model_ = model.get();
   return model;
 }

@@ -29,11 +29,11 @@ class Leading {
   Collective* ranks() const { return ranks_.get(); }
   /// Tells the others what batches are like.
   Status welcome(const Schema& schema);
-  /// The model of all ranks, of rank 0's.
-  std::unique_ptr<Model> lead(std::unique_ptr<Model> own);
+  /// The model of all ranks, of rank 0's, which is that of `job` over `schema`.
+  std::unique_ptr<Model> lead(std::unique_ptr<Model> own, const JobSpec& job, const Schema& schema);
   Status wait_until_ready() { return alone() ? Status{} : leader_->wait_until_ready(); }
-  /// The model is about to go on from this one.
-  void goes_on_from(const Checkpoint& checkpoint);
+  /// The model of `job` over `schema` is about to go on from this one.
+  void goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, const Schema& schema);
   /// Of slices that wait, where a batch has so many rows.
   std::uint64_t slice_bytes(const JobSpec& job, const Schema& schema) const;
   /// What the model of rank 0 trains on.

@@ -95,13 +95,13 @@ Status TrainRun::make_model() {
   const std::string on_device = device_in_words(job_, run_->schema());
   if (!on_device.empty()) RunScreen::opening().announce(on_device);
   trained_.resident_bytes += leading_->slice_bytes(job_, run_->schema());
-  trained_.model = leading_->lead(std::move(trained_.model));
+  trained_.model = leading_->lead(std::move(trained_.model), job_, run_->schema());
   return {};
 }
 
 Status TrainRun::resume() {
   auto found = checkpoints_->restore(*trained_.model, [this](const Checkpoint& checkpoint) {
-    leading_->goes_on_from(checkpoint);
+    leading_->goes_on_from(checkpoint, job_, run_->schema());
     return run_->resume(checkpoint.state.loader);
   });
   if (!found) return pass(found);

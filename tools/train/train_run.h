@@ -58,10 +58,10 @@ class TrainRun {
 
   JobSpec job_;
   const Options options_;
-  TrainedModel trained_;  // goes last: the pipeline's threads tell it of batches
+  std::optional<Leading> leading_;  // goes last: the model tells the others through it
+  TrainedModel trained_;            // goes after the pipeline, whose threads tell it of batches
   std::unique_ptr<JobRun> run_;
   std::unique_ptr<TrainerEnd> cluster_;  // absent when the job has none; goes before the run
-  std::optional<Leading> leading_;
   std::optional<Evaluating> evaluating_;
   std::optional<Checkpointing> checkpoints_;
   const int threads_asked_;  // the job file's

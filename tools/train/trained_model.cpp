@@ -1,8 +1,10 @@
 #include "tools/train/trained_model.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,17 +58,59 @@ std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const 
                              std::uint64_t ids) {
   const TablePlacement placement = place_tables(job.trainer, shape, ranks.size());
   const ModelShape replicas = replicas_of(shape, placement);
+  const TrainerSpec spec = spec_of_shards(job.trainer, shape, placement, ranks.rank());
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t rows = (job.order.batch_size + size - 1) / size;
   const std::uint64_t width = shape.row_width();
-  // Of replicas: the pooled vectors of this rank's rows, and the sums of whole tables.
+  // Ids that came before their step, those of the step, and those that are being divided. Of
+  // replicas: the pooled vectors of this rank's rows, and the sums of whole tables.
   const std::uint64_t floats =
       rows * replicas.table_rows.size() * width + replicas.table_parameters();
-  return table_bytes(job.trainer, shards_of(shape, placement, ranks.rank())) +
-         table_bytes(job.trainer, replicas) + floats * sizeof(float) +
-         ids * (sizeof(std::int64_t) + sizeof(std::int32_t)) +
+  return table_bytes(spec, shards_of(shape, placement, ranks.rank())) +
+         table_bytes(spec_of_replicas(job.trainer), replicas) + floats * sizeof(float) +
+         (kMostExpectedBatches + 2) * ids * (sizeof(std::int64_t) + sizeof(std::int32_t)) +
          VectorExchange::bytes_for(placement.shards.size(), static_cast<std::size_t>(size), width,
                                    job.order.batch_size, ids);
+}
+
+/// Whether this rank's tables have the memory that a batch of all ranks wants; refused with the
+/// sizes.
+Status check_own_tables(const JobSpec& job, const ModelShape& shape, const Collective* ranks) {
+  const TrainerSpec& spec = job.trainer;
+  const auto ids = [&](std::size_t features) { return job.order.batch_size * features; };
+  if (ranks == nullptr) return check_tables(spec, shape, ids(shape.table_rows.size()));
+  if (!forebay::learns(spec.model) || spec.tables.storage != TrainerSpec::Storage::kTiered)
+    return {};
+  const TablePlacement placement = place_tables(spec, shape, ranks->size());
+  const ModelShape replicas = replicas_of(shape, placement);
+  const std::uint64_t bytes = table_bytes(spec_of_replicas(spec), replicas);
+  if (bytes > spec.tables.memory_bytes) {
+    return fail(Code::kOverloaded,
+                "trainer.tables.memory = " + in_mib(spec.tables.memory_bytes) + ", and the " +
+                    std::to_string(replicas.table_rows.size()) +
+                    " tables that every rank has take " + in_mib(bytes) +
+                    "; raise it, or have trainer.tables.placement = \"table\" or \"row\"");
+  }
+  const ModelShape own = shards_of(shape, placement, ranks->rank());
+  return check_tables(spec_of_shards(spec, shape, placement, ranks->rank()), own,
+                      ids(own.table_rows.size()));
+}
+
+/// What was left by as many ranks as there are not any more, or by one trainer alone, goes.
+void clear_tables_of_others(const TrainerSpec& spec, int ranks) {
+  namespace fs = std::filesystem;
+  std::set<std::string> kept;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string own = fs::path(tables_folder(spec, rank)).filename();
+    kept.insert({own, own + ".snapshot", own + ".whole"});
+  }
+  std::vector<fs::path> gone;
+  std::error_code ignored;  // Another rank of this machine does the same.
+  for (fs::directory_iterator file(spec.tables.folder, ignored), end; !ignored && file != end;
+       file.increment(ignored)) {
+    if (!kept.contains(file->path().filename().string())) gone.push_back(file->path());
+  }
+  for (const fs::path& path : gone) fs::remove_all(path, ignored);
 }
 
 }  // namespace
@@ -83,7 +127,7 @@ Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema
     wanted -= std::min(wanted, table_bytes(job.trainer, *shape));
   }
   const std::uint64_t expected = resident_bytes() + (learns ? kTorchBytes + wanted : 0);
-  if (auto checked = check_tables(job.trainer, *shape, ids); !checked) return pass(checked);
+  if (auto checked = check_own_tables(job, *shape, ranks); !checked) return pass(checked);
   if (auto room = fits(expected + beside); !room) {
     Error error = room.error();
     if (beside > 0) {
@@ -94,6 +138,8 @@ Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema
     if (learns) error.message += tables_in_words(job.trainer, *shape, schema);
     return tl::unexpected<Error>(std::move(error));
   }
+  const bool tiered = job.trainer.tables.storage == TrainerSpec::Storage::kTiered;
+  if (tiered && ranks != nullptr) clear_tables_of_others(job.trainer, ranks->size());
   auto model = make_model(job.trainer, *shape, ranks);
   if (!model) return pass(model);
   const std::uint64_t largest = expected - (learns ? kTorchBytes : 0);

@@ -1,5 +1,6 @@
 #include "trainer/ranks/batch_divider.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -9,7 +10,10 @@ namespace forebay {
 
 BatchDivider::BatchDivider(std::vector<std::int64_t> table_rows, TablePlacement placement)
     : table_rows_(std::move(table_rows)), placement_(std::move(placement)) {
-  all_whole_ = placement_.shards.size() == table_rows_.size() && placement_.replicated.empty();
+  const bool cuts = std::ranges::any_of(placement_.shards, [&](const TableShard& shard) {
+    return shard.rows != table_rows_[shard.feature];
+  });
+  all_whole_ = !cuts && placement_.shards.size() == table_rows_.size();
 }
 
 void BatchDivider::Division::clear() {
@@ -44,13 +48,13 @@ Status BatchDivider::measure(const Batch& mine) {
   return first_id_.back() == mine.num_ids ? Status() : refuse("other ids than its lists are long");
 }
 
-Status BatchDivider::divide(const Batch& mine) {
+Status BatchDivider::divide(const Batch& mine, What what) {
   if (auto measured = measure(mine); !measured) return measured;
   sharded_ = all_whole_ ? &mine : &shards_.batch;
   shards_.clear();
   replicas_.clear();
   for (const TableShard& shard : placement_.shards) {
-    if (all_whole_) break;
+    if (all_whole_ || what == What::kReplicas) break;
     if (shard.rows == table_rows_[shard.feature]) {
       take_whole(mine, shard.feature, shards_);
     } else {

@@ -10,7 +10,8 @@
 
 namespace forebay {
 
-/// A batch's ids by shard, and those of the tables that every rank has.
+/// A batch's ids by shard, and those of the tables that every rank has: of a rank's rows by all
+/// shards, or of a global batch by those of one rank (shards_of_rank).
 ///
 /// Owns what it returns, until the next batch; batches without labels and dense features. One
 /// thread.
@@ -18,8 +19,12 @@ class BatchDivider {
  public:
   BatchDivider(std::vector<std::int64_t> table_rows, TablePlacement placement);
 
+  enum class What : std::uint8_t {
+    kAll,
+    kReplicas,  ///< The ids of the shards are where they belong already.
+  };
   /// Refuses lengths that are negative or do not add up to the batch's ids.
-  Status divide(const Batch& mine);
+  Status divide(const Batch& mine, What what = What::kAll);
 
   /// One sparse feature a shard; ids of a cut table are keys in their shard. Where every table is
   /// one shard it is the batch that was divided.

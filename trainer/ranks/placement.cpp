@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -51,6 +52,19 @@ ModelShape without_tables(ModelShape shape) {
 
 }  // namespace
 
+std::pair<std::size_t, std::size_t> rows_of_rank(std::size_t rows, int rank, int ranks) {
+  const auto part = static_cast<std::size_t>(rank);
+  const auto parts = static_cast<std::size_t>(ranks);
+  return {rows * part / parts, rows * (part + 1) / parts};
+}
+
+TablePlacement shards_of_rank(const TablePlacement& placement, int rank) {
+  TablePlacement own;
+  std::ranges::copy_if(placement.shards, std::back_inserter(own.shards),
+                       [&](const TableShard& shard) { return shard.owner == rank; });
+  return own;
+}
+
 std::vector<int> TablePlacement::owners() const {
   std::vector<int> owners;
   owners.reserve(shards.size());
@@ -87,7 +101,7 @@ TablePlacement place_tables(std::span<const std::int64_t> table_rows, How how, i
 }
 
 TablePlacement place_tables(const TrainerSpec& spec, const ModelShape& shape, int ranks) {
-  const bool whole = spec.tables.storage != TrainerSpec::Storage::kMemory;
+  const bool whole = spec.tables.storage == TrainerSpec::Storage::kHashed;
   return place_tables(shape.table_rows, whole ? How::kTable : spec.tables.placement, ranks);
 }
 
@@ -106,6 +120,29 @@ ModelShape replicas_of(const ModelShape& shape, const TablePlacement& placement)
     append(part, {.feature = feature, .first = 0, .rows = rows, .owner = 0}, rows);
   }
   return part;
+}
+
+TrainerSpec spec_of_shards(const TrainerSpec& spec, const ModelShape& shape,
+                           const TablePlacement& placement, int rank) {
+  using Storage = TrainerSpec::Storage;
+  TrainerSpec own = spec;
+  if (spec.tables.storage != Storage::kTiered) return own;
+  own.tables.folder = tables_folder(spec, rank);
+  own.tables.snapshot = TrainerSpec::Tables::Snapshot::kWhole;
+  if (shards_of(shape, placement, rank).table_rows.empty()) own.tables.storage = Storage::kMemory;
+  const std::uint64_t replicas = table_bytes(spec_of_replicas(spec), replicas_of(shape, placement));
+  own.tables.memory_bytes -= std::min(own.tables.memory_bytes, replicas);
+  return own;
+}
+
+TrainerSpec spec_of_replicas(const TrainerSpec& spec) {
+  TrainerSpec own = spec;
+  own.tables.storage = TrainerSpec::Storage::kMemory;
+  return own;
+}
+
+std::string tables_folder(const TrainerSpec& spec, int rank) {
+  return spec.tables.folder + "/rank-" + std::to_string(rank);
 }
 
 }  // namespace forebay

@@ -3,11 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer/spec.h"
 
 namespace forebay {
+
+/// Rank `rank`'s rows of a global batch of `rows`: [first, end). Equal where `ranks` divides it.
+std::pair<std::size_t, std::size_t> rows_of_rank(std::size_t rows, int rank, int ranks);
 
 /// Rows [first, first + rows) of a feature's table, which one rank has.
 struct TableShard {
@@ -38,10 +43,25 @@ TablePlacement place_tables(std::span<const std::int64_t> table_rows, TrainerSpe
 /// What `spec` asks for; hashed tables are never cut or replicated, as their books count all ids.
 TablePlacement place_tables(const TrainerSpec& spec, const ModelShape& shape, int ranks);
 
+/// Those shards alone that rank `rank` owns.
+TablePlacement shards_of_rank(const TablePlacement& placement, int rank);
+
 /// The shape of those tables, or parts of tables, alone that rank `rank` owns.
 ModelShape shards_of(const ModelShape& shape, const TablePlacement& placement, int rank);
 
 /// Likewise of those that every rank has.
 ModelShape replicas_of(const ModelShape& shape, const TablePlacement& placement);
+
+/// How those of shards_of() are kept: those in tiers in a folder of the rank's own, in the memory
+/// that replicas leave, and told whole in snapshots, as they are merged with other ranks'. A rank
+/// that has none keeps nothing.
+TrainerSpec spec_of_shards(const TrainerSpec& spec, const ModelShape& shape,
+                           const TablePlacement& placement, int rank);
+
+/// How those of replicas_of() are kept: in memory. A step adds up whole tables of them.
+TrainerSpec spec_of_replicas(const TrainerSpec& spec);
+
+/// The folder of a rank's tables in tiers.
+std::string tables_folder(const TrainerSpec& spec, int rank);
 
 }  // namespace forebay

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "trainer/ranks/placement.h"
 
 namespace forebay {
 namespace {
@@ -66,6 +67,21 @@ Result<const Batch*> VectorExchange::exchange_ids(const Batch& mine) {
   if (auto whole = unpack_ids(); !whole) return pass(whole);
   lay_out_vectors();
   return &owned_batch_;
+}
+
+Status VectorExchange::take_ids(const Batch& dealt, const Batch& mine) {
+  for (std::size_t rank = 0; rank < parts(); ++rank) {
+    const auto [first, end] =
+        rows_of_rank(dealt.rows, static_cast<int>(rank), static_cast<int>(parts()));
+    rows_of_[rank] = end - first;
+    first_row_[rank + 1] = end;
+  }
+  if (dealt.sparse_features != owned().size() || mine.rows != rows()) {
+    return fail(Code::kCorrupt, "the ids of batch " + std::to_string(dealt.number) +
+                                    " that came before the step are not those of its rows");
+  }
+  lay_out_vectors();
+  return {};
 }
 
 Status VectorExchange::exchange_sizes(const Batch& mine) {

@@ -30,6 +30,9 @@ class VectorExchange {
   /// and dense features, with one sparse feature for each of owned(). `mine` may have no rows.
   Result<const Batch*> exchange_ids(const Batch& mine);
 
+  /// Likewise without asking anybody: they came before the step, as `dealt`. All ranks, or none.
+  Status take_ids(const Batch& dealt, const Batch& mine);
+
   std::size_t rows() const { return rows_of_[rank_]; }  ///< Of this rank's share.
   std::size_t global_rows() const { return first_row_.back(); }
   std::size_t first_row() const { return first_row_[rank_]; }  ///< Of this rank's share.

@@ -72,9 +72,11 @@ class CpuModel final : public Model {
            std::unique_ptr<EmbeddingTables> tables, std::optional<Together> together);
 
   bool learns() const override { return true; }
-  void expect(std::shared_ptr<const Batch> batch) override { tables_->expect(std::move(batch)); }
+  void expect(std::shared_ptr<const Batch> batch) override {
+    together_ ? together_->expect(std::move(batch)) : tables_->expect(std::move(batch));
+  }
   Result<double> step(const Batch& batch) override;
-  LookupCounts lookups() const override { return tables_->lookups(); }
+  LookupCounts lookups() const override { return together_ ? of_all_ : tables_->lookups(); }
   Status predict(const Batch& batch, std::span<float> scores) override;
   void set_threads(int threads) override {
     threads_ = std::clamp(threads, 1, static_cast<int>(spaces_.size()));
@@ -106,6 +108,8 @@ class CpuModel final : public Model {
   Status update_together(const Batch& batch, double& loss);
   /// Adds up the gradients of the network and has the ranks add theirs, a part after the other.
   std::vector<Collective::Handle> start_sums(double loss);
+  /// What start_sums added up beside: the loss, and lookups.
+  double take_sums();
   /// Cuts what was added up where its norm is too large, and applies it.
   void cut_and_apply(double norm, const BatchRows& rows);
   std::size_t tables() const { return together_ ? together_->tables() : tables_->features(); }
@@ -141,6 +145,8 @@ class CpuModel final : public Model {
   Collective* const ranks_;
   std::optional<RankedTables> together_;  // With ranks.
   BatchRows shares_;                      // Likewise: how this rank's rows are divided; no more.
+  LookupCounts of_all_;                   // Likewise: of all ranks,
+  LookupCounts told_;                     // and of this one, as far as it told the others.
 };
 
 CpuModel::CpuModel(const TrainerSpec& spec, const ModelShape& shape,
@@ -406,12 +412,23 @@ std::vector<Collective::Handle> CpuModel::start_sums(double loss) {
     float* begin = sums_of(first).data();
     std::size_t count = static_cast<std::size_t>(std::to_address(sums_of(end - 1).end()) - begin);
     if (end == parts()) {
-      // Behind the sums lies a share that was added to them; the loss goes with the last of them.
+      // Behind the sums lies a share that was added to them; the rest goes with the last of them.
+      const LookupCounts now = together_->lookups();
       begin[count++] = static_cast<float>(loss);
+      begin[count++] = static_cast<float>(now.all - told_.all);
+      begin[count++] = static_cast<float>(now.ready - told_.ready);
+      told_ = now;
     }
     handles.push_back(ranks_->start_all_reduce({begin, count}));
   }
   return handles;
+}
+
+double CpuModel::take_sums() {
+  const float* beside = gradients_.as<float>() + parameters_;
+  of_all_.all += static_cast<std::uint64_t>(beside[1]);
+  of_all_.ready += static_cast<std::uint64_t>(beside[2]);
+  return beside[0];
 }
 
 // The network's sums are on their way while the tables are updated.
@@ -436,7 +453,7 @@ Status CpuModel::update_together(const Batch& batch, double& loss) {
   for (const Collective::Handle& sum : sums) {
     if (auto summed = sum->wait(); !summed) return summed;
   }
-  loss = gradients_.as<float>()[parameters_];
+  loss = take_sums();
   if (auto summed = together_->wait_replicas(); !summed) return summed;
   for_each_task(threads_, static_cast<int>(parts() - shards), [&](int task, int) {
     const std::size_t part = shards + static_cast<std::size_t>(task);
@@ -478,10 +495,12 @@ Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const Mod
     together.emplace(CpuModel::Together{*ranks, place_tables(spec, shape, ranks->size()), nullptr});
     own = shards_of(shape, together->placement, ranks->rank());
     if (!together->placement.replicated.empty()) {
-      auto replicas = EmbeddingTables::make(spec, replicas_of(shape, together->placement));
+      auto replicas =
+          EmbeddingTables::make(spec_of_replicas(spec), replicas_of(shape, together->placement));
       if (!replicas) return pass(replicas);
       together->replicas = std::move(*replicas);
     }
+    of_tables = spec_of_shards(spec, shape, together->placement, ranks->rank());
     // Whoever has a bag knows how long it is.
     of_tables.pooling = TrainerSpec::Pooling::kSum;
   }

@@ -1,5 +1,6 @@
 #include "trainer/torch/ranked_tables.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -32,18 +33,50 @@ RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,
 Status RankedTables::begin(const Batch& mine, Use use, int threads) {
   use_ = use;
   mine_ = &mine;
-  if (auto divided = divider_.divide(mine); !divided) return divided;
+  dealt_ = use == Use::kTrain ? take_dealt(mine.number) : nullptr;
+  const auto what = dealt_ ? BatchDivider::What::kReplicas : BatchDivider::What::kAll;
+  if (auto divided = divider_.divide(mine, what); !divided) return divided;
   auto begun = begin_shards(threads);
   if (begun) begun = exchange_.wait_vectors();
   if (!begun) end();
   return begun;
 }
 
-// The vectors of the replicas are made while the others are on their way.
-Status RankedTables::begin_shards(int threads) {
+void RankedTables::expect(std::shared_ptr<const Batch> ids) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ids == nullptr) {
+      expected_.clear();
+    } else {
+      expected_.push_back(ids);
+    }
+  }
+  own_.expect(std::move(ids));
+}
+
+std::shared_ptr<const Batch> RankedTables::take_dealt(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(expected_, number, &Batch::number);
+  if (found == expected_.end()) return nullptr;
+  auto dealt = std::move(*found);
+  expected_.erase(expected_.begin(), found + 1);
+  return dealt;
+}
+
+Status RankedTables::find_ids() {
+  if (dealt_) {
+    ids_ = dealt_.get();
+    return exchange_.take_ids(*ids_, *mine_);
+  }
   auto ids = exchange_.exchange_ids(divider_.sharded());
   if (!ids) return pass(ids);
   ids_ = *ids;
+  return {};
+}
+
+// The vectors of the replicas are made while the others are on their way.
+Status RankedTables::begin_shards(int threads) {
+  if (auto found = find_ids(); !found) return found;
   const bool trains = use_ == Use::kTrain;
   auto rows = trains ? own_.begin(*ids_) : own_.begin_scoring(*ids_);
   if (!rows) return pass(rows);
@@ -56,8 +89,20 @@ Status RankedTables::begin_shards(int threads) {
 
 void RankedTables::end() {
   if (replicas_) replicas_->end();
-  if (std::exchange(rows_, nullptr) == nullptr) return;
-  use_ == Use::kTrain ? own_.end() : own_.end_scoring();
+  if (std::exchange(rows_, nullptr) != nullptr) {
+    use_ == Use::kTrain ? own_.end() : own_.end_scoring();
+  }
+  dealt_.reset();
+}
+
+LookupCounts RankedTables::lookups() const {
+  LookupCounts counts = own_.lookups();
+  if (replicas_) {
+    const LookupCounts more = replicas_->own().lookups();
+    counts.all += more.all;
+    counts.ready += more.ready;
+  }
+  return counts;
 }
 
 void RankedTables::pool(std::size_t table) {

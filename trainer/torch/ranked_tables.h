@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -40,6 +42,11 @@ class RankedTables {
 
   enum class Use : std::uint8_t { kTrain, kScore };
 
+  /// The ids that all ranks' rows of a batch have in this rank's shards, before the batch is
+  /// trained on; null: those told and not trained on never will be. Either every rank is told of a
+  /// batch, or none: then they exchange its ids within the step. Any thread.
+  void expect(std::shared_ptr<const Batch> ids);
+
   /// Finds the vectors of `mine`, which may have no rows and outlives the step.
   Status begin(const Batch& mine, Use use, int threads);
   void end();
@@ -65,6 +72,9 @@ class RankedTables {
   std::span<float> sums(std::size_t table);
   void apply(std::size_t table, float learning_rate);
 
+  /// Of this rank's tables, in the steps so far.
+  LookupCounts lookups() const;
+
   /// The tables that every rank has are part of this rank's state.
   void append_to(std::vector<MemoryTensor>& tensors) {
     if (replicas_) replicas_->own().append_to(tensors);
@@ -80,6 +90,9 @@ class RankedTables {
     std::size_t replica = kNone;
   };
 
+  /// What expect() was told of the batch with this number; null: nothing.
+  std::shared_ptr<const Batch> take_dealt(std::uint64_t number);
+  Status find_ids();
   Status begin_shards(int threads);
   void pool(std::size_t table);
   /// The share of a vector in its bag's mean; 1 where bags are summed here.
@@ -96,8 +109,11 @@ class RankedTables {
   std::optional<ReplicatedTables> replicas_;
   Use use_ = Use::kTrain;
   const Batch* mine_ = nullptr;
-  const Batch* ids_ = nullptr;       // Of all ranks, for the shards of this one.
-  const BatchRows* rows_ = nullptr;  // Of those ids.
+  std::shared_ptr<const Batch> dealt_;  // What came before this step; null: nothing.
+  const Batch* ids_ = nullptr;          // Of all ranks, for the shards of this one.
+  const BatchRows* rows_ = nullptr;     // Of those ids.
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<const Batch>> expected_;  // under mutex_
 };
 
 }  // namespace forebay

@@ -26,6 +26,7 @@ class ReplicatedTables {
 
   std::size_t tables() const { return table_rows_.size(); }
   EmbeddingTables& own() { return *tables_; }
+  const EmbeddingTables& own() const { return *tables_; }
 
   /// Pools the bags of `mine`, which has one sparse feature a table and outlives the step.
   Status begin(const Batch& mine, bool trains, int threads);

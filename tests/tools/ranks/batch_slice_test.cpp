@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tests/trainer/click_batches.h"
+#include "trainer/ranks/placement.h"
 
 #include "tests/support/catch.h"
 
@@ -126,4 +127,26 @@ TEST_CASE_METHOD(SliceFixture, "a slice that does not fit together is refused", 
     bad->lengths[1] += 10;
     CHECK(refusal(packed_slice(bad)).ends_with("whose ids are not as many as it says"));
   }
+}
+
+TEST_CASE_METHOD(SliceFixture, "ids travel, and those that do not fit together are refused",
+                 "[tools][ranks]") {
+  const auto batch = whole();
+  const BatchIds good = packed_ids(copy_ids(*batch, pool));
+  const auto arrived = unpack_ids(good, 11, 2, pool);
+  REQUIRE(arrived);
+  CHECK((*arrived)->number == 5);
+  for (std::size_t feature = 0; feature < 2; ++feature) {
+    for (std::size_t row = 0; row < 11; ++row) {
+      CHECK(bag(**arrived, feature, row) == bag(*batch, feature, row));
+    }
+  }
+  CHECK_FALSE(unpack_ids(good, 10, 2, pool));
+  CHECK_FALSE(unpack_ids(good, 11, 1, pool));
+  BatchIds other = good;
+  other.num_ids -= 1;
+  CHECK_FALSE(unpack_ids(other, 11, 2, pool));
+  other = good;
+  other.frames.clear();
+  CHECK_FALSE(unpack_ids(other, 11, 2, pool));
 }

@@ -1,6 +1,7 @@
 #include "tools/ranks/rank_leader.h"
 
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "tests/support/thread_collective.h"
@@ -8,6 +9,7 @@
 #include "tools/ranks/follow.h"
 #include "tools/ranks/leading_model.h"
 #include "tools/ranks/rank_follower.h"
+#include "trainer/ranks/placement.h"
 
 #include "tests/support/catch.h"
 
@@ -34,6 +36,19 @@ class NoteModel final : public Model {
   Status predict(const Batch& batch, std::span<float>) override {
     done += "score " + std::to_string(batch.rows) + " ";
     return {};
+  }
+  void expect(std::shared_ptr<const Batch> ids) override {
+    const std::lock_guard lock(mutex_);
+    if (ids == nullptr) {
+      expected_ += "nothing ";
+      return;
+    }
+    expected_ += std::to_string(ids->number) + ":" + std::to_string(ids->rows) + "x" +
+                 std::to_string(ids->sparse_features) + " ";
+  }
+  std::string expected() {
+    const std::lock_guard lock(mutex_);
+    return expected_;
   }
   Result<std::unique_ptr<StateSource>> snapshot() override {
     return std::make_unique<Snapshot>(tables_, values_);
@@ -71,6 +86,8 @@ class NoteModel final : public Model {
 
   const std::vector<std::string> tables_;
   std::vector<float> values_;
+  std::mutex mutex_;
+  std::string expected_;  // under mutex_
 };
 
 struct RanksFixture {
@@ -80,6 +97,7 @@ struct RanksFixture {
   ClickBatches::Options data{.rows = 7, .dense = 4, .sparse = 3, .batches = 4};
   Schema schema{.dense = {"a", "b", "c", "d"}, .sparse = {{"x", 9}, {"y", 0}, {"z", 0}}};
   ClickBatches batches{pool, data};
+  bool looks_ahead = false;
   int stopped_by = 0;
   std::unique_ptr<RankLeader> leader;
   NoteModel* first = nullptr;
@@ -101,7 +119,14 @@ struct RanksFixture {
                  .value();
     auto own = std::make_unique<NoteModel>(std::vector<std::string>{"top", "table.0"});
     first = own.get();
-    model = std::make_unique<LeadingModel>(std::move(own), *leader);
+    std::vector<BatchDivider> dividers;
+    for (int rank = 0; rank < size && looks_ahead; ++rank) {
+      // Feature 0 is rank 0's, the others are the last one's.
+      const TablePlacement all{.shards = {{0, 0, 9, 0}, {1, 0, 9, size - 1}, {2, 0, 9, size - 1}},
+                               .replicated = {}};
+      dividers.emplace_back(std::vector<std::int64_t>{9, 9, 9}, shards_of_rank(all, rank));
+    }
+    model = std::make_unique<LeadingModel>(std::move(own), *leader, std::move(dividers));
     leader->feed(batches);
     ended.resize(static_cast<std::size_t>(size));
     for (int rank = 1; rank < size; ++rank) {
@@ -192,6 +217,30 @@ TEST_CASE_METHOD(RanksFixture, "rows that were dealt and not ordered are not tra
   finish();
   CHECK(others[0]->done == "step 0:4 ");
   CHECK(ended[1] == "batches 1");
+}
+
+TEST_CASE_METHOD(RanksFixture, "each rank is told which rows it will be asked for before a step",
+                 "[tools][ranks]") {
+  data.batches = 12;
+  ClickBatches many{pool, data};
+  looks_ahead = true;
+  open(3);
+  leader->feed(many);
+  begin();
+  for (std::uint64_t number = 0; number < 11; ++number) model->expect(many.make(number));
+  CHECK(first->expected() == "0:7x1 1:7x1 2:7x1 3:7x1 4:7x1 5:7x1 6:7x1 7:7x1 ");
+  while (const auto batch = leader->next().value()) REQUIRE(model->step(*batch));
+  model->expect(nullptr);
+  finish();
+  // The last was never expected: it is stepped on all the same.
+  const std::string all = "0:7x1 1:7x1 2:7x1 3:7x1 4:7x1 5:7x1 6:7x1 7:7x1 8:7x1 9:7x1 10:7x1 ";
+  CHECK(first->expected() == all + "nothing ");
+  INFO(others[0]->expected() << " | " << others[1]->expected());
+  CHECK(others[0]->expected().starts_with("0:7x0 1:7x0 "));
+  CHECK(
+      others[1]->expected().starts_with("0:7x2 1:7x2 2:7x2 3:7x2 4:7x2 5:7x2 6:7x2 7:7x2 8:7x2 "
+                                        "9:7x2 10:7x2 "));
+  CHECK(ended[2] == "batches 12");
 }
 
 TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all go on from it",

@@ -56,6 +56,39 @@ TEST_CASE_METHOD(DividedFixture, "a batch whose tables are whole is not copied",
   CHECK(&divider.sharded() == &batch);
 }
 
+TEST_CASE_METHOD(DividedFixture, "a rank's shards get the ids that a whole batch has for them",
+                 "[trainer][ranks]") {
+  const TablePlacement all{
+      .shards = {{0, 0, 10, 0}, {0, 10, 10, 1}, {1, 0, 20, 1}, {2, 0, 5, 0}, {2, 5, 5, 1}},
+      .replicated = {}};
+  BatchDivider first({20, 20, 10}, shards_of_rank(all, 0));
+  BatchDivider second({20, 20, 10}, shards_of_rank(all, 1));
+  REQUIRE(first.divide(batch));
+  REQUIRE(second.divide(batch));
+  CHECK(lengths_of(first.sharded()) == Lengths{1, 2, 0, 0});
+  CHECK(ids_of(first.sharded()) == Ids{4, 5, 6});
+  CHECK(lengths_of(second.sharded()) == Lengths{0, 0, 0, 1, 3, 1});
+  CHECK(ids_of(second.sharded()) == Ids{10, 2, 4, 3, 0});
+  CHECK(first.sharded().number == batch.number);
+}
+
+TEST_CASE_METHOD(DividedFixture, "parts of as many tables as there are are not taken for whole",
+                 "[trainer][ranks]") {
+  BatchDivider divider({20, 20, 10},
+                       {.shards = {{0, 0, 5, 0}, {1, 0, 20, 0}, {2, 0, 10, 0}}, .replicated = {}});
+  REQUIRE(divider.divide(batch));
+  CHECK(lengths_of(divider.sharded()) == Lengths{1, 0, 0, 1, 3, 1});
+}
+
+TEST_CASE_METHOD(DividedFixture,
+                 "of a batch whose ids came before the step only those of replicas are taken",
+                 "[trainer][ranks]") {
+  BatchDivider divider({20, 20, 10}, {.shards = {{0, 0, 20, 0}, {2, 0, 10, 1}}, .replicated = {1}});
+  REQUIRE(divider.divide(batch, BatchDivider::What::kReplicas));
+  CHECK(divider.sharded().num_ids == 0);
+  CHECK(ids_of(divider.replicated()) == Ids{10});
+}
+
 TEST_CASE_METHOD(DividedFixture, "a batch that does not fit together is not divided",
                  "[trainer][ranks]") {
   BatchDivider divider({20, 20, 10}, {.shards = {}, .replicated = {0, 1, 2}});

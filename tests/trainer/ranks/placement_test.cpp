@@ -59,3 +59,27 @@ TEST_CASE("a rank makes the tables that it has", "[trainer][ranks]") {
   const TablePlacement hashed = place_tables(spec, shape, 2);
   CHECK(hashed.shards == std::vector<TableShard>{{0, 0, 9, 0}, {1, 0, 7, 1}});
 }
+
+TEST_CASE("each rank keeps its tables in tiers in its own folder, replicas lie in memory",
+          "[trainer][ranks]") {
+  ModelShape shape;
+  shape.table_rows = {5000, 100, 4000};
+  shape.embedding_dim = 4;
+  TrainerSpec spec;
+  spec.optimizer = TrainerSpec::Optimizer::kSgd;
+  spec.tables.storage = TrainerSpec::Storage::kTiered;
+  spec.tables.memory_bytes = 10000;
+  spec.tables.folder = "run/tables";
+  const TablePlacement placement = place_tables(spec, shape, 2);
+  CHECK(placement.replicated == std::vector<std::size_t>{1});
+  const TrainerSpec own = spec_of_shards(spec, shape, placement, 1);
+  CHECK(own.tables.storage == TrainerSpec::Storage::kTiered);
+  CHECK(own.tables.folder == "run/tables/rank-1");
+  CHECK(own.tables.snapshot == TrainerSpec::Tables::Snapshot::kWhole);
+  // The replica takes 100 rows of 4 floats of it.
+  CHECK(own.tables.memory_bytes == 10000 - 1600);
+  CHECK(spec_of_replicas(spec).tables.storage == TrainerSpec::Storage::kMemory);
+  // Who has no table keeps none in tiers.
+  const TablePlacement one{.shards = {{0, 0, 5000, 0}}, .replicated = {1, 2}};
+  CHECK(spec_of_shards(spec, shape, one, 1).tables.storage == TrainerSpec::Storage::kMemory);
+}

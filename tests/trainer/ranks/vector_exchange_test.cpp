@@ -56,10 +56,31 @@ struct Seen {
   bool gradients = true;
 };
 
-/// One step of one rank, which has rows [first, end).
-Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std::size_t end) {
+/// The ids that all rows have for the features of a rank, before a step.
+struct Dealt {
+  Rows rows;
+  explicit Dealt(const std::vector<std::size_t>& owned, std::size_t count) : rows(0, 0, 0) {
+    for (const std::size_t feature : owned) {
+      const Rows all(feature + 1, 0, count);
+      const Rows before(feature, 0, count);
+      rows.lengths.insert(rows.lengths.end(), all.lengths.begin() + before.lengths.size(),
+                          all.lengths.end());
+      rows.ids.insert(rows.ids.end(), all.ids.begin() + before.ids.size(), all.ids.end());
+    }
+    rows.batch.rows = count;
+    rows.batch.sparse_features = owned.size();
+    rows.batch.num_ids = rows.ids.size();
+    rows.batch.lengths = rows.lengths.data();
+    rows.batch.ids = rows.ids.data();
+  }
+};
+
+/// One step of one rank, which has rows [first, end); `dealt`: of all rows' ids, if they came.
+Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std::size_t end,
+          const Dealt* dealt = nullptr) {
   const Rows mine(features, first, end);
-  const Batch& owned = **exchange.exchange_ids(mine.batch);
+  if (dealt != nullptr) REQUIRE(exchange.take_ids(dealt->rows.batch, mine.batch));
+  const Batch& owned = dealt ? dealt->rows.batch : **exchange.exchange_ids(mine.batch);
   Seen seen;
   seen.features = exchange.owned();
   seen.lengths.assign(owned.lengths, owned.lengths + owned.sparse_features * owned.rows);
@@ -109,6 +130,7 @@ TEST_CASE("every owner sees the ids of the global batch in its order, whoever ha
   const std::size_t ranks = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3});
   const std::size_t features = GENERATE(std::size_t{5}, std::size_t{2});
   const std::size_t rows = GENERATE(std::size_t{12}, std::size_t{7}, std::size_t{1});
+  const bool came_before = GENERATE(false, true);
   auto collectives = test::ThreadCollective::make(static_cast<int>(ranks));
   std::vector<Seen> seen(ranks);
   std::vector<std::thread> threads;
@@ -117,7 +139,9 @@ TEST_CASE("every owner sees the ids of the global batch in its order, whoever ha
       VectorExchange exchange(*collectives[rank], owners_of(features, ranks), kDim);
       // A step before it, of another size: nothing of it may be left.
       static_cast<void>(step(exchange, features, rank * 20, rank * 20 + 20));
-      seen[rank] = step(exchange, features, rank * rows / ranks, (rank + 1) * rows / ranks);
+      const Dealt dealt(exchange.owned(), rows);
+      seen[rank] = step(exchange, features, rank * rows / ranks, (rank + 1) * rows / ranks,
+                        came_before ? &dealt : nullptr);
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -145,6 +169,15 @@ TEST_CASE("every owner sees the ids of the global batch in its order, whoever ha
     CHECK(each.ids == ids);
   }
   CHECK(owned == features);
+}
+
+TEST_CASE("ids that came before the step and are of other rows are refused", "[trainer][ranks]") {
+  auto collectives = test::ThreadCollective::make(2);
+  VectorExchange exchange(*collectives[0], {0, 1}, kDim);
+  const Rows mine(2, 0, 4);
+  CHECK(exchange.take_ids(Dealt({0}, 8).rows.batch, mine.batch));
+  CHECK_FALSE(exchange.take_ids(Dealt({0}, 12).rows.batch, mine.batch));
+  CHECK_FALSE(exchange.take_ids(Dealt({0, 1}, 8).rows.batch, mine.batch));
 }
 
 TEST_CASE("a rank that is lost in the middle of an exchange is named to the others",

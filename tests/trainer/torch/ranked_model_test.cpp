@@ -2,9 +2,14 @@
 #include <map>
 #include <thread>
 
+#include "tests/support/temp_dir.h"
 #include "tests/support/thread_collective.h"
 #include "tests/trainer/click_batches.h"
 #include "tools/ranks/batch_slice.h"
+#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/tiered_tables.h"
+#include "trainer/ranks/batch_divider.h"
+#include "trainer/ranks/placement.h"
 #include "trainer/torch/models.h"
 
 #include "tests/support/catch.h"
@@ -34,6 +39,7 @@ State state_of(Model& model) {
 struct Trained {
   std::vector<double> losses;
   std::vector<float> scores;
+  LookupCounts lookups;
   State state;
 };
 
@@ -46,6 +52,8 @@ struct RankedFixture {
   std::uint64_t steps = 12;
   std::uint64_t bad_batch = ~std::uint64_t{0};
   std::size_t bad_row = 0;
+  std::uint64_t ahead = 0;  // batches that are expected
+  test::TempDir dir;
 
   RankedFixture() {
     spec.threads = 1;
@@ -70,14 +78,28 @@ struct RankedFixture {
     return slice_rows(*batch, first, end, pool);
   }
 
+  /// As rank 0 divides a batch: the ids that it has for the tables of `rank`.
+  std::shared_ptr<const Batch> ids_of(std::uint64_t number, int rank, int ranks) {
+    const TablePlacement placement = place_tables(spec, shape(), ranks);
+    BatchDivider divider(shape().table_rows, shards_of_rank(placement, rank));
+    REQUIRE(divider.divide(*rows_of(number, 0, 1)));
+    return copy_ids(divider.sharded(), pool);
+  }
+
   Trained train(Collective* collective) {
     const int rank = collective == nullptr ? 0 : collective->rank();
     const int ranks = collective == nullptr ? 1 : collective->size();
     auto model = make_cpu_model(spec, shape(), collective).value();
     Trained trained;
+    std::uint64_t told = 0;
     for (std::uint64_t number = 0; number < steps; ++number) {
+      for (; told < std::min(number + ahead, steps); ++told) {
+        // Of every fifth batch nobody is told.
+        if (told >= number && told % 5 != 4) model->expect(ids_of(told, rank, ranks));
+      }
       trained.losses.push_back(model->step(*rows_of(number, rank, ranks)).value());
     }
+    trained.lookups = model->lookups();
     // Rank 0 scores all rows of a batch, the others none.
     Batch nothing;
     nothing.dense_features = data.dense;
@@ -123,6 +145,21 @@ State tables_of(const std::vector<Trained>& ranks) {
     }
   }
   return tables;
+}
+
+/// So that of every rank some rows have to be on the disk, and two batches fit.
+std::uint64_t memory_for_some(const TrainerSpec& spec, const ModelShape& shape, int ranks,
+                              std::uint64_t slots) {
+  const TablePlacement placement = place_tables(spec, shape, ranks);
+  std::uint64_t bytes = std::uint64_t{1} << 20;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const ModelShape own = shards_of(shape, placement, rank);
+    const TableLayout layout = layout_of(spec, own);
+    const std::uint64_t wanted = std::min(slots, own.table_parameters() / layout.width);
+    using Snapshot = TrainerSpec::Tables::Snapshot;
+    while (TieredTables::slots_in(layout, bytes, Snapshot::kWhole) < wanted) bytes += 4096;
+  }
+  return bytes;
 }
 
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
@@ -174,6 +211,66 @@ TEST_CASE_METHOD(RankedFixture, "however many ranks train, the losses and the ta
     CHECK(largest_difference(tables.at(name), values) < 2e-4);
   }
   CHECK(largest_difference(together[0].scores, alone.scores) < 1e-3);
+}
+
+TEST_CASE_METHOD(RankedFixture, "ids that came before the step change no bit of what is trained",
+                 "[trainer][ranks]") {
+  const int ranks = GENERATE(2, 3);
+  using Placement = TrainerSpec::Placement;
+  spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
+  const auto asked = train_on(ranks);
+  ahead = 4;
+  const auto told = train_on(ranks);
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    CHECK(told[rank].losses == asked[rank].losses);
+    CHECK(told[rank].scores == asked[rank].scores);
+    CHECK(told[rank].state == asked[rank].state);
+  }
+}
+
+TEST_CASE_METHOD(RankedFixture,
+                 "tables in tiers of several ranks hold what those in memory hold, bit for bit",
+                 "[trainer][ranks]") {
+  const int ranks = GENERATE(2, 3);
+  using Placement = TrainerSpec::Placement;
+  spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow);
+  ahead = GENERATE(std::uint64_t{0}, std::uint64_t{3});
+  spec.max_table_rows = 3000;
+  data.ids = 100000;
+  spec.table_optimizer =
+      GENERATE(TrainerSpec::TableOptimizer::kRowwiseAdagrad, TrainerSpec::TableOptimizer::kSgd);
+  steps = 20;
+  const auto memory = train_on(ranks);
+  spec.tables.storage = TrainerSpec::Storage::kTiered;
+  spec.tables.folder = dir.path("tables");
+  spec.tables.memory_bytes = memory_for_some(spec, shape(), ranks, 2000);
+  const auto tiers = train_on(ranks);
+  for (std::size_t rank = 0; rank < tiers.size(); ++rank) {
+    CHECK(tiers[rank].losses == memory[rank].losses);
+    CHECK(tiers[rank].scores == memory[rank].scores);
+    CHECK(tiers[rank].state == memory[rank].state);
+  }
+}
+
+TEST_CASE_METHOD(RankedFixture, "every rank knows the lookups of all, and how many were ready",
+                 "[trainer][ranks]") {
+  spec.tables.placement = GENERATE(TrainerSpec::Placement::kTable, TrainerSpec::Placement::kRow,
+                                   TrainerSpec::Placement::kReplicated);
+  std::uint64_t ids = 0;
+  for (std::uint64_t number = 0; number < steps; ++number) ids += rows_of(number, 0, 1)->num_ids;
+  for (const Trained& rank : train_on(3)) {
+    CHECK(rank.lookups.all == ids);
+    CHECK(rank.lookups.ready == ids);  // In memory they always are.
+  }
+  if (spec.tables.placement == TrainerSpec::Placement::kReplicated) return;
+  spec.tables.storage = TrainerSpec::Storage::kTiered;
+  spec.tables.folder = dir.path("tables");
+  spec.tables.memory_bytes = std::uint64_t{64} << 20;
+  const auto tiers = train_on(3);
+  CHECK(tiers[0].lookups.all == ids);
+  CHECK(tiers[0].lookups.ready < ids);  // Each row was fetched once, and nobody was told before.
+  CHECK(tiers[0].lookups.ready > 0);
+  CHECK(tiers[1].lookups.ready == tiers[0].lookups.ready);
 }
 
 TEST_CASE_METHOD(RankedFixture, "a step without another rank ends with its name",
