@@ -1,5 +1,6 @@
 #include "tools/bench/bench_trainer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <string>
@@ -12,12 +13,14 @@
 #include "tools/process/cpu_limit.h"
 #include "tools/ranks/batch_slice.h"
 #include "trainer/module.h"
+#include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::uint64_t kBatches = 4;
+constexpr std::uint64_t kAhead = 2;
 constexpr std::uint64_t kSettle = 4;
 constexpr const char* kStands = "stands";
 
@@ -50,22 +53,45 @@ Result<std::unique_ptr<Model>> make_model_of(const BenchTrainer& trainer, Collec
   return make_model(spec, *shape, ranks);
 }
 
-/// This rank's rows of them.
-Batches make_batches(const BenchTrainer& trainer, BufferPool& pool) {
+/// This rank's rows of them, and what it is told of them before.
+struct Dealt {
+  Batches rows;
+  Batches expected;
+};
+
+Result<Dealt> make_batches(const BenchTrainer& trainer, BufferPool& pool) {
   const ZipfBatches whole(trainer.batches);
-  Batches made;
-  made.reserve(kBatches);
+  const CollectiveSpec& ranks = trainer.ranks;
+  const std::vector<std::int64_t> tables(trainer.batches.features, trainer.batches.table_rows);
+  const TablePlacement placement =
+      place_tables(tables, TrainerSpec::Tables().placement, ranks.size);
+  BatchDivider divider(tables, shards_of_rank(placement, ranks.rank));
+  Dealt made;
+  made.rows.reserve(kBatches);
+  made.expected.reserve(kBatches);
   for (std::uint64_t number = 0; number < kBatches; ++number) {
     const auto batch = whole.make(number);
-    const auto [first, end] = rows_of_rank(batch->rows, trainer.ranks.rank, trainer.ranks.size);
-    made.push_back(slice_rows(*batch, first, end, pool));
+    const auto [first, end] = rows_of_rank(batch->rows, ranks.rank, ranks.size);
+    made.rows.push_back(slice_rows(*batch, first, end, pool));
+    if (ranks.size == 1) {
+      made.expected.push_back(made.rows.back());
+      continue;
+    }
+    if (auto divided = divider.divide(*batch); !divided) return pass(divided);
+    made.expected.push_back(copy_ids(divider.sharded(), pool));
   }
   return made;
 }
 
-Status take_steps(Model& model, const Batches& batches, std::uint64_t steps) {
+Status take_steps(Model& model, const Dealt& batches, std::uint64_t steps) {
+  std::uint64_t told = 0;
   for (std::uint64_t step = 0; step < steps; ++step) {
-    if (auto trained = model.step(*batches[step % batches.size()]); !trained) return pass(trained);
+    // Not all at once: they come back after kBatches.
+    for (; told < std::min(step + kAhead, steps); ++told) {
+      model.expect(batches.expected[told % kBatches]);
+    }
+    auto trained = model.step(*batches.rows[step % kBatches]);
+    if (!trained) return pass(trained);
   }
   return {};
 }
@@ -86,13 +112,14 @@ Status serve(const BenchTrainer& trainer, const WireBenchProcess::Lines& lines) 
   if (!model) return pass(model);
   MemoryBudget budget(~std::size_t{0});
   BufferPool pool(budget);
-  const Batches batches = make_batches(trainer, pool);
-  if (auto settled = take_steps(**model, batches, kSettle); !settled) return settled;
+  const auto batches = make_batches(trainer, pool);
+  if (!batches) return fail(batches.error().code, batches.error().message);
+  if (auto settled = take_steps(**model, *batches, kSettle); !settled) return settled;
   lines.write(kStands);
   const SystemClock clock;
   for (std::string asked = lines.read(); !asked.empty(); asked = lines.read()) {
     const auto began = clock.now();
-    auto trained = take_steps(**model, batches, std::stoull(asked));
+    auto trained = take_steps(**model, *batches, std::stoull(asked));
     if (!trained) return trained;
     const std::chrono::duration<double> took = clock.now() - began;
     lines.write(std::to_string(took.count()));

@@ -93,8 +93,6 @@ Status MergedState::read(std::size_t index, std::uint64_t offset, std::span<std:
   return {};
 }
 
-Status MergedState::link_files(const std::string& folder) { return ranks_[0]->link_files(folder); }
-
 PartOfState::PartOfState(StateSource& whole, const std::vector<StateTensor>& wanted)
     : whole_(whole) {
   const auto& tensors = whole.tensors();

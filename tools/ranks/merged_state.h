@@ -9,17 +9,16 @@
 namespace forebay {
 
 /// The states of all ranks as that of one model: the dense part is rank 0's, as all have the same;
-/// each table is its owner's, or those parts of it that ranks have, one after the other. The
-/// tensors stand in one order whatever the number of ranks: by part, the dense ones, then the
-/// tables by number.
+/// each table is its owner's, or those parts of it that ranks have, one after the other. What
+/// tables keep beside without being of one ("tables.steps") is rank 0's, too: all count the same
+/// steps. Files there are none: tables in tiers are told whole (WholeTables). The tensors stand in
+/// one order whatever the number of ranks: by part, the dense ones, then the tables by number.
 class MergedState final : public StateSource {
  public:
   explicit MergedState(std::vector<std::unique_ptr<StateSource>> ranks);
 
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
-  /// Of rank 0's.
-  Status link_files(const std::string& folder) override;
 
  private:
   /// Rows of a tensor, from `first` on, as a rank has them.
@@ -45,7 +44,6 @@ class PartOfState final : public StateSource {
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
     return whole_.read(places_[index].index, places_[index].offset + offset, to);
   }
-  Status link_files(const std::string& folder) override { return whole_.link_files(folder); }
 
  private:
   struct Place {

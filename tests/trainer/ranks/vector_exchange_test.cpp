@@ -131,6 +131,7 @@ TEST_CASE("every owner sees the ids of the global batch in its order, whoever ha
   const std::size_t features = GENERATE(std::size_t{5}, std::size_t{2});
   const std::size_t rows = GENERATE(std::size_t{12}, std::size_t{7}, std::size_t{1});
   const bool came_before = GENERATE(false, true);
+  const std::size_t before = GENERATE(std::size_t{20}, std::size_t{1});
   auto collectives = test::ThreadCollective::make(static_cast<int>(ranks));
   std::vector<Seen> seen(ranks);
   std::vector<std::thread> threads;
@@ -138,7 +139,7 @@ TEST_CASE("every owner sees the ids of the global batch in its order, whoever ha
     threads.emplace_back([&, rank] {
       VectorExchange exchange(*collectives[rank], owners_of(features, ranks), kDim);
       // A step before it, of another size: nothing of it may be left.
-      static_cast<void>(step(exchange, features, rank * 20, rank * 20 + 20));
+      static_cast<void>(step(exchange, features, rank * before, (rank + 1) * before));
       const Dealt dealt(exchange.owned(), rows);
       seen[rank] = step(exchange, features, rank * rows / ranks, (rank + 1) * rows / ranks,
                         came_before ? &dealt : nullptr);

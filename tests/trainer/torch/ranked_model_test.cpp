@@ -35,12 +35,27 @@ State state_of(Model& model) {
   return state;
 }
 
+/// What tables keep beside weights, as bytes.
+std::map<std::string, std::vector<std::byte>> books_of(Model& model) {
+  std::map<std::string, std::vector<std::byte>> books;
+  auto source = model.snapshot().value();
+  for (std::size_t i = 0; i < source->tensors().size(); ++i) {
+    const StateTensor& tensor = source->tensors()[i];
+    if (tensor.part != StateTensor::Part::kTables) continue;
+    std::vector<std::byte>& bytes = books[tensor.name];
+    bytes.resize(tensor.bytes());
+    REQUIRE(source->read(i, 0, bytes));
+  }
+  return books;
+}
+
 /// What training gave on one rank.
 struct Trained {
   std::vector<double> losses;
   std::vector<float> scores;
   LookupCounts lookups;
   State state;
+  std::map<std::string, std::vector<std::byte>> books;
 };
 
 struct RankedFixture {
@@ -108,6 +123,7 @@ struct RankedFixture {
     trained.scores.resize(rank == 0 ? whole->rows : 0);
     REQUIRE(model->predict(rank == 0 ? *whole : nothing, trained.scores));
     trained.state = state_of(*model);
+    trained.books = books_of(*model);
     return trained;
   }
 
@@ -250,6 +266,24 @@ TEST_CASE_METHOD(RankedFixture,
     CHECK(tiers[rank].scores == memory[rank].scores);
     CHECK(tiers[rank].state == memory[rank].state);
   }
+}
+
+TEST_CASE_METHOD(RankedFixture,
+                 "the books of hashed tables are those of one trainer, whoever has which table",
+                 "[trainer][ranks]") {
+  data.sparse = 2;  // A rank of three has none, and counts the steps all the same.
+  spec.tables.storage = TrainerSpec::Storage::kHashed;
+  spec.tables.admit_after = 2;
+  spec.tables.evict_after = 4;
+  ahead = GENERATE(std::uint64_t{0}, std::uint64_t{3});
+  const auto alone = train(nullptr).books;
+  REQUIRE(alone.contains("tables.steps"));
+  std::map<std::string, std::vector<std::byte>> together;
+  for (const Trained& rank : train_on(3)) {
+    CHECK(rank.books.at("tables.steps") == alone.at("tables.steps"));
+    together.insert(rank.books.begin(), rank.books.end());
+  }
+  CHECK(together == alone);
 }
 
 TEST_CASE_METHOD(RankedFixture, "every rank knows the lookups of all, and how many were ready",
