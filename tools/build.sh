@@ -1,8 +1,7 @@
 #!/bin/sh
 # Configures and builds one preset into build/PRESET, with ccache where it is installed.
 # usage: tools/build.sh release|dev|tsan [cmake option...]    e.g. -DFOREBAY_TRAINER=OFF
-# dev and tsan build the test programs alone, dev the fuzz targets too; the program itself is made
-# by `cmake --build build/dev --target forebay`.
+# tsan builds the test programs alone.
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:?usage: tools/build.sh PRESET [cmake option...]}
@@ -16,7 +15,6 @@ fixed=""
 [ "$preset" = tsan ] && setarch "$(uname -m)" -R true 2>/dev/null && fixed="setarch $(uname -m) -R"
 
 cmake --preset "$preset" $launcher "$@" </dev/null
-targets=all
-[ "$preset" = tsan ] && targets=test_programs
-[ "$preset" = dev ] && targets="test_programs fuzz_targets"
-$fixed cmake --build "build/$preset" --target $targets </dev/null
+target=all
+[ "$preset" = tsan ] && target=test_programs
+$fixed cmake --build "build/$preset" --target "$target" </dev/null

@@ -3,6 +3,8 @@
 #include <new>
 #include <utility>
 
+#include "core/base/sanitizers.h"
+
 namespace forebay {
 namespace {
 
@@ -12,11 +14,7 @@ constexpr std::size_t size_of_class(std::size_t size_class) {
   return (size_class + 1) * BlockPool::kStep;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kPooled = false;
-#else
-constexpr bool kPooled = true;
-#endif
+constexpr bool kPooled = !FOREBAY_ADDRESS_SANITIZER && !FOREBAY_THREAD_SANITIZER;
 
 /// Like the heap itself, the pool has no state that a program could tell; it is never destroyed,
 /// because threads end, and give their blocks back, later than static objects do.

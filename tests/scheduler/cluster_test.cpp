@@ -3,6 +3,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "core/base/sanitizers.h"
 #include "tests/scheduler/sim_cluster.h"
 
 #include "tests/support/catch.h"
@@ -11,11 +12,8 @@ namespace forebay::scheduler {
 namespace {
 
 // The sanitizers make a history some twenty times slower; the release build runs them all.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t kHistories = 200;
-#else
-constexpr std::uint64_t kHistories = 2000;
-#endif
+constexpr bool kSlow = FOREBAY_ADDRESS_SANITIZER || FOREBAY_THREAD_SANITIZER;
+constexpr std::uint64_t kHistories = kSlow ? 200 : 2000;
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/base/sanitizers.h"
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/evaluation.h"
@@ -117,11 +118,7 @@ TEST_CASE_METHOD(ModelFixture, "the same batches give the same bits for any numb
   spec.optimizer = TrainerSpec::Optimizer::kAdam;
   auto one = cpu();
   auto again = cpu();
-#ifdef __SANITIZE_THREAD__
-  spec.threads = 1;  // The OpenMP runtime is not instrumented.
-#else
-  spec.threads = 3;
-#endif
+  spec.threads = FOREBAY_THREAD_SANITIZER ? 1 : 3;  // The OpenMP runtime is not instrumented.
   auto three = cpu();
   const auto losses = train(*one, 0, 5);
   CHECK(train(*again, 0, 5) == losses);
