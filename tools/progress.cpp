@@ -9,6 +9,12 @@ namespace {
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
+/// Rounded down: 100.0 % is all of them.
+std::string tenths(double share) {
+  const auto tenths = static_cast<std::uint64_t>(share * 1000);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
 std::string rate(double rows_per_second) {
   const auto rows = static_cast<std::uint64_t>(rows_per_second);
   return rows < 100'000 ? format_count(rows) : format_count(rows / 1000) + " k";
@@ -35,8 +41,9 @@ std::string format_progress(const ProgressView& view) {
   } else {
     line += " rows";
   }
-  line += ", " + rate(view.rows_per_second) + " rows/s, starved " + percent(view.starved_ratio) +
-          ", " + format_size(view.memory_bytes) + " of " + format_size(view.memory_limit) + " |";
+  line += ", " + rate(view.rows_per_second) + " rows/s, starved " + percent(view.starved_ratio);
+  if (view.lookups_ready) line += ", rows ready " + tenths(*view.lookups_ready);
+  line += ", " + format_size(view.memory_bytes) + " of " + format_size(view.memory_limit) + " |";
   for (const StageView& stage : view.stages) {
     line += " " + stage.name + " " + std::to_string(stage.actors) + "×" + percent(stage.busy_share);
   }

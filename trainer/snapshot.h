@@ -49,7 +49,8 @@ class StateSource {
   virtual const std::vector<StateTensor>& tensors() const = 0;
 
   /// Reads bytes [offset, offset + to.size()) of a tensor. Parts in any order, within one in
-  /// ascending order of (index, offset), each byte at most once; what is left out is let go.
+  /// ascending order of (index, offset), from its beginning again after another part was read; each
+  /// byte at most once; what is left out is let go.
   virtual Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) = 0;
 
   /// Puts the files of the state that lie on the disk already into `folder`, as hard links where it

@@ -45,11 +45,12 @@ class TensorFile {
 
   const std::string& path() const { return path_; }
   const std::vector<StateTensor>& tensors() const { return tensors_; }
-  /// In ascending order of (index, offset).
+  /// In ascending order of (index, offset), from the beginning again after finish() and rewind().
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to);
 
   /// Reads what is left: how many bytes the file has, and their digest. It is closed then.
   Result<DurableFile::Written> finish();
+  void rewind() { file_.reset(); }
 
  private:
   explicit TensorFile(std::string path) : path_(std::move(path)) {}

@@ -7,87 +7,123 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <utility>
+
+#include "core/base/parallel.h"
 
 namespace forebay {
+namespace {
 
-std::int64_t read_piece(int file, const FilePiece& piece) {
-  while (true) {
-    const ssize_t read = pread(file, piece.to, piece.size, static_cast<off_t>(piece.offset));
-    if (read >= 0) return read;
-    if (errno != EINTR) return -errno;
+constexpr std::size_t kThreads = 24;
+constexpr std::size_t kAtOnce = 32;  // Pages that come before the kernel is asked for more.
+
+}  // namespace
+
+std::int64_t read_piece(PagePlace place, char* to, std::size_t size) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t read =
+        pread(place.file, to + done, size - done, static_cast<off_t>(place.offset + done));
+    if (read < 0 && errno == EINTR) continue;
+    if (read < 0) return -errno;
+    if (read == 0) break;
+    done += static_cast<std::size_t>(read);
   }
+  return static_cast<std::int64_t>(done);
 }
 
-std::unique_ptr<ReadQueue> ReadQueue::make() {
+ReadQueue::ReadQueue(std::size_t page_bytes, Way way)
+    : page_bytes_(page_bytes), memory_(kDepth * page_bytes) {
   aio_context_t context = 0;
-  if (syscall(SYS_io_setup, kMost, &context) != 0) return nullptr;
-  return std::unique_ptr<ReadQueue>(new ReadQueue(context));
+  if (way == Way::kBest && syscall(SYS_io_setup, kDepth, &context) == 0) context_ = context;
 }
 
-ReadQueue::~ReadQueue() { syscall(SYS_io_destroy, context_); }
-
-void ReadQueue::read(int file, std::span<FilePiece> pieces) {
-  while (!pieces.empty()) {
-    const std::size_t count = std::min(pieces.size(), kMost);
-    read_some(file, pieces.first(count));
-    pieces = pieces.subspan(count);
-  }
+ReadQueue::~ReadQueue() {
+  if (context_ != 0) syscall(SYS_io_destroy, context_);
 }
 
-void ReadQueue::read_some(int file, std::span<FilePiece> pieces) {
-  std::array<iocb, kMost> requests = {};
-  std::array<iocb*, kMost> places;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    requests[i].aio_data = i;
-    requests[i].aio_fildes = static_cast<std::uint32_t>(file);
-    requests[i].aio_lio_opcode = IOCB_CMD_PREAD;
-    requests[i].aio_buf = reinterpret_cast<std::uint64_t>(pieces[i].to);
-    requests[i].aio_nbytes = pieces[i].size;
-    requests[i].aio_offset = static_cast<std::int64_t>(pieces[i].offset);
-    places[i] = &requests[i];
+/// One call of read(): which places were asked for, and which slots are free for more.
+struct ReadQueue::Running {
+  ReadQueue& queue;
+  std::span<const PagePlace> places;
+  const Came& came;
+  std::size_t next = 0;  // place
+  std::size_t under_way = 0;
+  std::size_t num_free = 0;
+  std::array<std::uint8_t, kDepth> free;
+  std::array<std::size_t, kDepth> index;  // by slot
+
+  Running(ReadQueue& to, std::span<const PagePlace> all, const Came& callee)
+      : queue(to), places(all), came(callee) {
+    for (std::size_t slot = 0; slot < kDepth; ++slot) give(slot);
   }
-  std::size_t asked = 0;
-  while (asked < pieces.size()) {
-    const long taken =
-        syscall(SYS_io_submit, context_, pieces.size() - asked, places.data() + asked);
-    if (taken > 0) {
-      asked += static_cast<std::size_t>(taken);
-    } else if (taken == 0 || errno != EINTR) {
-      break;
+
+  void give(std::size_t slot) { free[num_free++] = static_cast<std::uint8_t>(slot); }
+
+  /// Asks for as many as there are slots. What the kernel will not take now is read here.
+  void ask() {
+    std::array<iocb, kDepth> requests;
+    std::array<iocb*, kDepth> asked;
+    std::size_t count = 0;
+    for (; num_free > 0 && next < places.size(); ++next, ++count) {
+      const std::size_t slot = free[--num_free];
+      index[slot] = next;
+      requests[count] = {};
+      requests[count].aio_data = slot;
+      requests[count].aio_fildes = static_cast<std::uint32_t>(places[next].file);
+      requests[count].aio_lio_opcode = IOCB_CMD_PREAD;
+      requests[count].aio_buf = reinterpret_cast<std::uint64_t>(queue.page(slot));
+      requests[count].aio_nbytes = queue.page_bytes_;
+      requests[count].aio_offset = static_cast<std::int64_t>(places[next].offset);
+      asked[count] = &requests[count];
+    }
+    std::size_t taken = 0;
+    while (taken < count) {
+      const long more = syscall(SYS_io_submit, queue.context_, count - taken, asked.data() + taken);
+      if (more > 0) {
+        taken += static_cast<std::size_t>(more);
+        under_way += static_cast<std::size_t>(more);
+      } else if (more == 0 || errno != EINTR) {
+        const std::size_t slot = asked[taken++]->aio_data;
+        finish(slot, read_piece(places[index[slot]], queue.page(slot), queue.page_bytes_));
+      }
     }
   }
-  std::array<io_event, kMost> events;
-  for (std::size_t came = 0; came < asked;) {
+
+  void finish(std::size_t slot, std::int64_t read) {
+    came(index[slot], read, queue.page(slot));
+    give(slot);
+  }
+
+  void wait() {
+    std::array<io_event, kDepth> events;
+    const std::size_t least = std::min(under_way, kAtOnce);
     const long count =
-        syscall(SYS_io_getevents, context_, asked - came, asked - came, events.data(), nullptr);
+        syscall(SYS_io_getevents, queue.context_, least, under_way, events.data(), nullptr);
     for (long i = 0; i < count; ++i) {
       const io_event& event = events[static_cast<std::size_t>(i)];
-      pieces[event.data].read = event.res;
+      --under_way;
+      finish(event.data, event.res);
     }
-    if (count > 0) came += static_cast<std::size_t>(count);
   }
-  // What the kernel would not take.
-  for (FilePiece& piece : pieces.subspan(asked)) piece.read = read_piece(file, piece);
+};
+
+void ReadQueue::read(std::span<const PagePlace> places, const Came& came) {
+  if (context_ == 0) return read_by_threads(places, came);
+  Running running(*this, places, came);
+  while (running.next < places.size() || running.under_way > 0) {
+    running.ask();
+    if (running.under_way > 0) running.wait();
+  }
 }
 
-void ReadQueues::read(int file, std::span<FilePiece> pieces) {
-  std::unique_ptr<ReadQueue> queue;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      queue = std::move(free_.back());
-      free_.pop_back();
+void ReadQueue::read_by_threads(std::span<const PagePlace> places, const Came& came) {
+  const std::size_t threads = std::min(kThreads, places.size());
+  for_each_in_parallel(threads, static_cast<int>(threads), [&](std::size_t thread) {
+    for (std::size_t index = thread; index < places.size(); index += threads) {
+      const std::int64_t read = read_piece(places[index], page(thread), page_bytes_);
+      came(index, read, page(thread));
     }
-  }
-  if (queue == nullptr) queue = ReadQueue::make();
-  if (queue == nullptr) {
-    for (FilePiece& piece : pieces) piece.read = read_piece(file, piece);
-    return;
-  }
-  queue->read(file, pieces);
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(queue));
+  });
 }
 
 }  // namespace forebay

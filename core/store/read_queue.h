@@ -2,55 +2,55 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <vector>
+
+#include "core/store/direct_memory.h"
 
 namespace forebay {
 
-/// A piece of a file to be read: `size` bytes at `offset` to `to`; all three aligned as direct
-/// reads ask for.
-struct FilePiece {
+/// A page of a file, from `offset` on.
+struct PagePlace {
+  int file = -1;
   std::uint64_t offset = 0;
-  std::size_t size = 0;
-  char* to = nullptr;
-  std::int64_t read = 0;  ///< Bytes that came, fewer at the end of the file; or -errno.
 };
 
-/// One context of the kernel's asynchronous reads. Belongs to one thread at a time.
+/// Reads pages from all over the disk, `kDepth` of them under way at a time by one thread: the
+/// kernel's asynchronous interface (io_submit) is asked for many with a call, which costs a third
+/// of the processor time that a thread waiting for each takes. Where the kernel refuses it, threads
+/// wait. Belongs to one thread at a time.
 class ReadQueue {
  public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kDepth = 128;
+  enum class Way : std::uint8_t { kBest, kThreads };
 
-  /// Null where the kernel refuses.
-  static std::unique_ptr<ReadQueue> make();
+  explicit ReadQueue(std::size_t page_bytes, Way way = Way::kBest);
   ~ReadQueue();
   ReadQueue(const ReadQueue&) = delete;
   ReadQueue& operator=(const ReadQueue&) = delete;
 
-  /// Reads all pieces, kMost at a time, and returns when they came or failed.
-  void read(int file, std::span<FilePiece> pieces);
+  static std::size_t memory_bytes(std::size_t page_bytes) { return kDepth * page_bytes; }
+
+  /// `read`: the bytes that came, fewer at the end of the file, or -errno. `page` is the callee's
+  /// until it returns. Of Way::kThreads, called by several threads at a time.
+  using Came = std::function<void(std::size_t index, std::int64_t read, char* page)>;
+
+  /// Calls `came` once for each place, in any order, and returns after the last.
+  void read(std::span<const PagePlace> places, const Came& came);
 
  private:
-  explicit ReadQueue(std::uint64_t context) : context_(context) {}
-  void read_some(int file, std::span<FilePiece> pieces);
+  struct Running;
 
-  const std::uint64_t context_;
+  void read_by_threads(std::span<const PagePlace> places, const Came& came);
+  char* page(std::size_t slot) const { return memory_.data() + slot * page_bytes_; }
+
+  const std::size_t page_bytes_;
+  const DirectMemory memory_;
+  std::uint64_t context_ = 0;  ///< The kernel's; 0: it has none for us.
 };
 
-/// Queues that threads take in turn; as many as were ever in use at a time.
-class ReadQueues {
- public:
-  /// Reads with a queue that is free, or one after the other where there can be none.
-  void read(int file, std::span<FilePiece> pieces);
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ReadQueue>> free_;
-};
-
-/// Reads one piece. Returns the bytes that came, or -errno.
-std::int64_t read_piece(int file, const FilePiece& piece);
+/// Reads `size` bytes at a place. Returns the bytes that came, or -errno.
+std::int64_t read_piece(PagePlace place, char* to, std::size_t size);
 
 }  // namespace forebay

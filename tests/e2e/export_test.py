@@ -111,7 +111,7 @@ class Export(Scenario):
 
     def test_a_damaged_checkpoint_is_named_and_the_one_before_is_exported(self):
         for storage, name in (("memory", "model.safetensors"), ("memory", "model.json"),
-                              ("hashed", "tables.safetensors"), ("tiered", "*.sst")):
+                              ("hashed", "tables.safetensors"), ("tiered", "*.rows")):
             job = self.trained(rows=6000, **{"tables.storage": storage, "tables.memory": "14MiB",
                                              "checkpoint": f"{storage}-{name[-5:]}"})
             self.assert_done(job.run("train", "--json", "--set", "order.epochs=1"))

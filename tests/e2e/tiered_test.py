@@ -6,9 +6,10 @@ import re
 import shutil
 import signal
 import struct
+import subprocess
 import time
 
-from harness import MIB, Running, Scenario, main
+from harness import FOREBAY, MIB, Running, Scenario, main
 
 KILLS = int(os.environ.get("FOREBAY_KILLS", "3"))  # 50 before a release
 TABLE_ROWS = 20000  # Of each of 26: 63 MiB of rows with their optimizer's state.
@@ -16,6 +17,26 @@ OPS = [{"op": "log1p", "columns": ["I*"]},
        {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": TABLE_ROWS}]
 TIERED = {"storage": "tiered", "memory": "9MiB"}
 SAME = ("order_digest", "loss", "log_loss", "auc")
+
+# $1: forebay. The tables' folder and the checkpoints lie on one small disk. Leaves before/ and after/, how the run with
+# a full disk ended, and what the one after it said.
+ON_A_SMALL_DISK = """
+mount -t tmpfs -o size=300m tmpfs small || exit 77
+"$1" train job.toml --json --set order.epochs=1 >first.json
+cp -a small/whole before
+dd if=/dev/zero of=small/taken bs=64k || true
+truncate -s -2M small/taken
+status=0
+"$1" train job.toml --json --resume >full.json 2>full.txt || status=$?
+echo $status >status
+rm small/taken
+cp -a small/whole after
+"$1" train job.toml --json --resume >last.json
+"""
+
+
+def files_of(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def dense_tensors(checkpoint):
@@ -91,23 +112,23 @@ class Tiered(Scenario):
     def test_checkpoints_share_what_has_not_changed_and_inspect_tells(self):
         job = self.trained(TIERED, keep=20)
         self.assert_done(job.run("train", "--json"))
-        files = [{file.stat().st_ino: file for file in checkpoint.glob("tables/*.sst")}
+        files = [{file.stat().st_ino: file for file in checkpoint.glob("tables/*.rows")}
                  for checkpoint in self.checkpoints(job)]
-        # Now and then all files are merged into new ones between two checkpoints.
+        # Now and then all files are cleaned into new ones between two checkpoints.
         self.assertTrue(any(before.keys() & after.keys() for before, after in zip(files, files[1:])))
         told = self.assert_done(Running(["inspect", self.checkpoints(job)[-1], "--json"], self.folder).wait())
         names = [tensor["name"] for tensor in told["files"][0]["tensors"]]
         for name in ("tables.rows", "tables.keys", "tables.written"):
             self.assertIn(name, names)
         text = Running(["inspect", self.checkpoints(job)[-1]], self.folder).wait().out
-        self.assertRegex(text, r"tables/\d+\.sst, .*linked, whole")
+        self.assertRegex(text, r"tables/\d+\.rows, .*linked, whole")
 
     def test_a_linked_file_that_is_damaged_is_named_and_the_checkpoint_before_it_used(self):
         job = self.trained(TIERED, checkpoint_steps=30)
         self.assert_done(job.run("train", "--json"))
         before, last = self.checkpoints(job)[-2:]
-        shared = {file.name for file in before.glob("tables/*.sst")}
-        damaged = next(file for file in last.glob("tables/*.sst") if file.name not in shared)
+        shared = {file.name for file in before.glob("tables/*.rows")}
+        damaged = next(file for file in last.glob("tables/*.rows") if file.name not in shared)
         content = bytearray(damaged.read_bytes())
         content[len(content) // 2] ^= 1
         damaged.unlink()
@@ -121,14 +142,45 @@ class Tiered(Scenario):
         self.assertIn(before.name, finished.err)
 
     def test_memory_that_cannot_hold_two_batches_is_refused_with_what_it_takes(self):
-        job = self.trained({**TIERED, "memory": "5MiB"})
+        job = self.trained({**TIERED, "memory": "2MiB"})
         refused = job.run("train", "--json")
-        self.assert_refused(refused, 2, "trainer.tables.memory = 5 MiB", "set it to at least")
+        self.assert_refused(refused, 2, "trainer.tables.memory = 2 MiB", "set it to at least")
         least = int(re.search(r"at least (\d+) MiB", refused.err)[1])
         self.assert_refused(job.run("train", "--json", "--set", f"trainer.tables.memory={least - 2}MiB"), 2,
                             "set it to at least")
         self.assert_done(job.run("train", "--json", "--set", f"trainer.tables.memory={least}MiB",
                                  "--set", "order.epochs=1"))
+
+    def test_a_checkpoint_of_more_memory_is_restored_into_less(self):
+        job = self.trained({**TIERED, "memory": "40MiB"})
+        want = self.assert_done(job.run("train", "--json"))
+        job.change(trainer={"checkpoint": "less"})
+        self.assert_done(job.run("train", "--json", "--set", "order.epochs=1"))
+        resumed = self.assert_done(job.run("train", "--json", "--resume", "--set", "trainer.tables.memory=9MiB"))
+        for key in SAME:
+            self.assertEqual(resumed[key], want[key], key)
+
+    def test_a_disk_that_fills_up_under_the_tables_is_named_and_the_run_goes_on_from_the_last_checkpoint(self):
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+            self.skipTest("mounting a small disk wants root and unshare(1)")
+        job = self.trained({**TIERED, "memory": "6MiB"}, checkpoint_steps=0)
+        want = self.assert_done(job.run("train", "--json"))
+        (job.folder / "small").mkdir()
+        job.change(trainer={"checkpoint": "small/whole"}, run={"dir": "small/run"})
+        done = subprocess.run(["unshare", "-m", "sh", "-euc", ON_A_SMALL_DISK, "sh", FOREBAY], cwd=job.folder,
+                              capture_output=True, text=True, timeout=300)
+        if done.returncode == 77:
+            self.skipTest("no small disk can be mounted: " + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((job.folder / "status").read_text().strip(), "1")
+        said = (job.folder / "full.txt").read_text()
+        self.assertIn("the tables' folder", said)
+        self.assertIn("No space left on device", said)
+        self.assertIn("set run.dir to a larger one", said)
+        self.assertEqual(files_of(job.folder / "after"), files_of(job.folder / "before"))
+        last = json.loads((job.folder / "last.json").read_text().splitlines()[-1])
+        for key in ("order_digest", "loss"):
+            self.assertEqual(last[key], want[key], key)
 
     def test_tables_larger_than_the_limit_stay_below_it(self):
         job = self.trained({**TIERED, "memory": "40MiB"}, rows=30000, max_table_rows=400000)

@@ -88,6 +88,9 @@ TEST_CASE("a progress line tells rows, rate, hunger, memory, stages and time lef
         "decode 2×98 % | 7.0 s left");
   view.rows_wanted.reset();
   CHECK(format_progress(view).starts_with("1,200,000 rows, "));
+  view.lookups_ready = 0.99899;  // Never more than there was.
+  CHECK(format_progress(view).find(", starved 3 %, rows ready 99.8 %, 312 MiB") !=
+        std::string::npos);
 }
 
 TEST_CASE("a line is cut by letters, not bytes", "[tools][progress]") {

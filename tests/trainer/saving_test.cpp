@@ -242,8 +242,8 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   const test::TempDir temp;
   const fs::path live = fs::path(temp.path()) / "live";
   fs::create_directory(live);
-  std::ofstream(live / "000001.sst") << "rows";
-  std::ofstream(live / "CURRENT") << "one";
+  std::ofstream(live / "000001.rows") << "rows";
+  std::ofstream(live / "000002.rows") << "one";
   HeldSource::Gate gate;
   HeldSource source(gate, live);
   const auto write = [&](const char* name, const Manifest& previous) {
@@ -253,42 +253,65 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   };
   auto first = write("first", {});
   REQUIRE(first);
-  CHECK(first->files.at("tables/000001.sst").bytes == 4);
-  CHECK(first->files.at("tables/000001.sst").inode);
+  CHECK(first->files.at("tables/000001.rows").bytes == 4);
+  CHECK(first->files.at("tables/000001.rows").inode);
   CHECK_FALSE(first->files.at("a/b.json").inode);
 
   Manifest told = *first;
-  told.files.at("tables/000001.sst").digest = Digest{1, 2}.hex();  // What is carried over shows.
+  told.files.at("tables/000001.rows").digest = Digest{1, 2}.hex();  // What is carried over shows.
   auto second = write("second", told);
   REQUIRE(second);
-  CHECK(second->files.at("tables/000001.sst").digest == Digest{1, 2}.hex());
-  fs::remove(live / "000001.sst");
-  std::ofstream(live / "000001.sst") << "more";  // Another file of that name and size.
+  CHECK(second->files.at("tables/000001.rows").digest == Digest{1, 2}.hex());
+  fs::remove(live / "000001.rows");
+  std::ofstream(live / "000001.rows") << "more";  // Another file of that name and size.
   auto third = write("third", told);
   REQUIRE(third);
-  CHECK(third->files.at("tables/000001.sst").digest != Digest{1, 2}.hex());
+  CHECK(third->files.at("tables/000001.rows").digest != Digest{1, 2}.hex());
 
   auto from = FolderSource::open((fs::path(temp.path()) / "first").string(), *first);
   REQUIRE(from);
   const fs::path restored = fs::path(temp.path()) / "restored";
   REQUIRE(from->link_files(restored.string()));
-  CHECK(fs::hard_link_count(restored / "000001.sst") == 3);  // first, second, restored
-  CHECK(fs::hard_link_count(restored / "CURRENT") == 1);     // What a database adds to is copied.
+  CHECK(fs::hard_link_count(restored / "000001.rows") == 3);  // first, second, restored
   REQUIRE(from->finish());
 
-  std::ofstream(fs::path(temp.path()) / "first" / "tables" / "CURRENT") << "two";
+  std::ofstream(fs::path(temp.path()) / "first" / "tables" / "000002.rows") << "two";
   auto damaged = FolderSource::open((fs::path(temp.path()) / "first").string(), *first);
   const auto refused = damaged->link_files((fs::path(temp.path()) / "again").string());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kCorrupt);
-  CHECK(refused.error().message.find("tables/CURRENT") != std::string::npos);
+  CHECK(refused.error().message.find("tables/000002.rows") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint's parts are read in turns, piece by piece", "[trainer][saving]") {
+  const test::TempDir temp;
+  std::vector<float> weights = {1, 2, 3, 4};
+  std::vector<float> moments = {5, 6, 7, 8};
+  using Part = StateTensor::Part;
+  auto source = MemorySource::take(
+      {in_memory({.name = "w", .shape = {4}}, weights),
+       in_memory({.name = "w", .part = Part::kOptimizer, .shape = {4}}, moments)});
+  REQUIRE(source);
+  auto written = write_folder(temp.path(), **source, {}, {});
+  REQUIRE(written);
+  auto from = FolderSource::open(temp.path(), *written);
+  REQUIRE(from);
+  std::vector<float> read(8);
+  for (std::size_t half = 0; half < 2; ++half) {
+    for (std::size_t part = 0; part < 2; ++part) {
+      const std::span to = std::span(read).subspan(4 * part + 2 * half, 2);
+      REQUIRE(from->read(part, half * to.size_bytes(), std::as_writable_bytes(to)));
+    }
+  }
+  REQUIRE(from->finish());
+  CHECK(read == std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8});
 }
 
 TEST_CASE("a manifest names files below its folder, in a version that is known",
           "[trainer][saving]") {
   Manifest manifest;
   manifest.files["loader.json"] = {.bytes = 3, .digest = Digest{1, 2}.hex()};
-  manifest.files["tables/1.sst"] = {.bytes = 4, .digest = Digest{3, 4}.hex(), .inode = 5};
+  manifest.files["tables/1.rows"] = {.bytes = 4, .digest = Digest{3, 4}.hex(), .inode = 5};
   const std::string text = to_json(manifest);
   CHECK(parse_manifest(text, "m").value() == manifest);
   // As somebody would have written it: with the digest of what it says.
@@ -302,7 +325,7 @@ TEST_CASE("a manifest names files below its folder, in a version that is known",
     return parse_manifest(told.dump(), "m").error();
   };
   for (const char* name : {"../x", "/x", "a/../../x", "", "a//b/."}) {
-    CHECK(with("tables/1.sst", name).code == Code::kCorrupt);
+    CHECK(with("tables/1.rows", name).code == Code::kCorrupt);
   }
   CHECK(with("\"version\": 2", "\"version\": 1").code == Code::kInvalid);
   CHECK(with("\"version\": 2", "\"version\": 1").message.find("version 1") != std::string::npos);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/store/rocks_rows.h"
+#include "core/store/row_log.h"
 #include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/tiered_tables.h"
@@ -19,7 +19,7 @@ namespace {
 /// each on the disk.
 class FilledSource final : public StateSource {
  public:
-  FilledSource(StateSource& network, RocksRows& rows) : network_(network), rows_(rows) {
+  FilledSource(StateSource& network, RowLog& rows) : network_(network), rows_(rows) {
     for (std::size_t i = 0; i < network.tensors().size(); ++i) {
       StateTensor tensor = network.tensors()[i];
       if (tensor.name == "tables.rows" || tensor.name == "tables.keys") tensor.shape[0] = 0;
@@ -41,11 +41,11 @@ class FilledSource final : public StateSource {
 
  private:
   StateSource& network_;
-  RocksRows& rows_;
+  RowLog& rows_;
   std::vector<StateTensor> tensors_;
 };
 
-Status write_table(RocksRows& disk, const TableLayout& layout, std::size_t table,
+Status write_table(RowLog& disk, const TableLayout& layout, std::size_t table,
                    std::uint64_t first) {
   constexpr std::int64_t kAtOnce = 65536;
   const RowValues values(layout.seed, layout.feature_of(table), layout.rows[table], layout.dim);
@@ -60,7 +60,10 @@ Status write_table(RocksRows& disk, const TableLayout& layout, std::size_t table
       numbers.push_back(first + static_cast<std::uint64_t>(begin + i));
       values.fill(begin + i, {rows.data() + static_cast<std::size_t>(i) * floats, layout.width});
     }
-    if (auto status = disk.write(numbers, std::as_bytes(std::span(rows))); !status) return status;
+    const auto fill = [&](std::size_t place, std::span<std::byte> row) {
+      std::memcpy(row.data(), rows.data() + place * floats, row.size());
+    };
+    if (auto status = disk.write(numbers, fill); !status) return status;
   }
   return {};
 }
@@ -70,9 +73,7 @@ Status write_table(RocksRows& disk, const TableLayout& layout, std::size_t table
 Status fill_tiered_tables(Model& model, const TrainerSpec& spec, const ModelShape& shape,
                           const std::string& folder) {
   const TableLayout layout = layout_of(spec, shape);
-  RocksRows::Options options = TieredTables::disk_options(layout);
-  options.ascending = true;
-  auto disk = RocksRows::create(folder, options);
+  auto disk = RowLog::create(folder, TieredTables::disk_options(layout));
   if (!disk) return pass(disk);
   std::uint64_t first = 0;
   for (std::size_t table = 0; table < layout.rows.size(); ++table) {

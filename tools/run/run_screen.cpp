@@ -124,6 +124,10 @@ void RunScreen::note(const std::string& line) {
   noted_([&] { notes_.push_back(line); });
 }
 
+void RunScreen::looked_up(const LookupCounts& lookups) {
+  noted_([&] { lookups_ = lookups; });
+}
+
 void RunScreen::say_notes() {
   const auto notes = noted_([this] { return std::exchange(notes_, {}); });
   for (const std::string& line : notes) say(line);
@@ -166,6 +170,12 @@ ProgressView RunScreen::view(std::chrono::nanoseconds now) {
   view.memory_limit = memory_limit();
   view.stages = stage_views(shown_stats_, stats);
   if (tuning_ != nullptr) view.tuner = tuning_->last_words();
+  const LookupCounts lookups = noted_([this] { return lookups_; });
+  if (lookups.all > shown_lookups_.all) {
+    view.lookups_ready = static_cast<double>(lookups.ready - shown_lookups_.ready) /
+                         static_cast<double>(lookups.all - shown_lookups_.all);
+  }
+  shown_lookups_ = lookups;
   shown_at_ = now;
   shown_rows_ = rows;
   shown_waited_ = waited;

@@ -17,6 +17,7 @@
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_outcome.h"
 #include "tools/run/tuning.h"
+#include "trainer/model.h"
 
 namespace forebay {
 
@@ -41,6 +42,9 @@ class RunScreen {
 
   /// For the time before a run exists: announcements, how far indexing is, and the stop flag.
   static JobRun::Hooks opening();
+
+  /// The table lookups of the run so far, for the progress line. From any thread.
+  void looked_up(const LookupCounts& lookups);
 
   /// Says a line at the next look. From any thread.
   void note(const std::string& line);
@@ -75,13 +79,15 @@ class RunScreen {
   const std::chrono::nanoseconds began_;
   const double cpu_seconds_at_start_;
   std::chrono::nanoseconds ended_{0};
-  const Serial noted_;  // over the one below
+  const Serial noted_;  // over the two below
   std::vector<std::string> notes_;
+  LookupCounts lookups_;
   bool stop_passed_on_ = false;
   bool line_shown_ = false;
   std::chrono::nanoseconds shown_at_;  // this and below: at the last line shown
   std::uint64_t shown_rows_ = 0;
   std::chrono::nanoseconds shown_waited_{0};
+  LookupCounts shown_lookups_;
   PipelineStats shown_stats_;
   std::unique_ptr<MetricsServer> metrics_;
   std::unique_ptr<RunMonitor> monitor_;

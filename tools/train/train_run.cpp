@@ -165,6 +165,9 @@ Result<TrainProgress> TrainRun::train(RunScreen& screen, Tuning& tuning) {
 void TrainRun::log_step(const TrainProgress& progress, RunScreen& screen) {
   const auto paused = run_->source().paused() - paused_before_;
   threads_->after_step(progress.rows, progress.elapsed - paused);
+  if (job_.trainer.tables.storage == TrainerSpec::Storage::kTiered) {
+    screen.looked_up(trained_.model->lookups());
+  }
   log_->step(progress, trained_.model->learning_rate(), paused);
   if (const std::string note = log_->take_note(); !note.empty()) screen.note(note);
 }

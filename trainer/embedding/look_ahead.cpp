@@ -142,7 +142,8 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
     return rows;
   }
   pass_over(turn);
-  const bool waits = ready_.empty() || ready_.front().turn != turn;
+  const bool prepared = !ready_.empty() && ready_.front().turn == turn;
+  const std::uint64_t to_come = prepared ? storage_.awaited(turn) : 0;
   changed_.wait(lock, [&] {
     while (!ready_.empty() && ready_.front().turn < turn) {
       spares_.push_back(std::move(ready_.front().rows));
@@ -154,6 +155,9 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
   now_ = std::move(ready_.front());
   ready_.pop_front();
   changed_.notify_all();
+  lock.unlock();
+  if (now_.status) now_.status = storage_.await(turn);
+  lock.lock();
   if (!now_.status) {
     Status failed = std::move(now_.status);
     now_ = {};
@@ -161,7 +165,7 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
   }
   const std::uint64_t lookups = now_.rows->place.size();
   lookups_.all += lookups;
-  lookups_.ready += lookups - (waits ? now_.rows->fetched_lookups : 0);
+  lookups_.ready += lookups - (prepared ? to_come : now_.rows->fetched_lookups);
   return now_.rows.get();
 }
 

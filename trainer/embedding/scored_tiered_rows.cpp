@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/store/rocks_rows.h"
+#include "core/store/row_log.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/scored_rows.h"
 
@@ -60,7 +60,8 @@ class TieredRows final : public ScoredRows {
       return {};
     };
     if (!folder->empty()) {
-      if (auto read = RocksRows::scan(*folder, layout_.row_bytes(), take); !read) return read;
+      const RowLog::Options options{.row_bytes = layout_.row_bytes(), .most_rows = all_};
+      if (auto read = RowLog::scan(*folder, options, take); !read) return read;
     }
     if (found == written_) return {};
     return fail(Code::kCorrupt, "the checkpoint's tables have lost " +

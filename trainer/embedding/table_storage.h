@@ -72,9 +72,15 @@ class TableStorage {
   /// Whether batches may be prepared before those before them were stepped on.
   virtual bool looks_ahead() const = 0;
 
-  /// Gives each row of a batch a slot with the row's values in it, until `turn` is finished.
-  /// kOverloaded: not before an earlier turn is. Anything else stands: the tables are lost.
+  /// Gives each row of a batch a slot, until `turn` is finished; the row's values are in it once
+  /// the turn was awaited. kOverloaded: not before an earlier turn is finished. Anything else
+  /// stands: the tables are lost.
   virtual Status prepare(BatchRows& rows, std::uint64_t turn) = 0;
+  /// Returns when the rows of a turn that was prepared are in their slots. Like awaited(), may be
+  /// called by any thread at any time.
+  virtual Status await(std::uint64_t) { return {}; }
+  /// Ids of that turn whose rows are not there yet.
+  virtual std::uint64_t awaited(std::uint64_t) const { return 0; }
   /// Turns up to this one were stepped on, or never will be.
   virtual void finish(std::uint64_t turn) = 0;
 

@@ -29,12 +29,10 @@ Status TieredTables::restore_whole(StateSource& from, const std::vector<MemoryTe
     }
   }
   if (auto same = check_tensors(wanted, from.tensors()); !same) return same;
+  (void)fetcher_.drain();
   arena_.clear();
   broken_ = fail(Code::kUnavailable, "the tables were to be restored and could not be");
-  disk_.reset();
-  auto disk = RocksRows::create(options_.folder, disk_options(layout_));
-  if (!disk) return pass(disk);
-  disk_ = std::move(*disk);
+  if (auto opened = open_disk(""); !opened) return opened;
   std::ranges::fill(written_, std::uint8_t{0});
   hold_nothing();
   for (std::size_t index = 0; index < from.tensors().size(); ++index) {
@@ -94,7 +92,9 @@ Status TieredTables::write_whole(std::size_t table, std::uint64_t first,
   for (const std::uint64_t number : numbers) {
     written_[number / 8] |= static_cast<std::uint8_t>(1U << (number % 8));
   }
-  return disk_->write(numbers, std::as_bytes(std::span(rows)));
+  return disk_->write(numbers, [&](std::size_t place, std::span<std::byte> row) {
+    std::memcpy(row.data(), rows.data() + place * all, row.size());
+  });
 }
 
 }  // namespace forebay

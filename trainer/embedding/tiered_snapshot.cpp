@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "trainer/embedding/tiered_tables.h"
@@ -81,6 +82,7 @@ Result<std::unique_ptr<StateSource>> TieredTables::snapshot(std::vector<MemoryTe
 Result<std::unique_ptr<StateSource>> TieredTables::linked_snapshot(
     std::vector<MemoryTensor> others) {
   if (!broken_) return pass(broken_);
+  if (auto came = fetcher_.drain(); !came) return pass(came);
   // Rows that were never trained need not be saved: they can be made again.
   std::vector<std::int64_t> keys(arena_.slots(), kNobody);
   for (std::size_t slot = 0; slot < keys.size(); ++slot) {
@@ -110,8 +112,9 @@ void TieredTables::hold_nothing() {
   pinned_ = held_ = 0;
 }
 
+/// The snapshot may be of another memory, so of another number of slots. Its rows go through this
+/// one's, as many at a time as it holds: what does not stay there is written to the disk.
 Status TieredTables::restore_linked(StateSource& from, std::vector<MemoryTensor> others) {
-  // The snapshot may be of another memory, so of another number of slots.
   std::size_t slots = 0;
   for (const StateTensor& tensor : from.tensors()) {
     if (tensor.name == kKeysTensor && tensor.shape.size() == 1 && tensor.shape[0] >= 0) {
@@ -121,59 +124,94 @@ Status TieredTables::restore_linked(StateSource& from, std::vector<MemoryTensor>
   if (slots > 8 * written_.size()) {
     return fail(Code::kInvalid, "the checkpoint's tables have more rows than the job's");
   }
-  CopyRoom unused(layout_.row_bytes(), 1);
-  const RowArena rows(slots, layout_.width, layout_.state_width, unused);
   std::vector<std::int64_t> keys(slots);
   std::vector<std::uint8_t> written(written_.size());
-  append_arena(rows, kRowsTensor, others);
   others.push_back(as_tensor(keys_tensor(slots), std::as_writable_bytes(std::span(keys))));
   others.push_back(
       as_tensor(written_tensor(written.size()), std::as_writable_bytes(std::span(written))));
-  if (auto same = check_tensors(tensors_of(others), from.tensors()); !same) return same;
-  // What is resident is given up first, so that rows are in memory once: here, until they are
-  // written to the disk.
+  if (auto same = has_same_tensors(from, others, slots); !same) return same;
+  (void)fetcher_.drain();
   arena_.clear();
   broken_ = fail(Code::kUnavailable, "the tables were to be restored and could not be");
-  if (auto status = restore_memory(from, others); !status) return status;
-  const std::string folder = options_.folder + ".restored";
-  disk_.reset();
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);  // Of a run that was killed here.
-  if (auto status = from.link_files(folder); !status) return status;
-  auto disk = RocksRows::create(options_.folder, disk_options(layout_), folder);
-  fs::remove_all(folder, ignored);
-  if (!disk) return pass(disk);
-  disk_ = std::move(*disk);
+  for (std::size_t i = 0; i < from.tensors().size(); ++i) {
+    const StateTensor& tensor = from.tensors()[i];
+    if (tensor.name == kRowsTensor) continue;
+    const auto place = std::ranges::find(others, tensor, &MemoryTensor::tensor);
+    if (auto read = from.read(i, 0, place->memory); !read) return read;
+  }
+  if (auto opened = restore_disk(from); !opened) return opened;
   written_ = std::move(written);
   hold_nothing();
-  broken_ = write_restored(rows, keys);
+  broken_ = restore_rows(from, keys);
   return broken_;
 }
 
-/// Rows that lay in memory when the snapshot was taken go to the disk: what is needed will be read.
-Status TieredTables::write_restored(const RowArena& rows, std::span<const std::int64_t> keys) {
-  constexpr std::size_t kAtOnce = 4096;
-  const std::size_t weights = layout_.width * sizeof(float);
-  const std::size_t state = layout_.state_width * sizeof(float);
-  std::vector<std::uint64_t> numbers;
-  std::vector<std::byte> values;
-  for (std::size_t slot = 0; slot <= keys.size(); ++slot) {
-    if (numbers.size() == kAtOnce || (slot == keys.size() && !numbers.empty())) {
-      if (auto status = disk_->write(numbers, values); !status) return status;
-      numbers.clear();
-      values.clear();
-    }
-    if (slot == keys.size() || keys[slot] == kNobody) continue;
-    const auto number = static_cast<std::uint64_t>(keys[slot]);
-    if (number / 8 >= written_.size()) {
+/// Asked before anything is changed.
+Status TieredTables::has_same_tensors(const StateSource& from,
+                                      const std::vector<MemoryTensor>& others,
+                                      std::size_t slots) const {
+  CopyRoom unused(layout_.row_bytes(), 1);
+  const RowArena extents(slots, layout_.width, layout_.state_width, unused);
+  std::vector<MemoryTensor> rows;
+  append_arena(extents, kRowsTensor, rows);
+  std::vector<StateTensor> wanted = tensors_of(others);
+  std::ranges::move(tensors_of(rows), std::back_inserter(wanted));
+  return check_tensors(wanted, from.tensors());
+}
+
+Status TieredTables::restore_disk(StateSource& from) {
+  const std::string folder = options_.folder + ".restored";
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);  // Of a run that was killed here.
+  fs::create_directories(folder, ignored);
+  if (auto status = from.link_files(folder); !status) return status;
+  auto opened = open_disk(folder);
+  fs::remove_all(folder, ignored);
+  return opened;
+}
+
+Status TieredTables::restore_rows(StateSource& from, std::span<const std::int64_t> keys) {
+  for (const std::int64_t key : keys) {
+    if (key != kNobody && static_cast<std::uint64_t>(key) >= all_rows_) {
       return fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
     }
-    const auto* from = reinterpret_cast<const std::byte*>(rows.weights(slot));
-    values.insert(values.end(), from, from + weights);
-    const auto* more = reinterpret_cast<const std::byte*>(rows.state(slot));
-    if (state > 0) values.insert(values.end(), more, more + state);
-    numbers.push_back(number);
-    written_[number / 8] |= static_cast<std::uint8_t>(1U << (number % 8));
+  }
+  for (std::size_t first = 0; first < keys.size(); first += arena_.slots()) {
+    const std::size_t count = std::min(arena_.slots(), keys.size() - first);
+    for (std::size_t i = 0; i < from.tensors().size(); ++i) {
+      const StateTensor& tensor = from.tensors()[i];
+      if (tensor.name != kRowsTensor) continue;
+      const bool weights = tensor.part == StateTensor::Part::kWeights;
+      const std::size_t width = weights ? layout_.width : layout_.state_width;
+      const std::span rows(weights ? arena_.weights() : arena_.state(), count * width);
+      const auto offset = static_cast<std::uint64_t>(first * width * sizeof(float));
+      if (auto read = from.read(i, offset, std::as_writable_bytes(rows)); !read) return read;
+    }
+    const bool last = first + count == keys.size();
+    const auto here = keys.subspan(first, count);
+    if (auto put = last ? keep_restored(here) : write_restored(here); !put) return put;
+  }
+  return {};
+}
+
+Status TieredTables::write_restored(std::span<const std::int64_t> keys) {
+  leaving_.clear();
+  for (std::size_t slot = 0; slot < keys.size(); ++slot) {
+    if (keys[slot] == kNobody) continue;
+    leaving_.emplace_back(static_cast<std::uint64_t>(keys[slot]), static_cast<std::int32_t>(slot));
+  }
+  return write_leaving();
+}
+
+Status TieredTables::keep_restored(std::span<const std::int64_t> keys) {
+  for (std::size_t slot = 0; slot < keys.size(); ++slot) {
+    if (keys[slot] == kNobody) continue;
+    if (index_.find(keys[slot]) != RowIndex::kNone) {
+      return fail(Code::kCorrupt,
+                  "the checkpoint's tables have row " + std::to_string(keys[slot]) + " twice");
+    }
+    index_.put(keys[slot], static_cast<std::int32_t>(slot));
+    flags_[slot] = kUsed | kDirty;
   }
   return {};
 }

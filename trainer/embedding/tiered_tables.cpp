@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/parallel.h"
 
 namespace forebay {
 namespace {
@@ -16,6 +15,7 @@ constexpr std::size_t kSample = 4;
 // Counts are halved after this many sightings a slot.
 constexpr std::uint64_t kFade = 16;
 constexpr std::uint64_t kPrefetch = 8;
+constexpr std::uint64_t kOutOfTurn = 0;
 // Of a batch, for working space: distinct rows are at most a quarter of the slots (two batches
 // fit).
 constexpr std::uint64_t kScratchShare = 16;
@@ -26,14 +26,14 @@ std::uint64_t all_rows(const TableLayout& layout) {
       [](std::uint64_t sum, std::int64_t rows) { return sum + static_cast<std::uint64_t>(rows); });
 }
 
-/// A whole snapshot has what finds the rows, and a RocksDB of its own, while it is read.
+/// A whole snapshot has what finds the rows, and a log of its own, while it is read.
 std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots,
                          TieredTables::Snapshot snapshot) {
   const std::uint64_t rows = all_rows(layout);
   const std::uint64_t row = layout.row_bytes();
   const bool whole = snapshot == TieredTables::Snapshot::kWhole;
   const std::uint64_t on_disk =
-      RocksRows::memory_bytes(TieredTables::disk_options(layout)) + rows / 8;
+      RowLog::memory_bytes(TieredTables::disk_options(layout)) + rows / 8;
   return (whole ? 2 * on_disk + 2 * slots * sizeof(std::int64_t) : on_disk) +
          FrequencySketch::bytes(2 * slots) + RowIndex::bytes(slots) +
          slots * (row + sizeof(std::uint32_t) + 1) + slots * row / kScratchShare;
@@ -41,7 +41,7 @@ std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots,
 
 }  // namespace
 
-RocksRows::Options TieredTables::disk_options(const TableLayout& layout) {
+RowLog::Options TieredTables::disk_options(const TableLayout& layout) {
   return {.row_bytes = layout.row_bytes(), .most_rows = all_rows(layout)};
 }
 
@@ -70,22 +70,31 @@ Result<std::unique_ptr<TieredTables>> TieredTables::make(const TableLayout& layo
                     std::to_string((bytes_with(layout, 1, options.snapshot) >> 20) + 1) + " MiB");
   }
   auto tables = std::unique_ptr<TieredTables>(new TieredTables(layout, options, slots, room));
-  auto disk = RocksRows::create(options.folder, disk_options(layout));
-  if (!disk) return pass(disk);
-  tables->disk_ = std::move(*disk);
+  if (auto opened = tables->open_disk(""); !opened) return pass(opened);
   return tables;
+}
+
+Status TieredTables::open_disk(const std::string& from) {
+  disk_.reset();
+  auto disk = RowLog::create(options_.folder, disk_options(layout_), from);
+  if (!disk) return pass(disk);
+  disk_ = std::move(*disk);
+  fetcher_.read_from(*disk_);
+  return {};
 }
 
 TieredTables::TieredTables(const TableLayout& layout, const Options& options, std::uint64_t slots,
                            CopyRoom& room)
     : layout_(layout),
       options_(options),
+      all_rows_(all_rows(layout)),
       arena_(slots, layout.width, layout.state_width, room),
       index_(slots),
       last_turn_(slots),
       flags_(slots),
-      written_(all_rows(layout) / 8 + 1),
-      seen_(2 * slots) {
+      written_(all_rows_ / 8 + 1),
+      seen_(2 * slots),
+      fetcher_(arena_) {
   std::uint64_t first = 0;
   for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
     first_number_.push_back(first);
@@ -95,6 +104,8 @@ TieredTables::TieredTables(const TableLayout& layout, const Options& options, st
 }
 
 void TieredTables::finish(std::uint64_t turn) {
+  // Of a batch that was passed over: its slots are about to be given to others. What failed stands.
+  (void)fetcher_.await(turn);
   for (; finished_ < turn; ++finished_) {
     if (pins_.empty()) continue;
     pinned_ -= pins_.front();
@@ -151,7 +162,7 @@ Status TieredTables::prepare(BatchRows& rows, std::uint64_t turn) {
   const std::size_t spared = turn == finished_ + 1 ? 0 : most_rows_;
   const std::size_t taken = pinned_ + held_ + spared;
   const std::size_t slots = arena_.slots();
-  if (auto status = bring(rows, slots > taken ? slots - taken : 0); !status) return status;
+  if (auto status = bring(rows, slots > taken ? slots - taken : 0, turn); !status) return status;
   for (const Missing& row : missing_) pin(row.slot, turn);
   for (const std::int32_t slot : rows.slots) flags_[static_cast<std::size_t>(slot)] |= kDirty;
   count(rows);
@@ -160,6 +171,7 @@ Status TieredTables::prepare(BatchRows& rows, std::uint64_t turn) {
 
 Status TieredTables::borrow(BatchRows& rows, Use use) {
   if (!broken_) return broken_;
+  if (auto came = fetcher_.drain(); !came) return came;
   FOREBAY_CHECK(held_ == 0);
   find(rows, [&](std::int32_t slot) {
     std::uint8_t& flags = flags_[static_cast<std::size_t>(slot)];
@@ -167,9 +179,12 @@ Status TieredTables::borrow(BatchRows& rows, Use use) {
     flags |= kHeld;
   });
   const std::size_t taken = pinned_ + held_;
-  if (auto status = bring(rows, arena_.slots() - std::min(taken, arena_.slots())); !status) {
+  const std::size_t room = arena_.slots() - std::min(taken, arena_.slots());
+  Status brought = bring(rows, room, kOutOfTurn);
+  if (brought) brought = fetcher_.await(kOutOfTurn);
+  if (!brought) {
     give_back(rows);
-    return status;
+    return brought;
   }
   held_ += missing_.size();
   const auto flags = static_cast<std::uint8_t>(use == Use::kTrain ? kHeld | kDirty : kHeld);
@@ -195,9 +210,8 @@ void TieredTables::count(const BatchRows& rows) {
   counted_ = 0;
 }
 
-Status TieredTables::bring(BatchRows& rows, std::uint64_t room) {
+Status TieredTables::bring(BatchRows& rows, std::uint64_t room, std::uint64_t turn) {
   if (missing_.empty()) return {};
-  std::ranges::sort(missing_, {}, &Missing::number);
   if (missing_.size() > room || !choose_slots()) {
     return fail(Code::kOverloaded,
                 "the tables' memory holds " + std::to_string(arena_.slots()) + " rows, " +
@@ -209,8 +223,12 @@ Status TieredTables::bring(BatchRows& rows, std::uint64_t room) {
     rows.fetched_lookups += static_cast<std::uint64_t>(rows.times[row.row]);
     rows.slots[row.row] = row.slot;
   }
-  broken_ = move_rows();
-  return broken_;
+  broken_ = write_leaving();
+  if (!broken_) return broken_;
+  RowFetcher::Rows wanted = make_rows(rows);
+  wanted.turn = turn;
+  if (!wanted.numbers.empty()) fetcher_.fetch(std::move(wanted));
+  return {};
 }
 
 /// A slot for each missing row: unused ones, then those of rows seen least among a sample of the
@@ -254,52 +272,33 @@ void TieredTables::evict(std::int32_t slot) {
   index_.erase(slot);
 }
 
-Status TieredTables::move_rows() {
+Status TieredTables::write_leaving() {
   const std::size_t weights = layout_.width * sizeof(float);
   const std::size_t state = layout_.state_width * sizeof(float);
-  std::ranges::sort(leaving_);
-  leaving_rows_.resize(leaving_.size() * (weights + state));
-  std::vector<std::uint64_t> leaving(leaving_.size());
-  for (std::size_t i = 0; i < leaving_.size(); ++i) {
-    const auto slot = static_cast<std::size_t>(leaving_[i].second);
-    leaving[i] = leaving_[i].first;
-    std::byte* to = leaving_rows_.data() + i * (weights + state);
-    std::memcpy(to, arena_.weights(slot), weights);
-    if (state > 0) std::memcpy(to + weights, arena_.state(slot), state);
-  }
-  make_rows();
-  Status written;
-  Status read;
-  for_each_in_parallel(2, 2, [&](std::size_t task) {
-    if (task == 0) {
-      written = disk_->write(leaving, leaving_rows_);
-      return;
-    }
-    read = disk_->read(numbers_, [&](std::size_t place, std::span<const std::byte> row) {
-      const auto slot = static_cast<std::size_t>(slots_[place]);
-      std::memcpy(arena_.weights(slot), row.data(), weights);
-      if (state > 0) std::memcpy(arena_.state(slot), row.data() + weights, state);
-    });
-  });
-  for (const std::uint64_t number : leaving) {
+  leaving_numbers_.clear();
+  for (const auto& [number, slot] : leaving_) {
+    leaving_numbers_.push_back(number);
     written_[number / 8] |= static_cast<std::uint8_t>(1U << (number % 8));
   }
-  traffic_.written += leaving.size();
-  traffic_.read += numbers_.size();
-  return written ? read : written;
+  traffic_.written += leaving_.size();
+  return disk_->write(leaving_numbers_, [&](std::size_t place, std::span<std::byte> row) {
+    const auto slot = static_cast<std::size_t>(leaving_[place].second);
+    std::memcpy(row.data(), arena_.weights(slot), weights);
+    if (state > 0) std::memcpy(row.data() + weights, arena_.state(slot), state);
+  });
 }
 
 /// Fills the slots of rows that were never written to the disk and lists the others.
-void TieredTables::make_rows() {
-  numbers_.clear();
+RowFetcher::Rows TieredTables::make_rows(const BatchRows& rows) {
   slots_.clear();
   for (const Missing& row : missing_) slots_.push_back(row.slot);
   arena_.before_refill(slots_);
-  slots_.clear();
+  RowFetcher::Rows wanted;
   for (const Missing& row : missing_) {
     if (was_written(row.number)) {
-      numbers_.push_back(row.number);
-      slots_.push_back(row.slot);
+      wanted.numbers.push_back(row.number);
+      wanted.slots.push_back(row.slot);
+      wanted.times.push_back(rows.times[row.row]);
       continue;
     }
     const auto slot = static_cast<std::size_t>(row.slot);
@@ -309,6 +308,8 @@ void TieredTables::make_rows() {
     std::fill_n(arena_.state(slot), layout_.state_width, 0.0f);
     ++traffic_.made;
   }
+  traffic_.read += wanted.numbers.size();
+  return wanted;
 }
 
 }  // namespace forebay

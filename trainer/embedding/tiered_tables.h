@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/store/rocks_rows.h"
+#include "core/store/row_log.h"
 #include "trainer/embedding/frequency_sketch.h"
+#include "trainer/embedding/row_fetcher.h"
 #include "trainer/embedding/row_index.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/table_storage.h"
@@ -18,13 +19,14 @@ namespace forebay {
 ///
 /// A row is given a slot when a batch needs it: read from the disk if it was ever written there,
 /// else made with its first values. Who leaves for it is whoever was seen least often among a
-/// sample of those that no batch holds; a row that was trained is written to the disk as it leaves,
-/// by the thread that reads, so nothing stale is ever read.
+/// sample of those that no batch holds; a row that was trained is appended to the log as it leaves,
+/// before any row is read for a later batch, so nothing stale is ever read. Rows come while the
+/// next batch is prepared.
 class TieredTables final : public TableStorage {
  public:
   using Snapshot = TrainerSpec::Tables::Snapshot;
   struct Options {
-    std::uint64_t memory_bytes = 0;  ///< For everything: rows, what finds them, RocksDB.
+    std::uint64_t memory_bytes = 0;  ///< For everything: rows, what finds them, the log.
     std::string folder;              ///< Emptied.
     Snapshot snapshot = Snapshot::kLinked;
   };
@@ -45,6 +47,8 @@ class TieredTables final : public TableStorage {
   RowArena& arena(std::size_t) override { return arena_; }
   bool looks_ahead() const override { return true; }
   Status prepare(BatchRows& rows, std::uint64_t turn) override;
+  Status await(std::uint64_t turn) override { return fetcher_.await(turn); }
+  std::uint64_t awaited(std::uint64_t turn) const override { return fetcher_.awaited(turn); }
   void finish(std::uint64_t turn) override;
   Status borrow(BatchRows& rows, Use use) override;
   void give_back(const BatchRows& rows) override;
@@ -53,7 +57,7 @@ class TieredTables final : public TableStorage {
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
   /// How rows lie on the disk.
-  static RocksRows::Options disk_options(const TableLayout& layout);
+  static RowLog::Options disk_options(const TableLayout& layout);
 
   /// So far.
   struct Traffic {
@@ -78,11 +82,13 @@ class TieredTables final : public TableStorage {
   /// Gives slots to the rows that have one and lists those that are missing.
   template <class Hold>
   void find(BatchRows& rows, const Hold& hold);
-  Status bring(BatchRows& rows, std::uint64_t room);
+  /// Anew, with the rows that were linked in `from`; empty: none. Nothing is being fetched.
+  Status open_disk(const std::string& from);
+  Status bring(BatchRows& rows, std::uint64_t room, std::uint64_t turn);
   bool choose_slots();
   void evict(std::int32_t slot);
-  Status move_rows();
-  void make_rows();
+  Status write_leaving();
+  RowFetcher::Rows make_rows(const BatchRows& rows);
   void pin(std::int32_t slot, std::uint64_t turn);
   bool is_free(std::int32_t slot) const;
   void count(const BatchRows& rows);
@@ -96,10 +102,16 @@ class TieredTables final : public TableStorage {
   Status write_whole(std::size_t table, std::uint64_t first, std::span<const float> values,
                      StateTensor::Part part);
   void hold_nothing();
-  Status write_restored(const RowArena& rows, std::span<const std::int64_t> keys);
+  Status has_same_tensors(const StateSource& from, const std::vector<MemoryTensor>& others,
+                          std::size_t slots) const;
+  Status restore_disk(StateSource& from);
+  Status restore_rows(StateSource& from, std::span<const std::int64_t> keys);
+  Status write_restored(std::span<const std::int64_t> keys);
+  Status keep_restored(std::span<const std::int64_t> keys);
 
   const TableLayout layout_;
   const Options options_;
+  const std::uint64_t all_rows_;
   std::vector<std::uint64_t> first_number_;  ///< Per feature.
   std::vector<RowValues> values_;            ///< Per feature.
   RowArena arena_;
@@ -116,15 +128,15 @@ class TieredTables final : public TableStorage {
   std::size_t held_ = 0;
   std::size_t most_rows_ = 0;  ///< Of a batch so far: kept free for one that is borrowed for.
   Traffic traffic_;
-  std::unique_ptr<RocksRows> disk_;
   Status broken_;
+  std::unique_ptr<RowLog> disk_;
+  RowFetcher fetcher_;
 
   // Of one call, kept for their memory.
   std::vector<Missing> missing_;
   std::vector<std::uint64_t> candidates_;
   std::vector<std::pair<std::uint64_t, std::int32_t>> leaving_;
-  std::vector<std::byte> leaving_rows_;
-  std::vector<std::uint64_t> numbers_;
+  std::vector<std::uint64_t> leaving_numbers_;
   std::vector<std::int32_t> slots_;
 };
 

@@ -86,7 +86,7 @@ Status WholeTables::take_books() {
   }
   auto files = tiers_->files_folder();
   if (!files) return pass(files);
-  auto disk = RocksRows::create(folder_, TieredTables::disk_options(layout_), *files);
+  auto disk = RowLog::create(folder_, TieredTables::disk_options(layout_), *files);
   if (!disk) return pass(disk);
   disk_ = std::move(*disk);
   return {};
@@ -151,7 +151,9 @@ Status WholeTables::put_rows(std::size_t first_slot, std::span<const std::byte> 
     std::memcpy(whole.data() + row * all + at, values.data() + rows[row].second * bytes, bytes);
     written_[numbers[row] / 8] |= static_cast<std::uint8_t>(1U << (numbers[row] % 8));
   }
-  return disk_->write(numbers, whole);
+  return disk_->write(numbers, [&](std::size_t place, std::span<std::byte> row) {
+    std::memcpy(row.data(), whole.data() + place * all, row.size());
+  });
 }
 
 Status WholeTables::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/store/rocks_rows.h"
+#include "core/store/row_log.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/snapshot.h"
@@ -65,7 +65,7 @@ class WholeTables final : public StateSource {
   std::vector<Place> places_;
   std::vector<std::int64_t> keys_;     // by slot
   std::vector<std::uint8_t> written_;  // a bit a row
-  std::unique_ptr<RocksRows> disk_;
+  std::unique_ptr<RowLog> disk_;
   std::shared_future<Status> taken_over_;  // waits for the thread as it goes
 };
 

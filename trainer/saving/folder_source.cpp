@@ -16,19 +16,11 @@ Status compare(const std::string& path, const DurableFile::Written& read,
   return fail(Code::kCorrupt, path + " is damaged: its bytes have changed");
 }
 
-/// A database that is opened where its files are linked adds to some of them, never to these.
-bool never_changes(const fs::path& path) {
-  return path.extension() == ".sst" || path.extension() == ".blob";
-}
-
 Status put(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to.parent_path(), error);
-  if (never_changes(from)) {
-    fs::create_hard_link(from, to, error);
-    if (!error) return {};
-  }
-  fs::copy_file(from, to, error);
+  fs::create_hard_link(from, to, error);
+  if (error) fs::copy_file(from, to, error);
   if (!error) return {};
   return fail(Code::kUnavailable, to.string() + ": cannot be made: " + error.message());
 }
@@ -102,7 +94,10 @@ Status FolderSource::turn_to(std::size_t file) {
 }
 
 Status FolderSource::finish_file(std::size_t file) {
-  if (finished_[file]) return {};
+  if (finished_[file]) {
+    files_[file].rewind();
+    return {};
+  }
   auto read = files_[file].finish();
   if (!read) return pass(read);
   finished_[file] = true;

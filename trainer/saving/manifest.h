@@ -25,7 +25,8 @@ struct Manifest {
     bool operator==(const File&) const = default;
   };
 
-  /// By name, relative to the checkpoint's folder: "loader.json", "tables/000012.sst".
+  /// By name, relative to the checkpoint's folder: "loader.json",
+  /// "tables/00000000000000000012.rows".
   std::map<std::string, File> files;
 
   bool operator==(const Manifest&) const = default;

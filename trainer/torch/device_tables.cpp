@@ -95,6 +95,7 @@ Status DeviceTables::prepare(BatchRows& rows, std::uint64_t turn) {
   // Asked again for a turn that the device had no room for: the host need not be.
   if (host_prepared_ != turn) {
     if (auto prepared = host_->prepare(rows, turn); !prepared) return prepared;
+    if (auto came = host_->await(turn); !came) return came;
     host_prepared_ = turn;
   }
   want(rows);

@@ -1,15 +1,13 @@
 #include "core/store/read_queue.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
+#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
@@ -19,94 +17,70 @@ using namespace forebay;
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kPages = 300;
+constexpr std::size_t kPages = 250;
 
 /// A file whose pages hold their numbers, in each byte.
-class NumberedPages {
- public:
+struct NumberedPages {
   explicit NumberedPages(const test::TempDir& dir) {
     std::string content;
     for (std::size_t page = 0; page < kPages; ++page) {
       content.append(kPage, static_cast<char>(page));
     }
-    dir.write("pages", content);
-    file_ = open(dir.path("pages").c_str(), O_RDONLY | O_CLOEXEC);
-    REQUIRE(file_ >= 0);
+    file = Descriptor(open(dir.write("pages", content).c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE(file);
   }
-  ~NumberedPages() { close(file_); }
-  NumberedPages(const NumberedPages&) = delete;
-  NumberedPages& operator=(const NumberedPages&) = delete;
-  int file() const { return file_; }
+  PagePlace page(std::size_t number) const { return {file.number(), number * kPage}; }
 
- private:
-  int file_;
+  Descriptor file;
 };
 
-/// Pieces of a page each, from `first` on, with the memory they are read to.
-struct Pieces {
-  Pieces(std::size_t first, std::size_t count, std::size_t stride = 1)
-      : memory(static_cast<char*>(std::aligned_alloc(kPage, count * kPage)), &std::free),
-        list(count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      list[i] = {(first + i * stride) * kPage, kPage, memory.get() + i * kPage};
-    }
-  }
-
-  std::unique_ptr<char, void (*)(void*)> memory;
-  std::vector<FilePiece> list;
+/// What came for each place: the bytes, or -errno; and the first and last byte.
+struct Came {
+  int times = 0;
+  std::int64_t read = 0;
+  int first = 0, last = 0;
 };
 
-bool came(const Pieces& pieces) {
-  for (const FilePiece& piece : pieces.list) {
-    const char want = static_cast<char>(piece.offset / kPage);
-    if (piece.read != kPage || piece.to[0] != want || piece.to[kPage - 1] != want) return false;
-  }
-  return true;
+std::vector<Came> read_all(ReadQueue::Way way, const std::vector<PagePlace>& places) {
+  ReadQueue queue(kPage, way);
+  std::vector<Came> all(places.size());
+  std::mutex mutex;
+  queue.read(places, [&](std::size_t index, std::int64_t read, const char* page) {
+    const std::lock_guard lock(mutex);
+    all[index] = {all[index].times + 1, read, static_cast<unsigned char>(page[0]),
+                  static_cast<unsigned char>(page[kPage - 1])};
+  });
+  return all;
 }
 
 }  // namespace
 
-TEST_CASE("pieces of a file are read together, more than fit into a queue", "[store]") {
+TEST_CASE("pages are read from all over a file, each once, more than are under way at a time",
+          "[store]") {
   const test::TempDir dir;
   const NumberedPages pages(dir);
-  Pieces pieces(0, 3 * ReadQueue::kMost / 2, 2);
-  ReadQueues queues;
-  queues.read(pages.file(), pieces.list);
-  CHECK(came(pieces));
-}
-
-TEST_CASE("a piece across the end of a file is as long as what is there", "[store]") {
-  const test::TempDir dir;
-  const NumberedPages pages(dir);
-  Pieces pieces(kPages - 1, 3);
-  ReadQueues queues;
-  queues.read(pages.file(), pieces.list);
-  CHECK(pieces.list[0].read == kPage);
-  CHECK(pieces.list[1].read == 0);
-  CHECK(pieces.list[2].read == 0);
-}
-
-TEST_CASE("what cannot be read says why, each piece for itself", "[store]") {
-  const test::TempDir dir;
-  Pieces pieces(0, 3);
-  ReadQueues queues;
-  queues.read(-1, pieces.list);
-  for (const FilePiece& piece : pieces.list) CHECK(piece.read == -EBADF);
-}
-
-TEST_CASE("threads read at once, each with a queue of its own", "[store]") {
-  const test::TempDir dir;
-  const NumberedPages pages(dir);
-  ReadQueues queues;
-  std::vector<Pieces> all;
-  for (std::size_t i = 0; i < 6; ++i) all.emplace_back(i, 40, 7);
-  {
-    std::vector<std::jthread> threads;
-    for (Pieces& pieces : all) {
-      threads.emplace_back([&] {
-        for (int round = 0; round < 20; ++round) queues.read(pages.file(), pieces.list);
-      });
-    }
+  const auto way = GENERATE(ReadQueue::Way::kBest, ReadQueue::Way::kThreads);
+  std::vector<PagePlace> places;
+  for (std::size_t i = 0; i < 5 * ReadQueue::kDepth + 3; ++i) {
+    places.push_back(pages.page(i * 97 % kPages));
   }
-  for (const Pieces& pieces : all) CHECK(came(pieces));
+  const auto came = read_all(way, places);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    CHECK(came[i].times == 1);
+    CHECK(came[i].read == kPage);
+    CHECK(came[i].first == static_cast<int>(i * 97 % kPages));
+    CHECK(came[i].last == came[i].first);
+  }
+  CHECK(read_all(way, {}).empty());
+}
+
+TEST_CASE("what cannot be read says why, each page for itself", "[store]") {
+  const test::TempDir dir;
+  const NumberedPages pages(dir);
+  const auto way = GENERATE(ReadQueue::Way::kBest, ReadQueue::Way::kThreads);
+  const auto came = read_all(way, {pages.page(3), {-1, 0}, pages.page(kPages), pages.page(4)});
+  CHECK(came[0].first == 3);
+  CHECK(came[1].read == -EBADF);
+  CHECK(came[2].read == 0);  // Behind the end.
+  CHECK(came[3].first == 4);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/store/rocks_rows.h"
+#include "core/store/row_log.h"
 #include "tests/support/temp_dir.h"
 #include "trainer/embedding/row_values.h"
 
@@ -89,10 +89,12 @@ struct TieredState {
   explicit TieredState(const std::vector<std::int64_t>& in_memory = {-1, 2, 1},
                        const std::vector<std::uint8_t>& on_disk = {0b10010}) {
     {
-      auto disk = RocksRows::create(dir.path("live"), {.row_bytes = 8, .most_rows = 5}).value();
+      auto disk = RowLog::create(dir.path("live"), {.row_bytes = 8, .most_rows = 5}).value();
       const std::vector<std::uint64_t> numbers = {1, 4};
       const std::vector<float> rows = {10, 11, 40, 41};
-      REQUIRE(disk->write(numbers, std::as_bytes(std::span(rows))));
+      REQUIRE(disk->write(numbers, [&](std::size_t place, std::span<std::byte> row) {
+        std::memcpy(row.data(), rows.data() + place * kWidth, row.size());
+      }));
       REQUIRE(disk->link(dir.path("files")));
     }
     state.folder = dir.path("files");

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+#include "core/base/check.h"
+
+namespace forebay {
+
+/// What direct reads and writes start and end at, in memory and in files.
+constexpr std::size_t kDirectPage = 4096;
+
+constexpr std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + kDirectPage - 1) / kDirectPage * kDirectPage;
+}
+
+/// Memory that direct reads and writes take.
+class DirectMemory {
+ public:
+  explicit DirectMemory(std::size_t bytes)
+      : size_(whole_pages(bytes)),
+        memory_(static_cast<char*>(std::aligned_alloc(kDirectPage, size_)), &std::free) {
+    FOREBAY_CHECK(memory_ != nullptr);
+  }
+
+  char* data() const { return memory_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<char, void (*)(void*)> memory_;
+};
+
+}  // namespace forebay

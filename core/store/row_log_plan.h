@@ -1,0 +1,42 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/store/read_queue.h"
+#include "core/store/row_page.h"
+#include "core/store/row_places.h"
+
+namespace forebay {
+
+/// The sizes of a RowLog's parts: functions of its rows alone.
+struct RowLogPlan {
+  static constexpr std::uint64_t kMostSegments = 256;  ///< Each is an open file.
+  static constexpr std::size_t kChunks = 8;            ///< Being filled, or waiting to be written.
+
+  RowLogPlan(std::size_t row_bytes, std::uint64_t rows)
+      : shape(row_bytes),
+        most_rows(rows),
+        segment_pages(std::max<std::uint64_t>(all_pages() / 96, 16)),
+        chunk_pages(std::clamp<std::uint64_t>(all_pages() / 512, 4, 64)) {}
+
+  std::uint64_t all_pages() const { return most_rows / shape.rows + 1; }
+  std::size_t chunk_bytes() const { return chunk_pages * shape.page_bytes; }
+  std::uint64_t most_place() const { return kMostSegments * segment_pages; }
+
+  /// Everything that the log holds in memory.
+  std::uint64_t memory_bytes() const {
+    constexpr std::uint64_t kBooks = 3;  // Those being filled; those being written, twice.
+    const std::uint64_t books = segment_pages * shape.rows * sizeof(std::uint64_t);
+    return RowPlaces::bytes(most_rows, most_place()) + (kChunks + 1) * chunk_bytes() +
+           kBooks * books + ReadQueue::memory_bytes(shape.page_bytes);
+  }
+
+  RowPageShape shape;
+  std::uint64_t most_rows;
+  std::uint64_t segment_pages;
+  std::uint64_t chunk_pages;  ///< What is written at once.
+};
+
+}  // namespace forebay

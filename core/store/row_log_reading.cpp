@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/store/row_log.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kPrefetch = 16;
+
+}  // namespace
+
+Status RowLog::lost(std::uint64_t number) const {
+  return fail(Code::kCorrupt,
+              "the tables' folder " + folder_ + " has lost row " + std::to_string(number));
+}
+
+/// With the mutex. A page that is not on the disk yet; false: it is.
+template <class Seen>
+bool RowLog::see_in_memory(const RowBooks::Segment& segment, std::uint64_t page,
+                           const Seen& seen) const {
+  if (chunk_ != nullptr && chunk_->segment == segment && page >= chunk_->first_page) {
+    seen(chunk_->memory.data() + (page - chunk_->first_page) * plan_.shape.page_bytes);
+    return true;
+  }
+  return page >= segment->written && writer_.visit(*segment, page, seen);
+}
+
+/// Takes what is still in memory and lists the rest.
+Status RowLog::look_up(std::span<const std::uint64_t> numbers, const Take& take,
+                       std::vector<Wanted>& wanted) {
+  wanted.reserve(numbers.size());
+  for (std::size_t index = 0; index < numbers.size(); ++index) {
+    if (index + kPrefetch < numbers.size()) books_.prefetch(numbers[index + kPrefetch]);
+    const std::uint64_t place = books_.place_of(numbers[index]);
+    if (place == 0) return lost(numbers[index]);
+    const auto [slot, page] = books_.page_at(place);
+    const bool seen = see_in_memory(books_.segment(slot), page, [&](char* memory) {
+      const RowPage rows(plan_.shape, memory);
+      take(index, rows.row(rows.find(numbers[index]).value()));
+    });
+    if (!seen) wanted.push_back({place, index});
+  }
+  return {};
+}
+
+/// Pages that were asked for, and which rows of them.
+struct RowLog::PageReads {
+  std::vector<Wanted> wanted;            // By place.
+  std::vector<RowBooks::Segment> slots;  // Their files stay open, whatever is dropped.
+  std::vector<PagePlace> places;
+  std::vector<std::size_t> first;  // Of a page's rows, in `wanted`.
+
+  void group(const RowBooks& books) {
+    std::ranges::sort(wanted, {}, &Wanted::place);
+    places.reserve(wanted.size());
+    first.reserve(wanted.size() + 1);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (i > 0 && wanted[i].place == wanted[i - 1].place) continue;
+      const auto [slot, page] = books.page_at(wanted[i].place);
+      places.push_back({slots[slot]->file.number(), page * books.plan().shape.page_bytes});
+      first.push_back(i);
+    }
+    first.push_back(wanted.size());
+  }
+};
+
+Status RowLog::read(std::span<const std::uint64_t> numbers, const Take& take) {
+  const std::lock_guard turn(reading_);
+  PageReads reads;
+  {
+    const Lock lock(mutex_);
+    if (auto looked = look_up(numbers, take, reads.wanted); !looked) return looked;
+    reads.slots.assign(books_.segments().begin(), books_.segments().end());
+  }
+  reads.group(books_);
+  Status status;
+  std::mutex failing;
+  queue_.read(reads.places, [&](std::size_t at, std::int64_t read, char* memory) {
+    Status taken = take_page(reads, at, {memory, read}, numbers, take);
+    if (taken) return;
+    const std::lock_guard lock(failing);
+    status = std::move(taken);
+  });
+  return status;
+}
+
+Status RowLog::take_page(const PageReads& reads, std::size_t at, ReadPage page,
+                         std::span<const std::uint64_t> numbers, const Take& take) const {
+  const auto [slot, place] = books_.page_at(reads.wanted[reads.first[at]].place);
+  if (auto good = check_page(plan_, *reads.slots[slot], place, page); !good) return good;
+  const RowPage rows(plan_.shape, page.memory);
+  for (std::size_t i = reads.first[at]; i < reads.first[at + 1]; ++i) {
+    const std::size_t index = reads.wanted[i].index;
+    const auto row = rows.find(numbers[index]);
+    if (!row) return lost(numbers[index]);
+    take(index, rows.row(*row));
+  }
+  return {};
+}
+
+Status RowLog::scan(const std::string& folder, const Options& options, const Visit& visit) {
+  const RowLogPlan plan(options.row_bytes, options.most_rows);
+  RowBooks books(plan);
+  if (auto opened = books.open(folder); !opened) return opened;
+  for (std::uint64_t slot = 0; slot < books.segments().size(); ++slot) {
+    if (books.segments()[slot] == nullptr) continue;
+    auto scanned =
+        for_each_page(plan, *books.segments()[slot], DirectMemory(plan.chunk_bytes()),
+                      [&](std::uint64_t page, const RowPage& rows) -> Status {
+                        const std::uint64_t here = books.place_of(RowBooks::Page{slot, page});
+                        for (std::size_t row = 0; row < rows.rows(); ++row) {
+                          const std::uint64_t number = rows.number(row);
+                          if (number >= plan.most_rows || books.place_of(number) != here) continue;
+                          if (auto visited = visit(number, rows.row(row)); !visited) return visited;
+                        }
+                        return {};
+                      });
+    if (!scanned) return scanned;
+  }
+  return {};
+}
+
+}  // namespace forebay

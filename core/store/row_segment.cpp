@@ -1,0 +1,107 @@
+#include "core/store/row_segment.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "core/base/crc32c.h"
+#include "core/base/descriptor.h"
+#include "core/store/read_queue.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'f', 'b', 'r', 'o', 'w', 's', '0', '1'};
+
+/// At the beginning of the last page; nothing but zeros behind it.
+struct LastPage {
+  std::array<char, 8> magic = kMagic;
+  std::uint64_t sequence = 0;
+  std::uint64_t row_bytes = 0;
+  std::uint64_t page_bytes = 0;
+  std::uint64_t rows = 0;
+  std::uint32_t numbers_sum = 0;
+  std::uint32_t own_sum = 0;  // Of all before it.
+
+  std::uint32_t sum() const {
+    return crc32c({reinterpret_cast<const char*>(this), sizeof *this - sizeof own_sum});
+  }
+};
+static_assert(sizeof(LastPage) == 48, "no gaps: it is written as it stands");
+
+std::uint32_t sum_of(const std::vector<std::uint64_t>& numbers) {
+  return crc32c({reinterpret_cast<const char*>(numbers.data()), numbers.size() * 8});
+}
+
+tl::unexpected<Error> damaged(const std::string& path, const std::string& why) {
+  return fail(Code::kCorrupt, path + " " + why);
+}
+
+Result<LastPage> read_last_page(const std::string& path, int file, std::uint64_t size,
+                                const RowPageShape& shape) {
+  LastPage last;
+  if (size < kDirectPage || size % kDirectPage != 0) return damaged(path, "is cut off");
+  const std::int64_t read =
+      read_piece({file, size - kDirectPage}, reinterpret_cast<char*>(&last), sizeof last);
+  if (read != sizeof last) return damaged(path, "cannot be read to its end");
+  if (last.magic != kMagic || last.own_sum != last.sum()) {
+    return damaged(path, "is damaged or cut off: it does not end as a file of rows");
+  }
+  if (last.row_bytes != shape.row_bytes || last.page_bytes != shape.page_bytes) {
+    return damaged(path, "has rows of another size: " + std::to_string(last.row_bytes) +
+                             " bytes, not " + std::to_string(shape.row_bytes));
+  }
+  // Before it is multiplied.
+  if (last.rows > size || RowSegment::bytes(shape, last.rows) != size) {
+    return damaged(path, "is damaged: it has " + std::to_string(size) + " bytes for " +
+                             std::to_string(last.rows) + " rows");
+  }
+  return last;
+}
+
+}  // namespace
+
+std::uint64_t RowSegment::bytes(const RowPageShape& shape, std::uint64_t rows) {
+  return pages(shape, rows) * shape.page_bytes + whole_pages(rows * sizeof(std::uint64_t)) +
+         kDirectPage;
+}
+
+DirectMemory RowSegment::books(const RowPageShape& shape) const {
+  const std::size_t size = numbers.size() * sizeof(std::uint64_t);
+  DirectMemory books(whole_pages(size) + kDirectPage);
+  std::memset(books.data(), 0, books.size());
+  if (size > 0) std::memcpy(books.data(), numbers.data(), size);
+  LastPage last{.sequence = sequence,
+                .row_bytes = shape.row_bytes,
+                .page_bytes = shape.page_bytes,
+                .rows = numbers.size(),
+                .numbers_sum = sum_of(numbers)};
+  last.own_sum = last.sum();
+  std::memcpy(books.data() + whole_pages(size), &last, sizeof last);
+  return books;
+}
+
+Result<RowSegment> RowSegment::open(const std::string& path, const RowPageShape& shape) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about = {};
+  if (!file || ::fstat(file.number(), &about) != 0) {
+    return fail(Code::kUnavailable, path + " cannot be opened (" + std::strerror(errno) + ")");
+  }
+  const auto size = static_cast<std::uint64_t>(about.st_size);
+  auto last = read_last_page(path, file.number(), size, shape);
+  if (!last) return pass(last);
+  RowSegment segment{last->sequence, std::vector<std::uint64_t>(last->rows)};
+  const std::size_t bytes = segment.numbers.size() * sizeof(std::uint64_t);
+  const std::int64_t read = read_piece({file.number(), pages(shape, last->rows) * shape.page_bytes},
+                                       reinterpret_cast<char*>(segment.numbers.data()), bytes);
+  if (read != static_cast<std::int64_t>(bytes) || sum_of(segment.numbers) != last->numbers_sum) {
+    return damaged(path, "is damaged: its rows' numbers have changed");
+  }
+  return segment;
+}
+
+}  // namespace forebay
