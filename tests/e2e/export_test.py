@@ -88,7 +88,7 @@ class Export(Scenario):
             job = self.trained(transform=[LOG] if hashed else [LOG, HASH])
             job.change(trainer={"model": model, "pooling": pooling, "tables.storage": storage,
                                 "checkpoint": f"{storage}-{model}",
-                                **({"tables.memory": "14MiB"} if storage == "tiered" else {}),
+                                **({"tables.memory": "4MiB"} if storage == "tiered" else {}),
                                 **({"max_table_rows": 3000} if hashed else {})})
             wanted.append(self.assert_done(job.run("train", "--json")))
             told = self.assert_done(self.export(f"{storage}-{model}", "--json", out=f"{storage}-{model}.pt"))
@@ -112,7 +112,7 @@ class Export(Scenario):
     def test_a_damaged_checkpoint_is_named_and_the_one_before_is_exported(self):
         for storage, name in (("memory", "model.safetensors"), ("memory", "model.json"),
                               ("hashed", "tables.safetensors"), ("tiered", "*.rows")):
-            job = self.trained(rows=6000, **{"tables.storage": storage, "tables.memory": "14MiB",
+            job = self.trained(rows=6000, **{"tables.storage": storage, "tables.memory": "4MiB",
                                              "checkpoint": f"{storage}-{name[-5:]}"})
             self.assert_done(job.run("train", "--json", "--set", "order.epochs=1"))
             self.assert_done(job.run("train", "--json", "--resume", "--set", "order.epochs=2"))

@@ -178,18 +178,24 @@ Status TieredTables::restore_rows(StateSource& from, std::span<const std::int64_
   }
   for (std::size_t first = 0; first < keys.size(); first += arena_.slots()) {
     const std::size_t count = std::min(arena_.slots(), keys.size() - first);
-    for (std::size_t i = 0; i < from.tensors().size(); ++i) {
-      const StateTensor& tensor = from.tensors()[i];
-      if (tensor.name != kRowsTensor) continue;
-      const bool weights = tensor.part == StateTensor::Part::kWeights;
-      const std::size_t width = weights ? layout_.width : layout_.state_width;
-      const std::span rows(weights ? arena_.weights() : arena_.state(), count * width);
-      const auto offset = static_cast<std::uint64_t>(first * width * sizeof(float));
-      if (auto read = from.read(i, offset, std::as_writable_bytes(rows)); !read) return read;
-    }
+    if (auto read = read_into_arena(from, first, count); !read) return read;
     const bool last = first + count == keys.size();
     const auto here = keys.subspan(first, count);
     if (auto put = last ? keep_restored(here) : write_restored(here); !put) return put;
+  }
+  return {};
+}
+
+/// The rows of so many slots of the snapshot, from `first` on, to the first ones here.
+Status TieredTables::read_into_arena(StateSource& from, std::size_t first, std::size_t count) {
+  for (std::size_t i = 0; i < from.tensors().size(); ++i) {
+    const StateTensor& tensor = from.tensors()[i];
+    if (tensor.name != kRowsTensor) continue;
+    const bool weights = tensor.part == StateTensor::Part::kWeights;
+    const std::size_t width = weights ? layout_.width : layout_.state_width;
+    const std::span rows(weights ? arena_.weights() : arena_.state(), count * width);
+    const auto offset = static_cast<std::uint64_t>(first * width * sizeof(float));
+    if (auto read = from.read(i, offset, std::as_writable_bytes(rows)); !read) return read;
   }
   return {};
 }

@@ -106,6 +106,7 @@ class TieredTables final : public TableStorage {
                           std::size_t slots) const;
   Status restore_disk(StateSource& from);
   Status restore_rows(StateSource& from, std::span<const std::int64_t> keys);
+  Status read_into_arena(StateSource& from, std::size_t first, std::size_t count);
   Status write_restored(std::span<const std::int64_t> keys);
   Status keep_restored(std::span<const std::int64_t> keys);
 
