@@ -29,21 +29,32 @@ struct OwnedBatch {
 
 using Batches = std::vector<std::shared_ptr<const Batch>>;
 
-/// Steps through batches, telling of them ahead; the rows a second of those behind the first
-/// `uncounted`.
-Result<double> take_turn(Model& model, const Clock& clock, const Batches& batches,
-                         std::size_t uncounted, std::size_t ahead) {
+struct Turn {
+  double rate = 0;  ///< Rows a second.
+  LookupCounts lookups;
+};
+
+/// Steps through batches, telling of them ahead; what is counted is of those behind the first
+/// `uncounted`: no batch was told of before the first of a turn, as no run begins.
+Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
+                       std::size_t uncounted, std::size_t ahead) {
   std::size_t told = 0;
   std::uint64_t rows = 0;
   std::chrono::nanoseconds began = clock.now();
+  LookupCounts before = model.lookups();
   for (std::size_t step = 0; step < batches.size(); ++step) {
-    if (step == uncounted) began = clock.now();
+    if (step == uncounted) {
+      began = clock.now();
+      before = model.lookups();
+    }
     for (; told < std::min(batches.size(), step + ahead); ++told) model.expect(batches[told]);
     if (auto trained = model.step(*batches[step]); !trained) return pass(trained);
     if (step >= uncounted) rows += batches[step]->rows;
   }
   const double seconds = std::chrono::duration<double>(clock.now() - began).count();
-  return static_cast<double>(rows) / seconds;
+  const LookupCounts after = model.lookups();
+  return Turn{static_cast<double>(rows) / seconds,
+              {.all = after.all - before.all, .ready = after.ready - before.ready}};
 }
 
 double middle(std::vector<double> values) {
@@ -102,26 +113,24 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
   constexpr std::uint64_t kAtOnce = 10;
   for (std::uint64_t settled = 0; settled < plan.settle; settled += kAtOnce) {
     const Batches batches = next(std::min(kAtOnce, plan.settle - settled));
-    auto rate = take_turn(tiers, clock, batches, 0, plan.ahead);
-    if (!rate) return pass(rate);
-    told("settling, " + std::to_string(settled + batches.size()) + " steps", *rate, 0);
+    auto turn = take_turn(tiers, clock, batches, 0, plan.ahead);
+    if (!turn) return pass(turn);
+    told("settling, " + std::to_string(settled + batches.size()) + " steps", turn->rate, 0);
   }
   std::vector<double> in_memory, in_tiers, ratios;
   LookupCounts lookups;
   for (std::uint64_t turn = 0; turn < plan.turns; ++turn) {
     const Batches batches = next(plan.uncounted + plan.steps);
-    const LookupCounts before = tiers.lookups();
     auto slow = take_turn(tiers, clock, batches, plan.uncounted, plan.ahead);
     if (!slow) return pass(slow);
-    const LookupCounts after = tiers.lookups();
-    lookups.all += after.all - before.all;
-    lookups.ready += after.ready - before.ready;
+    lookups.all += slow->lookups.all;
+    lookups.ready += slow->lookups.ready;
     auto fast = take_turn(memory, clock, batches, plan.uncounted, plan.ahead);
     if (!fast) return pass(fast);
-    in_tiers.push_back(*slow);
-    in_memory.push_back(*fast);
-    ratios.push_back(*slow / *fast);
-    told("turn " + std::to_string(turn + 1), *slow, *fast);
+    in_tiers.push_back(slow->rate);
+    in_memory.push_back(fast->rate);
+    ratios.push_back(slow->rate / fast->rate);
+    told("turn " + std::to_string(turn + 1), slow->rate, fast->rate);
   }
   return TableBench{.memory = middle(in_memory),
                     .tiers = middle(in_tiers),
