@@ -169,10 +169,10 @@ class Ranks(Scenario):
         self.assertFalse((job.folder / ".forebay" / "tables" / "rank-3").exists())
 
     def test_tables_in_tiers_that_do_not_fit_are_refused_with_the_sizes(self):
-        job = self.tiered(memory="9MiB")
+        job = self.tiered(memory="4MiB")
         for placement, said in (("row", "rows, and two batches may name"), ("replicated", "that every rank has take")):
             refused = self.finish(self.start(job, 2, "--set", f"trainer.tables.placement={placement}"), 2)
-            self.assertIn("trainer.tables.memory = 9 MiB", refused[0].err)
+            self.assertIn("trainer.tables.memory = 4 MiB", refused[0].err)
             self.assertIn(said, refused[0].err)
 
     def test_each_rank_with_tables_in_tiers_stays_below_its_limit(self):
