@@ -32,8 +32,7 @@ std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots,
   const std::uint64_t rows = all_rows(layout);
   const std::uint64_t row = layout.row_bytes();
   const bool whole = snapshot == TieredTables::Snapshot::kWhole;
-  const std::uint64_t on_disk =
-      RowLog::memory_bytes(TieredTables::disk_options(layout)) + rows / 8;
+  const std::uint64_t on_disk = RowLog::memory_bytes(TieredTables::disk_options(layout)) + rows / 8;
   return (whole ? 2 * on_disk + 2 * slots * sizeof(std::int64_t) : on_disk) +
          FrequencySketch::bytes(2 * slots) + RowIndex::bytes(slots) +
          slots * (row + sizeof(std::uint32_t) + 1) + slots * row / kScratchShare;
