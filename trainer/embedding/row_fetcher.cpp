@@ -27,11 +27,15 @@ void RowFetcher::read_from(RowLog& disk) {
   status_ = {};
 }
 
+void RowFetcher::wait_for_turn() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return batches_.size() < kMostUnderWay; });
+}
+
 void RowFetcher::fetch(Rows rows) {
   const auto lookups = std::accumulate(rows.times.begin(), rows.times.end(), std::uint64_t{0});
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return batches_.size() < kMostUnderWay; });
+    const std::lock_guard lock(mutex_);
     batches_.push_back({std::move(rows), lookups});
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   }

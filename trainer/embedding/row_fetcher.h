@@ -17,8 +17,8 @@ namespace forebay {
 /// Reads rows from the disk into their slots on a thread of its own, batch after batch in the order
 /// in which they were asked for, so that the disk has work while the next batch's rows are sought.
 ///
-/// fetch() and drain() are called by one thread at a time, the rest by any at any time. Slots that
-/// are fetched belong to it until their turn was awaited.
+/// wait_for_turn() and fetch() are called by one thread at a time, the rest by any at any time.
+/// Slots that are fetched belong to it until their turn was awaited.
 class RowFetcher {
  public:
   struct Rows {
@@ -37,7 +37,10 @@ class RowFetcher {
   /// Where rows lie from now on; nothing is being fetched, what failed before is forgotten.
   void read_from(RowLog& disk);
 
-  /// Begins to read; waits while two batches are under way.
+  /// Returns when fewer than two batches are under way: slots for more of them would be held in
+  /// vain, and rows that come again leave for them.
+  void wait_for_turn();
+  /// Begins to read, behind what is under way.
   void fetch(Rows rows);
 
   /// Returns when the rows of turns up to this one have come. A failure stands.

@@ -155,6 +155,7 @@ void TieredTables::find(BatchRows& rows, const Hold& hold) {
 
 Status TieredTables::prepare(BatchRows& rows, std::uint64_t turn) {
   if (!broken_) return broken_;
+  fetcher_.wait_for_turn();
   most_rows_ = std::max(most_rows_, rows.num_rows());
   find(rows, [&](std::int32_t slot) { pin(slot, turn); });
   // Looking ahead leaves room for a batch out of turn; but the next batch itself always may.

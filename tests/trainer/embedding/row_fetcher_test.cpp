@@ -49,6 +49,7 @@ TEST_CASE("rows are in their slots once their turn was awaited, more turns than 
   RowFetcher fetcher(arena);
   fetcher.read_from(*disk.log);
   for (std::uint64_t turn = 1; turn <= 5; ++turn) {
+    fetcher.wait_for_turn();
     fetcher.fetch({.turn = turn, .numbers = {turn, 10 * turn}, .slots = {0, 7}, .times = {2, 1}});
     CHECK(fetcher.awaited(turn) <= 3);
   }
