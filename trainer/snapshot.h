@@ -53,6 +53,10 @@ class StateSource {
   /// byte at most once; what is left out is let go.
   virtual Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) = 0;
 
+  /// What is being read, and whatever is read from now on, fails soon with kTimeout where it would
+  /// have to be waited for. Any thread.
+  virtual void give_up() {}
+
   /// Puts the files of the state that lie on the disk already into `folder`, as hard links where it
   /// is of the same file system; makes the folder when there are any. They are never changed after.
   virtual Status link_files(const std::string& folder);

@@ -30,6 +30,8 @@ class HeldSource final : public StateSource {
     std::atomic<bool> open{true};
     std::atomic<bool> fails{false};
     std::atomic<int> readers{0};
+    std::atomic<bool> given_up{false};
+    bool heeds = false;  // ends what waits when it is given up
   };
 
   HeldSource(Gate& gate, fs::path links) : gate_(gate), links_(std::move(links)) {}
@@ -37,11 +39,13 @@ class HeldSource final : public StateSource {
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t, std::uint64_t, std::span<std::byte> to) override {
     ++gate_.readers;
-    test::wait_until([this] { return gate_.open.load(); });
+    test::wait_until([this] { return gate_.open || (gate_.heeds && gate_.given_up); });
+    if (!gate_.open) return fail(Code::kTimeout, "given up");
     if (gate_.fails) return fail(Code::kUnavailable, "no such state");
     std::ranges::fill(to, std::byte{1});
     return {};
   }
+  void give_up() override { gate_.given_up = true; }
   Status link_files(const std::string& folder) override {
     if (links_.empty()) return {};
     fs::create_directory(folder);
@@ -215,6 +219,25 @@ TEST_CASE_METHOD(SaverFixture, "a last checkpoint that takes too long is given u
   opener.join();
   CHECK(ended.batches_lost == 4);
   CHECK(ended.written);
+  CHECK(names().empty());
+}
+
+TEST_CASE_METHOD(SaverFixture, "who waits for a state is told that it is given up",
+                 "[trainer][saving]") {
+  model.gate.open = false;
+  model.gate.heeds = true;
+  SECTION("as the time is up") {
+    saver({.time_left = [&] { return std::optional(model.gate.readers > 0 ? 0ns : 1ns); }});
+    const auto ended = made->finish(model, after(9));
+    CHECK(ended.batches_lost == 9);
+    CHECK(ended.written);
+  }
+  SECTION("as the run ends") {
+    saver();
+    REQUIRE(made->save(model, after(9)).value());
+    test::wait_until([&] { return model.gate.readers > 0; });
+    made.reset();
+  }
   CHECK(names().empty());
 }
 

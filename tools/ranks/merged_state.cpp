@@ -93,6 +93,10 @@ Status MergedState::read(std::size_t index, std::uint64_t offset, std::span<std:
   return {};
 }
 
+void MergedState::give_up() {
+  for (const auto& rank : ranks_) rank->give_up();
+}
+
 PartOfState::PartOfState(StateSource& whole, const std::vector<StateTensor>& wanted)
     : whole_(whole) {
   const auto& tensors = whole.tensors();

@@ -19,6 +19,7 @@ class MergedState final : public StateSource {
 
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
+  void give_up() override;
 
  private:
   /// Rows of a tensor, from `first` on, as a rank has them.

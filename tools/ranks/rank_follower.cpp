@@ -19,9 +19,7 @@ RankFollower::RankFollower(Options options)
       budget_(~std::size_t{0}),
       received_(~std::size_t{0}),
       buffers_(budget_),
-      state_(
-          "rank 0", [this](const RankMessage& message) { return link_->send(0, message); },
-          options_.timeout) {}
+      state_("rank 0", [this](const RankMessage& message) { return link_->send(0, message); }) {}
 
 Result<std::unique_ptr<RankFollower>> RankFollower::open(const Options& options,
                                                          const Clock& clock) {

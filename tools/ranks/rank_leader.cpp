@@ -48,8 +48,7 @@ RankLeader::RankLeader(Options options)
   for (int rank = 1; rank < options_.size; ++rank) {
     states_[static_cast<std::size_t>(rank)] = std::make_unique<StatePeer>(
         name_of(rank),
-        [this, rank](const RankMessage& message) { return link_->send(rank, message); },
-        options_.timeout);
+        [this, rank](const RankMessage& message) { return link_->send(rank, message); });
   }
 }
 

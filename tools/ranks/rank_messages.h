@@ -85,14 +85,18 @@ struct ReadState {
   std::uint64_t index = 0;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  static auto fields(auto& self) { return std::tie(self.index, self.offset, self.bytes); }
+  std::uint64_t number = 0;  ///< Of the question.
+  static auto fields(auto& self) {
+    return std::tie(self.index, self.offset, self.bytes, self.number);
+  }
 };
 
 /// Owner → reader: here they are, in one frame.
 struct StateBytes {
   Result<void> read;
   Frames frames;
-  static auto fields(auto& self) { return std::tie(self.read, self.frames); }
+  std::uint64_t number = 0;  ///< Of the question: who gave up waiting takes no late answer.
+  static auto fields(auto& self) { return std::tie(self.read, self.frames, self.number); }
 };
 
 /// Reader → owner: I have what I wanted.

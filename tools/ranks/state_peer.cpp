@@ -8,25 +8,26 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{4} << 20;
+constexpr std::chrono::hours kAnyTime(24);
 
 StateBytes bytes_of(StateSource& source, const ReadState& read) {
   const auto& tensors = source.tensors();
   if (read.index >= tensors.size() || read.bytes > kPiece ||
       read.offset > tensors[read.index].bytes() ||
       read.bytes > tensors[read.index].bytes() - read.offset) {
-    return {.read = fail(Code::kInvalid, "bytes that no tensor has"), .frames = {}};
+    return {.read = fail(Code::kInvalid, "bytes that no tensor has"),
+            .frames = {},
+            .number = read.number};
   }
   auto bytes = std::make_shared<std::vector<std::byte>>(read.bytes);
   StateBytes answer;
+  answer.number = read.number;
   answer.read = source.read(read.index, read.offset, *bytes);
   answer.frames = {Frame(bytes, bytes->data(), bytes->size())};
   return answer;
 }
 
 }  // namespace
-
-StatePeer::StatePeer(std::string what, Send send, std::chrono::nanoseconds timeout)
-    : what_(std::move(what)), send_(std::move(send)), timeout_(timeout) {}
 
 void StatePeer::serve(std::unique_ptr<StateSource> source) {
   asked_.change([](Asked& asked) { asked.over = true; });
@@ -47,13 +48,21 @@ Status StatePeer::read(std::size_t index, std::uint64_t offset, std::span<std::b
 }
 
 Status StatePeer::read_piece(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
-  mail_.change([](Mail& mail) { mail.answer.reset(); });
-  if (auto status = send_(ReadState{index, offset, to.size()}); !status) return status;
+  const std::uint64_t number = mail_.change([](Mail& mail) {
+    mail.answer.reset();
+    return ++mail.asked;
+  });
+  if (auto status = send_(ReadState{index, offset, to.size(), number}); !status) return status;
   Mail got;
   const bool came = mail_.wait(
-      timeout_, [](const Mail& mail) { return mail.answer || !mail.lost.empty(); },
-      [&](Mail& mail) { got = std::exchange(mail, Mail{.answer = {}, .lost = mail.lost}); });
-  if (!came) return fail(Code::kTimeout, what_ + " does not give its state");
+      kAnyTime, [](const Mail& mail) { return mail.answer || mail.given_up || !mail.lost.empty(); },
+      [&](Mail& mail) {
+        got = mail;
+        mail.answer.reset();
+      });
+  if (!came || (!got.answer && got.given_up)) {
+    return fail(Code::kTimeout, what_ + " does not give its state");
+  }
   if (!got.answer) return fail(Code::kUnavailable, what_ + " was lost: " + got.lost);
   if (!got.answer->read) return std::move(got.answer->read);
   if (got.answer->frames.size() != 1 || got.answer->frames[0].size() != to.size()) {
@@ -61,6 +70,14 @@ Status StatePeer::read_piece(std::size_t index, std::uint64_t offset, std::span<
   }
   std::memcpy(to.data(), got.answer->frames[0].data(), to.size());
   return {};
+}
+
+void StatePeer::begin() {
+  mail_.change([](Mail& mail) { mail.given_up = false; });
+}
+
+void StatePeer::give_up() {
+  mail_.change([](Mail& mail) { mail.given_up = true; });
 }
 
 void StatePeer::drop() { static_cast<void>(send_(DropState{})); }
@@ -89,7 +106,9 @@ void StatePeer::on(const DropState&) {
 }
 
 void StatePeer::on(StateBytes bytes) {
-  mail_.change([&](Mail& mail) { mail.answer = std::move(bytes); });
+  mail_.change([&](Mail& mail) {
+    if (bytes.number == mail.asked) mail.answer = std::move(bytes);
+  });
 }
 
 void StatePeer::lose(const std::string& why) {

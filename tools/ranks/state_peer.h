@@ -29,7 +29,7 @@ class StatePeer {
  public:
   using Send = std::function<Status(const RankMessage&)>;
   /// `what` names the other rank: "rank 2".
-  StatePeer(std::string what, Send send, std::chrono::nanoseconds timeout);
+  StatePeer(std::string what, Send send) : what_(std::move(what)), send_(std::move(send)) {}
   ~StatePeer() { serve(nullptr); }
   StatePeer(const StatePeer&) = delete;
   StatePeer& operator=(const StatePeer&) = delete;
@@ -38,8 +38,12 @@ class StatePeer {
   /// the piece that is being read.
   void serve(std::unique_ptr<StateSource> source);
 
-  /// Reads the other side's state.
+  /// A state of the other side's is to be read.
+  void begin();
+  /// Reads it. However long the other side takes: whether it lives, its heartbeats tell.
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to);
+  /// As StateSource::give_up. Any thread.
+  void give_up();
   /// It is not read any more.
   void drop();
 
@@ -54,7 +58,9 @@ class StatePeer {
   Status read_piece(std::size_t index, std::uint64_t offset, std::span<std::byte> to);
 
   struct Mail {
+    std::uint64_t asked = 0;  // the number of the last question
     std::optional<StateBytes> answer;
+    bool given_up = false;
     std::string lost;  // why; "": it is not
   };
   struct Asked {
@@ -65,7 +71,6 @@ class StatePeer {
 
   const std::string what_;
   const Send send_;
-  const std::chrono::nanoseconds timeout_;
   Watched<Mail> mail_;
   Watched<Asked> asked_;
   std::thread server_;  // owns what is served
@@ -75,7 +80,9 @@ class StatePeer {
 class RemoteState final : public StateSource {
  public:
   RemoteState(std::vector<StateTensor> tensors, StatePeer& peer)
-      : tensors_(std::move(tensors)), peer_(peer) {}
+      : tensors_(std::move(tensors)), peer_(peer) {
+    peer_.begin();
+  }
   ~RemoteState() override { peer_.drop(); }
   RemoteState(const RemoteState&) = delete;
   RemoteState& operator=(const RemoteState&) = delete;
@@ -84,6 +91,7 @@ class RemoteState final : public StateSource {
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
     return peer_.read(index, offset, to);
   }
+  void give_up() override { peer_.give_up(); }
 
  private:
   const std::vector<StateTensor> tensors_;

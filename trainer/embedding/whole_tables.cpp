@@ -58,6 +58,7 @@ WholeTables::WholeTables(TableLayout layout, std::shared_ptr<StateSource> tiers,
 }
 
 WholeTables::~WholeTables() {
+  given_up_ = true;
   taken_over_.wait();
   disk_.reset();
   std::error_code ignored;
@@ -119,6 +120,7 @@ Status WholeTables::take_rows(std::size_t index, Part part) {
   for (std::size_t first = 0; first < keys_.size(); first += kRowsAtOnce) {
     const std::size_t count = std::min(kRowsAtOnce, keys_.size() - first);
     const auto some = std::span(values).first(count * row_bytes);
+    if (given_up_) return fail(Code::kTimeout, "the tables' rows were given up");
     if (auto read = tiers_->read(index, first * row_bytes, some); !read) return read;
     if (auto put = put_rows(first, some, part); !put) return put;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -35,6 +36,7 @@ class WholeTables final : public StateSource {
 
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
+  void give_up() override { given_up_ = true; }
 
  private:
   /// Of a tensor: rows of a table, or values that are kept.
@@ -66,6 +68,7 @@ class WholeTables final : public StateSource {
   std::vector<std::int64_t> keys_;     // by slot
   std::vector<std::uint8_t> written_;  // a bit a row
   std::unique_ptr<RowLog> disk_;
+  std::atomic<bool> given_up_ = false;
   std::shared_future<Status> taken_over_;  // waits for the thread as it goes
 };
 

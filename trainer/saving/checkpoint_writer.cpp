@@ -12,6 +12,7 @@ CheckpointWriter::CheckpointWriter(CheckpointStore& store, const Clock& clock)
 CheckpointWriter::~CheckpointWriter() {
   const std::lock_guard lock(mutex_);
   ends_ = given_up_ = true;
+  if (reading_ != nullptr) reading_->give_up();
   changed_.notify_all();
 }
 
@@ -54,6 +55,7 @@ void CheckpointWriter::wait(std::chrono::nanoseconds at_most) {
 void CheckpointWriter::give_up() {
   const std::lock_guard lock(mutex_);
   given_up_ = true;
+  if (reading_ != nullptr) reading_->give_up();
 }
 
 bool CheckpointWriter::go_on(std::uint64_t written) {
@@ -76,8 +78,12 @@ void CheckpointWriter::run() {
 void CheckpointWriter::write(std::unique_lock<std::mutex>& lock) {
   auto state = std::move(state_);
   const TrainState beside = std::move(beside_);
+  reading_ = state.get();
   lock.unlock();
   auto path = store_.save(*state, beside, [this](std::uint64_t written) { return go_on(written); });
+  lock.lock();
+  reading_ = nullptr;
+  lock.unlock();
   state.reset();
   lock.lock();
   ended_ = Ended{.batches = beside.loader.position.batches,

@@ -63,6 +63,7 @@ class CheckpointWriter {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::unique_ptr<StateSource> state_;  // of the one in flight, until it is taken up
+  StateSource* reading_ = nullptr;      // likewise, from then on
   TrainState beside_;
   bool in_flight_ = false;
   bool given_up_ = false;

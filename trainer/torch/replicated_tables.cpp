@@ -52,7 +52,6 @@ void ReplicatedTables::start_sums(std::span<const float* const> gradients, int t
 void ReplicatedTables::add_up(std::size_t table, const float* gradients) {
   const std::span<float> sums = this->sums(table);
   std::ranges::fill(sums, 0.0f);
-  if (mine_->rows == 0) return;
   tables_->add_up(table, *mine_, *rows_, gradients);
   const std::span<const std::int32_t> slots = rows_->slots_of(table);
   const float* from = tables_->sums(table).data();

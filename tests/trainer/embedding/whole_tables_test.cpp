@@ -1,9 +1,10 @@
 #include "trainer/embedding/whole_tables.h"
 
-#include <cstring>
+#include <atomic>
 #include <map>
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/wait_until.h"
 #include "tests/trainer/embedding/table_run.h"
 #include "trainer/embedding/memory_tables.h"
 #include "trainer/embedding/tiered_tables.h"
@@ -138,6 +139,40 @@ TEST_CASE_METHOD(Fixture, "tables go on from a snapshot wherever they lay and wi
   train(*after, 20, 30);
   CHECK(test::contents(*after, layout().rows, kWidth, 50) ==
         test::contents(*before, layout().rows, kWidth, 50));
+}
+
+TEST_CASE_METHOD(Fixture, "whoever waits for whole tables that are given up waits no longer",
+                 "[trainer][embedding]") {
+  /// Tables in tiers whose rows come once the gate is open.
+  class Held final : public StateSource {
+   public:
+    Held(std::unique_ptr<StateSource> tiers, std::atomic<bool>& open)
+        : tiers_(std::move(tiers)), open_(open) {}
+    const std::vector<StateTensor>& tensors() const override { return tiers_->tensors(); }
+    Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
+      if (tensors()[index].part != StateTensor::Part::kTables) {
+        test::wait_until([this] { return open_.load(); });
+      }
+      return tiers_->read(index, offset, to);
+    }
+    Result<std::string> files_folder() override { return tiers_->files_folder(); }
+
+   private:
+    const std::unique_ptr<StateSource> tiers_;
+    std::atomic<bool>& open_;
+  };
+  snapshot = Snapshot::kLinked;
+  const auto tiers = in_tiers();
+  train(*tiers, 0, 5);
+  std::atomic<bool> open = false;
+  WholeTables whole(layout(), std::make_shared<Held>(tiers->snapshot({}).value(), open),
+                    dir.path("whole"));
+  whole.give_up();
+  open = true;
+  std::vector<std::byte> row(kWidth * sizeof(float));
+  const auto refused = whole.read(0, 0, row);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kTimeout);
 }
 
 TEST_CASE_METHOD(Fixture, "whole tables of another shape are refused before anything is changed",

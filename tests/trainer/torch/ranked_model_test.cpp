@@ -4,6 +4,7 @@
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/thread_collective.h"
+#include "tests/support/wait_until.h"
 #include "tests/trainer/click_batches.h"
 #include "tools/ranks/batch_slice.h"
 #include "trainer/embedding/make_tables.h"
@@ -115,6 +116,8 @@ struct RankedFixture {
       trained.losses.push_back(model->step(*rows_of(number, rank, ranks)).value());
     }
     trained.lookups = model->lookups();
+    // What is told of a batch is not for scoring it.
+    if (ahead > 0) model->expect(ids_of(3, rank, ranks));
     // Rank 0 scores all rows of a batch, the others none.
     Batch nothing;
     nothing.dense_features = data.dense;
@@ -249,7 +252,7 @@ TEST_CASE_METHOD(RankedFixture,
                  "[trainer][ranks]") {
   const int ranks = GENERATE(2, 3);
   using Placement = TrainerSpec::Placement;
-  spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow);
+  spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
   ahead = GENERATE(std::uint64_t{0}, std::uint64_t{3});
   spec.max_table_rows = 3000;
   data.ids = 100000;
@@ -305,6 +308,35 @@ TEST_CASE_METHOD(RankedFixture, "every rank knows the lookups of all, and how ma
   CHECK(tiers[0].lookups.ready < ids);  // Each row was fetched once, and nobody was told before.
   CHECK(tiers[0].lookups.ready > 0);
   CHECK(tiers[1].lookups.ready == tiers[0].lookups.ready);
+}
+
+TEST_CASE_METHOD(RankedFixture, "rows that a rank was told of are there when the step begins",
+                 "[trainer][ranks]") {
+  spec.tables.placement = GENERATE(TrainerSpec::Placement::kTable, TrainerSpec::Placement::kRow);
+  spec.tables.storage = TrainerSpec::Storage::kTiered;
+  spec.tables.folder = dir.path("tables");
+  spec.tables.memory_bytes = std::uint64_t{64} << 20;
+  auto collectives = test::ThreadCollective::make(2);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      auto model =
+          make_cpu_model(spec, shape(), collectives[static_cast<std::size_t>(rank)].get()).value();
+      for (std::uint64_t number = 0; number < 8; number += 2) {
+        // One that is never stepped on; whoever is prepared is held by the tables no longer.
+        const auto skipped = ids_of(number, rank, 2);
+        const auto ids = ids_of(number + 1, rank, 2);
+        model->expect(skipped);
+        model->expect(ids);
+        test::wait_until([&] { return ids.use_count() == 2; });
+        REQUIRE(model->step(*rows_of(number + 1, rank, 2)));
+        CHECK(skipped.use_count() == 1);
+      }
+      CHECK(model->lookups().all > 0);
+      CHECK(model->lookups().ready == model->lookups().all);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_CASE_METHOD(RankedFixture, "a step without another rank ends with its name",
