@@ -47,8 +47,7 @@ MergedState::MergedState(std::vector<std::unique_ptr<StateSource>> ranks)
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     const auto& tensors = ranks_[rank]->tensors();
     for (std::size_t index = 0; index < tensors.size(); ++index) {
-      const std::int64_t table = table_of(tensors[index]);
-      if (table >= 0 || rank == 0) found.emplace_back(tensors[index].part, table, rank, index);
+      found.emplace_back(tensors[index].part, table_of(tensors[index]), rank, index);
     }
   }
   std::ranges::sort(found);
@@ -71,7 +70,7 @@ void MergedState::add(const StateTensor& tensor, const Piece& piece) {
     return;
   }
   auto& pieces = pieces_[static_cast<std::size_t>(known - tensors_.begin())];
-  // Tables that every rank has are the same on all.
+  // What several ranks have is the same on all.
   if (std::ranges::count(pieces, piece.first, &Piece::first) > 0) return;
   known->shape[0] += tensor.shape[0];
   pieces.push_back(piece);

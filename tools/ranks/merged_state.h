@@ -10,9 +10,10 @@ namespace forebay {
 
 /// The states of all ranks as that of one model: the dense part is rank 0's, as all have the same;
 /// each table is its owner's, or those parts of it that ranks have, one after the other. What
-/// tables keep beside without being of one ("tables.steps") is rank 0's, too: all count the same
-/// steps. Files there are none: tables in tiers are told whole (WholeTables). The tensors stand in
-/// one order whatever the number of ranks: by part, the dense ones, then the tables by number.
+/// tables keep beside without being of one ("tables.steps") is the first rank's that has it: all
+/// count the same steps. Files there are none: tables in tiers are told whole (WholeTables). The
+/// tensors stand in one order whatever the number of ranks: by part, the dense ones, then the
+/// tables by number.
 class MergedState final : public StateSource {
  public:
   explicit MergedState(std::vector<std::unique_ptr<StateSource>> ranks);

@@ -431,12 +431,13 @@ double CpuModel::take_sums() {
   return beside[0];
 }
 
-// The network's sums are on their way while the tables are updated.
+// What the tables wait for goes first, while the network's gradients are added up; their sums are
+// on their way while the tables are updated.
 Status CpuModel::update_together(const Batch& batch, double& loss) {
   rate_ = learning_rate_at(spec_, batch.number);
   optimizer_.begin_step(*rate_);
-  const std::vector<Collective::Handle> sums = start_sums(loss);
   together_->start_gradients(pooled_gradients_.as<float>(), threads_);
+  const std::vector<Collective::Handle> sums = start_sums(loss);
   if (auto came = together_->wait_gradients(); !came) return came;
   const bool clips = spec_.clip_norm > 0;
   std::vector<double> squares(parts());

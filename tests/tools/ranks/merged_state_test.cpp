@@ -80,6 +80,9 @@ TEST_CASE("the state of all ranks is that of one model, whoever has which table"
   }
   MergedState merged(std::move(ranks));
   CHECK(text_of(merged) == alone);
+  for (const StateTensor& tensor : merged.tensors()) {
+    CHECK(tensor.shape == std::vector<std::int64_t>{1});
+  }
 }
 
 TEST_CASE("the rows of a table that was cut are one table again, and each rank's part of it",
@@ -104,6 +107,14 @@ TEST_CASE("the rows of a table that was cut are one table again, and each rank's
   CHECK(text_of(part) == "table.1.from.2=12 table.1.from.2!=22 ");
   const auto larger = named({{"table.1.from.3", 0}});
   CHECK(PartOfState(merged, larger->tensors()).tensors().empty());
+}
+
+TEST_CASE("what another rank alone keeps beside its tables is not lost", "[tools][ranks]") {
+  std::vector<std::unique_ptr<StateSource>> ranks;
+  ranks.push_back(named({{"top", 1}}));
+  ranks.push_back(named({{"top", 7}, {"tables.steps", 3}}));
+  MergedState merged(std::move(ranks));
+  CHECK(text_of(merged) == "top=1 tables.steps=3 ");
 }
 
 TEST_CASE("a rank goes on from its part of a state", "[tools][ranks]") {

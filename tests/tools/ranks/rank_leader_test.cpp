@@ -243,6 +243,61 @@ TEST_CASE_METHOD(RanksFixture, "each rank is told which rows it will be asked fo
   CHECK(ended[2] == "batches 12");
 }
 
+TEST_CASE_METHOD(RanksFixture, "what is forgotten is told anew if it is expected again",
+                 "[tools][ranks]") {
+  data.batches = 12;
+  ClickBatches many{pool, data};
+  looks_ahead = true;
+  open(2);
+  leader->feed(many);
+  begin();
+  for (std::uint64_t number = 0; number < 10; ++number) model->expect(many.make(number));
+  model->expect(nullptr);
+  for (std::uint64_t number = 0; number < 2; ++number) model->expect(many.make(number));
+  step();
+  step();
+  finish();
+  const std::string eight = "0:7x1 1:7x1 2:7x1 3:7x1 4:7x1 5:7x1 6:7x1 7:7x1 ";
+  CHECK(first->expected() == eight + "nothing 0:7x1 1:7x1 ");
+  const std::string twos = "0:7x2 1:7x2 2:7x2 3:7x2 4:7x2 5:7x2 6:7x2 7:7x2 ";
+  CHECK(others[0]->expected() == twos + "nothing 0:7x2 1:7x2 ");
+}
+
+TEST_CASE_METHOD(RanksFixture, "nobody waits for ids of a batch that nobody was told of",
+                 "[tools][ranks]") {
+  looks_ahead = true;
+  open(2);
+  begin();
+  model->expect(batches.make(0));
+  REQUIRE(leader->next().value() != nullptr);  // Which is not stepped on.
+  step();
+  finish();
+  CHECK(others[0]->done == "step 1:4 ");
+  CHECK(ended[1] == "batches 1");
+}
+
+TEST_CASE_METHOD(RanksFixture, "ids that come before there is a model to tell wait for it",
+                 "[tools][ranks]") {
+  looks_ahead = true;
+  open(2);
+  std::vector<std::uint64_t> told;
+  threads.emplace_back([&] {
+    const auto end = follower(1);
+    ended[1] = end->wait_for_welcome() ? "" : "no welcome";
+    end->ready({});
+    if (!end->wait_for_ids(0)) ended[1] = "no ids";
+    end->tell_ids([&](const std::shared_ptr<const Batch>& ids) { told.push_back(ids->number); });
+    end->close();
+  });
+  REQUIRE(leader->welcome(schema));
+  REQUIRE(leader->wait_until_ready());
+  model->expect(batches.make(0));
+  threads[0].join();
+  threads.clear();
+  CHECK(ended[1].empty());
+  CHECK(told == std::vector<std::uint64_t>{0});
+}
+
 TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all go on from it",
                  "[tools][ranks]") {
   open(3);
