@@ -73,7 +73,7 @@ class CpuModel final : public Model {
 
   bool learns() const override { return true; }
   void expect(std::shared_ptr<const Batch> batch) override {
-    together_ ? together_->expect(std::move(batch)) : tables_->expect(std::move(batch));
+    together_ ? together_->expect(batch) : tables_->expect(std::move(batch));
   }
   Result<double> step(const Batch& batch) override;
   LookupCounts lookups() const override { return together_ ? of_all_ : tables_->lookups(); }

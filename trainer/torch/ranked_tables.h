@@ -45,7 +45,7 @@ class RankedTables {
   /// The ids that all ranks' rows of a batch have in this rank's shards, before the batch is
   /// trained on; null: those told and not trained on never will be. Either every rank is told of a
   /// batch, or none: then they exchange its ids within the step. Any thread.
-  void expect(std::shared_ptr<const Batch> ids);
+  void expect(const std::shared_ptr<const Batch>& ids);
 
   /// Finds the vectors of `mine`, which may have no rows and outlives the step.
   Status begin(const Batch& mine, Use use, int threads);
