@@ -53,12 +53,14 @@ struct PeerFixture {
   }
 
   GatedSource::Gate gate;
+  std::atomic<int> questions{0};
   StatePeer owner{"rank 0", [this](const RankMessage& message) -> Status {
                     if (auto* bytes = std::get_if<StateBytes>(&message)) reader.on(*bytes);
                     return {};
                   }};
   StatePeer reader{"rank 1", [this](const RankMessage& message) -> Status {
                      if (auto* read = std::get_if<ReadState>(&message)) owner.on(*read);
+                     if (std::holds_alternative<ReadState>(message)) ++questions;
                      return {};
                    }};
 };
@@ -94,8 +96,12 @@ TEST_CASE_METHOD(PeerFixture, "who gave up waiting for a state takes no late ans
   }
   // The two answers above come before the third, and are of the same size.
   const auto again = state();
-  gate.open = true;
+  std::thread opener([this] {
+    test::wait_until([this] { return questions == 3; });
+    gate.open = true;
+  });
   CHECK(text_of(*again, 1) == "11");
+  opener.join();
 }
 
 TEST_CASE_METHOD(PeerFixture, "who waits for the state of a rank that is lost is told",
