@@ -1,0 +1,125 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainer/collective.h"
+#include "trainer/ranks/placement.h"
+#include "trainer/torch/dense_optimizer.h"
+#include "trainer/torch/embedding_tables.h"
+#include "trainer/torch/network.h"
+#include "trainer/torch/ranked_tables.h"
+
+namespace forebay {
+
+/// Consecutive rows of a batch that one thread works on at a time.
+struct Group {
+  std::size_t first = 0;
+  std::size_t rows = 0;
+};
+
+/// What one thread works with.
+struct Workspace {
+  std::unique_ptr<GroupWorker> worker;
+  std::vector<std::size_t> next_id;  // Per sparse feature, as the groups of a share go by.
+};
+
+/// Walks the groups of a batch's shares; what they do is the network's.
+class CpuModel final : public Model {
+ public:
+  /// Of several ranks: who has which table, and those that every rank has (null: there are none).
+  struct Together {
+    Collective& ranks;
+    TablePlacement placement;
+    std::unique_ptr<EmbeddingTables> replicas;
+  };
+
+  /// Without `together` this model is trained alone.
+  CpuModel(const TrainerSpec& spec, const ModelShape& shape,
+           std::unique_ptr<EmbeddingTables> tables, std::optional<Together> together);
+
+  bool learns() const override { return true; }
+  void expect(std::shared_ptr<const Batch> batch) override {
+    together_ ? together_->expect(batch) : tables_->expect(std::move(batch));
+  }
+  Result<double> step(const Batch& batch) override;
+  LookupCounts lookups() const override { return together_ ? of_all_ : tables_->lookups(); }
+  Status predict(const Batch& batch, std::span<float> scores) override;
+  void set_threads(int threads) override {
+    threads_ = std::clamp(threads, 1, static_cast<int>(spaces_.size()));
+  }
+  std::optional<double> learning_rate() const override { return rate_; }
+  Result<std::unique_ptr<StateSource>> snapshot() override {
+    return tables_->snapshot(dense_state());
+  }
+  Status restore(StateSource& from) override { return tables_->restore(from, dense_state()); }
+
+ private:
+  static constexpr std::size_t kBlock = 4096;  // Parameters of the network updated as one task.
+
+  /// Forward and backward; the sum of the losses. Gradients are those of that sum, times `scale`.
+  double pass_over(const Batch& batch, const BatchRows& rows, double scale);
+  Result<double> step_together(const Batch& batch);
+  Status predict_together(const Batch& batch, std::span<float> scores);
+  void score(const Batch& batch, const BatchRows& rows, std::span<float> scores);
+  Status check(const Batch& batch) const;
+  Error name_row(const Batch& batch, const BatchRows& rows, double loss);
+  /// A loss that is none: what the first rank says that had such a row.
+  Error name_row_together(const Batch& batch, double loss, const std::string& at_fault);
+  /// Calls `work` for each group of the share.
+  template <class Work>
+  void for_each_group(const Batch& batch, const BatchRows& rows, std::size_t share,
+                      Workspace& space, const Work& work);
+  std::span<const float> forward(const Batch& batch, const BatchRows& rows, const Group& group,
+                                 Workspace& space);
+  void update(const Batch& batch, const BatchRows& rows);
+  /// Likewise with the gradients, and the loss, of all ranks.
+  Status update_together(const Batch& batch, double& loss);
+  /// Adds up the gradients of the network and has the ranks add theirs, a part after the other.
+  std::vector<Collective::Handle> start_sums(double loss);
+  /// What start_sums added up beside: the loss, and lookups.
+  double take_sums();
+  /// Cuts what was added up where its norm is too large, and applies it.
+  void cut_and_apply(double norm, const BatchRows& rows);
+  std::size_t tables() const { return together_ ? together_->tables() : tables_->features(); }
+  std::size_t parts() const { return tables() + (parameters_ + kBlock - 1) / kBlock; }
+  /// Adds up the gradients of one part of the update; the parts are this rank's tables, then blocks
+  /// of the network's parameters.
+  void gather(std::size_t part, const Batch& batch, const BatchRows& rows);
+  /// What was added up.
+  std::span<float> sums_of(std::size_t part);
+  void apply(std::size_t part, const BatchRows& rows);
+  std::vector<MemoryTensor> dense_state();
+  at::Tensor dense_input(const Batch& batch, const Group& group) const;
+
+  const TrainerSpec spec_;
+  const ModelShape shape_;
+  int threads_;
+  std::optional<double> rate_;  // Of the last step.
+  const std::unique_ptr<const Network> network_;
+  const std::size_t width_;       // Of a table's row.
+  const std::size_t parameters_;  // Of the network.
+
+  const std::unique_ptr<EmbeddingTables> tables_;
+  DenseOptimizer optimizer_;
+  Pages weights_;                              // [parameters_]
+  Pages gradients_;                            // [kModelShares, parameters_]
+  std::vector<at::Tensor> views_;              // Of weights_.
+  std::vector<std::vector<at::Tensor>> sums_;  // Per share, views of gradients_.
+  at::Tensor ones_;                            // The dense input of a model without one.
+
+  std::vector<Workspace> spaces_;  // Per thread.
+  Pages pooled_gradients_;         // [sparse_features, rows, width_]
+
+  Collective* const ranks_;
+  std::optional<RankedTables> together_;  // With ranks.
+  BatchRows shares_;                      // Likewise: how this rank's rows are divided; no more.
+  LookupCounts of_all_;                   // Likewise: of all ranks,
+  LookupCounts told_;                     // and of this one, as far as it told the others.
+};
+
+}  // namespace forebay
