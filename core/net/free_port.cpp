@@ -5,14 +5,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <system_error>
+#include <cerrno>
+#include <cstring>
+#include <string>
 
 namespace forebay {
 
 Result<std::uint16_t> free_port() {
   const auto refuse = [](int error) {
     return fail(Code::kUnavailable,
-                "no port of the loopback can be had: " + std::system_category().message(error));
+                std::string("no port of the loopback can be had: ") + std::strerror(error));
   };
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return refuse(errno);

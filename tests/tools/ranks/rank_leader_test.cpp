@@ -99,6 +99,7 @@ struct RanksFixture {
   ClickBatches batches{pool, data};
   bool looks_ahead = false;
   int stopped_by = 0;
+  std::vector<std::unique_ptr<Collective>> collectives;  // outlive the leader
   std::unique_ptr<RankLeader> leader;
   NoteModel* first = nullptr;
   std::unique_ptr<LeadingModel> model;
@@ -347,7 +348,7 @@ TEST_CASE_METHOD(RanksFixture, "a rank that is lost is named", "[tools][ranks]")
 
 TEST_CASE_METHOD(RanksFixture, "who waits for a rank that is lost is told its name at once",
                  "[tools][ranks]") {
-  auto collectives = test::ThreadCollective::make(3, std::chrono::minutes(10));
+  collectives = test::ThreadCollective::make(3, std::chrono::minutes(10));
   open(3);
   leader->breaks(*collectives[0]);
   first->ranks = collectives[0].get();
@@ -364,7 +365,7 @@ TEST_CASE_METHOD(RanksFixture, "who waits for a rank that is lost is told its na
 
 TEST_CASE_METHOD(RanksFixture, "who waits for rank 0 when it ends is told why at once",
                  "[tools][ranks]") {
-  auto collectives = test::ThreadCollective::make(2, std::chrono::minutes(10));
+  collectives = test::ThreadCollective::make(2, std::chrono::minutes(10));
   open(2);
   others[0]->ranks = collectives[1].get();
   begin();
