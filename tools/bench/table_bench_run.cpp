@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/clock.h"
+#include "tools/bench/disk_pages.h"
 #include "tools/bench/filled_tables.h"
 #include "trainer/module.h"
 #include "trainer/table_bench.h"
@@ -63,6 +64,12 @@ void say(const std::string& name, const std::string& done, double tiers, double 
                std::llround(tiers), against.c_str());
 }
 
+/// Of the disk, in turns that took so many.
+double pages_per_row(std::uint64_t pages, const TableBenchPlan& plan) {
+  const std::uint64_t steps = plan.turns * (plan.uncounted + plan.steps);
+  return static_cast<double>(pages) / static_cast<double>(steps * plan.batches.rows);
+}
+
 }  // namespace
 
 Result<std::vector<BenchResult>> run_table_bench(const TableBenchRun& run) {
@@ -102,13 +109,21 @@ Result<std::vector<BenchResult>> run_table_bench(const TableBenchRun& run) {
       std::error_code ignored;
       fs::remove_all(aside, ignored);
     }
+    std::uint64_t pages_before_turns = 0;
     auto bench = bench_tables(**memory, **tiers, clock, plan,
                               [&](const std::string& done, double tiered, double in_memory) {
+                                if (in_memory == 0) pages_before_turns = disk_pages_read();
                                 say(name, done, tiered, in_memory);
                               });
     if (!bench) return pass(bench);
+    const std::uint64_t pages = disk_pages_read() - pages_before_turns;
     results.push_back({name, bench->tiers, "rows/s", bench->memory, bench->ratio});
     results.push_back({name + "_ready", bench->ready, "of lookups", 1.0, bench->ready});
+    if (!fill) continue;
+    auto limit = random_pages_per_second(spec.tables.folder, clock);
+    if (!limit) return pass(limit);
+    const double rate = pages_per_row(pages, plan) * bench->tiers;
+    results.push_back({name + "_reads", rate, "pages/s", *limit, rate / *limit});
   }
   return results;
 }
