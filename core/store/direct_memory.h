@@ -5,15 +5,9 @@
 #include <memory>
 
 #include "core/base/check.h"
+#include "core/base/direct_file.h"
 
 namespace forebay {
-
-/// What direct reads and writes start and end at, in memory and in files.
-constexpr std::size_t kDirectPage = 4096;
-
-constexpr std::size_t whole_pages(std::size_t bytes) {
-  return (bytes + kDirectPage - 1) / kDirectPage * kDirectPage;
-}
 
 /// Memory that direct reads and writes take.
 class DirectMemory {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/direct_file.h"
 
 namespace forebay {
 namespace {
@@ -21,13 +22,6 @@ tl::unexpected<Error> unreadable(const std::string& folder, const std::string& w
 }
 
 }  // namespace
-
-Descriptor open_direct(const std::string& path, int flags) {
-  constexpr mode_t kMode = 0644;
-  int file = ::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC, kMode);
-  if (file < 0 && errno == EINVAL) file = ::open(path.c_str(), flags | O_CLOEXEC, kMode);
-  return Descriptor(file);
-}
 
 std::string segment_name(std::uint64_t sequence) {
   constexpr std::size_t kDigits = 20;

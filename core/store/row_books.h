@@ -26,10 +26,6 @@ struct OpenSegment {
   std::atomic<bool> whole = false;         ///< With its books: nothing will be written any more.
 };
 
-/// Opens a file for direct reads and writes; where its file system has none (tmpfs before Linux
-/// 6.6), for ordinary ones.
-Descriptor open_direct(const std::string& path, int flags);
-
 /// Which rows lie in which page of which segment, and how many of a segment's rows count. Plain
 /// state: belongs to one thread at a time.
 class RowBooks {

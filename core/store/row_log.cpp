@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/direct_file.h"
 
 namespace forebay {
 namespace {

@@ -6,11 +6,9 @@
 #include <fstream>
 #include <vector>
 
-#include "core/base/descriptor.h"
+#include "core/base/direct_file.h"
 #include "core/base/random.h"
-#include "core/store/direct_memory.h"
 #include "core/store/read_queue.h"
-#include "core/store/row_books.h"
 
 namespace forebay {
 namespace {

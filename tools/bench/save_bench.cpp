@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/direct_file.h"
 #include "core/base/random.h"
 #include "trainer/checkpoint.h"
 #include "trainer/module.h"
@@ -93,7 +94,7 @@ Status move_plainly(const std::string& path, std::uint64_t bytes, int flags) {
   const int descriptor = ::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC, 0644);
   if (descriptor < 0) return refuse();
   const std::unique_ptr<void, decltype(&std::free)> block(
-      std::aligned_alloc(BlockRing::kAlignment, kPlainBlock), &std::free);
+      std::aligned_alloc(kDirectPage, kPlainBlock), &std::free);
   std::memset(block.get(), 1, kPlainBlock);
   ssize_t moved = 1;
   for (std::uint64_t at = 0; at < bytes && moved > 0; at += static_cast<std::uint64_t>(moved)) {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/direct_file.h"
+
 namespace forebay {
 namespace {
 
@@ -17,35 +19,22 @@ tl::unexpected<Error> system_error(const std::string& path, const char* action) 
               path + ": cannot " + action + ": " + std::strerror(errno));
 }
 
-/// Past the page cache where the file system can.
-int open_direct(const std::string& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_DIRECT, 0644);
-  if (descriptor >= 0 || errno != EINVAL) return descriptor;
-  if ((flags & O_EXCL) != 0) ::unlink(path.c_str());  // made, and then not opened
-  return ::open(path.c_str(), flags | O_CLOEXEC, 0644);
-}
-
-std::size_t whole_pages(std::size_t bytes) {
-  return (bytes + BlockRing::kAlignment - 1) / BlockRing::kAlignment * BlockRing::kAlignment;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::create(const std::string& path) {
-  const int descriptor = open_direct(path, O_WRONLY | O_CREAT | O_EXCL);
-  if (descriptor < 0) return system_error(path, "be created");
-  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(path, descriptor));
+  Descriptor file = open_direct(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (!file) return system_error(path, "be created");
+  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(path, std::move(file)));
 }
 
-BlockFileWriter::BlockFileWriter(std::string path, int descriptor)
-    : path_(std::move(path)), descriptor_(descriptor) {
+BlockFileWriter::BlockFileWriter(std::string path, Descriptor file)
+    : path_(std::move(path)), file_(std::move(file)) {
   thread_ = std::make_unique<Thread>(Thread::Options{.name = "disk writer"}, [this] { run(); });
 }
 
 BlockFileWriter::~BlockFileWriter() {
   ring_.close();
   thread_.reset();
-  ::close(descriptor_);
 }
 
 void BlockFileWriter::run() {
@@ -61,7 +50,7 @@ void BlockFileWriter::write_block(std::span<const std::byte> block) {
   const std::byte* at = block.data();
   std::size_t left = whole_pages(block.size());
   while (left > 0) {
-    const ssize_t written = ::pwrite(descriptor_, at, left, static_cast<off_t>(offset_));
+    const ssize_t written = ::pwrite(file_.number(), at, left, static_cast<off_t>(offset_));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       written_ = system_error(path_, "be written");
@@ -112,41 +101,40 @@ Result<DurableFile::Written> BlockFileWriter::finish() {
   ring_.end();
   thread_.reset();
   if (!written_) return tl::unexpected<Error>(written_.error());
-  if (::ftruncate(descriptor_, static_cast<off_t>(bytes_)) != 0)
+  if (::ftruncate(file_.number(), static_cast<off_t>(bytes_)) != 0)
     return system_error(path_, "be cut");
-  if (::fsync(descriptor_) != 0) return system_error(path_, "be synced");
+  if (::fsync(file_.number()) != 0) return system_error(path_, "be synced");
   return DurableFile::Written{bytes_, digest_.finish()};
 }
 
 Result<std::unique_ptr<BlockFileReader>> BlockFileReader::open(const std::string& path) {
-  const int descriptor = open_direct(path, O_RDONLY);
-  if (descriptor < 0) return system_error(path, "be opened");
-  return std::unique_ptr<BlockFileReader>(new BlockFileReader(path, descriptor));
+  Descriptor file = open_direct(path, O_RDONLY);
+  if (!file) return system_error(path, "be opened");
+  return std::unique_ptr<BlockFileReader>(new BlockFileReader(path, std::move(file)));
 }
 
-BlockFileReader::BlockFileReader(std::string path, int descriptor)
-    : path_(std::move(path)), descriptor_(descriptor) {
+BlockFileReader::BlockFileReader(std::string path, Descriptor file)
+    : path_(std::move(path)), file_(std::move(file)) {
   thread_ = std::make_unique<Thread>(Thread::Options{.name = "disk reader"}, [this] { run(); });
 }
 
 BlockFileReader::~BlockFileReader() {
   ring_.close();
   thread_.reset();
-  ::close(descriptor_);
 }
 
 void BlockFileReader::run() {
   std::uint64_t offset = 0;
   for (auto block = ring_.to_fill(); !block.empty(); block = ring_.to_fill()) {
     const ssize_t got =
-        ::pread(descriptor_, block.data(), block.size(), static_cast<off_t>(offset));
+        ::pread(file_.number(), block.data(), block.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) read_ = system_error(path_, "be read");
     if (got <= 0) return ring_.end();
     offset += static_cast<std::uint64_t>(got);
     ring_.filled(static_cast<std::size_t>(got));
     // After a part of a page only the end can come, and reading on from there may be refused.
-    if (static_cast<std::size_t>(got) % BlockRing::kAlignment != 0) return ring_.end();
+    if (static_cast<std::size_t>(got) % kDirectPage != 0) return ring_.end();
   }
 }
 

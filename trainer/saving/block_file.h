@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "core/runtime/thread.h"
 #include "trainer/durable_file.h"
@@ -36,12 +37,12 @@ class BlockFileWriter {
   Result<DurableFile::Written> finish();
 
  private:
-  BlockFileWriter(std::string path, int descriptor);
+  BlockFileWriter(std::string path, Descriptor file);
   void run();
   void write_block(std::span<const std::byte> block);
 
   const std::string path_;
-  const int descriptor_;
+  const Descriptor file_;
   BlockRing ring_;
   std::span<std::byte> block_;
   std::size_t used_ = 0;  // of block_
@@ -73,12 +74,12 @@ class BlockFileReader {
   Result<DurableFile::Written> finish();
 
  private:
-  BlockFileReader(std::string path, int descriptor);
+  BlockFileReader(std::string path, Descriptor file);
   void run();
   Result<bool> next_block();
 
   const std::string path_;
-  const int descriptor_;
+  const Descriptor file_;
   BlockRing ring_;
   std::span<const std::byte> block_;
   bool has_block_ = false;

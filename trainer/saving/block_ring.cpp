@@ -7,7 +7,7 @@ BlockRing::BlockRing() : memory_(std::make_unique_for_overwrite<std::byte[]>(kBy
 std::span<std::byte> BlockRing::block(std::size_t number) {
   void* begin = memory_.get();
   std::size_t space = kBytes;
-  std::align(kAlignment, kBlocks * kBlockBytes, begin, space);
+  std::align(kDirectPage, kBlocks * kBlockBytes, begin, space);
   return {static_cast<std::byte*>(begin) + number % kBlocks * kBlockBytes, kBlockBytes};
 }
 

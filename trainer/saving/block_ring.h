@@ -7,6 +7,8 @@
 #include <mutex>
 #include <span>
 
+#include "core/base/direct_file.h"
+
 namespace forebay {
 
 /// A few large blocks of memory between a thread that fills them and one that empties them, so that
@@ -17,9 +19,8 @@ class BlockRing {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{2} << 20;
   static constexpr std::size_t kBlocks = 4;
-  static constexpr std::size_t kAlignment = 4096;
   /// What a ring takes.
-  static constexpr std::size_t kBytes = kBlocks * kBlockBytes + kAlignment;
+  static constexpr std::size_t kBytes = kBlocks * kBlockBytes + kDirectPage;
 
   BlockRing();
 
