@@ -114,7 +114,8 @@ class RowLog {
   std::optional<std::uint64_t> victim() const;
   void clean();
   bool clean_one(const DirectMemory& buffer);
-  Status move_rows(std::uint64_t slot, const DirectMemory& buffer);
+  Status move_rows(std::uint64_t slot, const RowBooks::Segment& segment,
+                   const DirectMemory& buffer);
   Status move_page(Lock& lock, const RowBooks::Segment& segment, RowBooks::Page here,
                    const RowPage& rows);
   void tell_cleaner();

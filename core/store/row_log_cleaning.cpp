@@ -66,28 +66,26 @@ void RowLog::clean() {
 /// False: there is nothing to clean, or nothing can be.
 bool RowLog::clean_one(const DirectMemory& buffer) {
   std::optional<std::uint64_t> slot;
+  RowBooks::Segment segment;
   {
     const Lock lock(mutex_);
     if (!writer_.status()) error_ = writer_.status();
     if (!error_) space_.notify_all();
     if (!error_ || !wants_cleaning()) return false;
     slot = victim();
+    if (!slot) return false;
+    segment = books_.segment(*slot);
   }
-  if (!slot) return false;
-  auto moved = move_rows(*slot, buffer);
+  auto moved = move_rows(*slot, segment, buffer);
   const Lock lock(mutex_);
   if (!moved) error_ = std::move(moved);
   space_.notify_all();
   return error_.has_value();
 }
 
-Status RowLog::move_rows(std::uint64_t slot, const DirectMemory& buffer) {
-  RowBooks::Segment segment;
-  {
-    const Lock lock(mutex_);
-    segment = books_.segment(slot);
-  }
-  if (segment == nullptr) return {};  // Its last row was written anew just now.
+/// The segment itself is held: as soon as its last row is written anew its slot may be another's.
+Status RowLog::move_rows(std::uint64_t slot, const RowBooks::Segment& segment,
+                         const DirectMemory& buffer) {
   auto moved = for_each_page(plan_, *segment, buffer, [&](std::uint64_t page, const RowPage& rows) {
     Lock lock(mutex_);
     return move_page(lock, segment, {slot, page}, rows);

@@ -56,7 +56,9 @@ TEST_CASE("rows are read as they were last written, whatever was cleaned and lin
     // Most rows are written seldom, so that cleaning has rows to move.
     const std::uint64_t below = random.below(10) == 0 ? kRows : 60;
     const test::RowModel changed = some(random, below, 80, static_cast<std::uint64_t>(round));
-    REQUIRE(test::write_rows(*log, changed));
+    const Status written = test::write_rows(*log, changed);
+    INFO((written ? "" : written.error().message));
+    REQUIRE(written);
     for (const auto& [number, value] : changed) model[number] = value;
     if (random.below(20) == 0) {
       REQUIRE(log->link(dir.path("linked")));
