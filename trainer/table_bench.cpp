@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/median.h"
+
 namespace forebay {
 namespace {
 
@@ -55,11 +57,6 @@ Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
   const LookupCounts after = model.lookups();
   return Turn{static_cast<double>(rows) / seconds,
               {.all = after.all - before.all, .ready = after.ready - before.ready}};
-}
-
-double middle(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 }  // namespace
@@ -132,9 +129,9 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
     ratios.push_back(slow->rate / fast->rate);
     told("turn " + std::to_string(turn + 1), slow->rate, fast->rate);
   }
-  return TableBench{.memory = middle(in_memory),
-                    .tiers = middle(in_tiers),
-                    .ratio = middle(ratios),
+  return TableBench{.memory = median(in_memory),
+                    .tiers = median(in_tiers),
+                    .ratio = median(ratios),
                     .ready = static_cast<double>(lookups.ready) /
                              static_cast<double>(std::max<std::uint64_t>(lookups.all, 1))};
 }

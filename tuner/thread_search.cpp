@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/median.h"
+
 namespace forebay::tuner {
-namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-}  // namespace
-
 ThreadSearch::ThreadSearch(Options options)
     : options_(options),
       stands_(std::clamp(options.start, 1, std::max(options.most, 1))),

@@ -12,6 +12,7 @@
 #include "actors/format/criteo_tsv.h"
 #include "actors/format/csv.h"
 #include "core/base/check.h"
+#include "core/base/median.h"
 #include "core/base/random.h"
 #include "tests/actors/format/split_maker.h"
 
@@ -27,11 +28,6 @@ double seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 /// Integers of 1 to 7 digits, a few negative; a fifth of the columns is often empty.

@@ -7,6 +7,7 @@
 
 #include "actors/source/dataset.h"
 #include "core/base/result.h"
+#include "tools/bench/bench_folder.h"
 
 namespace forebay {
 
@@ -16,17 +17,13 @@ class BenchData {
   /// Says on stderr where it writes. kUnavailable when there is no room, or when asked to stop.
   static Result<BenchData> make(std::uint64_t rows);
 
-  BenchData(BenchData&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
-  BenchData& operator=(BenchData&&) = delete;
-  ~BenchData();
-
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return folder_.path(); }
   Result<std::unique_ptr<Dataset>> open() const;
 
  private:
-  explicit BenchData(std::string folder) : folder_(std::move(folder)) {}
+  explicit BenchData(BenchFolder folder) : folder_(std::move(folder)) {}
 
-  std::string folder_;
+  BenchFolder folder_;
 };
 
 }  // namespace forebay

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/median.h"
 #include "core/runtime/latch.h"
 #include "tools/bench/emulated_cluster.h"
 #include "tools/bench/wire_bench_process.h"

@@ -13,6 +13,7 @@
 #include "actors/stage/load_split.h"
 #include "actors/stage/permute.h"
 #include "core/base/clock.h"
+#include "core/base/median.h"
 
 namespace forebay {
 namespace {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <utility>
 
+#include "core/base/median.h"
 #include "core/net/free_port.h"
 #include "tools/bench/bench_trainer.h"
 #include "tools/bench/other_program.h"

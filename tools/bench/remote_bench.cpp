@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "actors/epoch_order.h"
+#include "core/base/median.h"
 #include "core/runtime/latch.h"
 #include "core/runtime/serial.h"
 #include "tools/bench/bench_data.h"

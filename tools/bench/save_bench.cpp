@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/direct_file.h"
+#include "core/base/median.h"
 #include "core/base/random.h"
 #include "trainer/checkpoint.h"
 #include "trainer/module.h"

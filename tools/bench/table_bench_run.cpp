@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.h"
+#include "tools/bench/bench_folder.h"
 #include "tools/bench/disk_pages.h"
 #include "tools/bench/filled_tables.h"
 #include "trainer/module.h"
@@ -15,25 +17,7 @@
 namespace forebay {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint64_t kTimesTheirMemory = 20;
-
-/// A folder of its own, gone with it.
-class BenchFolder {
- public:
-  explicit BenchFolder(std::string path) : path_(std::move(path)) {}
-  ~BenchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  BenchFolder(const BenchFolder&) = delete;
-  BenchFolder& operator=(const BenchFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
 
 TrainerSpec spec_of(const TableBenchRun& run) {
   TrainerSpec spec;
@@ -64,20 +48,81 @@ void say(const std::string& name, const std::string& done, double tiers, double 
                std::llround(tiers), against.c_str());
 }
 
-/// Of the disk, in turns that took so many.
+/// Pages the disk gave a row, in turns that took so many.
 double pages_per_row(std::uint64_t pages, const TableBenchPlan& plan) {
   const std::uint64_t steps = plan.turns * (plan.uncounted + plan.steps);
   return static_cast<double>(pages) / static_cast<double>(steps * plan.batches.rows);
 }
 
+/// The parts of one benchmark: what both models are made from, and the one in memory.
+struct Comparison {
+  TableBenchPlan plan;
+  TrainerSpec tiered;
+  ModelShape shape;
+  std::unique_ptr<Model> memory;
+  std::string folder;
+  const Clock& clock;
+};
+
+Result<std::unique_ptr<Model>> filled_tiers(const Comparison& with) {
+  auto tiers = make_model(with.tiered, with.shape);
+  if (!tiers) return tiers;
+  std::fprintf(stderr, "forebay: tables_on_disk: writing every row\n");
+  const std::string aside = with.folder + "/filling";
+  if (auto filled = fill_tiered_tables(**tiers, with.tiered, with.shape, aside); !filled) {
+    return pass(filled);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(aside, ignored);
+  return tiers;
+}
+
+/// What came of `tiers` beside the tables in memory, and the pages that the disk gave meanwhile.
+struct Compared {
+  TableBench bench;
+  std::uint64_t pages = 0;
+};
+
+Result<Compared> compare(const std::string& name, const Comparison& with, Model& tiers,
+                         std::vector<BenchResult>& results) {
+  std::uint64_t before_turns = 0;
+  auto bench = bench_tables(*with.memory, tiers, with.clock, with.plan,
+                            [&](const std::string& done, double tiered, double in_memory) {
+                              if (in_memory == 0) before_turns = disk_pages_read();
+                              say(name, done, tiered, in_memory);
+                            });
+  if (!bench) return pass(bench);
+  results.push_back({name, bench->tiers, "rows/s", bench->memory, bench->ratio});
+  results.push_back({name + "_ready", bench->ready, "of lookups", 1.0, bench->ready});
+  return Compared{*bench, disk_pages_read() - before_turns};
+}
+
+/// With every row on the disk, beside what that disk gives to who only reads.
+Status compare_on_disk(const Comparison& with, std::vector<BenchResult>& results) {
+  auto tiers = filled_tiers(with);
+  if (!tiers) return pass(tiers);
+  auto compared = compare("tables_on_disk", with, **tiers, results);
+  if (!compared) return pass(compared);
+  auto limit = random_pages_per_second(with.tiered.tables.folder, with.clock);
+  if (!limit) return pass(limit);
+  const double rate = pages_per_row(compared->pages, with.plan) * compared->bench.tiers;
+  results.push_back({"tables_on_disk_reads", rate, "pages/s", *limit, rate / *limit});
+  return {};
+}
+
+/// With most rows met for the first time.
+Status compare_first_touched(const Comparison& with, std::vector<BenchResult>& results) {
+  auto tiers = make_model(with.tiered, with.shape);
+  if (!tiers) return pass(tiers);
+  auto compared = compare("tables_first_touched", with, **tiers, results);
+  return compared ? Status{} : pass(compared);
+}
+
 }  // namespace
 
 Result<std::vector<BenchResult>> run_table_bench(const TableBenchRun& run) {
-  std::string pattern = (fs::temp_directory_path() / "forebay-bench-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    return fail(Code::kUnavailable, pattern + ": cannot make a folder for the tables; set TMPDIR");
-  }
-  const BenchFolder folder(pattern);
+  auto folder = BenchFolder::make();
+  if (!folder) return pass(folder);
   const SystemClock clock;
   TableBenchPlan plan;
   plan.batches.table_rows = run.table_rows;
@@ -91,40 +136,14 @@ Result<std::vector<BenchResult>> run_table_bench(const TableBenchRun& run) {
   std::fprintf(stderr, "forebay: tables of %llu MiB, %llu MiB of memory for them, the rest in %s\n",
                static_cast<unsigned long long>(bytes >> 20),
                static_cast<unsigned long long>(bytes / kTimesTheirMemory >> 20),
-               folder.path().c_str());
+               folder->path().c_str());
   spec.tables = {.storage = TrainerSpec::Storage::kTiered,
                  .memory_bytes = bytes / kTimesTheirMemory,
-                 .folder = folder.path() + "/tables"};
+                 .folder = folder->path() + "/tables"};
+  const Comparison with{plan, spec, *shape, std::move(*memory), folder->path(), clock};
   std::vector<BenchResult> results;
-  for (const bool fill : {true, false}) {
-    auto tiers = make_model(spec, *shape);
-    if (!tiers) return pass(tiers);
-    const std::string name = fill ? "tables_on_disk" : "tables_first_touched";
-    if (fill) {
-      std::fprintf(stderr, "forebay: %s: writing every row\n", name.c_str());
-      const std::string aside = folder.path() + "/filling";
-      if (auto filled = fill_tiered_tables(**tiers, spec, *shape, aside); !filled) {
-        return pass(filled);
-      }
-      std::error_code ignored;
-      fs::remove_all(aside, ignored);
-    }
-    std::uint64_t pages_before_turns = 0;
-    auto bench = bench_tables(**memory, **tiers, clock, plan,
-                              [&](const std::string& done, double tiered, double in_memory) {
-                                if (in_memory == 0) pages_before_turns = disk_pages_read();
-                                say(name, done, tiered, in_memory);
-                              });
-    if (!bench) return pass(bench);
-    const std::uint64_t pages = disk_pages_read() - pages_before_turns;
-    results.push_back({name, bench->tiers, "rows/s", bench->memory, bench->ratio});
-    results.push_back({name + "_ready", bench->ready, "of lookups", 1.0, bench->ready});
-    if (!fill) continue;
-    auto limit = random_pages_per_second(spec.tables.folder, clock);
-    if (!limit) return pass(limit);
-    const double rate = pages_per_row(pages, plan) * bench->tiers;
-    results.push_back({name + "_reads", rate, "pages/s", *limit, rate / *limit});
-  }
+  if (auto done = compare_on_disk(with, results); !done) return pass(done);
+  if (auto done = compare_first_touched(with, results); !done) return pass(done);
   return results;
 }
 

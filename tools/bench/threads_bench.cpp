@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/base/median.h"
 #include "tools/bench/other_program.h"
 
 namespace forebay {

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "core/base/median.h"
 #include "tuner/compare/run.h"
 #include "tuner/compare/simulated_machine.h"
 #include "tuner/guard.h"

@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <deque>
-#include <filesystem>
 #include <future>
 #include <map>
 #include <memory>
@@ -12,9 +11,11 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/median.h"
 #include "core/net/zmq_transport.h"
 #include "core/node/node.h"
 #include "core/runtime/actor_system.h"
+#include "tools/bench/bench_folder.h"
 #include "tools/bench/raw_wire.h"
 #include "tools/bench/wire_bench_process.h"
 
@@ -211,29 +212,11 @@ const std::array<Row, 5>& rows() {
   return all;
 }
 
-/// A folder of keys, gone with it.
-class KeyFolder {
- public:
-  KeyFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "forebay-bench-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~KeyFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  KeyFolder(const KeyFolder&) = delete;
-  KeyFolder& operator=(const KeyFolder&) = delete;
-
-  Result<CurveKeys> keys() const {
-    const std::string folder = path_ + "/keys";
-    if (Status made = CurveKeys::create(folder); !made) return pass(made);
-    return CurveKeys::read(folder);
-  }
-
- private:
-  std::string path_;
-};
+Result<CurveKeys> make_keys(const BenchFolder& folder) {
+  const std::string keys = folder.path() + "/keys";
+  if (Status made = CurveKeys::create(keys); !made) return pass(made);
+  return CurveKeys::read(keys);
+}
 
 /// Does what it is told, line by line, until nobody tells.
 void serve_all(const WireBenchOptions& options, const CurveKeys& keys, const Lines& lines) {
@@ -248,8 +231,9 @@ void serve_all(const WireBenchOptions& options, const CurveKeys& keys, const Lin
 
 Result<std::vector<BenchResult>> run_wire_bench(const WireBenchOptions& options,
                                                 const Clock& clock) {
-  const KeyFolder folder;
-  auto keys = folder.keys();
+  auto folder = BenchFolder::make();
+  if (!folder) return pass(folder);
+  auto keys = make_keys(*folder);
   if (!keys) return pass(keys);
   auto other =
       WireBenchProcess::start([&](const Lines& lines) { serve_all(options, *keys, lines); });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/median.h"
 #include "tools/bench/bench_data.h"
 #include "tools/bench/cluster_bench.h"
 #include "tools/bench/head_bench.h"

@@ -12,6 +12,8 @@
 
 #include <spawn.h>
 
+#include "tools/process/own_path.h"
+
 namespace forebay {
 namespace {
 
@@ -91,11 +93,13 @@ std::string problem_of(int status) {
 }  // namespace
 
 std::string find_plot_script() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const auto self = own_path();
+  if (!self) return {};
+  const fs::path program = fs::path(*self).parent_path();
   const std::array places = {program / "plot.py", program / "../share/forebay/plot.py",
                              // In a build tree: build/release/tools.
                              program / "../../../tools/report/plot.py"};
+  std::error_code ignored;
   for (const fs::path& place : places) {
     if (fs::is_regular_file(place, ignored)) return place.lexically_normal().string();
   }

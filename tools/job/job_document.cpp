@@ -5,16 +5,12 @@
 #include <utility>
 
 #include "tools/job/quantity.h"
-#include "tools/job/toml_library.h"
+#include "tools/job/toml_text.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::string_view kTransform = "transform";
-
-std::string at_line(std::string_view name, const toml::node& node) {
-  return std::string(name) + ", line " + std::to_string(node.source().begin.line);
-}
 
 bool is_bare(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
@@ -128,18 +124,10 @@ ParamValue read_assigned(std::string_view text) {
 }  // namespace
 
 Result<JobDocument> parse_toml(std::string_view text, std::string_view name) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    std::string what(error.description());
-    std::replace(what.begin(), what.end(), '\n', ' ');
-    return fail(Code::kInvalid, std::string(name) + ", line " +
-                                    std::to_string(error.source().begin.line) + ", column " +
-                                    std::to_string(error.source().begin.column) +
-                                    ": not valid TOML: " + what);
-  }
+  auto tables = read_toml(text, name);
+  if (!tables) return pass(tables);
   JobDocument document;
-  if (auto added = Flattener(document, name).add_table(parsed.table(), ""); !added) {
+  if (auto added = Flattener(document, name).add_table(*tables, ""); !added) {
     return pass(added);
   }
   return document;

@@ -5,17 +5,13 @@
 #include <cstdio>
 
 #include "tools/job/nearest.h"
-#include "tools/job/toml_library.h"
+#include "tools/job/toml_text.h"
 #include "tools/modelled/pipeline_rules.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::size_t kMostNameBytes = 200;
-
-std::string at_line(std::string_view file, const toml::node& node) {
-  return std::string(file) + ", line " + std::to_string(node.source().begin.line);
-}
 
 std::string shown(const toml::node& node) {
   char text[40];
@@ -202,17 +198,9 @@ void PipelineTable::whole(std::string_view key, std::optional<std::uint64_t>& in
 }
 
 Result<PipelineDocument> read_tables(std::string_view text, std::string_view name) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    std::string what(error.description());
-    std::replace(what.begin(), what.end(), '\n', ' ');
-    return fail(Code::kInvalid, std::string(name) + ", line " +
-                                    std::to_string(error.source().begin.line) + ", column " +
-                                    std::to_string(error.source().begin.column) +
-                                    ": not valid TOML: " + what);
-  }
-  return Reading(name).document(parsed.table());
+  auto tables = read_toml(text, name);
+  if (!tables) return pass(tables);
+  return Reading(name).document(*tables);
 }
 
 }  // namespace forebay
