@@ -23,10 +23,26 @@ using nlohmann::json;
 
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kUnfinished = ".tmp-";
+constexpr std::string_view kSetAside = ".tmp-old-";
 constexpr std::size_t kMostText = std::size_t{256} << 20;
 constexpr const char* kLoaderFile = "loader.json";
 constexpr const char* kLossesFile = "losses.json";
 constexpr const char* kEvaluationsFile = "evaluations.json";
+
+Status remove_beginning_with(const std::string& directory, std::string_view prefix) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry);
+  }
+  for (const fs::path& path : found) {
+    if (!error) fs::remove_all(path, error);
+  }
+  if (!error) return {};
+  return fail(
+      Code::kUnavailable,
+      directory + ": the checkpoint directory cannot be read or cleaned: " + error.message());
+}
 
 /// By number: names are padded to nine digits, and longer numbers are larger.
 bool is_before(const std::string& a, const std::string& b) {
@@ -163,17 +179,7 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
     return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be made: " +
                                     error.message() + "; set trainer.checkpoint to another");
   }
-  std::vector<fs::path> unfinished;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().filename().string().starts_with(kUnfinished)) unfinished.push_back(entry);
-  }
-  for (const fs::path& path : unfinished) fs::remove_all(path, error);
-  if (error) {
-    return fail(Code::kUnavailable, directory +
-                                        ": the checkpoint directory cannot be read or "
-                                        "cleaned: " +
-                                        error.message());
-  }
+  if (auto removed = remove_beginning_with(directory, kUnfinished); !removed) return pass(removed);
   // Found out now, not after the minutes until the first checkpoint is due.
   const fs::path trial = fs::path(directory) / (std::string(kUnfinished) + "trial");
   if (fs::create_directory(trial, error); !error) fs::remove(trial, error);
@@ -210,6 +216,7 @@ const Manifest& CheckpointStore::last_manifest() {
 
 Result<std::string> CheckpointStore::save(StateSource& source, const TrainState& state,
                                           const std::function<bool(std::uint64_t)>& go_on) {
+  if (auto swept = sweep(); !swept) return pass(swept);
   const std::string name = name_of(state.loader.position.batches);
   const std::string aside = (fs::path(directory_) / (std::string(kUnfinished) + name)).string();
   std::error_code error;
@@ -232,7 +239,7 @@ Status CheckpointStore::put_in_place(const std::string& aside, const std::string
   // Those of this batch or later are damaged: a resume went behind them.
   std::vector<std::string> abandoned = names();
   std::erase_if(abandoned, [&](const std::string& other) { return is_before(other, name); });
-  if (auto removed = remove(abandoned); !removed) return removed;
+  if (auto moved = set_aside(abandoned); !moved) return moved;
   std::error_code error;
   const fs::path folder = fs::path(directory_) / name;
   fs::rename(aside, folder, error);
@@ -242,7 +249,7 @@ Status CheckpointStore::put_in_place(const std::string& aside, const std::string
   if (auto synced = sync_directory(directory_); !synced) return synced;
   std::vector<std::string> older = names();
   older.resize(older.size() > keep_ ? older.size() - keep_ : 0);
-  return remove(older);
+  return set_aside(older);
 }
 
 Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model,
@@ -268,21 +275,24 @@ Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model,
   return found;
 }
 
-Status CheckpointStore::clear() { return remove(names()); }
+Status CheckpointStore::clear() {
+  if (auto moved = set_aside(names()); !moved) return moved;
+  return sweep();
+}
 
-Status CheckpointStore::remove(const std::vector<std::string>& names) const {
+/// By another name, so that a kill while they are removed leaves no half of a checkpoint.
+Status CheckpointStore::set_aside(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
-    // Renamed first, so that a kill in between leaves no half of a checkpoint under its name.
     std::error_code error;
-    const fs::path aside = fs::path(directory_) / (std::string(kUnfinished) + "old-" + name);
-    fs::rename(fs::path(directory_) / name, aside, error);
-    if (!error) fs::remove_all(aside, error);
+    const fs::path folder = fs::path(directory_) / name;
+    fs::rename(folder, fs::path(directory_) / (std::string(kSetAside) + name), error);
     if (error) {
-      return fail(Code::kUnavailable,
-                  directory_ + "/" + name + ": cannot be removed: " + error.message());
+      return fail(Code::kUnavailable, folder.string() + ": cannot be removed: " + error.message());
     }
   }
   return {};
 }
+
+Status CheckpointStore::sweep() const { return remove_beginning_with(directory_, kSetAside); }
 
 }  // namespace forebay

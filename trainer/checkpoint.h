@@ -58,9 +58,13 @@ class CheckpointStore {
   bool empty() const;
 
   /// Writes one; the previous stays until it is complete. `go_on`, if any, is told how many bytes
-  /// of tensors are written, and gives up (kTimeout) when it says false. Streams.
+  /// of tensors are written, and gives up (kTimeout) when it says false. Streams. Those it is one
+  /// too many for are only set aside: the disk takes its time to remove them, see sweep().
   Result<std::string> save(StateSource& source, const TrainState& state,
                            const std::function<bool(std::uint64_t)>& go_on = {});
+
+  /// Removes what was set aside; the next save() would, and so would open().
+  Status sweep() const;
 
   struct Found {
     std::optional<Checkpoint> checkpoint;  ///< The last complete one.
@@ -82,7 +86,7 @@ class CheckpointStore {
 
   std::vector<std::string> names() const;  ///< Ascending.
   Status put_in_place(const std::string& aside, const std::string& name) const;
-  Status remove(const std::vector<std::string>& names) const;
+  Status set_aside(const std::vector<std::string>& names) const;
   const Manifest& last_manifest();
 
   std::string directory_;

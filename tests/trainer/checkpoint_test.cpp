@@ -106,8 +106,25 @@ TEST_CASE_METHOD(StoreFixture, "a checkpoint gives back what was saved", "[train
 
 TEST_CASE_METHOD(StoreFixture, "the last two checkpoints are kept", "[trainer][checkpoint]") {
   for (std::uint64_t batches : {5, 999999999, 1000000000}) save(batches);
-  CHECK(names() == std::vector<std::string>{"checkpoint-1000000000", "checkpoint-999999999"});
   CHECK(last() == 1000000000);
+  CHECK(names() == std::vector<std::string>{"checkpoint-1000000000", "checkpoint-999999999"});
+}
+
+TEST_CASE_METHOD(StoreFixture, "what a checkpoint replaces is set aside until there is time",
+                 "[trainer][checkpoint]") {
+  CheckpointStore one = CheckpointStore::open(directory.string(), 1).value();
+  const auto save_by_one = [&](std::uint64_t batches) {
+    state.loader.position.batches = batches;
+    REQUIRE(one.save(*model.snapshot().value(), state));
+  };
+  for (std::uint64_t batches : {1, 2}) save_by_one(batches);
+  CHECK(names() ==
+        std::vector<std::string>{".tmp-old-checkpoint-000000001", "checkpoint-000000002"});
+  REQUIRE(one.sweep());
+  CHECK(names() == std::vector<std::string>{"checkpoint-000000002"});
+  for (std::uint64_t batches : {3, 4}) save_by_one(batches);
+  CHECK(names() ==
+        std::vector<std::string>{".tmp-old-checkpoint-000000003", "checkpoint-000000004"});
 }
 
 TEST_CASE_METHOD(StoreFixture, "a damaged checkpoint is named and the one before it used",
@@ -139,6 +156,7 @@ TEST_CASE_METHOD(StoreFixture, "going on from before a damaged checkpoint leaves
   fs::remove(fs::path(save(3)) / "manifest.json");
   REQUIRE(last() == 1);
   save(2);
+  CHECK(last() == 2);
   CHECK(names() == std::vector<std::string>{"checkpoint-000000001", "checkpoint-000000002"});
 }
 

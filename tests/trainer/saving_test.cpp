@@ -241,6 +241,14 @@ TEST_CASE_METHOD(SaverFixture, "who waits for a state is told that it is given u
   CHECK(names().empty());
 }
 
+TEST_CASE_METHOD(SaverFixture, "what a checkpoint replaces is removed behind it",
+                 "[trainer][saving]") {
+  saver();
+  for (std::uint64_t batches : {1, 2, 3}) REQUIRE(made->finish(model, after(batches)).written);
+  test::wait_until([&] { return names().size() == 2; });
+  CHECK(names() == std::vector<std::string>{"checkpoint-000000002", "checkpoint-000000003"});
+}
+
 TEST_CASE_METHOD(SaverFixture, "a checkpoint that cannot be written is told of, and the next tried",
                  "[trainer][saving]") {
   saver();

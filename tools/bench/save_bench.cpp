@@ -119,7 +119,6 @@ class SaveBench {
   SaveBench(const SaveBenchOptions& options, const Clock& clock, std::string folder)
       : options_(options), clock_(clock), folder_(std::move(folder)) {}
   ~SaveBench() {
-    saver_.reset();
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
@@ -130,7 +129,6 @@ class SaveBench {
     auto store = CheckpointStore::open(folder_, 1);
     if (!store) return pass(store);
     store_ = std::make_unique<CheckpointStore>(std::move(*store));
-    saver_ = std::make_unique<Saver>(*store_, clock_, Saver::Options{});
     auto model = make_measured_model(options_);
     if (!model) return pass(model);
     model_ = std::move(*model);
@@ -172,11 +170,12 @@ class SaveBench {
   }
 
   Result<double> steps_with_a_checkpoint() {
+    Saver saver(*store_, clock_, {});
     const auto began = clock_.now();
-    auto begun = saver_->save(*model_, next_state());
+    auto begun = saver.save(*model_, next_state());
     if (!begun) return pass(begun);
     if (auto trained = steps(options_.steps); !trained) return trained;
-    const auto ended = saver_->fail_after(saved_);
+    const auto ended = saver.fail_after(saved_);
     if (!ended.written) return tl::unexpected<Error>(ended.written.error());
     return since(began);
   }
@@ -191,6 +190,7 @@ class SaveBench {
     auto path = store_->save(**source, next_state());
     if (!path) return pass(path);
     rates.push_back(static_cast<double>(bytes) / since(began));
+    if (auto swept = store_->sweep(); !swept) return pass(swept);
     return bytes;
   }
 
@@ -223,7 +223,6 @@ class SaveBench {
   std::vector<std::unique_ptr<OwnBatch>> batches_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<CheckpointStore> store_;
-  std::unique_ptr<Saver> saver_;
   std::uint64_t saved_ = 0;
 };
 

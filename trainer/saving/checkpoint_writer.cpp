@@ -92,6 +92,10 @@ void CheckpointWriter::write(std::unique_lock<std::mutex>& lock) {
                  .took = clock_.now() - began_};
   in_flight_ = false;
   changed_.notify_all();
+  lock.unlock();
+  // Nobody waits for that; what it says the next one to be written says, too.
+  static_cast<void>(store_.sweep());
+  lock.lock();
 }
 
 }  // namespace forebay

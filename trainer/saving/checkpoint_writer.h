@@ -17,8 +17,9 @@ namespace forebay {
 
 /// Writes checkpoints by a thread of its own, one at a time, while training goes on.
 ///
-/// Belongs to the model's thread; the store is the writer's while one is in flight. A snapshot is
-/// let go as soon as it is written. What is in flight when the writer dies is given up.
+/// Belongs to the model's thread; the store is the writer's as long as it lives. A snapshot is let
+/// go as soon as it is written; what the checkpoint replaces is removed after that, and nobody
+/// waits for it but the next one. What is in flight when the writer dies is given up.
 class CheckpointWriter {
  public:
   /// What became of a checkpoint.
