@@ -1,0 +1,111 @@
+#include <algorithm>
+
+#include "tools/bench/bench_data.h"
+#include "tools/bench/ingest_bench.h"
+#include "tools/bench/other_program.h"
+#include "tools/command/bench_parts.h"
+#include "tools/process/machine.h"
+#include "trainer/module.h"
+#include "trainer/train_bench.h"
+
+namespace forebay {
+namespace {
+
+/// log1p on the integers, sigrid_hash on the tokens: the work that the figures speak of.
+Result<TransformPlan> usual_transforms(const Schema& schema) {
+  TransformSpec log1p{"log1p", {"I*"}, {}};
+  TransformSpec hash{"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{1'000'000}}}};
+  return TransformPlan::compile({log1p, hash}, schema);
+}
+
+const BenchResult& pipeline_of(const std::vector<BenchResult>& results) {
+  return *std::find_if(results.begin(), results.end(),
+                       [](const BenchResult& result) { return result.name == "pipeline"; });
+}
+
+IngestBenchOptions options_for(const Dataset& dataset, const TransformPlan& plan,
+                               std::uint64_t rounds) {
+  const int cpus = available_cpus();
+  return {.dataset = dataset,
+          .plan = plan,
+          .order = {},
+          .allocation = {.load = 1, .decode = cpus, .shuffle = 1, .transform = cpus},
+          .threads = cpus,
+          .rounds = static_cast<int>(rounds)};
+}
+
+/// What the public loader in `folder` (tests/bench/public) makes of the same files.
+BenchFigures public_loader(const std::string& folder, const BenchData& data, double ours) {
+  auto said = numbers_said_by("'" + folder + "/venv/bin/python' '" + folder +
+                              "/pyarrow_numpy.py' --threads " + std::to_string(available_cpus()) +
+                              " '" + data.folder() + "'/*.tsv");
+  if (!said) return pass(said);
+  const double theirs = (*said)["rows_per_second"];
+  return std::vector<BenchResult>{{"pipeline_over_pyarrow", ours, "rows/s", theirs, ours / theirs}};
+}
+
+/// Rows/s at the asked-for size against a tenth of it.
+BenchFigures growth(const Invocation& invocation, std::uint64_t rows, double at_full_size) {
+  if (!invocation.has("--growth")) return std::vector<BenchResult>();
+  auto data = BenchData::make(std::max<std::uint64_t>(rows / 10, 1));
+  if (!data) return pass(data);
+  auto dataset = data->open();
+  if (!dataset) return pass(dataset);
+  auto plan = usual_transforms((*dataset)->format().schema());
+  if (!plan) return pass(plan);
+  auto small = bench_ingest(options_for(**dataset, *plan, 9));
+  if (!small) return small;
+  const double at_tenth = pipeline_of(*small).value;
+  return std::vector<BenchResult>{
+      {"growth", at_full_size, "rows/s", at_tenth, at_full_size / at_tenth}};
+}
+
+}  // namespace
+
+BenchFigures ingest_figures(const Invocation& invocation) {
+  auto rows = bench_count(invocation, "--rows", 2'000'000);
+  auto rounds = bench_count(invocation, "--rounds", 5);
+  if (!rows) return pass(rows);
+  if (!rounds) return pass(rounds);
+  auto data = BenchData::make(*rows);
+  if (!data) return pass(data);
+  auto dataset = data->open();
+  if (!dataset) return pass(dataset);
+  auto plan = usual_transforms((*dataset)->format().schema());
+  if (!plan) return pass(plan);
+  auto results = bench_ingest(options_for(**dataset, *plan, *rounds));
+  if (!results) return results;
+  const double rate = pipeline_of(*results).value;
+  if (invocation.has("--public")) {
+    auto more = public_loader(invocation.value("--public"), *data, rate);
+    if (!more) return more;
+    results->insert(results->end(), more->begin(), more->end());
+  }
+  auto more = growth(invocation, *rows, rate);
+  if (!more) return more;
+  results->insert(results->end(), more->begin(), more->end());
+  return results;
+}
+
+BenchFigures train_figures(const Invocation& invocation) {
+  auto rows = bench_count(invocation, "--rows", 2'000'000);
+  if (!rows) return pass(rows);
+  auto data = BenchData::make(*rows);
+  if (!data) return pass(data);
+  auto dataset = data->open();
+  if (!dataset) return pass(dataset);
+  auto plan = usual_transforms((*dataset)->format().schema());
+  if (!plan) return pass(plan);
+  TrainerSpec spec;
+  spec.threads = std::max(available_cpus() - 1, 1);
+  auto shape = shape_of(spec, plan->output());
+  if (!shape) return pass(shape);
+  auto model = make_model(spec, *shape);
+  if (!model) return pass(model);
+  auto bench = bench_training_fed(options_for(**dataset, *plan, 1), **model);
+  if (!bench) return pass(bench);
+  return std::vector<BenchResult>{
+      {"train_with_pipeline", bench->fed, "rows/s", bench->cached, bench->ratio()}};
+}
+
+}  // namespace forebay
