@@ -28,6 +28,7 @@ std::uint64_t await_resident(std::uint64_t bytes, std::chrono::milliseconds most
   for (auto waited = std::chrono::milliseconds(0); resident > bytes && waited < most;
        waited += kBetween) {
     std::this_thread::sleep_for(kBetween);
+    ::malloc_trim(0);
     resident = resident_bytes();
   }
   return resident;
@@ -45,10 +46,12 @@ double process_cpu_seconds() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
+// What is received, some hundred KiB a split, must not be a mapping of its own each time: fresh
+// pages cost the trainer's node 100 ns a row, as much as all else it does for one.
 void bound_heap_arenas() {
   ::mallopt(M_ARENA_MAX, 2);
-  ::mallopt(M_MMAP_THRESHOLD, 256 * 1024);
-  ::mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
 }
 
 }  // namespace forebay

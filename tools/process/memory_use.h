@@ -8,7 +8,8 @@ namespace forebay {
 /// Resident bytes of this process now.
 std::uint64_t resident_bytes();
 
-/// Waits until no more than `bytes` are resident, at most so long; what is then.
+/// Waits until no more than `bytes` are resident, at most so long; what is then. Has the C library
+/// give back what was freed.
 std::uint64_t await_resident(std::uint64_t bytes, std::chrono::milliseconds most);
 
 /// The largest number of resident bytes so far, as the kernel counts (VmHWM), children that have
