@@ -1,0 +1,151 @@
+#include "actors/pipeline_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/batcher.h"
+
+namespace forebay {
+namespace {
+
+/// A mailbox that the window bounds already.
+constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
+
+}  // namespace
+
+/// The one actor of the batch stage.
+class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, BatchSink {
+ public:
+  explicit BatchWorker(Parts& parts)
+      : parts_(parts),
+        batcher_(parts.options.order, parts.order.num_splits(), parts.options.start,
+                 parts.options.buffers, *this) {}
+
+  Status on(ColumnSplit&& split, PoolContext& context) override {
+    context_ = &context;
+    PastSplit past{.number = split.id.number,
+                   .node = split.node,
+                   .rows = split.columns.rows,
+                   .times = split.times,
+                   .batch = {.begin = parts_.options.clock.now()}};
+    auto status = batcher_.add(std::move(split));
+    past.batch.end = parts_.options.clock.now();
+    parts_.history.add(std::move(past));
+    parts_.lowest_missing.store(batcher_.lowest_missing(), std::memory_order_relaxed);
+    if (status && batcher_.finished()) {
+      parts_.end = batcher_.position();
+      parts_.ended.store(true, std::memory_order_release);
+      parts_.batches.close();
+    }
+    return status;
+  }
+
+ private:
+  bool emit(std::shared_ptr<const Batch> batch) override {
+    const PoolContext::OutputWait waiting(*context_);
+    const std::size_t bytes = batch->bytes();
+    if (parts_.options.on_batch) parts_.options.on_batch(batch);
+    return parts_.batches.put(std::move(batch), bytes);
+  }
+
+  void consumed(const SplitId& id) override {
+    parts_.issuer.consumed(id);
+    parts_.settle();
+    parts_.issuer.issue_what_fits(parts_, batcher_.lowest_missing());
+  }
+
+  Status damaged(const std::vector<BadRow>& rows) override {
+    return parts_.options.on_damaged(rows);
+  }
+
+  Parts& parts_;
+  Batcher batcher_;
+  PoolContext* context_ = nullptr;
+};
+
+ActorPool<ColumnSplit>::Options Pipeline::Parts::batch_options() {
+  ActorPool<ColumnSplit>::Options made;
+  made.name = "batch";
+  made.mailbox_bytes = kUnbounded;
+  made.order = PoolOrder::kLowestKey;
+  made.measures_service = true;
+  made.factory = [this] { return std::make_unique<BatchWorker>(*this); };
+  made.on_failure = [this](const Error& error) { fail(error); };
+  return made;
+}
+
+// About two splits in each mailbox: with fewer an actor waits now and then, more only go cold
+// (tests/bench/README.md).
+StagePools::Options Pipeline::Parts::stage_options() {
+  return {.dataset = options.dataset,
+          .plan = options.plan,
+          .decode = options.decode,
+          .seed = options.order.seed,
+          .rows = order.permutes_rows() ? ShuffleWorker::Rows::kPermuted
+                                        : ShuffleWorker::Rows::kAsTheyStand,
+          .mailbox_bytes = sizing.sizes().usual_split,
+          .buffers = options.buffers,
+          .clock = options.clock,
+          .sink = *this,
+          .on_failure = [this](const Error& error) { fail(error); }};
+}
+
+Pipeline::Parts::Parts(Options given)
+    : options(std::move(given)),
+      order(options.dataset, options.order),
+      sizing(options.dataset, options.plan, options.order),
+      window(sizing.sizes().largest_split),
+      batches(sizing.sizes().batch),
+      issuer(options.order, options.start, order, sizing, window),
+      room(options.memory.room),
+      prefetch(options.memory.prefetch),
+      batch(batch_options(), options.clock),
+      stages(stage_options()) {}
+
+void Pipeline::Parts::issue(LoadTask task) {
+  if (options.dispatch == nullptr) return stages.make(std::move(task));
+  expected.add(task.id);
+  options.dispatch->issued(task.id.number);
+}
+
+// The window bounds what waits for the batch actor: it is always let in.
+Status Pipeline::Parts::put(ColumnSplit&& split, PoolContext& context) {
+  const std::uint64_t number = split.id.number;
+  const std::uint64_t rows = split.columns.rows;
+  if (options.dispatch != nullptr && !expected.take(number)) return {};
+  batch.offer(std::move(split), 0, context);
+  if (options.dispatch != nullptr) options.dispatch->made_here(number, rows);
+  return {};
+}
+
+std::uint64_t Pipeline::Parts::actors_wanted() const {
+  std::uint64_t all = 0;
+  for (const std::atomic<int>& one : wanted) {
+    all += static_cast<std::uint64_t>(one.load(std::memory_order_relaxed));
+  }
+  return all;
+}
+
+// After each split, so that what one share gives back goes to the other without anyone asking.
+void Pipeline::Parts::settle() {
+  settlements([this] { divide_room(); });
+}
+
+void Pipeline::Parts::divide_room() {
+  const auto waiting = batches.view();
+  const std::uint64_t actors = actors_wanted();
+  const MemoryShares shares = share_memory(room, sizing.sizes(),
+                                           {.actors = actors,
+                                            .elsewhere = elsewhere,
+                                            .threads = std::max(actors, stages.threads()),
+                                            .prefetch = prefetch,
+                                            .window_used = window.used(),
+                                            .prefetch_used = waiting.bytes});
+  window.set_limit(shares.window);
+  if (shares.prefetch != waiting.budget) batches.set_budget(shares.prefetch);
+  MemoryBudget& buffers = options.buffers.budget();
+  buffers.set_limit(shares.buffers);
+  if (buffers.used() > shares.buffers) options.buffers.trim();
+}
+
+}  // namespace forebay

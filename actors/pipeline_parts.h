@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "actors/expected_splits.h"
+#include "actors/pipeline.h"
+#include "actors/split_issuer.h"
+#include "actors/split_queue.h"
+#include "core/data/memory_budget.h"
+#include "core/runtime/actor_pool.h"
+#include "core/runtime/byte_queue.h"
+#include "core/runtime/serial.h"
+
+namespace forebay {
+
+/// What a pipeline is made of, and how its splits and its memory go around: the issuer hands the
+/// stages as many splits as the window has room for, the stages offer theirs to the batch pool,
+/// whose one actor fills the queue of batches and says what is used up.
+struct Pipeline::Parts final : SplitSink, IssuedSplits {
+  explicit Parts(Options given);
+
+  class BatchWorker;
+
+  ActorPool<ColumnSplit>::Options batch_options();
+  StagePools::Options stage_options();
+  void issue(LoadTask task) override;
+  Status put(ColumnSplit&& split, PoolContext& context) override;
+  void fail(const Error& error) { batches.fail(error); }
+  void settle();
+  void divide_room();
+  std::uint64_t threads() const;
+  std::uint64_t actors_wanted() const;
+
+  Options options;
+  EpochOrder order;
+  Sizing sizing;
+  MemoryBudget window;
+  ByteQueue<std::shared_ptr<const Batch>> batches;
+  SplitIssuer issuer;
+  std::array<std::atomic<int>, kNumStages> wanted;  // actors, by Stage
+  Serial settlements;
+  std::atomic<std::uint64_t> room;
+  std::atomic<std::uint64_t> prefetch;  // wanted
+  std::atomic<std::uint64_t> elsewhere{0};
+  ExpectedSplits expected;  // with a dispatch
+  SplitHistory history;
+  std::atomic<std::uint64_t> lowest_missing{0};
+  std::atomic<bool> ended{false};
+  Position end;  // written before `ended` is set
+
+  // The stages offer to the batch pool, so they go before it.
+  ActorPool<ColumnSplit> batch;
+  StagePools stages;
+};
+
+}  // namespace forebay
