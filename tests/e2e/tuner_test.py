@@ -159,6 +159,17 @@ class Tuner(Scenario):
         self.assertEqual(again["allocation"], result["allocation"])
         self.assertEqual(again["decisions"], 0)
 
+    def test_a_job_that_could_not_run_with_the_log_s_allocation_is_left_as_it_is(self):
+        job = self.spinning()
+        self.assert_done(job.run("ingest", "--json"))
+        log = job.folder / ".forebay/decisions.jsonl"
+        log.write_text(log.read_text().replace('"decode"', '"unpack"'))
+        before = (job.folder / "job.toml").read_text()
+        refused = self.command(job, "tune", "freeze", "job.toml")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("pipeline.allocation.unpack", refused.stderr)
+        self.assertEqual((job.folder / "job.toml").read_text(), before)
+
     def test_a_damaged_log_is_refused_by_line(self):
         job = self.spinning()
         self.assert_done(job.run("ingest", "--json"))

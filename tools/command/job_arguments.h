@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "core/base/result.h"
 #include "tools/command/command.h"
 #include "tools/job/job_spec.h"
@@ -8,5 +10,8 @@ namespace forebay {
 
 /// Loads the job that the first argument names, with its `--set`s and this machine's defaults.
 Result<JobSpec> open_job(const Invocation& invocation);
+
+/// The same if the file's text were `text`.
+Result<JobSpec> open_job(const Invocation& invocation, std::string text);
 
 }  // namespace forebay

@@ -38,6 +38,9 @@ Exit run_tune_freeze(const Invocation& invocation) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto edited = frozen(text, last, log->header.layout);
   if (!edited) return Exit::refused(path + ": " + edited.error().message);
+  if (auto usable = open_job(invocation, *edited); !usable) {
+    return Exit::refused("the log's allocation does not fit the job: " + usable.error().message);
+  }
   if (auto status = replace_file(path, *edited); !status) return Exit::failed(status.error());
   const std::string words = words_of(last, log->header.layout);
   if (invocation.has("--json")) {

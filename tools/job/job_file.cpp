@@ -69,13 +69,18 @@ Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>
                          const JobDefaults& defaults) {
   auto text = read_text_file("job file", path);
   if (!text) return pass(text);
-  auto document = parse_toml(*text, path);
+  return parse_job(std::move(*text), path, sets, defaults);
+}
+
+Result<JobSpec> parse_job(std::string text, const std::string& path,
+                          const std::vector<std::string>& sets, const JobDefaults& defaults) {
+  auto document = parse_toml(text, path);
   if (!document) return pass(document);
   for (const std::string& set : sets) {
     if (auto applied = apply_set(*document, set); !applied) return pass(applied);
   }
   auto job = read_job(*document, path, defaults);
-  if (job) job->source = {.text = std::move(*text), .sets = sets};
+  if (job) job->source = {.text = std::move(text), .sets = sets};
   return job;
 }
 

@@ -22,6 +22,10 @@ struct JobDefaults {
 Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>& sets,
                          const JobDefaults& defaults);
 
+/// The same from the job file's text.
+Result<JobSpec> parse_job(std::string text, const std::string& path,
+                          const std::vector<std::string>& sets, const JobDefaults& defaults);
+
 /// The same from a document. `path` is the job file as the user named it; paths in it are
 /// relative to its folder.
 Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
