@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
 #include "tools/process/machine.h"
+#include "tools/process/output_place.h"
 #include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
 #include "trainer/module.h"
@@ -42,23 +42,6 @@ Result<std::vector<fs::path>> candidates(const fs::path& path) {
     return std::pair(name.size(), name);
   });
   return found;
-}
-
-/// Whether a file can be made there: found out before a large checkpoint is read.
-Status check_place(const std::string& file) {
-  std::error_code error;
-  if (fs::is_directory(file, error)) {
-    return fail(Code::kInvalid, "--out " + file + " is a folder; name a file");
-  }
-  const std::string aside = file + ".tmp";
-  std::FILE* opened = std::fopen(aside.c_str(), "wb");
-  if (opened == nullptr) {
-    const std::string why = std::generic_category().message(errno);
-    return fail(Code::kInvalid, "--out " + file + " cannot be written: " + why);
-  }
-  std::fclose(opened);
-  fs::remove(aside, error);
-  return {};
 }
 
 /// How large a model may be.
@@ -133,7 +116,7 @@ Exit run_export(const Invocation& invocation) {
       return Exit::refused("--max-bytes " + most + ": must be a size, such as 512MiB");
     }
   }
-  if (auto place = check_place(file); !place) return Exit::refused(place.error());
+  if (auto place = check_output_place("--out", file); !place) return Exit::refused(place.error());
   const std::string& named = invocation.arguments.front();
   auto paths = candidates(named);
   if (!paths) return Exit::refused(paths.error());

@@ -9,6 +9,7 @@
 #include "tools/json_object.h"
 #include "tools/process/cpu_limit.h"
 #include "tools/process/memory_use.h"
+#include "tools/process/output_place.h"
 #include "tools/process/run_dir.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/dump_file.h"
@@ -55,7 +56,7 @@ Status Ingest::prepare() {
   auto batches = max_batches(invocation_);
   if (!batches) return pass(batches);
   if (const std::string to = invocation_.value("--state"); !to.empty()) {
-    if (auto status = check_state_place(to); !status) return status;
+    if (auto status = check_output_place("--state", to); !status) return status;
   }
   auto run = JobRun::open(job_, JobRun::Rows::kTraining, RunScreen::opening());
   if (!run) return pass(run);

@@ -9,6 +9,7 @@
 #include "tools/command/run_folder.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/process/output_place.h"
 #include "tools/run/control_server.h"
 #include "tools/trace/chrome_trace.h"
 #include "tools/trace/history_text.h"
@@ -27,14 +28,6 @@ Result<std::optional<Time>> time_of(const Invocation& invocation) {
     return fail(Code::kInvalid, "--seconds " + text + ": must be a time, such as 10 or 2m");
   }
   return std::optional<Time>(*time);
-}
-
-Status check_out(const std::string& out) {
-  std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::path(out).parent_path();
-  const bool writable = folder.empty() || std::filesystem::is_directory(folder, ignored);
-  if (!out.empty() && writable && !std::filesystem::is_directory(out, ignored)) return {};
-  return fail(Code::kInvalid, "--out " + out + ": must be a file in a folder that exists");
 }
 
 /// Whole or not at all.
@@ -64,7 +57,7 @@ Exit run_trace(const Invocation& invocation) {
         "--join: the trainer keeps the trace of all nodes; run this on its node, with --dir");
   }
   const std::string out = invocation.value("--out", "trace.json");
-  if (auto status = check_out(out); !status) return Exit::refused(status.error());
+  if (auto status = check_output_place("--out", out); !status) return Exit::refused(status.error());
   auto time = time_of(invocation);
   if (!time) return Exit::refused(time.error());
   auto answer = ask_to_trace(run_folder(invocation));

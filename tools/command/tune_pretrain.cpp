@@ -5,6 +5,7 @@
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
 #include "tools/process/machine.h"
+#include "tools/process/output_place.h"
 #include "tools/process/stop_request.h"
 #include "trainer/durable_file.h"
 #include "tuner/agent/pretrain.h"
@@ -62,11 +63,12 @@ Exit run_tune_pretrain(const Invocation& invocation) {
   if (!invocation.has("--out")) {
     return Exit::refused("tune pretrain: --out FILE says where the weights go");
   }
+  const std::string path = invocation.value("--out");
+  if (auto place = check_output_place("--out", path); !place) return Exit::refused(place.error());
   StopRequest::install();
   const tuner::Network network = tuner::pretrain(*options);
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   const std::string bytes = tuner::encode_weights(network);
-  const std::string path = invocation.value("--out");
   if (Status written = write_whole(path, bytes); !written) return Exit::failed(written.error());
   std::printf("%s: %zu weights, %zu bytes\n", path.c_str(), network.weights().size(), bytes.size());
   if (invocation.has("--json")) {

@@ -6,9 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <system_error>
 
 namespace forebay {
 namespace {
@@ -33,15 +31,6 @@ Result<LoaderState> read_state_file(const std::string& path) {
                 "--resume " + path + ": not a state that forebay wrote (too large)");
   }
   return parse_loader_state(text, "--resume " + path);
-}
-
-Status check_state_place(const std::string& path) {
-  const std::filesystem::path place(path);
-  const std::string folder = place.has_parent_path() ? place.parent_path().string() : ".";
-  std::error_code ignored;
-  errno = std::filesystem::is_directory(place, ignored) ? EISDIR : 0;
-  if (errno == 0 && ::access(folder.c_str(), W_OK | X_OK) == 0) return {};
-  return fail(Code::kInvalid, "--state " + path + ": " + std::strerror(errno));
 }
 
 Status write_state_file(const std::string& path, const LoaderState& state) {

@@ -10,10 +10,6 @@ namespace forebay {
 /// Reads a loader state that `--state` wrote; refuses a file that is none, or larger than any.
 Result<LoaderState> read_state_file(const std::string& path);
 
-/// Refuses with kInvalid, before a run begins, a path at which no state could be written at its
-/// end.
-Status check_state_place(const std::string& path);
-
 /// Writes it aside, synced, and renames it, so that the file is always whole.
 Status write_state_file(const std::string& path, const LoaderState& state);
 

@@ -50,14 +50,6 @@ TEST_CASE("what is no state is refused by name", "[tools][state_file]") {
   CHECK(refused.error().message.find("too large") != std::string::npos);
 }
 
-TEST_CASE("a place where no state can be written is refused before a run", "[tools][state_file]") {
-  const test::TempDir dir;
-  CHECK(check_state_place(dir.path("state.json")));
-  CHECK(check_state_place("state.json"));
-  CHECK_FALSE(check_state_place(dir.path("none/state.json")));
-  CHECK_FALSE(check_state_place(dir.path()));
-}
-
 TEST_CASE("a state that cannot be written leaves nothing behind", "[tools][state_file]") {
   const test::TempDir dir;
   // The name is a folder's that is not empty, so renaming onto it fails.
