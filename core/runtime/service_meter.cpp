@@ -54,8 +54,10 @@ void ServiceMeter::resume(Time now) {
 
 Service ServiceMeter::finish(Time now) {
   add(now);
-  service_.cpu = std::min(service_.cpu, service_.time);  // read a little later than the clock
-  const Time own = std::max(Time(0), service_.time - service_.ready);
+  // Read a little later than the clock, and on a busy machine much later.
+  service_.cpu = std::min(service_.cpu, service_.time);
+  service_.ready = std::min(service_.ready, service_.time - service_.cpu);
+  const Time own = service_.time - service_.ready;
   const double seconds = std::chrono::duration<double>(own).count();
   service_.squared_seconds = seconds * seconds;
   return service_;

@@ -1,6 +1,10 @@
 #include "core/runtime/service_meter.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <thread>
+#include <vector>
 
 #include <time.h>
 
@@ -64,6 +68,33 @@ TEST_CASE("what counts squared is the time without run delay", "[core][service_m
   const double own = std::chrono::duration<double>(service.time - service.ready).count();
   CHECK(service.squared_seconds == own * own);  // (2 s)², less a hair
   CHECK(service.squared_seconds > 3.5);
+}
+
+TEST_CASE("time wanting a CPU is a part of a service, however late it is read",
+          "[core][service_meter]") {
+  // Half a dozen threads on one CPU: each has to wait for it.
+  const auto crowded = [](Service& service) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ServiceMeter meter;
+    meter.start(0ns, 1, true);
+    std::vector<std::thread> crowd;
+    for (int i = 0; i < 6; ++i) {
+      crowd.emplace_back([&] {
+        ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
+        burn(20ms);
+      });
+    }
+    ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
+    burn(20ms);
+    service = meter.finish(1us);
+    for (std::thread& thread : crowd) thread.join();
+  };
+  Service service;
+  std::thread([&] { crowded(service); }).join();  // whose affinity ends with it
+  CHECK(service.time == 1us);
+  CHECK(service.cpu + service.ready <= service.time);
 }
 
 TEST_CASE("a wait for output is no part of a service", "[core][service_meter]") {
