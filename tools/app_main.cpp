@@ -5,12 +5,15 @@
 
 #include "tools/command/command_line.h"
 #include "tools/process/memory_use.h"
+#include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 
 namespace {
 
-int report(const forebay::Exit& exit) {
-  std::fflush(stdout);
+int report(forebay::Exit exit) {
+  if (!forebay::flush_stdout() && exit.status == 0) {
+    exit = {forebay::Exit::kFailed, "stdout: the result could not be written there"};
+  }
   if (!exit.message.empty()) std::fprintf(stderr, "forebay: %s\n", exit.message.c_str());
   return exit.status;
 }
@@ -18,6 +21,7 @@ int report(const forebay::Exit& exit) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  forebay::open_closed_streams();
   forebay::bound_heap_arenas();
   forebay::StopRequest::install();
   try {

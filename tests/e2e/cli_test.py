@@ -127,6 +127,29 @@ class CommandLine(Scenario):
         finished = job.run("ingest")
         self.assertIn("transform", finished.err + finished.out, finished)
 
+    def test_closed_streams_do_not_let_what_is_printed_into_files(self):
+        job = self.job()
+        job.put_criteo(200)
+        dumps = []
+        for closed in "", "<&- >&- 2>&-":
+            call = f'exec "$0" ingest job.toml --json --dump dump.tsv {closed}'
+            run = subprocess.run(["bash", "-c", call, FOREBAY], cwd=job.folder, capture_output=True, timeout=60)
+            self.assertEqual(run.returncode, 0, run)
+            dumps.append((job.folder / "dump.tsv").read_bytes())
+            self.assertNotIn("order_digest", (job.folder / ".forebay/lock").read_text())
+        self.assertEqual(dumps[0], dumps[1])
+
+    def test_a_result_that_cannot_be_written_is_a_failure_and_a_reader_that_left_is_not(self):
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([FOREBAY, "inspect", "--ops"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "^forebay: stdout: ")
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "w") as pipe:
+            run = subprocess.run([FOREBAY, "inspect", "--ops"], stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
     def test_doctor_finds_a_good_job_good_and_a_bad_one_bad(self):
         job = self.job(pipeline={"memory": "1GiB"})  # without it, a half of what the neighbours leave
         job.put_criteo(500)
