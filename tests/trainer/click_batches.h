@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/base/random.h"
 #include "core/data/batch.h"
+#include "core/data/schema.h"
 
 namespace forebay::test {
 
@@ -24,6 +26,12 @@ class ClickBatches final : public BatchSource {
     std::uint64_t batches = 10;
     std::uint64_t first = 0;  ///< The number of the first batch, as after a resume.
     std::uint64_t seed = 1;
+
+    /// Of what the batches hold; ids have no bound that a table could be cut to.
+    Schema schema() const {
+      return {.dense = std::vector<std::string>(dense, "d"),
+              .sparse = std::vector<SparseFeature>(sparse, {"s", 0})};
+    }
   };
 
   ClickBatches(BufferPool& pool, Options options) : pool_(pool), options_(options) {

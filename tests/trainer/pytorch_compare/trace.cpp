@@ -79,14 +79,7 @@ TrainerSpec spec_of(const std::string& network, const std::string& optimizer,
   return spec;
 }
 
-Schema schema() {
-  Schema schema;
-  for (std::size_t i = 0; i < kData.dense; ++i) schema.dense.push_back("d");
-  for (std::size_t i = 0; i < kData.sparse; ++i) schema.sparse.push_back({"s", 0});
-  return schema;
-}
-
-ModelShape shape_for(const TrainerSpec& spec) { return shape_of(spec, schema()).value(); }
+ModelShape shape_for(const TrainerSpec& spec) { return shape_of(spec, kData.schema()).value(); }
 
 nlohmann::json write_weights(Model& model, std::ofstream& file) {
   nlohmann::json tensors = nlohmann::json::array();
@@ -134,7 +127,7 @@ void trace(const std::string& folder, const TrainerSpec& spec) {
   }
   // Of the last batch, which the exported model has to score alike.
   told["scores"] = scores;
-  const ModelDescription description = describe(spec, shape_for(spec), schema());
+  const ModelDescription description = describe(spec, shape_for(spec), kData.schema());
   FOREBAY_CHECK(export_model(description, *model->snapshot().value(), {folder + "/model.pt"}));
   told["auc"] = evaluation.finish().auc.value();
   std::ofstream(folder + "/trace.json") << told;

@@ -30,12 +30,7 @@ struct ModelFixture {
     spec.learning_rate = 0.05;
   }
 
-  ModelShape shape() const {
-    Schema schema;
-    for (std::size_t i = 0; i < data.dense; ++i) schema.dense.push_back("d");
-    for (std::size_t i = 0; i < data.sparse; ++i) schema.sparse.push_back({"s", 0});
-    return shape_of(spec, schema).value();
-  }
+  ModelShape shape() const { return shape_of(spec, data.schema()).value(); }
   std::unique_ptr<Model> cpu() const { return make_cpu_model(spec, shape()).value(); }
   std::unique_ptr<Model> device() const { return make_autograd_model(spec, shape()).value(); }
 

@@ -78,12 +78,7 @@ struct RankedFixture {
     spec.learning_rate = 0.05;
   }
 
-  ModelShape shape() const {
-    Schema schema;
-    for (std::size_t i = 0; i < data.dense; ++i) schema.dense.push_back("d");
-    for (std::size_t i = 0; i < data.sparse; ++i) schema.sparse.push_back({"s", 0});
-    return shape_of(spec, schema).value();
-  }
+  ModelShape shape() const { return shape_of(spec, data.schema()).value(); }
 
   std::shared_ptr<const Batch> rows_of(std::uint64_t number, int rank, int ranks) {
     ClickBatches::Options these = data;
