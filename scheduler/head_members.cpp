@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "scheduler/head_actor.h"
+#include "scheduler/node_name.h"
 #include "scheduler/words.h"
 
 // Who joins, is heard of, leaves, is lost or refused.
@@ -13,8 +14,9 @@ constexpr std::chrono::seconds kOfferAgain(2);
 }  // namespace
 
 Status HeadActor::check_newcomer(const Join& join, Time now) const {
-  if (join.name.empty() || join.worker.receiver() == nullptr) {
-    return fail(Code::kInvalid, "a worker joins with a name and a place to reach it at");
+  if (!is_node_name(join.name) || join.worker.receiver() == nullptr) {
+    return fail(Code::kInvalid,
+                "a worker joins with a name of one line, without /, and a place to reach it at");
   }
   const std::string who = "worker " + join.name;
   if (join.protocol != kProtocol) {

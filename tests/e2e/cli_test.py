@@ -52,13 +52,18 @@ class CommandLine(Scenario):
     def test_wrong_usage_is_one_line_and_status_2(self):
         for arguments in (["trian", "job.toml"], ["ingest"], ["ingest", "a", "b"], ["ingest", "job.toml", "--nope"],
                           ["ingest", "job.toml", "--max-batches", "-1"], ["ingest", "job.toml", "--max-batches", "x"],
-                          ["synth", "criteo", "--rows", "0", "--out", "d"], ["synth", "avazu"], ["--nope"]):
+                          ["synth", "criteo", "--rows", "0", "--out", "d"], ["synth", "avazu"], ["--nope"],
+                          ["head", "--listen", "127.0.0.1:0", "--store", "store", "more"],
+                          ["head", "--listen", "127.0.0.1:0", "--store", "store", "--lease", "0"],
+                          ["worker", "--join", "127.0.0.1:1", "--name", ".."],
+                          ["ingest", "job.toml", "--max-batches", "1", "2"]):
             with self.subTest(arguments=arguments):
                 finished = self.forebay(*arguments)
                 self.assertEqual(finished.status, 2, finished)
                 self.assertTrue(finished.err.startswith("forebay: "), finished)
                 self.assertLessEqual(len(finished.err.splitlines()), 2, finished)
                 self.assertEqual(finished.out, "")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_without_arguments_the_help_is_shown_with_status_2(self):
         finished = self.forebay()

@@ -93,7 +93,7 @@ class Head:
         test.addCleanup(self.kill)
 
     def start(self):
-        self.running = Running(["head", "--listen", self.address, "--store", "head-store"], self.folder)
+        self.running = Running(["head", "--listen", self.address, "--store", "head-store", "--json"], self.folder)
         self.test.wait_until(lambda: "join at" in self.running.stderr_now() or not self.running.alive())
 
     def kill(self):

@@ -205,6 +205,28 @@ class Bounds(ClusterScenario):
         self.wait_until(lambda: "worker only was lost" in cluster.trainer.stderr_now(), 10)
         self.wait_until(lambda: "no worker is left" in cluster.trainer.stderr_now(), 10)
 
+    def test_a_head_that_does_not_answer_or_serves_another_is_named_within_seconds(self):
+        job = self.work(rows=2000, epochs=1)
+        nobody = Cluster(self, job, head=f"tcp://127.0.0.1:{free_port()}", local=False)
+        self.wait_until(lambda: "the head has not been reached" in nobody.trainer.stderr_now(), 10)
+        nobody.trainer.signal(signal.SIGTERM)
+        self.assertEqual(nobody.trainer.wait().status, 143)
+        head = Head(self, self.folder)
+        first = Cluster(self, job, head=head.address, local=False)
+        self.wait_until(lambda: "no worker has joined yet" in first.trainer.stderr_now(), 10)
+        second = Cluster(self, job, "ingest", "--set", "run.dir=second", head=head.address, local=False)
+        second.address_file = job.folder / "second/address"
+        self.wait_until(lambda: "takes one at a time" in second.trainer.stderr_now(), 10)
+        self.assertNotIn("no worker", second.trainer.stderr_now())
+        head.kill()
+        self.wait_until(lambda: "the head has not been reached" in first.trainer.stderr_now(), 10)
+
+    def test_a_head_that_is_stopped_ends_in_order(self):
+        head = Head(self, self.folder)
+        head.running.signal(signal.SIGTERM)
+        ended = head.running.wait()
+        self.assertEqual((ended.status, ended.json["address"]), (143, head.address))
+
     def test_a_worker_with_other_data_is_refused_by_name_and_the_job_goes_on(self):
         job = self.work(epochs=2)
         digest = self.digest_alone(job)

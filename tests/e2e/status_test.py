@@ -18,6 +18,12 @@ ROWS = 20000
 STAGES = ["load", "decode", "shuffle", "transform", "batch"]
 
 
+def handles_interrupts(pid):
+    """Whether a process has got as far as to handle SIGINT itself."""
+    caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)
+    return int(caught[1], 16) >> (signal.SIGINT - 1) & 1 == 1
+
+
 class Traced:
     """Checks a trace by the rules of its format."""
 
@@ -81,6 +87,18 @@ class Status(Traced, Scenario):
         self.assertEqual(shown.status, 0, shown)
         self.assertGreaterEqual(shown.out.count("rows/s"), 2, shown)
         self.assert_refused(self.ask(), 2, "no job runs in")
+
+    def test_who_asks_a_job_that_stands_still_can_give_up_at_once(self):
+        running = self.started()
+        running.signal(signal.SIGSTOP)
+        for words in (["status"], ["top"], ["trace"], ["set", "tuner.mode=off"]):
+            asking = Running([*words, "--dir", self.slow.folder], self.folder)
+            self.wait_until(lambda: handles_interrupts(asking.process.pid))
+            asking.signal(signal.SIGINT)
+            self.assertEqual(asking.wait(5).status, 130, words)
+        running.signal(signal.SIGCONT)
+        running.signal(signal.SIGTERM)
+        self.assertEqual(running.wait().status, 143)
 
     def test_prometheus_gets_figures_that_promtool_accepts(self):
         running = self.started()

@@ -165,6 +165,19 @@ TEST_CASE("a worker of another protocol, version or operators is refused by name
   CHECK(refused.error().message.find("odd one") != std::string::npos);
 }
 
+TEST_CASE("a worker whose name is none for screens and files is refused", "[scheduler][head]") {
+  HeadFixture cluster;
+  for (const std::string& name : {std::string(), std::string(".."), std::string("a/b"),
+                                  std::string("two\nlines"), std::string(129, 'x')}) {
+    INFO(name);
+    const auto refused = cluster.join(name);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Code::kInvalid);
+  }
+  CHECK(cluster.join(std::string(128, 'x')));
+  CHECK(cluster.join("knoten-ü 7"));
+}
+
 TEST_CASE("a worker that finds other files is leased nothing and named", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());

@@ -13,6 +13,7 @@
 #include "core/net/door.h"
 #include "tools/cluster/start_head.h"
 #include "tools/cluster/this_node.h"
+#include "tools/cluster/trainer_view.h"
 #include "tools/process/machine.h"
 
 namespace forebay {
@@ -159,7 +160,8 @@ JobRun::Sharing TrainerEnd::sharing() {
 
 Status TrainerEnd::start_feed(JobRun& run, const JobText& text, const std::string& fingerprint) {
   scheduler::FeedOptions options;
-  options.job = {.id = new_job_id(fingerprint),
+  job_id_ = new_job_id(fingerprint);
+  options.job = {.id = job_id_,
                  .text = encode_job_text(text),
                  .fingerprint = fingerprint,
                  .splits_per_epoch = run.pipeline().splits_per_epoch(),
@@ -278,30 +280,43 @@ scheduler::HeadRef TrainerEnd::head() {
   return net_->actor<scheduler::HeadRef>(without_scheme(job_.cluster.head), scheduler::kHeadName);
 }
 
-// What the head knows, for whoever wants to see it and for the window.
-void TrainerEnd::look() {
+std::optional<scheduler::ClusterStatus> TrainerEnd::ask_around() {
   auto ref = head_status_;
   if (!job_.cluster.head.empty()) {
     ref = net_->actor<ActorRef<scheduler::QueryCluster>>(without_scheme(job_.cluster.head),
                                                          kStatusName);
   }
-  if (ref.receiver() == nullptr) return;
-  auto status = ask(ref, scheduler::QueryCluster{}, 200ms).wait();
-  if (!status) return;
-  std::uint64_t elsewhere = 0;
-  for (const scheduler::NodeStatus& node : status->nodes) {
-    if (node.name != kLocalNode) elsewhere += node.capacity;
+  std::optional<scheduler::ClusterStatus> head;
+  if (ref.receiver() != nullptr) {
+    if (auto answer = ask(ref, scheduler::QueryCluster{}, 200ms).wait()) head = std::move(*answer);
   }
-  run_->pipeline().set_elsewhere(elsewhere);
+  const auto feed = ask(feed_door_, scheduler::QueryFeed{}, 200ms).wait();
+  if (!feed || (!head && feed->open)) return std::nullopt;  // Late for once.
+  return trainer_view(job_id_, std::move(head), *feed);
+}
+
+// What is known, for whoever wants to see it and for the window.
+void TrainerEnd::look() {
+  auto status = ask_around();
+  if (!status) return;
   for (const std::string& problem : status->problems) {
     if (problems_.is_news(problem, clock_.now())) say_(problem);
   }
-  scaling_->look(*status,
+  if (!status->job.empty()) use(*status);
+  serial_([&] { status_ = std::move(*status); });
+}
+
+void TrainerEnd::use(const scheduler::ClusterStatus& status) {
+  std::uint64_t elsewhere = 0;
+  for (const scheduler::NodeStatus& node : status.nodes) {
+    if (node.name != kLocalNode) elsewhere += node.capacity;
+  }
+  run_->pipeline().set_elsewhere(elsewhere);
+  scaling_->look(status,
                  {.at = run_->clock().now(),
                   .splits = run_->pipeline().stats().lowest_missing,
                   .waited = run_->source().waited()},
                  kLocalNode);
-  serial_([&] { status_ = std::move(*status); });
 }
 
 // For a stall: what is wrong, or else who has how many.

@@ -74,7 +74,9 @@ class TrainerEnd final : public SplitDispatch,
   void start_tuners();
   void write_address() const;
   void remove_address() const;
+  std::optional<scheduler::ClusterStatus> ask_around();
   void look();
+  void use(const scheduler::ClusterStatus& status);
   std::string where_splits_are() const;
 
   void issued(std::uint64_t number) override;
@@ -90,6 +92,7 @@ class TrainerEnd final : public SplitDispatch,
   SystemClock clock_;
   MemoryBudget received_;  // counts what came by wire and lives
   std::string address_;
+  std::string job_id_;
   std::unique_ptr<RocksStore> store_;
   std::unique_ptr<NetEnd> net_;
   std::unique_ptr<LocalWork> local_work_;

@@ -28,7 +28,8 @@ std::vector<Command> node_commands() {
        .options = {{"--listen", "ADDR", "where trainers and workers join: tcp://H:P, port 0: any"},
                    {"--store", "DIR", "what it has to remember"},
                    {"--keys", "DIR", "CURVE keys; needed beyond loopback"},
-                   {"--lease", "T", "on a split (default 5s)"}},
+                   {"--lease", "T", "on a split (default 5s)"},
+                   kJsonOption},
        .example = "  forebay head --listen tcp://127.0.0.1:29400 --store head\n"
                   "  forebay train job.toml --set cluster.head=tcp://127.0.0.1:29400 \\\n"
                   "                         --set cluster.listen=tcp://127.0.0.1:0",

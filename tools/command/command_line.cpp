@@ -73,6 +73,8 @@ Result<Invocation> parse_words(const Command& command, std::vector<std::string> 
                           ? app.add_flag(name)
                           : app.add_option(name, values[i])
                                 ->expected(1)
+                                // A word behind a value is an argument, not one more value.
+                                ->allow_extra_args(false)
                                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
   }
   std::reverse(words.begin(), words.end());

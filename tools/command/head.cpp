@@ -2,7 +2,9 @@
 
 #include "tools/cluster/head_end.h"
 #include "tools/command/commands.h"
+#include "tools/job/known_keys.h"
 #include "tools/job/quantity.h"
+#include "tools/json_object.h"
 #include "tools/process/stop_request.h"
 
 namespace forebay {
@@ -24,16 +26,21 @@ Exit run_head(const Invocation& invocation) {
         "--store /var/lib/forebay");
   }
   if (const std::string lease = invocation.value("--lease"); !lease.empty()) {
+    const KeyRule& rule = *find_key("cluster.lease");
     const auto time = parse_duration(lease);
-    if (!time) return Exit::refused("--lease " + lease + ": must be a time, such as 5s");
+    if (!time || !accepts(rule, lease)) {
+      return Exit::refused("--lease " + lease + ": must be " + describe_wanted(rule));
+    }
     options.lease = *time;
   }
   auto head = HeadEnd::open(options);
   if (!head) return Exit::refused(head.error());
-  std::printf("tcp://%s\n", (*head)->address().c_str());
+  const std::string address = "tcp://" + (*head)->address();
+  std::printf("%s\n", address.c_str());
   std::fflush(stdout);
   say("workers and trainers join at " + (*head)->address());
   (*head)->run([] { return StopRequest::requested(); });
+  if (invocation.has("--json")) print_json(JsonObject().add("address", address));
   return Exit::stopped(StopRequest::signal());
 }
 

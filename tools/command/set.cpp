@@ -3,6 +3,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/run_folder.h"
 #include "tools/json_object.h"
+#include "tools/process/stop_request.h"
 #include "tools/run/control_server.h"
 
 namespace forebay {
@@ -13,6 +14,7 @@ Exit run_set(const Invocation& invocation) {
     return Exit::refused("set " + assignment + ": must be KEY=VALUE, as in pipeline.cpus=2");
   }
   const std::string key = assignment.substr(0, equals);
+  const StopRequest::AtOnce waiting;
   auto done = ask_to_set(run_folder(invocation), key, assignment.substr(equals + 1));
   if (!done && done.error().code == Code::kInvalid) return Exit::refused(done.error());
   if (!done) return Exit::failed(done.error());

@@ -41,6 +41,12 @@ Result<Look> look_of(const Invocation& invocation) {
   });
 }
 
+// A job that is stopped or stuck answers late or never.
+Result<std::string> look_once(const Look& look) {
+  const StopRequest::AtOnce waiting;
+  return look();
+}
+
 Exit nobody(const Error& error) {
   return error.code == Code::kNotFound ? Exit::refused(error) : Exit::failed(error);
 }
@@ -50,7 +56,7 @@ Exit nobody(const Error& error) {
 Exit run_status(const Invocation& invocation) {
   auto look = look_of(invocation);
   if (!look) return Exit::refused(look.error());
-  auto now = (*look)();
+  auto now = look_once(*look);
   if (!now) return nobody(now.error());
   if (invocation.has("--json")) {
     std::printf("%s\n", now->c_str());
@@ -68,7 +74,7 @@ Exit run_top(const Invocation& invocation) {
   const bool on_terminal = ::isatty(STDOUT_FILENO) == 1;
   std::string before;
   while (!StopRequest::requested()) {
-    auto now = (*look)();
+    auto now = look_once(*look);
     // Once it has been seen, a job that is gone has ended.
     if (!now) return before.empty() ? nobody(now.error()) : Exit::done();
     auto page = status_page(before, *now);

@@ -10,6 +10,7 @@
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
 #include "tools/process/output_place.h"
+#include "tools/process/stop_request.h"
 #include "tools/run/control_server.h"
 #include "tools/trace/chrome_trace.h"
 #include "tools/trace/history_text.h"
@@ -60,7 +61,10 @@ Exit run_trace(const Invocation& invocation) {
   if (auto status = check_output_place("--out", out); !status) return Exit::refused(status.error());
   auto time = time_of(invocation);
   if (!time) return Exit::refused(time.error());
-  auto answer = ask_to_trace(run_folder(invocation));
+  auto answer = [&] {
+    const StopRequest::AtOnce waiting;
+    return ask_to_trace(run_folder(invocation));
+  }();
   if (!answer) return refused_or_failed(answer.error());
   auto history = parse_history(*answer);
   if (!history) return Exit::failed(history.error());

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "scheduler/node_name.h"
 #include "tools/cluster/this_node.h"
 #include "tools/cluster/worker_end.h"
 #include "tools/command/commands.h"
@@ -44,8 +45,10 @@ Result<WorkerPlace> place_of(const Invocation& invocation) {
   place.memory_bytes = bytes ? *bytes : available_memory() / 2;
   place.name =
       invocation.value("--name", host_name() + "-" + std::to_string(static_cast<long>(::getpid())));
-  if (place.name.find('/') != std::string::npos || place.name == "local") {
-    return fail(Code::kInvalid, "--name " + place.name + ": must be without / and not \"local\"");
+  if (!scheduler::is_node_name(place.name) || place.name == "local") {
+    return fail(Code::kInvalid, "--name " + place.name +
+                                    ": must be one line of 1 to 128 bytes, without /, not ., .. or "
+                                    "\"local\"");
   }
   place.dir = invocation.value("--dir");
   place.announce = say;

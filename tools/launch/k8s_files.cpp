@@ -180,19 +180,16 @@ std::string words(const std::vector<std::string>& list) {
 std::vector<std::string> trainer_words(const LaunchSpec& spec, const std::string& job_file,
                                        std::uint16_t port) {
   const bool trains = spec.options.command == "train";
-  std::vector<std::string> list = {"forebay",
-                                   spec.options.command,
-                                   "/job/" + job_file,
-                                   "--json",
-                                   "--set",
-                                   "cluster.listen=tcp://0.0.0.0:" + std::to_string(port)};
+  std::vector<std::string> list = {"forebay", spec.options.command, "/job/" + job_file, "--json"};
   const auto set = [&](const std::string& assignment) {
     list.emplace_back("--set");
     list.push_back(assignment);
   };
+  for (const std::string& assignment : spec.options.sets) set(assignment);
+  // Last, so that they hold: what the pod has, whatever the job's own machine has.
+  set("cluster.listen=tcp://0.0.0.0:" + std::to_string(port));
   if (!spec.keys.empty()) set("cluster.keys=/keys");
   if (!spec.metrics.empty()) set("cluster.metrics=0.0.0.0:" + std::to_string(kMetricsPort));
-  for (const std::string& assignment : spec.options.sets) set(assignment);
   // A pod that is started again goes on where the last one was.
   if (trains) list.emplace_back("--resume");
   return list;
@@ -305,7 +302,7 @@ std::vector<LaunchFile> k8s_files(const LaunchSpec& spec, const std::vector<KeyF
   resources += "  - workers.yaml\n";
   Blanks blanks = {{"NAME", spec.name},
                    {"COMMAND", spec.options.command},
-                   {"OUT", spec.out},
+                   {"OUT", shell_word(spec.out)},
                    {"RESOURCES", resources},
                    {"JOB_FILE", job_file},
                    {"JOB_TEXT", indented(spec.job_text, 4)},

@@ -66,7 +66,7 @@ steps=()
 mkdir -p "$run_dir/logs"
 printf '%s\n' "$(hostname)" "$workers" >"$started"
 
-command=(@FOREBAY@ @COMMAND@ @JOB@ --json --set cluster.listen=@LISTEN@@SETS@)
+command=(@FOREBAY@ @COMMAND@ @JOB@ --json@SETS@ --set cluster.listen=@LISTEN@)
 @RESUME@
 "${command[@]}" &
 trainer=$!

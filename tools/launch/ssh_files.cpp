@@ -25,7 +25,7 @@ keys=@KEYS@
 grace=@GRACE@  # seconds from SIGTERM to SIGKILL
 remote=${FOREBAY_REMOTE_DIR:-.cache/$name}  # on each host: pids, logs, keys; removed at the end
 
-trainer_command=(@FOREBAY@ @COMMAND@ @JOB@ --json --set cluster.listen=@LISTEN@@SETS@)
+trainer_command=(@FOREBAY@ @COMMAND@ @JOB@ --json@SETS@ --set cluster.listen=@LISTEN@)
 worker_command=(@FOREBAY@ worker --cpus @CPUS@ --memory @MEMORY_BYTES@)
 
 # One connection a host, shared by all that a script asks of it.

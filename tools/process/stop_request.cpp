@@ -24,6 +24,9 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_alw
 std::atomic<std::int64_t> first_at_ms{kNoSignal};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<bool> nothing_to_save{false};
+
 /// timeout(1) and launchers signal a process and then its group: one request, however often it
 /// comes within this time.
 constexpr std::int64_t kOneRequestMs = 50;
@@ -36,6 +39,7 @@ std::int64_t now_ms() {
 
 void on_signal(int signal) {
   int none = 0;
+  if (nothing_to_save.load()) ::_exit(128 + signal);
   if (requested_signal.compare_exchange_strong(none, signal)) {
     first_at_ms.store(now_ms());
     stop_flag.store(true);
@@ -60,6 +64,13 @@ void StopRequest::install() {
   ::sigaction(SIGPIPE, &action, nullptr);
   ::sigaction(SIGXFSZ, &action, nullptr);
 }
+
+StopRequest::AtOnce::AtOnce() {
+  nothing_to_save.store(true);
+  if (requested()) ::_exit(128 + signal());
+}
+
+StopRequest::AtOnce::~AtOnce() { nothing_to_save.store(false); }
 
 std::chrono::nanoseconds StopRequest::since() {
   const std::int64_t first = first_at_ms.load();

@@ -14,6 +14,16 @@ class StopRequest {
  public:
   static void install();
 
+  /// While one lives, the first signal ends the process at once: it waits for somebody's answer and
+  /// has nothing to save. One at a time.
+  class AtOnce {
+   public:
+    AtOnce();
+    ~AtOnce();
+    AtOnce(const AtOnce&) = delete;
+    AtOnce& operator=(const AtOnce&) = delete;
+  };
+
   /// As if this signal had come, from another process that was asked; one that comes here after it
   /// is no second one. Any thread.
   static void ask(int signal);

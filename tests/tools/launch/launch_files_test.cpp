@@ -86,7 +86,7 @@ TEST_CASE("a Slurm script asks for the job's resources, a node a worker", "[tool
   // 4096 MiB, a sixteenth on top and 64 MiB, over 4 CPUs.
   CHECK(holds(script, "#SBATCH --mem-per-cpu=1104M\n"));
   CHECK(holds(script, "forebay ingest '/jobs/Ads & co.toml' --json"));
-  CHECK(holds(script, "--set order.seed=2)"));
+  CHECK(holds(script, "--json --set order.seed=2 --set cluster.listen=tcp://127.0.0.1:0)"));
   CHECK_FALSE(holds(script, "hetjob"));
 
   SECTION("a trainer with GPUs is a part of its own") {
@@ -96,6 +96,18 @@ TEST_CASE("a Slurm script asks for the job's resources, a node a worker", "[tool
     CHECK(holds(apart, "#SBATCH --ntasks=3\n"));
     CHECK(holds(apart, "--het-group=1"));
   }
+}
+
+TEST_CASE("a pod's own door and keys hold against what --set says of the job's",
+          "[tools][launch]") {
+  JobSpec with_keys = job();
+  with_keys.cluster.keys = "/jobs/keys";
+  with_keys.cluster.metrics = "127.0.0.1:1";
+  const LaunchSpec spec = spec_of(
+      with_keys, {.sets = {"cluster.keys=keys", "cluster.metrics=127.0.0.1:1"}, .image = "i"});
+  const std::string trainer = file_of(k8s_files(spec, {{"server.key", "k"}}), "trainer.yaml");
+  CHECK(trainer.rfind("cluster.keys=/keys") > trainer.rfind("cluster.keys=keys"));
+  CHECK(trainer.rfind("cluster.metrics=0.0.0.0:") > trainer.rfind("cluster.metrics=127.0.0.1"));
 }
 
 TEST_CASE("no file but the Secret holds a key", "[tools][launch]") {
