@@ -84,25 +84,19 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(const std::string& folder) 
   return store;
 }
 
-Status RocksStore::reopen() {
+Status RocksStore::reopen() const {
   open_.reset();  // Gives the lock back first.
   rocksdb::DB* database = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(small_options(), folder_, &database);
-  if (!status.ok()) {
-    auto refused = refusal(folder_, status);
-    why_closed_ = refused.value().message;
-    return refused;
-  }
+  if (!status.ok()) return refusal(folder_, status);
   open_ = std::make_unique<Open>(Open{std::unique_ptr<rocksdb::DB>(database)});
   return {};
 }
 
-Status RocksStore::still_closed() const {
-  return open_ == nullptr ? Status(fail(Code::kUnavailable, why_closed_)) : Status();
-}
+Status RocksStore::open_if_closed() const { return open_ == nullptr ? reopen() : Status(); }
 
 Result<std::string> RocksStore::get(std::string_view key) const {
-  if (auto status = still_closed(); !status) return pass(status);
+  if (auto status = open_if_closed(); !status) return pass(status);
   std::string value;
   const rocksdb::Status status = open_->database->Get(rocksdb::ReadOptions(), slice(key), &value);
   if (status.IsNotFound()) return fail(Code::kNotFound, "no key " + std::string(key));
@@ -111,9 +105,7 @@ Result<std::string> RocksStore::get(std::string_view key) const {
 }
 
 Status RocksStore::write(const StoreBatch& batch) {
-  if (open_ == nullptr) {
-    if (auto status = reopen(); !status) return status;
-  }
+  if (auto status = open_if_closed(); !status) return status;
   rocksdb::WriteBatch changes;
   for (const auto& change : batch.changes()) {
     const rocksdb::Status status =
@@ -132,7 +124,7 @@ Status RocksStore::write(const StoreBatch& batch) {
 
 Status RocksStore::scan(std::string_view prefix, std::string_view from,
                         const Visitor& visit) const {
-  if (auto status = still_closed(); !status) return status;
+  if (auto status = open_if_closed(); !status) return status;
   const std::unique_ptr<rocksdb::Iterator> at(open_->database->NewIterator(rocksdb::ReadOptions()));
   for (at->Seek(slice(std::max(prefix, from))); at->Valid(); at->Next()) {
     const rocksdb::Slice key = at->key();

@@ -10,8 +10,8 @@ namespace forebay {
 /// A Store in a folder of its own, by RocksDB with a few MB of memory.
 ///
 /// Owns the folder while it lives; its write-ahead log is synced for every batch. After a write
-/// that failed the folder is opened anew before the next one, so a disk that has room again is
-/// enough to go on.
+/// that failed the folder is opened anew before anything else is asked of it, so a disk that has
+/// room again is enough to go on.
 class RocksStore final : public Store {
  public:
   /// Opens the folder, or makes it. kUnavailable: another process holds it (named), or the disk
@@ -30,12 +30,12 @@ class RocksStore final : public Store {
   struct Open;
 
   explicit RocksStore(std::string folder);
-  Status reopen();
-  Status still_closed() const;
+  Status reopen() const;
+  Status open_if_closed() const;
 
   const std::string folder_;
-  std::unique_ptr<Open> open_;  // Absent after a failure, until it can be opened again.
-  std::string why_closed_;
+  // Absent after a failure, until it can be opened again; which changes nothing of what is kept.
+  mutable std::unique_ptr<Open> open_;
 };
 
 }  // namespace forebay

@@ -175,5 +175,20 @@ TEST_CASE("a store on a full disk refuses with its place, and goes on when there
   CHECK(fixture.open().get("after").value() == "1");
 }
 
+TEST_CASE("a store that could not even be opened on a full disk is read when there is room",
+          "[core][store]") {
+  OnDisk fixture;
+  Store& store = fixture.open();
+  REQUIRE(store.write(put({{"before", "1"}})));
+  {
+    const FullDisk full(16);  // Too little to open it, too.
+    REQUIRE_FALSE(store.write(put({{"large", std::string(256, 'x')}})));
+    CHECK(store.get("before").error().code == Code::kUnavailable);
+    CHECK(store.scan("", "", [](auto, auto) { return true; }).error().code == Code::kUnavailable);
+  }
+  CHECK(pairs_of(store, "bef") == Pairs{{"before", "1"}});
+  CHECK(store.get("before").value() == "1");
+}
+
 }  // namespace
 }  // namespace forebay
