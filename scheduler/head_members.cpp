@@ -77,6 +77,7 @@ Result<Welcome> HeadActor::on(const Join& join, Context& context) {
   Welcome welcome;
   welcome.incarnation = incarnation;
   welcome.feed_address = feed_address_;
+  welcome.heartbeat_ns = static_cast<std::uint64_t>(options_.heartbeat.count());
   if (state().job_is_open() && feed_is_there()) welcome.job = state().job();
   return welcome;
 }

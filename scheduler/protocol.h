@@ -106,9 +106,12 @@ using HolderRef = ActorRef<Pull, Drop>;
 /// Head → worker: you are a member.
 struct Welcome {
   std::uint64_t incarnation = 0;
-  JobShare job;              ///< Its id is empty while there is none; JobOffer comes then.
-  std::string feed_address;  ///< Where the feed listens; empty: at the head's own address.
-  static auto fields(auto& self) { return std::tie(self.incarnation, self.job, self.feed_address); }
+  JobShare job;                    ///< Its id is empty while there is none; JobOffer comes then.
+  std::string feed_address;        ///< Where the feed listens; empty: at the head's own address.
+  std::uint64_t heartbeat_ns = 0;  ///< How often the head wants to hear at least; 0: not told.
+  static auto fields(auto& self) {
+    return std::tie(self.incarnation, self.job, self.feed_address, self.heartbeat_ns);
+  }
 };
 
 /// Worker → head: take me in. Refused with kInvalid when the versions differ, and says how.

@@ -1,5 +1,6 @@
 #include "scheduler/worker_actor.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace forebay::scheduler {
@@ -17,17 +18,21 @@ std::vector<std::uint64_t> keys_of(const Map& map) {
 
 WorkerActor::WorkerActor(WorkerOptions options, SplitWork& work, HeadFinder& heads,
                          FeedFinder& feeds)
-    : options_(std::move(options)), work_(work), heads_(heads), feeds_(feeds) {}
+    : options_(std::move(options)),
+      work_(work),
+      heads_(heads),
+      feeds_(feeds),
+      heartbeat_(options_.heartbeat) {}
 
 Status WorkerActor::on(const BeginWorker&, Context& context) {
   join(context);
-  context.after(options_.heartbeat, WorkerTick{});
+  context.after(heartbeat_, WorkerTick{pace_});
   return {};
 }
 
-Status WorkerActor::on(const WorkerTick&, Context& context) {
-  if (phase_ == Phase::kGone) return {};
-  context.after(options_.heartbeat, WorkerTick{});
+Status WorkerActor::on(const WorkerTick& tick, Context& context) {
+  if (phase_ == Phase::kGone || tick.pace != pace_) return {};
+  context.after(heartbeat_, WorkerTick{pace_});
   if (leave_by_) {
     go_on_leaving(context);
     if (phase_ == Phase::kGone) return {};
@@ -60,6 +65,18 @@ void WorkerActor::join(Context& context) {
   context.ask(head_, std::move(join), options_.ask_timeout, self(context), ++attempt_);
 }
 
+// As often as the head wants to hear, or else it would take a slower worker for lost.
+void WorkerActor::keep_pace(const Welcome& welcome, Context& context) {
+  constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds(5);
+  const auto own = static_cast<std::uint64_t>(options_.heartbeat.count());
+  const auto told = static_cast<std::int64_t>(std::min(welcome.heartbeat_ns, own));
+  const auto wanted =
+      told == 0 ? options_.heartbeat : std::max(std::chrono::nanoseconds(told), kShortest);
+  if (wanted == heartbeat_) return;
+  heartbeat_ = wanted;
+  context.after(heartbeat_, WorkerTick{++pace_});
+}
+
 Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
   if (answer.token != attempt_ || !joining_ || phase_ == Phase::kGone) return {};
   joining_ = false;
@@ -72,6 +89,7 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
     return {};
   }
   incarnation_ = answer.result->incarnation;
+  keep_pace(*answer.result, context);
   trouble_ = phase_ == Phase::kRefused ? trouble_ : "";
   say("joined as " + options_.name + ", incarnation " + std::to_string(incarnation_));
   if (phase_ == Phase::kKnocking) phase_ = job_.id.empty() ? Phase::kIdle : Phase::kOpening;

@@ -24,6 +24,7 @@ struct BeginWorker {
 /// Worker → itself, every heartbeat.
 struct WorkerTick {
   static constexpr std::string_view kTag = "worker.tick/1";
+  std::uint64_t pace = 0;
 };
 
 /// Worker → itself: what could not be sent may have room now.
@@ -137,6 +138,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   };
 
   void join(Context& context);
+  void keep_pace(const Welcome& welcome, Context& context);
   void knock_again(const Error& why, Context& context);
   void beat(Context& context);
   void take_job(const JobShare& job, const std::string& feed_address, Context& context);
@@ -159,6 +161,8 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   HeadFinder& heads_;
   FeedFinder& feeds_;
 
+  std::chrono::nanoseconds heartbeat_;
+  std::uint64_t pace_ = 0;  // Ticks of an earlier one are nothing.
   Phase phase_ = Phase::kKnocking;
   HeadRef head_;
   FeedRef feed_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -30,7 +31,7 @@ struct WireHeader {
   Kind kind = Kind::kData;
   std::uint8_t lane = 0;
   std::uint64_t session = 0;
-  std::uint64_t sequence = 0;
+  std::uint64_t sequence = 0;  ///< Of hello and welcome: the sender's heartbeat in ns; 0: not told.
 
   void write(std::byte* to) const {
     const std::array<std::uint8_t, 8> first = {
@@ -60,6 +61,11 @@ struct WireHeader {
     return known ? std::optional(header) : std::nullopt;
   }
 };
+
+/// As hello and welcome carry it.
+inline std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
+  return static_cast<std::uint64_t>(time.count());
+}
 
 /// Calls `take` with each entry behind a header; false when they are not whole.
 template <class Take>

@@ -51,7 +51,10 @@ void ZmqDialer::knock(zmq::context_t& context, Time now) {
   try {
     const auto lane = [&](std::uint8_t number) {
       return dial(context, parts_, options_,
-                  {.kind = WireHeader::Kind::kHello, .lane = number, .session = session_});
+                  {.kind = WireHeader::Kind::kHello,
+                   .lane = number,
+                   .session = session_,
+                   .sequence = in_nanoseconds(options_.heartbeat)});
     };
     sockets_.emplace(std::array{lane(0), lane(1)});
   } catch (const zmq::error_t&) {

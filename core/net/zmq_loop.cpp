@@ -274,7 +274,7 @@ void ZmqTransport::Loop::sleep(std::unique_lock<std::mutex>& turn) {
 }
 
 void ZmqTransport::Loop::tick() {
-  next_tick_ = now_ + std::clamp<Time>(options_.heartbeat / 2, std::chrono::milliseconds(1),
+  next_tick_ = now_ + std::clamp<Time>(beat_every_ / 2, std::chrono::milliseconds(1),
                                        std::chrono::milliseconds(50));
   // First of all: a process that was frozen must not act on what its old sessions left behind.
   keep_sessions();
@@ -306,8 +306,21 @@ void ZmqTransport::Loop::keep_sessions() {
   }
 }
 
+// Whoever misses us sooner than we miss him is who sets the pace, within reason.
+ZmqTransport::Loop::Time ZmqTransport::Loop::beat_wanted() const {
+  constexpr Time kShortest = std::chrono::milliseconds(5);
+  Time wanted = options_.heartbeat;
+  for (const auto& [number, session] : by_number_) {
+    const Time told(static_cast<std::int64_t>(
+        std::min<std::uint64_t>(session->peer_heartbeat, in_nanoseconds(wanted))));
+    if (told > Time(0)) wanted = std::min(wanted, std::max(told, kShortest));
+  }
+  return wanted;
+}
+
 void ZmqTransport::Loop::beat() {
-  next_beat_ = now_ + options_.heartbeat;
+  beat_every_ = beat_wanted();
+  next_beat_ = now_ + beat_every_;
   for (const auto& [number, session] : by_number_) {
     if (!session->lanes[0].going.empty()) continue;  // What waits is as good.
     say(session->socket(0), session->lanes[0].route, {.kind = Kind::kBeat, .session = number});

@@ -58,6 +58,7 @@ class ZmqTransport::Loop {
     ZmqListener* listener = nullptr;
     PeerInfo info;
     Time since{0};
+    std::uint64_t heartbeat = 0;  // as told
   };
 
   /// Where a message came in.
@@ -78,6 +79,7 @@ class ZmqTransport::Loop {
   void tick();
   void keep_sessions();
   void beat();
+  Time beat_wanted() const;
   void keep_dialers();
   void finish();
 
@@ -129,6 +131,7 @@ class ZmqTransport::Loop {
   Time now_{0};
   Time next_tick_{0};
   Time next_beat_{0};
+  Time beat_every_{options_.heartbeat};
   bool streaming_ = false;
   bool slept_ = false;  // since those unsent were tried
   std::uint64_t num_peers_ = 0;

@@ -82,7 +82,10 @@ void ZmqTransport::Loop::take(const Source& source, std::span<zmq::message_t> pa
     case Kind::kData:
       return take_data(source, *header, parts);
     case Kind::kBeat:
-      if (const SessionPtr session = session_of(source, *header)) session->last_heard = now_;
+      if (const SessionPtr session = session_of(source, *header)) {
+        session->last_heard = now_;
+        ++counts_.beats;
+      }
   }
 }
 
@@ -122,6 +125,7 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
     knock.listener = source.listener;
     knock.info = {.address = {}, .host = std::string(property(first, "Peer-Address")), .key = key};
     knock.since = now_;
+    knock.heartbeat = header.sequence;
   }
   if (knock.listener != source.listener || knock.info.key != key || knock.routes[header.lane]) {
     ++counts_.garbage;  // Another's session: whose key differs is not who began it.
@@ -135,11 +139,15 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
 void ZmqTransport::Loop::begin(std::uint64_t number, Knock& knock) {
   auto session = std::make_shared<ZmqSession>(PeerId{++num_peers_}, number, options_.outbox);
   session->listener = knock.listener;
+  session->peer_heartbeat = knock.heartbeat;
   for (std::uint8_t lane = 0; lane < 2; ++lane) {
     session->lanes[lane].route = *knock.routes[lane];
     knock.listener->welcome(knock.fds[lane]);
     say(knock.listener->router(), *knock.routes[lane],
-        {.kind = Kind::kWelcome, .lane = lane, .session = number});
+        {.kind = Kind::kWelcome,
+         .lane = lane,
+         .session = number,
+         .sequence = in_nanoseconds(options_.heartbeat)});
   }
   const PeerInfo info = knock.info;
   knocks_.erase(number);
@@ -159,6 +167,7 @@ void ZmqTransport::Loop::take_welcome(const Source& source, const WireHeader& he
   auto session =
       std::make_shared<ZmqSession>(PeerId{++num_peers_}, header.session, options_.outbox);
   session->dialer = dialer;
+  session->peer_heartbeat = header.sequence;
   add_session(session, {.address = dialer->address(),
                         .host = std::string(property(first, "Peer-Address")),
                         .key = options_.keys ? options_.keys->server_public : ""});
@@ -168,6 +177,8 @@ void ZmqTransport::Loop::add_session(const SessionPtr& session, const PeerInfo& 
   ++counts_.sessions;
   session->last_heard = now_;
   by_number_.emplace(session->number, session);
+  beat_every_ = beat_wanted();
+  next_beat_ = std::min(next_beat_, now_ + beat_every_);
   {
     const std::lock_guard lock(mutex_);
     by_id_.emplace(static_cast<std::uint64_t>(session->id), session);

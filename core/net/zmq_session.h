@@ -32,7 +32,8 @@ struct ZmqSession {
   std::array<LaneState, 2> lanes;
   std::chrono::nanoseconds last_heard{0};
   std::chrono::nanoseconds last_sent{0};
-  ZmqDialer* dialer = nullptr;  // of the two one is there
+  std::uint64_t peer_heartbeat = 0;  // ns; how often the peer wants to hear of us; 0: not told
+  ZmqDialer* dialer = nullptr;       // of the two one is there
   ZmqListener* listener = nullptr;
   std::optional<std::string> closing;  // why, once it is to end behind what waits
 

@@ -19,6 +19,7 @@ namespace forebay {
 struct TransportCounts {
   std::uint64_t sessions = 0;          ///< Begun.
   std::uint64_t lost = 0;              ///< Of those, ended by silence.
+  std::uint64_t beats = 0;             ///< That came.
   std::uint64_t garbage = 0;           ///< Messages dropped: not ours, cut, out of sequence.
   std::uint64_t other_version = 0;     ///< Messages dropped: of another protocol version.
   std::uint64_t old_session = 0;       ///< Messages dropped: of a session that is over.

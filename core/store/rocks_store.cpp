@@ -4,15 +4,26 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <memory>
 #include <utility>
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
 namespace forebay {
 namespace {
+
+/// RocksDB's own log, which nobody reads and which must not be: on a full disk its second line ends
+/// the process (an assertion on the file's earlier error).
+class NoLog final : public rocksdb::Logger {
+ public:
+  using Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
 
 rocksdb::Options small_options() {
   rocksdb::BlockBasedTableOptions table;
@@ -25,8 +36,7 @@ rocksdb::Options small_options() {
   options.max_total_wal_size = 8 << 20;
   options.max_open_files = 64;
   options.compression = rocksdb::kNoCompression;
-  options.info_log_level = rocksdb::ERROR_LEVEL;
-  options.keep_log_file_num = 1;
+  options.info_log = std::make_shared<NoLog>();
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   // A log that ends in the middle of a record is what a crash leaves: what is whole counts.

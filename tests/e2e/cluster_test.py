@@ -1,4 +1,6 @@
 """A job spread over nodes trains on the same rows in the same order, whoever comes, stalls and dies."""
+import contextlib
+import os
 import pathlib
 import shutil
 import signal
@@ -9,6 +11,13 @@ from cluster import Cluster, ClusterScenario, Head, free_port, resident
 from processes import processes_below
 
 MIB = harness.MIB
+
+
+def fill(path):
+    """Writes a file until its disk takes no more."""
+    with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
+        while file.write(bytes(1024)):
+            pass
 
 
 class SameOrder(ClusterScenario):
@@ -173,6 +182,31 @@ class Faults(ClusterScenario):
         self.harass(cluster, harm, times=16)
         finished, _ = cluster.finish()
         self.assert_same_run(finished, digest, 200000)
+
+
+    def test_a_head_whose_disk_is_full_says_so_and_goes_on_when_there_is_room(self):
+        job = self.work(epochs=2)
+        digest = self.digest_alone(job)
+        disk = job.folder / "disk"
+        disk.mkdir()
+        mount = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c",
+                 'mount -t tmpfs -o size=256k none disk && exec "$0" "$@"']
+        head = Head(self, job.folder, store="disk/store", prefix=mount)
+        if not head.running.alive() and "join at" not in head.running.stderr_now():
+            self.skipTest("cannot mount a disk of its own: " + head.running.stderr_now())
+        filling = pathlib.Path(f"/proc/{head.running.process.pid}/root{disk}/filling")
+        fill(filling)
+        cluster = Cluster(self, job, head=head.address, local=False)
+        cluster.worker()
+        self.wait_until(lambda: "has no room on its disk" in cluster.trainer.stderr_now(), 20)
+        # Again and again: what the store itself does on a full disk must not end the head.
+        refusals = "the head cannot be used: the store"
+        self.wait_until(lambda: cluster.trainer.stderr_now().count(refusals) >= 2 or not head.running.alive(), 20)
+        filling.unlink()
+        finished, ends = cluster.finish()
+        self.assert_same_run(finished, digest, 40000)
+        self.assertEqual({end.status for end in ends.values()}, {0}, [str(end) for end in ends.values()])
+        self.assertIn("the store can be written again", head.running.stderr_now())
 
 
 class Bounds(ClusterScenario):

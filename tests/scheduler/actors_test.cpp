@@ -221,6 +221,41 @@ TEST_CASE("a silent worker is lost after six heartbeats and may not act any more
   CHECK(cluster.join("silent").value().incarnation > other);
 }
 
+/// A worker's surroundings, in which nothing is ever done.
+struct IdleWork final : SplitWork, HeadFinder, FeedFinder {
+  HeadRef found;
+
+  void open(const JobShare&, std::uint64_t) override {}
+  void begin(std::uint64_t) override {}
+  bool forget(std::uint64_t) override { return true; }
+  bool begun(std::uint64_t) const override { return false; }
+  std::uint32_t slots() const override { return 1; }
+  Load load() override { return {}; }
+  HeadRef head() override { return found; }
+  FeedRef feed(const std::string&) override { return {}; }
+};
+
+TEST_CASE("a worker beats as often as the head wants to hear of it", "[scheduler][head]") {
+  HeadOptions options;
+  options.heartbeat = 20ms;
+  HeadFixture cluster(options);
+  IdleWork work;
+  work.found = cluster.head;
+  WorkerOptions slow;
+  slow.name = "w";
+  slow.heartbeat = 10s;
+  const auto worker = cluster.host.spawn(
+      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(slow, work, work, work); });
+  REQUIRE(worker.tell(BeginWorker{}));
+  for (int i = 0; i < 100; ++i) {
+    cluster.host.advance(10ms);
+    cluster.host.deliver_all();
+  }
+  REQUIRE(cluster.status().nodes.size() == 1);
+  CHECK(cluster.status().nodes.at(0).incarnation == 1);
+  CHECK(cluster.status().nodes.at(0).silent_seconds <= 0.02);
+}
+
 TEST_CASE("a head that stood still itself does not blame its workers", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());

@@ -184,6 +184,24 @@ TEST_CASE("what is larger than peers accept is refused before it is sent", "[cor
   CHECK(server.handler.wait_messages(1).messages.size() == 1);
 }
 
+TEST_CASE("whoever misses the other sooner sets how often both are heard", "[core][net]") {
+  ZmqTransport::Options slow = quick();
+  slow.heartbeat = std::chrono::hours(1);
+  const auto hears = [](const TransportCounts& counts) { return counts.beats >= 3; };
+  SECTION("of the one that listens") {
+    Side server(slow);
+    Side client(quick());
+    REQUIRE(client.transport.connect(server.transport.listen("127.0.0.1:0").value()));
+    CHECK(client.wait_counts(hears));
+  }
+  SECTION("of the one that connects") {
+    Side server(quick());
+    Side client(slow);
+    REQUIRE(client.transport.connect(server.transport.listen("127.0.0.1:0").value()));
+    CHECK(server.wait_counts(hears));
+  }
+}
+
 TEST_CASE("only so many peers are let in", "[core][net]") {
   ZmqTransport::Options options = quick();
   options.max_sessions = 1;
