@@ -32,7 +32,7 @@ struct WorkDone {
 struct WorkFailed {
   static constexpr std::string_view kTag = "worker.failed/1";
   std::uint64_t opening = 0;
-  std::uint64_t split = 0;
+  std::optional<std::uint64_t> split;  ///< Nothing: one of those in work, nobody knows which.
   Error error;
 };
 

@@ -52,8 +52,10 @@ Status WorkerActor::on(WorkDone&& done, Context& context) {
 }
 
 Status WorkerActor::on(const WorkFailed& failed, Context& context) {
-  if (failed.opening != opening_ || !held_.contains(failed.split)) return {};
-  trouble_ = "split " + std::to_string(failed.split) + ": " + failed.error.message;
+  if (failed.opening != opening_ || phase_ == Phase::kRefused) return {};
+  if (failed.split && !held_.contains(*failed.split)) return {};
+  trouble_ = failed.split ? "split " + std::to_string(*failed.split) + ": " : "";
+  trouble_ += failed.error.message;
   say("this worker makes no more splits of job " + job_.id + ": " + trouble_);
   phase_ = Phase::kRefused;
   std::vector<std::uint64_t> unmade;

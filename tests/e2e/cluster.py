@@ -122,6 +122,11 @@ class ClusterScenario(Scenario):
         self.assertEqual(sum(result["rows_by_node"].values()), rows, finished)
         return result
 
+    def rows_so_far(self, job):
+        """Of a job that runs; 0 while there is nothing to see."""
+        asked = Running(["status", "--dir", job.folder, "--json"], self.folder).wait(30)
+        return asked.json.get("rows", 0) if asked.status == 0 else 0
+
     def harass(self, cluster, act, times, pause=(0.1, 0.4), seed=1):
         """Does `act` again and again until the trainer ends; how often."""
         draw = random.Random(seed)

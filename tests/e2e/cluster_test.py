@@ -2,6 +2,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import time
@@ -275,6 +276,21 @@ class Bounds(ClusterScenario):
         finished, ends = cluster.finish()
         result = self.assert_same_run(finished, digest, 40000)
         self.assertEqual(set(result["rows_by_node"]), {"right"}, finished)
+
+    def test_a_file_that_changes_under_a_worker_ends_its_part_by_name_and_the_job_goes_on(self):
+        job = self.work(epochs=8)
+        digest = self.digest_alone(job)
+        shutil.copytree(job.folder / "data", self.folder / "copy")
+        cluster = Cluster(self, job, local=False)
+        cluster.worker("--data-root", f"{job.folder / 'data'}={self.folder / 'copy'}", "--dir", str(self.folder / "mine"), name="far")
+        self.wait_until(lambda: self.rows_so_far(job) > 0)
+        with open(self.folder / "copy/day_1.tsv", "a") as file:
+            file.write("more\n")
+        self.wait_until(lambda: re.search("refused: worker far: .*day_1.tsv.*changed", cluster.trainer.stderr_now()), 20)
+        cluster.worker(name="right")
+        finished, ends = cluster.finish()
+        self.assert_same_run(finished, digest, 160000)
+        self.assertEqual({end.status for end in ends.values()}, {0}, [str(end) for end in ends.values()])
 
     def test_the_door_is_closed_beyond_loopback_without_keys(self):
         job = self.work(rows=500)

@@ -224,9 +224,11 @@ TEST_CASE("a silent worker is lost after six heartbeats and may not act any more
 /// A worker's surroundings, in which nothing is ever done.
 struct IdleWork final : SplitWork, HeadFinder, FeedFinder {
   HeadRef found;
+  std::uint64_t opening = 0;
+  Splits began;
 
-  void open(const JobShare&, std::uint64_t) override {}
-  void begin(std::uint64_t) override {}
+  void open(const JobShare&, std::uint64_t number) override { opening = number; }
+  void begin(std::uint64_t split) override { began.push_back(split); }
   bool forget(std::uint64_t) override { return true; }
   bool begun(std::uint64_t) const override { return false; }
   std::uint32_t slots() const override { return 1; }
@@ -254,6 +256,34 @@ TEST_CASE("a worker beats as often as the head wants to hear of it", "[scheduler
   REQUIRE(cluster.status().nodes.size() == 1);
   CHECK(cluster.status().nodes.at(0).incarnation == 1);
   CHECK(cluster.status().nodes.at(0).silent_seconds <= 0.02);
+}
+
+TEST_CASE("work that fails at a split that nobody can name ends the worker's part, by name",
+          "[scheduler][head]") {
+  HeadFixture cluster;
+  IdleWork work;
+  work.found = cluster.head;
+  REQUIRE(cluster.open());
+  WorkerOptions options;
+  options.name = "w";
+  const auto worker = cluster.host.spawn({.name = "worker"}, [&] {
+    return std::make_unique<WorkerActor>(options, work, work, work);
+  });
+  REQUIRE(worker.tell(BeginWorker{}));
+  cluster.host.deliver_all();
+  REQUIRE(worker.tell(WorkOpened{.opening = work.opening, .fingerprint = "f"}));
+  cluster.host.deliver_all();
+  REQUIRE(cluster.issue({3}));
+  cluster.pass(250ms);
+  REQUIRE(work.began == Splits{3});
+  const Error changed{Code::kCorrupt, "day_1.tsv changed"};
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(worker.tell(WorkFailed{work.opening, std::nullopt, changed}));
+  }
+  cluster.host.deliver_all();
+  CHECK(cluster.says("refused: worker w: day_1.tsv changed"));
+  cluster.member("other", 4);
+  CHECK(cluster.told["other"].leased == Splits{3});
 }
 
 TEST_CASE("a head that stood still itself does not blame its workers", "[scheduler][head]") {

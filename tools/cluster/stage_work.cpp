@@ -1,6 +1,7 @@
 #include "tools/cluster/stage_work.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,7 +14,7 @@ constexpr std::size_t kOpenerStack = std::size_t{4} << 20;
 
 /// A pool does not say which split it was; any of them ends the worker's part in the job.
 scheduler::WorkFailed failure(std::uint64_t opening, const Error& error) {
-  return {.opening = opening, .split = 0, .error = error};
+  return {.opening = opening, .split = std::nullopt, .error = error};
 }
 
 Compression compression_of(const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "actors/loader_state.h"
 #include "tools/job/job_document.h"
@@ -12,6 +13,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Without the slashes that it begins with.
+std::string_view inner(std::string_view path) {
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  return path;
+}
+
+/// Where a path of the job lies here. A job's own paths are relative to its file, FROM is where the
+/// trainer sees them.
+std::string place_here(const std::string& path, const std::string& job_file,
+                       const WorkerPlace& place) {
+  const std::string there = (fs::path(job_file).parent_path() / path).lexically_normal().string();
+  const std::string here = mapped(there, place.data_roots);
+  return here != there ? here : mapped(path, place.data_roots);
+}
+
 Result<JobSpec> read_text(const JobText& text, const WorkerPlace& place) {
   auto document = parse_toml(text.text, text.path);
   if (!document) return pass(document);
@@ -21,7 +37,7 @@ Result<JobSpec> read_text(const JobText& text, const WorkerPlace& place) {
   auto job = read_job(*document, mapped(text.path, place.data_roots),
                       {.cpus = place.cpus, .memory_bytes = place.memory_bytes});
   if (!job) return pass(job);
-  for (std::string& path : job->dataset.paths) path = mapped(path, place.data_roots);
+  for (std::string& path : job->dataset.paths) path = place_here(path, text.path, place);
   job->pipeline.cpus = place.cpus;
   job->pipeline.memory_bytes = place.memory_bytes;
   job->pipeline.allocation = {};
@@ -51,11 +67,13 @@ Result<std::string> folder_of(const JobSpec& job, const WorkerPlace& place) {
 
 std::string mapped(const std::string& path,
                    const std::vector<std::pair<std::string, std::string>>& data_roots) {
-  for (const auto& [from, to] : data_roots) {
+  for (const auto& [root, to] : data_roots) {
+    std::string_view from = root;
+    while (from.size() > 1 && from.ends_with('/')) from.remove_suffix(1);
     if (!path.starts_with(from)) continue;
-    const bool whole =
-        path.size() == from.size() || from.ends_with('/') || path[from.size()] == '/';
-    if (whole) return to + path.substr(from.size());
+    if (path.size() == from.size()) return to;
+    const std::string_view rest = std::string_view(path).substr(from.size());
+    if (from == "/" || rest.front() == '/') return (fs::path(to) / inner(rest)).string();
   }
   return path;
 }

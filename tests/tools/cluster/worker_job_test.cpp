@@ -108,7 +108,14 @@ TEST_CASE("a worker finds the data below another root", "[tools][cluster]") {
   REQUIRE(job);
   CHECK((*job)->fingerprint() == fingerprint_of(shared.text));
 
+  SECTION("also when the root is a folder inside the job's own") {
+    place.data_roots = {{shared.path("data"), elsewhere.path("data/")}};
+    fs::remove(shared.path("data/day_1.tsv"));
+    REQUIRE(WorkerJob::open(shared.text, place));
+  }
+
   place.dir.clear();
+  place.data_roots = {{fs::path(shared.path("job.toml")).parent_path().string(), elsewhere.path()}};
   const auto nowhere = WorkerJob::open(shared.text, place);
   REQUIRE_FALSE(nowhere);
   CHECK(nowhere.error().message.find("--dir") != std::string::npos);
@@ -118,6 +125,14 @@ TEST_CASE("a data root is replaced at the border of a name only", "[tools][clust
   CHECK(mapped("/a/b/c", {{"/a/b", "/x"}}) == "/x/c");
   CHECK(mapped("/a/bc", {{"/a/b", "/x"}}) == "/a/bc");
   CHECK(mapped("/a/b", {{"/a/b", "/x"}}) == "/x");
+}
+
+TEST_CASE("a slash at the end of a data root changes nothing", "[tools][cluster]") {
+  CHECK(mapped("/a/b/c", {{"/a/b/", "/x"}}) == "/x/c");
+  CHECK(mapped("/a/b/c", {{"/a/b", "/x/"}}) == "/x/c");
+  CHECK(mapped("/a/b/c", {{"/a/b/", "/x/"}}) == "/x/c");
+  CHECK(mapped("/a/b/c", {{"/", "/x"}}) == "/x/a/b/c");
+  CHECK(mapped("/a/bc", {{"/a/b/", "/x"}}) == "/a/bc");
 }
 
 }  // namespace

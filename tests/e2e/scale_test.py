@@ -1,0 +1,59 @@
+"""A job that asks for its own workers: cluster.scale starts real ones."""
+import os
+
+from cluster import Cluster, ClusterScenario
+from harness import FOREBAY, main
+from processes import processes_below
+
+# What a launcher's scale.sh does, with nothing but this machine.
+SCALE = """#!/bin/bash
+# usage: scale.sh N    N workers from now on
+cd "$(dirname "$0")" || exit 1
+echo "$1" >>asked
+touch started
+for ((i = $(wc -l <started); i < $1; ++i)); do
+  "$FOREBAY_BIN" worker --join "$(cat .forebay/address)" --name "asked-$i" --cpus 1 --memory 300MiB \\
+    --dir "$PWD/worker-$i" </dev/null >/dev/null 2>"worker-$i.log" &
+  echo "$!" >>started
+done
+"""
+
+
+class Scale(ClusterScenario):
+    def setUp(self):
+        super().setUp()
+        os.environ["FOREBAY_BIN"] = FOREBAY
+
+    def test_a_job_asks_for_the_workers_that_it_needs_and_they_end_with_it(self):
+        # 800,000 rows of 20 µs are 16 s of one worker's work: time to see that one does not feed the trainer.
+        job = self.work(epochs=40, tuner={"period": "1s"})
+        digest = self.digest_alone(job)
+        job.put("scale.sh", SCALE).chmod(0o755)
+        cluster = Cluster(self, job, local=False, max_workers=3, scale=job.folder / "scale.sh")
+        finished, _ = cluster.finish()
+        result = self.assert_same_run(finished, digest, 800000)
+        asked = [int(line) for line in (job.folder / "asked").read_text().split()]
+        self.assertEqual(asked[0], 1, finished)  # without a worker, one to learn from
+        self.assertEqual(max(asked), 3, finished)
+        made = {name for name, rows in result["rows_by_node"].items() if rows > 0}
+        self.assertLessEqual(made, {"asked-0", "asked-1", "asked-2"}, finished)
+        self.assertGreaterEqual(len(made), 2, finished)
+        self.assertIn("one worker, to see what it makes", finished.err)
+        self.wait_until(lambda: not processes_below(job.folder), 30)
+        self.assertFalse((job.folder / ".forebay/address").exists())
+        logs = [path.read_text() for path in job.folder.glob("worker-*.log")]
+        self.assertTrue(all("made" in log for log in logs), logs)  # ended of themselves
+
+    def test_a_launcher_that_fails_is_named_and_the_job_goes_on(self):
+        job = self.work(epochs=1, tuner={"period": "1s"})
+        digest = self.digest_alone(job)
+        job.put("scale.sh", "#!/bin/sh\nexit 3\n").chmod(0o755)
+        cluster = Cluster(self, job, local=False, scale=job.folder / "scale.sh")
+        self.wait_until(lambda: "scale.sh 1\" ended with" in cluster.trainer.stderr_now())
+        cluster.worker(name="by-hand")
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 20000)
+
+
+if __name__ == "__main__":
+    main()
