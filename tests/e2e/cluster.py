@@ -86,15 +86,15 @@ class Cluster:
 class Head:
     """A head of its own, which can be killed and come back at the same place."""
 
-    def __init__(self, test, folder, store="head-store", prefix=()):
+    def __init__(self, test, folder, *options, store="head-store", prefix=()):
         self.test, self.folder = test, pathlib.Path(folder)
-        self.store, self.prefix = store, prefix
+        self.options, self.store, self.prefix = options, store, prefix
         self.address = f"tcp://127.0.0.1:{free_port()}"
         self.start()
         test.addCleanup(self.kill)
 
     def start(self):
-        self.running = Running(["head", "--listen", self.address, "--store", self.store, "--json"], self.folder,
+        self.running = Running(["head", "--listen", self.address, "--store", self.store, "--json", *self.options], self.folder,
                                self.prefix)
         self.test.wait_until(lambda: "join at" in self.running.stderr_now() or not self.running.alive())
 

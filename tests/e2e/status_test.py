@@ -9,7 +9,7 @@ import signal
 import subprocess
 import urllib.request
 
-from cluster import Cluster, ClusterScenario, free_port
+from cluster import Cluster, ClusterScenario, Head, free_port
 from harness import Running, Scenario, main
 
 ROWS = 20000
@@ -56,7 +56,26 @@ class Traced:
         return slices
 
 
-class Status(Traced, Scenario):
+class Scraped:
+    """Asks for metrics as Prometheus does."""
+
+    def scraped(self, running):
+        """What a process serves where it says that it does, as text that promtool accepts."""
+        self.wait_until(lambda: "metrics: http://" in running.stderr_now())
+        [address] = re.findall(r"metrics: (http://\S+)", running.stderr_now())
+        text = urllib.request.urlopen(address, timeout=20).read().decode()
+        if shutil.which("promtool"):
+            checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=30)
+            self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
+        return text
+
+    def figure(self, running, name):
+        """One of them; 0 while it is not there."""
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.scraped(running), re.M)
+        return float(found[1]) if found else 0
+
+
+class Status(Scraped, Traced, Scenario):
     def setUp(self):
         super().setUp()
         # 20,000 rows at 300 µs: about 6 s of work for one transform actor.
@@ -102,14 +121,9 @@ class Status(Traced, Scenario):
 
     def test_prometheus_gets_figures_that_promtool_accepts(self):
         running = self.started()
+        self.assertGreater(self.figure(running, "forebay_rows_total"), 0)
+        self.assertEqual(self.figure(running, 'forebay_stage_actors{stage="transform"}'), 1)
         [address] = re.findall(r"metrics: (http://\S+)", running.stderr_now())
-        text = urllib.request.urlopen(address, timeout=20).read().decode()
-        rows = re.search(r"^forebay_rows_total (\d+)$", text, re.M)
-        self.assertGreater(int(rows[1]), 0)
-        self.assertIn('forebay_stage_actors{stage="transform"} 1', text)
-        if shutil.which("promtool"):
-            checked = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, timeout=30)
-            self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
         self.assert_done(running.wait())
         with self.assertRaises(OSError):
             urllib.request.urlopen(address, timeout=5)
@@ -131,7 +145,7 @@ class Status(Traced, Scenario):
         self.assert_refused(self.ask(command="trace"), 2, "no job runs in")
 
 
-class Join(Traced, ClusterScenario):
+class Join(Scraped, Traced, ClusterScenario):
     """The same over the network, from anywhere."""
 
     def ask(self, address, *options, command="status"):
@@ -158,6 +172,31 @@ class Join(Traced, ClusterScenario):
         cluster.trainer.signal(signal.SIGTERM)
         cluster.finish()
         self.assertEqual(top.wait(30).status, 0)
+
+    def test_a_lone_head_and_a_worker_have_metrics_of_their_own(self):
+        job = self.work(epochs=40)
+        head = Head(self, self.folder, "--metrics", "127.0.0.1:0")
+        self.assertEqual(self.figure(head.running, 'forebay_nodes{state="joined"}'), 0)
+        cluster = Cluster(self, job, head=head.address, local=False)
+        far = cluster.worker("--metrics", "127.0.0.1:0", name="far")
+        self.wait_until(lambda: self.figure(far, "forebay_worker_splits_total") > 0)
+        self.assertEqual(self.figure(far, "forebay_worker_joined"), 1)
+        self.assertGreater(self.figure(far, 'forebay_stage_splits_total{stage="transform"}'), 0)
+        self.assertIn('command="worker"', self.scraped(far))
+        self.wait_until(lambda: self.figure(head.running, 'forebay_node_splits_total{node="far"}') > 0)
+        self.assertEqual(self.figure(head.running, 'forebay_nodes{state="prepared"}'), 1)
+        self.assertIn('command="head"', self.scraped(head.running))
+        taken = re.search(r"metrics: http://(\S+)/metrics", far.stderr_now())[1]
+        for words in (["head", "--listen", "127.0.0.1:0", "--store", "s"], ["worker", "--join", head.address]):
+            self.assert_refused(Running([*words, "--metrics", taken], self.folder).wait(30), 2, "--metrics", taken)
+        cluster.trainer.signal(signal.SIGTERM)
+        finished, ends = cluster.finish()
+        self.assertEqual((finished.status, ends["far"].status), (143, 0))
+        head.running.signal(signal.SIGTERM)
+        self.assertEqual(head.running.wait().status, 143)
+        for address in re.findall(r"metrics: (http://\S+)", ends["far"].err):
+            with self.assertRaises(OSError):
+                urllib.request.urlopen(address, timeout=5)
 
     def test_an_address_where_nobody_answers_is_said_in_seconds(self):
         nobody = f"127.0.0.1:{free_port()}"

@@ -266,9 +266,8 @@ TEST_CASE("work that fails at a split that nobody can name ends the worker's par
   REQUIRE(cluster.open());
   WorkerOptions options;
   options.name = "w";
-  const auto worker = cluster.host.spawn({.name = "worker"}, [&] {
-    return std::make_unique<WorkerActor>(options, work, work, work);
-  });
+  const auto worker = cluster.host.spawn(
+      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(options, work, work, work); });
   REQUIRE(worker.tell(BeginWorker{}));
   cluster.host.deliver_all();
   REQUIRE(worker.tell(WorkOpened{.opening = work.opening, .fingerprint = "f"}));

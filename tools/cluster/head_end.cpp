@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/runtime/ask.h"
 #include "core/runtime/latch.h"
 #include "core/runtime/ticker.h"
 #include "tools/cluster/start_head.h"
@@ -21,7 +22,9 @@ Result<std::unique_ptr<HeadEnd>> HeadEnd::open(const Options& options) {
   head.lease = options.lease;
   head.heartbeat = options.heartbeat;
   head.say = options.say;
-  if (auto started = start_head(*end->net_, *end->store_, head); !started) return pass(started);
+  auto started = start_head(*end->net_, *end->store_, head);
+  if (!started) return pass(started);
+  end->head_ = *started;
   auto address = end->net_->listen(options.listen);
   if (!address) return fail(address.error().code, "--listen: " + address.error().message);
   end->address_ = *address;
@@ -31,6 +34,10 @@ Result<std::unique_ptr<HeadEnd>> HeadEnd::open(const Options& options) {
 HeadEnd::~HeadEnd() {
   net_.reset();
   store_.reset();
+}
+
+Result<scheduler::ClusterStatus> HeadEnd::status() const {
+  return ask(head_, scheduler::QueryCluster{}, std::chrono::seconds(1)).wait();
 }
 
 void HeadEnd::run(const std::function<bool()>& stopped) const {

@@ -33,6 +33,9 @@ class HeadEnd {
   /// Where it listens, as "H:P".
   const std::string& address() const { return address_; }
 
+  /// What it knows now. Any thread.
+  Result<scheduler::ClusterStatus> status() const;
+
   /// Until `stopped`.
   void run(const std::function<bool()>& stopped) const;
 
@@ -43,6 +46,7 @@ class HeadEnd {
   std::unique_ptr<RocksStore> store_;
   std::unique_ptr<NetEnd> net_;
   std::string address_;
+  ActorRef<scheduler::QueryCluster> head_;
 };
 
 }  // namespace forebay

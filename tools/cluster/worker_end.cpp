@@ -26,6 +26,7 @@ Result<std::unique_ptr<WorkerEnd>> WorkerEnd::open(Options options) {
   if (auto status = end->net_->connect(given.join); !status) {
     return fail(status.error().code, "--join: " + status.error().message);
   }
+  end->make_worker();
   return end;
 }
 
@@ -40,7 +41,7 @@ WorkerEnd::~WorkerEnd() {
   work_.reset();
 }
 
-void WorkerEnd::start_worker() {
+void WorkerEnd::make_worker() {
   const std::uint64_t resident = resident_bytes();
   work_ = std::make_unique<StageWork>(StageWork::Options{
       .place = options_.place,
@@ -65,7 +66,6 @@ void WorkerEnd::start_worker() {
         return std::make_unique<scheduler::WorkerActor>(options, *work_, heads, feeds);
       });
   work_->report_to(worker_);
-  static_cast<void>(worker_.tell(scheduler::BeginWorker{}));
 }
 
 // Several times a second: was a stop asked for, is there a head at all?
@@ -114,7 +114,7 @@ void WorkerEnd::end_with(const Status& how) {
 Result<WorkerEnd::Outcome> WorkerEnd::run(const std::function<bool()>& stopped) {
   const auto began = clock_.now();
   last_head_ = began;
-  start_worker();
+  static_cast<void>(worker_.tell(scheduler::BeginWorker{}));
   {
     const Ticker ticker(20ms, [&] { look(stopped); });
     over_.wait();
@@ -128,6 +128,24 @@ Result<WorkerEnd::Outcome> WorkerEnd::run(const std::function<bool()>& stopped) 
   Status how = serial_([this]() -> Status { return ended_.value_or(Status{}); });
   if (!how) return pass(how);
   return outcome;
+}
+
+WorkerFigures WorkerEnd::figures() const {
+  WorkerFigures now;
+  now.memory_bytes = resident_bytes();
+  now.memory_limit = options_.place.memory_bytes;
+  if (const auto status = ask(worker_, scheduler::QueryWorker{}, 1s).wait()) {
+    now.joined = status->incarnation != 0;
+    now.making = status->making;
+    now.ready = status->ready;
+    now.done = status->splits_done;
+  }
+  work_->with_stages([&now](const NodeStages& stages, const WorkerJob&) {
+    now.stages = stages.stats();
+    now.plain_bytes = stages.plain_bytes();
+    now.packed_bytes = stages.packed_bytes();
+  });
+  return now;
 }
 
 scheduler::HeadRef WorkerEnd::head() {

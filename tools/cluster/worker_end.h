@@ -18,6 +18,7 @@
 #include "tools/cluster/stage_work.h"
 #include "tools/cluster/tuner_messages.h"
 #include "tools/cluster/worker_plant.h"
+#include "tools/metrics/node_figures.h"
 #include "tuner/live/tuner_actor.h"
 
 namespace forebay {
@@ -52,10 +53,13 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   /// go.
   Result<Outcome> run(const std::function<bool()>& stopped);
 
+  /// How it is now. Any thread.
+  WorkerFigures figures() const;
+
  private:
   explicit WorkerEnd(Options options) : options_(std::move(options)) {}
 
-  void start_worker();
+  void make_worker();
   void tune(NodeStages* stages, WorkerJob* job);
   tuner::TunerActor::Options tuning(const JobSpec& job);
   void look(const std::function<bool()>& stopped);

@@ -5,6 +5,9 @@
 namespace forebay {
 namespace {
 
+constexpr OptionSpec kMetricsOption{"--metrics", "HOST:PORT",
+                                    "serve its figures to Prometheus (port 0: any)"};
+
 std::vector<Command> node_commands() {
   return {
       {.name = "worker",
@@ -19,6 +22,7 @@ std::vector<Command> node_commands() {
                    {"--dir", "DIR", "where to keep an index (default: in the job's folder)"},
                    {"--grace", "T", "to finish what it has when asked to stop (default 5s)"},
                    {"--patience", "T", "how long to look for a head at first (default 10m)"},
+                   kMetricsOption,
                    kJsonOption},
        .example = "  forebay worker --join 10.0.0.1:29400 --keys keys\n"
                   "  forebay worker --join $(cat .forebay/address) --data-root /data=/mnt/data",
@@ -29,6 +33,7 @@ std::vector<Command> node_commands() {
                    {"--store", "DIR", "what it has to remember"},
                    {"--keys", "DIR", "CURVE keys; needed beyond loopback"},
                    {"--lease", "T", "on a split (default 5s)"},
+                   kMetricsOption,
                    kJsonOption},
        .example = "  forebay head --listen tcp://127.0.0.1:29400 --store head\n"
                   "  forebay train job.toml --set cluster.head=tcp://127.0.0.1:29400 \\\n"

@@ -1,10 +1,15 @@
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "tools/cluster/head_end.h"
 #include "tools/command/commands.h"
+#include "tools/command/node_metrics.h"
 #include "tools/job/known_keys.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/metrics/node_figures.h"
+#include "tools/process/memory_use.h"
 #include "tools/process/stop_request.h"
 
 namespace forebay {
@@ -35,6 +40,13 @@ Exit run_head(const Invocation& invocation) {
   }
   auto head = HeadEnd::open(options);
   if (!head) return Exit::refused(head.error());
+  auto metrics = node_metrics(invocation.value("--metrics"), say, [&head] {
+    auto cluster = (*head)->status();
+    return metrics_of(
+        HeadFigures{.memory_bytes = resident_bytes(),
+                    .cluster = cluster ? std::optional(std::move(*cluster)) : std::nullopt});
+  });
+  if (!metrics) return Exit::refused(metrics.error());
   const std::string address = "tcp://" + (*head)->address();
   std::printf("%s\n", address.c_str());
   std::fflush(stdout);

@@ -7,6 +7,7 @@
 #include "tools/cluster/this_node.h"
 #include "tools/cluster/worker_end.h"
 #include "tools/command/commands.h"
+#include "tools/command/node_metrics.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
 #include "tools/process/cpu_limit.h"
@@ -92,6 +93,9 @@ Exit run_worker(const Invocation& invocation) {
   const std::string name = options->place.name;
   auto worker = WorkerEnd::open(std::move(*options));
   if (!worker) return Exit::refused(worker.error());
+  auto metrics = node_metrics(invocation.value("--metrics"), say,
+                              [&worker] { return metrics_of((*worker)->figures()); });
+  if (!metrics) return Exit::refused(metrics.error());
   auto outcome = (*worker)->run([] { return StopRequest::requested(); });
   if (!outcome) return Exit::failed(outcome.error());
   if (invocation.has("--json")) {

@@ -46,7 +46,9 @@ class Collector final : public prometheus::Collectable {
 class ExposerServer final : public MetricsServer {
  public:
   ExposerServer(const std::string& address, Collect collect)
-      : collector_(std::make_shared<Collector>(std::move(collect))), exposer_(address, 2) {
+      : MetricsServer(address),
+        collector_(std::make_shared<Collector>(std::move(collect))),
+        exposer_(address, 2) {
     exposer_.RegisterCollectable(collector_);
   }
 
@@ -63,16 +65,22 @@ class ExposerServer final : public MetricsServer {
 }  // namespace
 
 // civetweb throws when it cannot listen; this is where that ends.
-Result<std::unique_ptr<MetricsServer>> MetricsServer::open(const std::string& address,
+Result<std::unique_ptr<MetricsServer>> MetricsServer::open(const std::string& key,
+                                                           const std::string& address,
                                                            Collect collect) {
   try {
     return std::unique_ptr<MetricsServer>(
         std::make_unique<ExposerServer>(address, std::move(collect)));
   } catch (const std::exception&) {
-    return fail(Code::kInvalid, "cluster.metrics " + address +
+    return fail(Code::kInvalid, key + " " + address +
                                     ": nothing can listen there; name a free HOST:PORT of this "
                                     "machine, port 0 for any");
   }
+}
+
+std::string MetricsServer::url() const {
+  return "http://" + address_.substr(0, address_.rfind(':')) + ":" + std::to_string(port()) +
+         "/metrics";
 }
 
 std::string exposition_of(const std::vector<MetricFamily>& families) {

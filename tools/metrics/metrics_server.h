@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -19,17 +20,24 @@ class MetricsServer {
  public:
   using Collect = std::function<std::vector<MetricFamily>()>;
 
-  /// kInvalid, naming the address, when nothing can listen there.
-  static Result<std::unique_ptr<MetricsServer>> open(const std::string& address, Collect collect);
+  /// kInvalid, naming the address and the `key` that it was given by, when nothing can listen
+  /// there.
+  static Result<std::unique_ptr<MetricsServer>> open(const std::string& key,
+                                                     const std::string& address, Collect collect);
   virtual ~MetricsServer() = default;
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
   /// The port in use.
   virtual std::uint16_t port() const = 0;
+  /// Where to look.
+  std::string url() const;
 
  protected:
-  MetricsServer() = default;
+  explicit MetricsServer(std::string address) : address_(std::move(address)) {}
+
+ private:
+  const std::string address_;
 };
 
 /// The families as Prometheus reads them, in its text format.

@@ -91,14 +91,14 @@ void RunScreen::open_windows() {
                            {.now = run_.clock().now(), .splits = run_.pipeline().history()});
                      }});
   if (job_.cluster.metrics.empty()) return;
-  auto server = MetricsServer::open(job_.cluster.metrics, [this] { return metrics_of(figures()); });
+  auto server = MetricsServer::open("cluster.metrics", job_.cluster.metrics,
+                                    [this] { return metrics_of(figures()); });
   if (!server) {
     say(server.error().message);
     return;
   }
   metrics_ = std::move(*server);
-  const std::string host = job_.cluster.metrics.substr(0, job_.cluster.metrics.rfind(':'));
-  say("metrics: http://" + host + ":" + std::to_string(metrics_->port()) + "/metrics");
+  say("metrics: " + metrics_->url());
 }
 
 RunFigures RunScreen::figures() const {
