@@ -1,8 +1,6 @@
 #include "trainer/checkpoint.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <string_view>
@@ -12,6 +10,7 @@
 
 #include "core/base/json_text.h"
 #include "trainer/durable_file.h"
+#include "trainer/saving/checkpoint_names.h"
 #include "trainer/saving/folder_source.h"
 #include "trainer/saving/folder_writer.h"
 
@@ -21,19 +20,19 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::string_view kPrefix = "checkpoint-";
-constexpr std::string_view kUnfinished = ".tmp-";
-constexpr std::string_view kSetAside = ".tmp-old-";
+constexpr const char* kTrial = ".tmp-trial";
 constexpr std::size_t kMostText = std::size_t{256} << 20;
 constexpr const char* kLoaderFile = "loader.json";
 constexpr const char* kLossesFile = "losses.json";
 constexpr const char* kEvaluationsFile = "evaluations.json";
 
-Status remove_beginning_with(const std::string& directory, std::string_view prefix) {
+using IsOne = bool (*)(std::string_view name);
+
+Status remove_all_that(IsOne is_one, const std::string& directory) {
   std::error_code error;
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry);
+    if (is_one(entry.path().filename().string())) found.push_back(entry);
   }
   for (const fs::path& path : found) {
     if (!error) fs::remove_all(path, error);
@@ -42,11 +41,6 @@ Status remove_beginning_with(const std::string& directory, std::string_view pref
   return fail(
       Code::kUnavailable,
       directory + ": the checkpoint directory cannot be read or cleaned: " + error.message());
-}
-
-/// By number: names are padded to nine digits, and longer numbers are larger.
-bool is_before(const std::string& a, const std::string& b) {
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
 std::string losses_text(const LossWindow& losses) {
@@ -66,12 +60,6 @@ std::optional<LossWindow> parse_losses(const std::string& text) {
   const auto steps = object["steps"].get<std::uint64_t>();
   if (last.size() != LossWindow::size_after(steps)) return std::nullopt;
   return LossWindow(steps, std::move(last));
-}
-
-std::string name_of(std::uint64_t batches) {
-  std::array<char, 32> number{};
-  std::snprintf(number.data(), number.size(), "%09llu", static_cast<unsigned long long>(batches));
-  return std::string(kPrefix) + number.data();
 }
 
 bool is_tensor_file(const std::string& name) { return name.ends_with(".safetensors"); }
@@ -179,9 +167,12 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
     return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be made: " +
                                     error.message() + "; set trainer.checkpoint to another");
   }
-  if (auto removed = remove_beginning_with(directory, kUnfinished); !removed) return pass(removed);
+  const IsOne is_left_over = [](std::string_view name) {
+    return is_unfinished(name) || is_set_aside(name) || name == kTrial;
+  };
+  if (auto removed = remove_all_that(is_left_over, directory); !removed) return pass(removed);
   // Found out now, not after the minutes until the first checkpoint is due.
-  const fs::path trial = fs::path(directory) / (std::string(kUnfinished) + "trial");
+  const fs::path trial = fs::path(directory) / kTrial;
   if (fs::create_directory(trial, error); !error) fs::remove(trial, error);
   if (error) {
     return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be written: " +
@@ -190,41 +181,19 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
   return CheckpointStore(directory, std::max<std::size_t>(keep, 1));
 }
 
-std::vector<std::string> CheckpointStore::names() const {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory_, error)) {
-    std::string name = entry.path().filename().string();
-    if (name.starts_with(kPrefix)) found.push_back(std::move(name));
-  }
-  std::ranges::sort(found, is_before);
-  return found;
-}
-
-bool CheckpointStore::empty() const { return names().empty(); }
-
-/// The manifest of the last checkpoint, which may share links with the next.
-const Manifest& CheckpointStore::last_manifest() {
-  if (last_) return *last_;
-  last_.emplace();
-  const auto all = names();
-  if (all.empty()) return *last_;
-  auto manifest = read_manifest(fs::path(directory_) / all.back());
-  if (manifest) last_ = std::move(*manifest);
-  return *last_;
-}
+bool CheckpointStore::empty() const { return checkpoint_names(directory_).empty(); }
 
 Result<std::string> CheckpointStore::save(StateSource& source, const TrainState& state,
                                           const std::function<bool(std::uint64_t)>& go_on) {
   if (auto swept = sweep(); !swept) return pass(swept);
-  const std::string name = name_of(state.loader.position.batches);
-  const std::string aside = (fs::path(directory_) / (std::string(kUnfinished) + name)).string();
+  const std::string name = checkpoint_name(state.loader.position.batches);
+  const std::string aside = (fs::path(directory_) / unfinished_name(name)).string();
   std::error_code error;
   fs::remove_all(aside, error);
   fs::create_directory(aside, error);
   if (error) return fail(Code::kUnavailable, aside + ": cannot be made: " + error.message());
   auto written =
-      write_folder(aside, source, texts_of(state), {.previous = last_manifest(), .go_on = go_on});
+      write_folder(aside, source, texts_of(state), {.previous = last_, .go_on = go_on});
   if (!written) {
     fs::remove_all(aside, error);
     return fail(written.error().code,
@@ -237,7 +206,7 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
 
 Status CheckpointStore::put_in_place(const std::string& aside, const std::string& name) const {
   // Those of this batch or later are damaged: a resume went behind them.
-  std::vector<std::string> abandoned = names();
+  std::vector<std::string> abandoned = checkpoint_names(directory_);
   std::erase_if(abandoned, [&](const std::string& other) { return is_before(other, name); });
   if (auto moved = set_aside(abandoned); !moved) return moved;
   std::error_code error;
@@ -247,15 +216,16 @@ Status CheckpointStore::put_in_place(const std::string& aside, const std::string
     return fail(Code::kUnavailable, folder.string() + ": cannot be renamed: " + error.message());
   }
   if (auto synced = sync_directory(directory_); !synced) return synced;
-  std::vector<std::string> older = names();
+  std::vector<std::string> older = checkpoint_names(directory_);
   older.resize(older.size() > keep_ ? older.size() - keep_ : 0);
   return set_aside(older);
 }
 
 Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model,
-                                                             const Accept& accept) const {
+                                                             const Accept& accept) {
   Found found;
-  std::vector<std::string> all = names();
+  last_ = {};
+  std::vector<std::string> all = checkpoint_names(directory_);
   std::ranges::reverse(all);
   for (const std::string& name : all) {
     auto checkpoint = read_checkpoint((fs::path(directory_) / name).string(), Check::kSizes);
@@ -266,6 +236,7 @@ Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model,
       found.touched = !done;
     }
     if (done) {
+      last_ = checkpoint->manifest;
       found.checkpoint = std::move(*checkpoint);
       return found;
     }
@@ -276,7 +247,7 @@ Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model,
 }
 
 Status CheckpointStore::clear() {
-  if (auto moved = set_aside(names()); !moved) return moved;
+  if (auto moved = set_aside(checkpoint_names(directory_)); !moved) return moved;
   return sweep();
 }
 
@@ -285,7 +256,7 @@ Status CheckpointStore::set_aside(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
     std::error_code error;
     const fs::path folder = fs::path(directory_) / name;
-    fs::rename(folder, fs::path(directory_) / (std::string(kSetAside) + name), error);
+    fs::rename(folder, fs::path(directory_) / set_aside_name(name), error);
     if (error) {
       return fail(Code::kUnavailable, folder.string() + ": cannot be removed: " + error.message());
     }
@@ -293,6 +264,6 @@ Status CheckpointStore::set_aside(const std::vector<std::string>& names) const {
   return {};
 }
 
-Status CheckpointStore::sweep() const { return remove_beginning_with(directory_, kSetAside); }
+Status CheckpointStore::sweep() const { return remove_all_that(is_set_aside, directory_); }
 
 }  // namespace forebay

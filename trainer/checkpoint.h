@@ -46,8 +46,9 @@ struct Checkpoint {
 ///   …                       TrainState's texts
 ///   manifest.json           all files with their sizes and digests (trainer/saving/manifest.h)
 ///
-/// Written aside as `.tmp-…`, synced, renamed: under its name a checkpoint is whole. One process
-/// uses a directory at a time, and one of its threads the store.
+/// Written aside as `.tmp-…`, synced, renamed: under its name a checkpoint is whole. Whatever has
+/// another name (trainer/saving/checkpoint_names.h) stays as it is. One process uses a directory at
+/// a time, and one of its threads the store.
 class CheckpointStore {
  public:
   /// Makes the directory where it is missing, and removes what a killed run left unfinished. The
@@ -75,7 +76,7 @@ class CheckpointStore {
   /// behind. What `accept` refuses, or a model of another shape, ends the search with that error,
   /// and so does a checkpoint of another version of the format.
   using Accept = std::function<Status(const Checkpoint&)>;
-  Result<Found> restore_last(Model& model, const Accept& accept) const;
+  Result<Found> restore_last(Model& model, const Accept& accept);
 
   /// Removes every checkpoint, for a run that starts anew.
   Status clear();
@@ -84,14 +85,12 @@ class CheckpointStore {
   CheckpointStore(std::string directory, std::size_t keep)
       : directory_(std::move(directory)), keep_(keep) {}
 
-  std::vector<std::string> names() const;  ///< Ascending.
   Status put_in_place(const std::string& aside, const std::string& name) const;
   Status set_aside(const std::vector<std::string>& names) const;
-  const Manifest& last_manifest();
 
   std::string directory_;
   std::size_t keep_;
-  std::optional<Manifest> last_;  // of the checkpoint that was written or found last
+  Manifest last_;  // of the checkpoint that was written or restored last: its bytes are known
 };
 
 /// How much of a checkpoint is checked against its manifest.

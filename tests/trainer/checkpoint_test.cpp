@@ -164,9 +164,27 @@ TEST_CASE_METHOD(StoreFixture, "what a killed run left unfinished is removed",
                  "[trainer][checkpoint]") {
   save(1);
   fs::create_directory(directory / ".tmp-checkpoint-000000002");
+  fs::create_directory(directory / ".tmp-old-checkpoint-000000001");
+  fs::create_directory(directory / ".tmp-trial");
   std::ofstream(directory / ".tmp-checkpoint-000000002" / "model.safetensors") << "half";
   CHECK(last() == 1);
   CHECK(names() == std::vector<std::string>{"checkpoint-000000001"});
+}
+
+TEST_CASE_METHOD(StoreFixture, "what only resembles a checkpoint by its name is left alone",
+                 "[trainer][checkpoint]") {
+  const std::string first = save(1);
+  const std::vector<std::string> own = {".tmp-checkpoint-old", ".tmp-mine",
+                                        "checkpoint-000000001.bak", "checkpoint-2",
+                                        "checkpoint-best"};
+  for (const std::string& name : own) fs::copy(first, directory / name);
+  CHECK(last() == 1);
+  for (std::uint64_t batches : {2, 3, 4}) save(batches);
+  for (const std::string& name : own) CHECK(fs::exists(directory / name / "manifest.json"));
+  CHECK(names().size() == own.size() + 2);
+  REQUIRE(store().clear());
+  CHECK(names() == own);
+  CHECK(store().empty());
 }
 
 TEST_CASE_METHOD(StoreFixture, "a model of another shape is refused and left as it was",

@@ -306,12 +306,54 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   CHECK(fs::hard_link_count(restored / "000001.rows") == 3);  // first, second, restored
   REQUIRE(from->finish());
 
-  std::ofstream(fs::path(temp.path()) / "first" / "tables" / "000002.rows") << "two";
+  // Files that were moved elsewhere, with links in their place.
+  const fs::path tables = fs::path(temp.path()) / "first" / "tables";
+  fs::rename(tables / "000002.rows", fs::path(temp.path()) / "elsewhere");
+  fs::create_symlink("../../elsewhere", tables / "000002.rows");
+  auto linked = FolderSource::open((fs::path(temp.path()) / "first").string(), *first);
+  const fs::path followed = fs::path(temp.path()) / "followed";
+  REQUIRE(linked->link_files(followed.string()));
+  CHECK(fs::is_regular_file(fs::symlink_status(followed / "000002.rows")));
+
+  std::ofstream(tables / "000002.rows") << "two";
   auto damaged = FolderSource::open((fs::path(temp.path()) / "first").string(), *first);
   const auto refused = damaged->link_files((fs::path(temp.path()) / "again").string());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kCorrupt);
   CHECK(refused.error().message.find("tables/000002.rows") != std::string::npos);
+}
+
+TEST_CASE_METHOD(SaverFixture, "a link's digest is taken over from the checkpoint that was restored",
+                 "[trainer][saving]") {
+  const test::TempDir live;
+  model.links = live.path();
+  const auto save = [&](std::uint64_t batches, const char* rows) {
+    std::ofstream(model.links / "000001.rows") << rows;  // The same file, as far as its inode says.
+    return fs::path(store.save(*model.snapshot().value(), after(batches)).value());
+  };
+  const auto restored = [&] {
+    auto found = store.restore_last(model, [](const Checkpoint&) { return Status(); }).value();
+    return found.checkpoint ? found.checkpoint->batches : 0;
+  };
+  const fs::path first = save(1, "rows");
+  SECTION("not from one that is damaged: a new file may have the inode of one that is gone") {
+    fs::remove(model.links / "000001.rows");
+    fs::remove(save(2, "more") / "losses.json");
+    std::uint64_t from = 1;
+    SECTION("and the one before it is restored") {}
+    SECTION("nor is the one before it") {
+      fs::remove(first / "losses.json");
+      from = 0;
+    }
+    REQUIRE(restored() == from);
+    CHECK(read_checkpoint(save(3, "else").string(), Check::kDigests));
+  }
+  SECTION("so what did not change is not read again") {
+    REQUIRE(restored() == 1);
+    const auto again = read_checkpoint(save(2, "more").string(), Check::kDigests);
+    REQUIRE_FALSE(again);
+    CHECK(again.error().message.find("000001.rows") != std::string::npos);
+  }
 }
 
 TEST_CASE("a checkpoint's parts are read in turns, piece by piece", "[trainer][saving]") {

@@ -15,6 +15,7 @@
 #include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
 #include "trainer/module.h"
+#include "trainer/saving/checkpoint_names.h"
 #include "trainer/saving/folder_source.h"
 
 namespace forebay {
@@ -30,17 +31,11 @@ Result<std::vector<fs::path>> candidates(const fs::path& path) {
   }
   if (fs::exists(path / "manifest.json", error)) return std::vector{path};
   std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (entry.path().filename().string().starts_with("checkpoint-")) found.push_back(entry.path());
-  }
+  for (const std::string& name : checkpoint_names(path.string())) found.push_back(path / name);
   if (found.empty()) {
     return fail(Code::kNotFound, path.string() + ": there is no checkpoint in it");
   }
-  // More steps may have more digits.
-  std::ranges::sort(found, std::ranges::greater{}, [](const fs::path& one) {
-    const std::string name = one.filename().string();
-    return std::pair(name.size(), name);
-  });
+  std::ranges::reverse(found);
   return found;
 }
 

@@ -13,6 +13,7 @@
 #include "tools/job/quantity.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/run_dir.h"
+#include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -133,13 +134,9 @@ Finding Look::checkpoints() const {
   const std::string& folder = job_.trainer.checkpoint;
   Finding place = check_place("checkpoints", "trainer.checkpoint", folder);
   if (place.verdict == Finding::Verdict::kBad) return place;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (!entry.path().filename().string().starts_with("checkpoint-")) continue;
-    return Finding::warn("checkpoints", folder + " holds checkpoints of an earlier run",
-                         "train with --resume to go on, or --restart to start anew");
-  }
-  return place;
+  if (checkpoint_names(folder).empty()) return place;
+  return Finding::warn("checkpoints", folder + " holds checkpoints of an earlier run",
+                       "train with --resume to go on, or --restart to start anew");
 }
 
 std::vector<Finding> Look::run(const std::optional<TorchProbe>& probe) {

@@ -11,6 +11,7 @@
 #include "tools/job/quantity.h"
 #include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
+#include "trainer/saving/checkpoint_names.h"
 #include "trainer/saving/folder_source.h"
 
 namespace forebay {
@@ -186,12 +187,11 @@ Result<FileReport> report_checkpoints(const std::string& path,
 
 Result<FileReport> report_folder(const std::string& path) {
   std::error_code error;
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (entry.path().filename().string().starts_with("checkpoint-")) found.push_back(entry.path());
+  if (fs::directory_iterator(path, error); error) {
+    return fail(Code::kInvalid, path + ": " + error.message());
   }
-  if (error) return fail(Code::kInvalid, path + ": " + error.message());
-  std::ranges::sort(found);
+  std::vector<std::string> found;
+  for (const std::string& name : checkpoint_names(path)) found.push_back(fs::path(path) / name);
   if (!found.empty()) return report_checkpoints(path, found);
   if (!fs::exists(fs::path(path) / "manifest.json", error)) {
     return fail(Code::kInvalid, path + ": a folder that holds no checkpoint; name a file in it");

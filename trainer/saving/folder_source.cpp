@@ -16,10 +16,11 @@ Status compare(const std::string& path, const DurableFile::Written& read,
   return fail(Code::kCorrupt, path + " is damaged: its bytes have changed");
 }
 
+/// The file itself, where `from` is a symbolic link to it.
 Status put(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to.parent_path(), error);
-  fs::create_hard_link(from, to, error);
+  fs::create_hard_link(fs::canonical(from, error), to, error);
   if (error) fs::copy_file(from, to, error);
   if (!error) return {};
   return fail(Code::kUnavailable, to.string() + ": cannot be made: " + error.message());
