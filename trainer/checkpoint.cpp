@@ -192,8 +192,7 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
   fs::remove_all(aside, error);
   fs::create_directory(aside, error);
   if (error) return fail(Code::kUnavailable, aside + ": cannot be made: " + error.message());
-  auto written =
-      write_folder(aside, source, texts_of(state), {.previous = last_, .go_on = go_on});
+  auto written = write_folder(aside, source, texts_of(state), {.previous = last_, .go_on = go_on});
   if (!written) {
     fs::remove_all(aside, error);
     return fail(written.error().code,
@@ -221,8 +220,7 @@ Status CheckpointStore::put_in_place(const std::string& aside, const std::string
   return set_aside(older);
 }
 
-Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model,
-                                                             const Accept& accept) {
+Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model, const Accept& accept) {
   Found found;
   last_ = {};
   std::vector<std::string> all = checkpoint_names(directory_);

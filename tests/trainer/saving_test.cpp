@@ -323,7 +323,8 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   CHECK(refused.error().message.find("tables/000002.rows") != std::string::npos);
 }
 
-TEST_CASE_METHOD(SaverFixture, "a link's digest is taken over from the checkpoint that was restored",
+TEST_CASE_METHOD(SaverFixture,
+                 "a link's digest is taken over from the checkpoint that was restored",
                  "[trainer][saving]") {
   const test::TempDir live;
   model.links = live.path();
