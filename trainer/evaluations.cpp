@@ -65,6 +65,10 @@ std::optional<double> merit(TrainerSpec::Metric metric, const Quality& quality) 
   return -*quality.log_loss;
 }
 
+bool is_of_one_class(const Quality& quality) {
+  return quality.positives == 0 || quality.positives == quality.rows;
+}
+
 }  // namespace
 
 EvaluationStanding judge(const TrainerSpec& spec, std::span<const Evaluated> evaluations) {
@@ -72,6 +76,7 @@ EvaluationStanding judge(const TrainerSpec& spec, std::span<const Evaluated> eva
   std::optional<double> best;
   for (const Evaluated& evaluated : evaluations) {
     const auto now = merit(spec.early_stopping_metric, evaluated.quality);
+    if (!now && is_of_one_class(evaluated.quality)) continue;
     ++standing.without_gain;
     if (!now || (best && *now <= *best)) continue;
     best = now;

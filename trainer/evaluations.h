@@ -25,8 +25,9 @@ struct EvaluationStanding {
   bool enough = false;                          ///< No gain for `early_stopping` of them.
 };
 
-/// Judges them by `spec.early_stopping_metric`; one that has no such figure is no gain. A pure
-/// function of all evaluations since the job's start, so a resumed run ends where it would have.
+/// Judges them by `spec.early_stopping_metric`. One that has no such figure is no gain, but for
+/// the AUC of rows of one class: that says nothing of the model. A pure function of all evaluations
+/// since the job's start, so a resumed run ends where it would have.
 EvaluationStanding judge(const TrainerSpec& spec, std::span<const Evaluated> evaluations);
 
 /// As a checkpoint keeps them: one JSON object; "" for none. Figures come back to the last bit.

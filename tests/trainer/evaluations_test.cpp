@@ -63,6 +63,22 @@ TEST_CASE("an evaluation without the figure is no gain", "[trainer][evaluation]"
   CHECK(standing({std::nullopt, 0.9}, 2).best_step == 20);
 }
 
+TEST_CASE("rows of one class, which have no AUC, end no run", "[trainer][evaluation]") {
+  TrainerSpec spec;
+  spec.early_stopping = 1;
+  spec.early_stopping_metric = TrainerSpec::Metric::kAuc;
+  auto all = with_losses({0.5, 0.6, 0.7});
+  for (Evaluated& one : all) one.quality.auc.reset();
+  CHECK(judge(spec, all).enough);
+  for (const std::uint64_t positives : {0, 7}) {
+    for (Evaluated& one : all) one.quality.positives = positives;
+    CHECK_FALSE(judge(spec, all).enough);
+    CHECK_FALSE(judge(spec, all).best_step);
+  }
+  spec.early_stopping_metric = TrainerSpec::Metric::kLogLoss;
+  CHECK(judge(spec, all).enough);
+}
+
 TEST_CASE("evaluations come back from a checkpoint to the last bit", "[trainer][evaluation]") {
   auto all = with_losses({1.0 / 3, std::nullopt, 0.1});
   all[0].quality.auc_error = 1e-300;
