@@ -22,4 +22,8 @@ struct Schema {
   bool operator==(const Schema&) const = default;
 };
 
+/// Where the columns of `have` are not those of `want`, the first of them, in words; "" where both
+/// have the same names in the same order.
+std::string difference_in_names(const Schema& have, const Schema& want);
+
 }  // namespace forebay

@@ -79,6 +79,34 @@ class Evaluate(Scenario):
         self.assertFalse(patient["stopped_early"])
         self.assertGreater(patient["batches"], 0)
 
+    def test_files_of_other_columns_are_refused_before_the_start(self):
+        columns = {"label": "click", "dense": ["d*"], "sparse": ["s*"]}
+        job = self.job(dataset={"format": "csv", "paths": ["data/a.csv"]}, columns=columns,
+                       order={"batch_size": 4}, trainer={"evaluate": ["held/a.csv"]})
+        job.put("data/a.csv", "click,d1,d2,s1\n" + "1,2,3,4\n0,1,1,1\n" * 8)
+        for header, words in (("click,d1,d2,s1", None),
+                              ("click,d1,d9,s1", ['dense column 2 is "d9", not "d2"']),
+                              ("click,d2,d1,s1", ['dense column 1 is "d2", not "d1"']),
+                              ("click,d1,d2,s7", ['sparse column 1 is "s7", not "s1"']),
+                              ("click,x,y,s1", ["columns.dense"])):
+            job.put("held/a.csv", header + "\n1,2,3,4\n0,1,2,3\n")
+            finished = job.run("train", "--json", "--restart")
+            if words is None:
+                self.assert_done(finished)
+                continue
+            self.assert_refused(finished, 2, "trainer.evaluate: ", *words)
+            doctor = job.run("doctor")
+            self.assertIn(words[0], doctor.out + doctor.err)
+
+    def test_a_finished_run_that_is_resumed_logs_its_evaluation_once(self):
+        job = self.trained(rows=5000, csv="run.csv", log_every=2)
+        done = self.assert_done(job.run("train", "--json"))
+        table = (job.folder / "run.csv").read_text()
+        self.assertEqual(table.count("\n"), 1 + done["batches"] // 2 + 1)
+        again = self.assert_done(job.run("train", "--json", "--resume"))
+        self.assertEqual(again["auc"], done["auc"])
+        self.assertEqual((job.folder / "run.csv").read_text(), table)
+
     def test_the_memory_limit_holds_while_two_pipelines_are_there(self):
         job = self.trained(rows=200000)
         limit = 340 * MIB

@@ -1,5 +1,6 @@
 """Several trainers of one job: the same batches and losses however many, and what happens when one goes."""
 import json
+import pathlib
 import shutil
 import signal
 import socket
@@ -55,6 +56,18 @@ class Ranks(Scenario):
             for rank, other in enumerate(others, 1):
                 self.assertEqual(other.out, "")
                 self.assertIn(f"rank {rank} trained on", other.err)
+
+    def test_a_rank_that_waits_for_others_stops_when_asked_to(self):
+        job = self.trained(rank_timeout="1h")
+        for rank in range(2):
+            for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+                waiting = self.rank(job, rank, 2, free_port(), "--json")
+                # Whoever has loaded libtorch is about to meet the others.
+                self.wait_until(lambda: "libc10" in pathlib.Path(f"/proc/{waiting.process.pid}/maps").read_text())
+                waiting.signal(number)
+                stopped = waiting.wait(timeout=60)
+                self.assertEqual(stopped.status, status, stopped)
+                self.assertEqual(stopped.out, "")
 
     def test_a_run_goes_on_with_another_number_of_ranks_and_other_places_for_tables(self):
         job = self.trained(**TAME)

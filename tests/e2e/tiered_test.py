@@ -109,6 +109,32 @@ class Tiered(Scenario):
         self.assert_resumes_to(job, result, finished.seconds,
                                lambda last: [(last / f"{part}.safetensors").read_bytes() for part in parts])
 
+    def test_a_run_that_ends_leaves_nothing_of_its_tables_beside_the_checkpoints(self):
+        job = self.trained(TIERED, checkpoint_steps=0)
+        tables = job.folder / ".forebay" / "tables"
+        self.assert_done(job.run("train", "--json", "--set", "order.epochs=1"))
+        self.assertTrue(list(self.checkpoints(job)[-1].glob("tables/*.rows")))
+        self.assertFalse(tables.exists())
+        running = job.start("train", "--json", "--resume", "--set", "order.epochs=1000")
+        self.wait_until(lambda: tables.exists() or not running.alive())
+        running.signal(signal.SIGTERM)
+        self.assertEqual(running.wait().status, 143)
+        self.assertFalse(tables.exists())
+        self.assertEqual(job.run("train", "--resume", "--set", "trainer.learning_rate=1000",
+                                 "--set", "trainer.optimizer=sgd").status, 2)
+        self.assertFalse(tables.exists())
+
+    def test_a_job_without_sparse_columns_has_no_tables_to_put_anywhere(self):
+        job = self.job(dataset={"format": "csv", "paths": ["data.csv"]}, order={"batch_size": 4},
+                       columns={"label": "y", "dense": ["d*"]}, trainer={"tables.storage": "memory"})
+        job.put("data.csv", "y,d1,d2\n" + "1,2,3\n0,1,1\n" * 20)
+        memory = self.assert_done(job.run("train", "--json"))
+        job.change(trainer={"tables.storage": "tiered"})
+        tiers = self.assert_done(job.run("train", "--json", "--restart"))
+        self.assertEqual(tiers["loss"], memory["loss"])
+        self.assertEqual(self.assert_done(job.run("train", "--json", "--resume"))["batches"], 0)
+        self.assert_done(Running(["export", "checkpoints", "--out", "model.pt", "--json"], job.folder).wait())
+
     def test_checkpoints_share_what_has_not_changed_and_inspect_tells(self):
         job = self.trained(TIERED, keep=20)
         self.assert_done(job.run("train", "--json"))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "actors/sizing.h"
@@ -40,6 +41,7 @@ class Look {
 
   const JobSpec& job_;
   const JobRun::Hooks& hooks_;
+  std::optional<Schema> columns_;  ///< Of the dataset; nothing when it cannot be opened.
   std::vector<Finding> checks_;
 };
 
@@ -100,6 +102,7 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
     checks_.push_back(Finding::bad("dataset", dataset.error()));
     return;
   }
+  columns_ = (*dataset)->format().schema();
   checks_.push_back(Finding::ok("dataset", std::to_string((*dataset)->files().size()) + " files, " +
                                                format_count((*dataset)->rows()) + " rows, " +
                                                format_size((*dataset)->bytes())));
@@ -126,8 +129,10 @@ void Look::look_at_evaluation() {
   DatasetSpec spec = job_.dataset;
   spec.paths = job_.trainer.evaluate;
   auto dataset = open(spec);
-  checks_.push_back(dataset ? Finding::ok("evaluation", format_count((*dataset)->rows()) + " rows")
-                            : Finding::bad("evaluation", dataset.error()));
+  Status fit = dataset ? Status{} : Status(pass(dataset));
+  if (dataset && columns_) fit = check_evaluation_columns(**dataset, *columns_);
+  checks_.push_back(fit ? Finding::ok("evaluation", format_count((*dataset)->rows()) + " rows")
+                        : Finding::bad("evaluation", fit.error()));
 }
 
 Finding Look::checkpoints() const {

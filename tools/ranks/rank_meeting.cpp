@@ -1,6 +1,8 @@
 #include "tools/ranks/rank_meeting.h"
 
 #include <chrono>
+#include <future>
+#include <thread>
 #include <utility>
 
 #include "core/data/digest.h"
@@ -10,6 +12,8 @@
 
 namespace forebay {
 namespace {
+
+constexpr std::chrono::milliseconds kLook{50};
 
 /// What has to be the same on all ranks, in one line.
 std::string alike(const JobSpec& job) {
@@ -21,6 +25,19 @@ std::string alike(const JobSpec& job) {
 std::string device_of(const JobSpec& job, const RankEnvironment& environment) {
   const std::string& device = job.trainer.device;
   return device == "cuda" ? device + ':' + std::to_string(environment.local_rank) : device;
+}
+
+/// Waits until all are there, or until `stop` is set: libtorch itself has no way to end the wait.
+Result<std::unique_ptr<Collective>> meet(const TrainerModule& module, const CollectiveSpec& spec,
+                                         const std::atomic<bool>& stop) {
+  using Met = Result<std::unique_ptr<Collective>>;
+  std::packaged_task<Met()> task([module, spec] { return module.make_collective(spec); });
+  auto met = task.get_future();
+  std::thread(std::move(task)).detach();
+  while (met.wait_for(kLook) != std::future_status::ready) {
+    if (stop) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
+  }
+  return met.get();
 }
 
 /// Who says something else than rank 0.
@@ -63,12 +80,12 @@ std::string listen_address(const RankEnvironment& environment) {
 }
 
 Result<RankMeeting> meet_ranks(const JobSpec& job, const RankEnvironment& environment,
-                               const std::string& address) {
+                               const std::string& address, const std::atomic<bool>& stop) {
   auto module = TrainerModule::open();
   if (!module) return pass(module);
   const auto timeout =
       std::chrono::duration_cast<std::chrono::milliseconds>(job.trainer.rank_timeout);
-  auto ranks = module->make_collective(environment.meeting(timeout, device_of(job, environment)));
+  auto ranks = meet(*module, environment.meeting(timeout, device_of(job, environment)), stop);
   if (!ranks) return pass(ranks);
   auto said = all_gather(**ranks, alike(job) + '\n' + address);
   if (!said) return pass(said);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -24,7 +25,9 @@ struct RankMeeting {
 
 /// Meets the other ranks through libtorch, before any thread is started. Rank 0 listens at
 /// `address`. Refuses, on every rank, a rank with another job file or version, by its number.
+/// Waits no longer once `stop` is set; libtorch may then still be at it, so that the process has
+/// to end without destructors.
 Result<RankMeeting> meet_ranks(const JobSpec& job, const RankEnvironment& environment,
-                               const std::string& address);
+                               const std::string& address, const std::atomic<bool>& stop);
 
 }  // namespace forebay

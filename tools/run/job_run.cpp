@@ -27,6 +27,7 @@ DatasetSpec dataset_of(const JobSpec& job, JobRun::Rows rows) {
 Error as_evaluation(Error error) {
   const std::string key = "dataset.paths";
   if (error.message.starts_with(key)) error.message.replace(0, key.size(), "trainer.evaluate");
+  if (error.message.starts_with("columns.")) error.message.insert(0, "trainer.evaluate: ");
   return error;
 }
 
@@ -126,6 +127,15 @@ RowFilter JobRun::filter() const {
 
 DecodeOptions JobRun::decode() const {
   return {.filter = filter(), .keep_origins = plan_->needs_origins()};
+}
+
+Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained) {
+  const std::string difference = difference_in_names(evaluated.format().schema(), trained);
+  if (difference.empty()) return {};
+  return fail(Code::kInvalid,
+              "trainer.evaluate: " + evaluated.files().front().path +
+                  " has other columns than the dataset: " + difference +
+                  "; give its files the dataset's columns, or name the same ones in [columns]");
 }
 
 Status JobRun::open_quarantine() {

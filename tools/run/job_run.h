@@ -130,4 +130,8 @@ class JobRun {
   std::unique_ptr<MeteredSource> source_;
 };
 
+/// Refuses files of `trainer.evaluate` whose columns are not those of the dataset's, in its order,
+/// by the first name that differs: their values would be taken for others.
+Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained);
+
 }  // namespace forebay

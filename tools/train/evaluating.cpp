@@ -23,13 +23,14 @@ void say(const std::string& line) { std::fprintf(stderr, "forebay: %s\n", line.c
 
 }  // namespace
 
-Result<Evaluating> Evaluating::open(const JobSpec& job) {
+Result<Evaluating> Evaluating::open(const JobSpec& job, const Schema& trained) {
   Evaluating made(job);
   const bool files = !job.trainer.evaluate.empty();
   if (!learns(job.trainer.model) || (!files && job.trainer.evaluate_share == 0)) return made;
   const auto rows = files ? JobRun::Rows::kEvaluationFiles : JobRun::Rows::kHeldOut;
   auto opened = JobRun::open(job, rows, RunScreen::opening());
   if (!opened) return pass(opened);
+  if (auto same = check_evaluation_columns((*opened)->dataset(), trained); !same) return pass(same);
   made.rows_ = std::move(*opened);
   return made;
 }

@@ -25,8 +25,9 @@ namespace forebay {
 /// been none. The job must outlive it. Belongs to the model's thread.
 class Evaluating {
  public:
-  /// Without rows where the model does not learn or the job names none to evaluate on.
-  static Result<Evaluating> open(const JobSpec& job);
+  /// Without rows where the model does not learn or the job names none to evaluate on. Refuses
+  /// files whose columns are not those of the dataset that is `trained` on.
+  static Result<Evaluating> open(const JobSpec& job, const Schema& trained);
 
   /// What the run has to leave free for evaluations in the middle; 0 when there are none.
   std::uint64_t room() const;

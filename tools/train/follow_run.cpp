@@ -40,6 +40,7 @@ Exit follow_to_the_end(const JobSpec& job, RankFollower& leader, Collective& ran
   leader.ready(model ? Status{} : Status(fail(model.error().code, model.error().message)));
   if (!model) return Exit::refused(model.error());
   auto done = follow(leader, **model);
+  remove_tables(job.trainer, &ranks);
   if (!done) {
     leader.close();
     return leave(Exit::failed(done.error()));
@@ -59,7 +60,8 @@ Exit run_following(JobSpec job, const RankEnvironment& ranks) {
   if (auto status = check_ranks(job, ranks); !status) return Exit::refused(status.error());
   const CpuLimit cpus(ranks.local_rank);
   if (auto status = cpus.set(job.pipeline.cpus); !status) return Exit::refused(status.error());
-  auto met = meet_ranks(job, ranks, "");
+  auto met = meet_ranks(job, ranks, "", StopRequest::flag());
+  if (!met && StopRequest::requested()) return leave(Exit::stopped(StopRequest::signal()));
   if (!met) return Exit::refused(met.error());
   const SystemClock clock;
   auto leader = RankFollower::open({.rank = ranks.rank,

@@ -27,7 +27,7 @@ Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnviro
                                  *made.clock_);
   if (!leader) return pass(leader);
   made.leader_ = std::move(*leader);
-  auto met = meet_ranks(job, *ranks, made.leader_->address());
+  auto met = meet_ranks(job, *ranks, made.leader_->address(), StopRequest::flag());
   if (!met) return pass(met);
   made.ranks_ = std::move(met->ranks);
   made.leader_->breaks(*made.ranks_);

@@ -18,14 +18,14 @@ LogLine line_at(const Position& position) {
 
 }  // namespace
 
-Result<TrainLog> TrainLog::open(const JobSpec& job, const Position& begin,
-                                const std::string& kept) {
+Result<TrainLog> TrainLog::open(const JobSpec& job, const Position& begin, const Before& before) {
   TrainLog log;
-  log.restore(kept);
+  log.restore(before.kept);
   log.every_ = std::max<std::uint64_t>(job.trainer.log_every, 1);
   if (!job.trainer.csv.empty()) {
-    auto csv = begin.batches == 0 ? CsvFile::begin(job.trainer.csv)
-                                  : CsvFile::resume(job.trainer.csv, begin.batches);
+    auto csv = begin.batches == 0
+                   ? CsvFile::begin(job.trainer.csv)
+                   : CsvFile::resume(job.trainer.csv, begin.batches, before.evaluated);
     if (!csv) return pass(csv);
     log.csv_.emplace(std::move(*csv));
   }

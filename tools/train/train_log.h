@@ -27,10 +27,13 @@ inline constexpr char kTrainLogFile[] = "train_log.txt";
 /// take_note() says so. Belongs to the model's thread.
 class TrainLog {
  public:
+  /// What the run before left to this one.
+  struct Before {
+    std::string kept = {};   ///< As kept() said; empty: nothing.
+    bool evaluated = false;  ///< It evaluated the model where this one begins.
+  };
   /// Makes or opens the files for a run that goes on after `begin`; refused where they cannot be.
-  /// `kept` is what the run before it kept there, if it did.
-  static Result<TrainLog> open(const JobSpec& job, const Position& begin,
-                               const std::string& kept = "");
+  static Result<TrainLog> open(const JobSpec& job, const Position& begin, const Before& before);
 
   /// What the next line will be a mean of, for a run that goes on from here: the steps since the
   /// last line and the sum of their losses, "7 4.25". Empty where nothing is logged.

@@ -40,10 +40,12 @@ Exit TrainRun::run() {
   if (!cluster) return Exit::refused(cluster.error());
   cluster_ = std::move(*cluster);
   auto leading = Leading::open(job_, options_.ranks);
+  if (!leading && StopRequest::requested()) return leave(Exit::stopped(StopRequest::signal()));
   if (!leading) return Exit::refused(leading.error());
   leading_ = std::move(*leading);
   if (auto status = prepare(); !status) {
     leading_->end(status);
+    remove_tables(job_.trainer, leading_->ranks());
     return StopRequest::requested() ? Exit::stopped(StopRequest::signal())
                                     : Exit::refused(status.error());
   }
@@ -58,7 +60,7 @@ Exit TrainRun::run() {
   if (cluster_) cluster_->end(progress ? "" : progress.error().message);
   if (!progress) {
     leading_->end(fail(progress.error().code, progress.error().message));
-    return leave(Exit::failed(progress.error()));
+    return leave_with(Exit::failed(progress.error()));
   }
   return finish(*progress, screen, tuning);
 }
@@ -71,7 +73,7 @@ Status TrainRun::prepare() {
   auto run = JobRun::open(job_, JobRun::Rows::kTraining, RunScreen::opening());
   if (!run) return pass(run);
   run_ = std::move(*run);
-  auto evaluating = Evaluating::open(job_);
+  auto evaluating = Evaluating::open(job_, run_->dataset().format().schema());
   if (!evaluating) return pass(evaluating);
   evaluating_ = std::move(*evaluating);
   if (auto status = leading_->welcome(run_->schema()); !status) return status;
@@ -80,7 +82,9 @@ Status TrainRun::prepare() {
   if (auto status = leading_->wait_until_ready(); !status) return status;
   if (auto status = resume(); !status) return status;
   if (auto status = start(); !status) return status;
-  auto log = TrainLog::open(job_, run_->begin(), log_kept_);
+  const auto& found = evaluating_->found();
+  const bool evaluated = !found.empty() && found.back().step == run_->begin().batches;
+  auto log = TrainLog::open(job_, run_->begin(), {log_kept_, evaluated});
   if (!log) return pass(log);
   log_.emplace(std::move(*log));
   return checkpoints_->began(run_->clock());
@@ -234,7 +238,7 @@ Exit TrainRun::finish(const TrainProgress& progress, const RunScreen& screen,
     auto quality = evaluating_->at_end(*trained_.model, resident, position.batches);
     if (!quality) {
       leading_->end(fail(quality.error().code, quality.error().message));
-      return leave(Exit::failed(quality.error()));
+      return leave_with(Exit::failed(quality.error()));
     }
     report.quality = *quality;
     if (evaluating_->found().size() > found) log_->evaluated(position, *report.quality);
@@ -247,8 +251,15 @@ Exit TrainRun::finish(const TrainProgress& progress, const RunScreen& screen,
   report.outcome.peak_memory_bytes = peak_resident_bytes();
   report.saved = saved_;
   print_report(report, options_.report);
-  if (saved_ && !saved_->written) return leave(Exit::failed(saved_->written.error()));
-  return StopRequest::requested() ? leave(Exit::stopped(StopRequest::signal())) : Exit::done();
+  if (saved_ && !saved_->written) return leave_with(Exit::failed(saved_->written.error()));
+  if (StopRequest::requested()) return leave_with(Exit::stopped(StopRequest::signal()));
+  remove_tables(job_.trainer, leading_->ranks());
+  return Exit::done();
+}
+
+Exit TrainRun::leave_with(const Exit& exit) {
+  remove_tables(job_.trainer, leading_->ranks());
+  return leave(exit);
 }
 
 }  // namespace forebay

@@ -55,6 +55,8 @@ class TrainRun {
   Result<bool> save(const TrainProgress& progress);
   void end_saving(bool trained);
   Exit finish(const TrainProgress& progress, const RunScreen& screen, const Tuning& tuning);
+  /// Ends the process; nothing is left that only this run had use for.
+  Exit leave_with(const Exit& exit);
 
   JobSpec job_;
   const Options options_;

@@ -115,6 +115,14 @@ void clear_tables_of_others(const TrainerSpec& spec, int ranks) {
 
 }  // namespace
 
+void remove_tables(const TrainerSpec& spec, const Collective* ranks) {
+  if (spec.tables.storage != TrainerSpec::Storage::kTiered) return;
+  std::error_code ignored;  // What is left is removed by the next run.
+  const std::string folder =
+      ranks == nullptr ? spec.tables.folder : tables_folder(spec, ranks->rank());
+  std::filesystem::remove_all(folder, ignored);
+}
+
 Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema, Collective* ranks,
                                         const Fits& fits, std::uint64_t beside) {
   auto shape = shape_of(job.trainer, schema);

@@ -26,4 +26,8 @@ using Fits = std::function<Status(std::uint64_t resident)>;
 Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema, Collective* ranks,
                                         const Fits& fits, std::uint64_t beside);
 
+/// Removes what this rank's tables in tiers have on the disk: once nothing is asked of them any
+/// more, as no run goes on from there but from a checkpoint.
+void remove_tables(const TrainerSpec& spec, const Collective* ranks);
+
 }  // namespace forebay

@@ -49,9 +49,21 @@ void put(std::string& text, const std::optional<double>& number) {
   text.append(digits.data(), end.ptr);
 }
 
+/// Whether a line has no loss, as one of steps has.
+bool is_evaluation(std::string_view line) {
+  constexpr int kBeforeLoss = 3;
+  std::size_t field = 0;
+  for (int i = 0; i < kBeforeLoss; ++i) {
+    const std::size_t comma = line.find(',', field);
+    if (comma == std::string_view::npos) return false;
+    field = comma + 1;
+  }
+  return line.substr(field).starts_with(',');
+}
+
 }  // namespace
 
-std::size_t kept_bytes(std::string_view table, std::uint64_t step) {
+std::size_t kept_bytes(std::string_view table, std::uint64_t step, bool evaluated) {
   std::size_t kept = table.find('\n') + 1;
   while (kept < table.size()) {
     const std::size_t end = table.find('\n', kept);
@@ -60,6 +72,8 @@ std::size_t kept_bytes(std::string_view table, std::uint64_t step) {
     const char* const first = table.data() + kept;
     const auto read = std::from_chars(first, table.data() + end, of);
     if (read.ec != std::errc() || read.ptr == first || *read.ptr != ',' || of > step) return kept;
+    const bool again = of == step && !evaluated;
+    if (again && is_evaluation(table.substr(kept, end - kept))) return kept;
     kept = end + 1;
   }
   return kept;
@@ -73,7 +87,7 @@ Result<CsvFile> CsvFile::begin(const std::string& path) {
   return file;
 }
 
-Result<CsvFile> CsvFile::resume(const std::string& path, std::uint64_t step) {
+Result<CsvFile> CsvFile::resume(const std::string& path, std::uint64_t step, bool evaluated) {
   const int descriptor = open_file(path, 0);
   if (descriptor < 0)
     return refused(path, std::string("cannot be opened: ") + std::strerror(errno));
@@ -85,7 +99,7 @@ Result<CsvFile> CsvFile::resume(const std::string& path, std::uint64_t step) {
     return file;
   }
   if (!table->starts_with(kHeader)) return refused(path, "has other columns than a run's table");
-  if (::ftruncate(descriptor, static_cast<off_t>(kept_bytes(*table, step))) != 0) {
+  if (::ftruncate(descriptor, static_cast<off_t>(kept_bytes(*table, step, evaluated))) != 0) {
     return refused(path, std::string("cannot be cut: ") + std::strerror(errno));
   }
   return file;

@@ -20,9 +20,10 @@ class CsvFile {
 
   /// A run that begins: whatever the file held goes.
   static Result<CsvFile> begin(const std::string& path);
-  /// A run that goes on after `step`: lines of later steps, and half a line, are cut off. A file
-  /// with another header is refused and stays as it is; where there is none it begins.
-  static Result<CsvFile> resume(const std::string& path, std::uint64_t step);
+  /// A run that goes on after `step`: lines of later steps, and half a line, are cut off, and the
+  /// evaluation after that step unless it was `evaluated`, as it comes again. A file with another
+  /// header is refused and stays as it is; where there is none it begins.
+  static Result<CsvFile> resume(const std::string& path, std::uint64_t step, bool evaluated);
 
   CsvFile(CsvFile&& other) noexcept;
   CsvFile& operator=(CsvFile&&) = delete;
@@ -39,7 +40,8 @@ class CsvFile {
 };
 
 /// Of the bytes of a table, how many a run that goes on after `step` keeps: its header and the
-/// lines up to the first that is of a later step or no line. Pure; `table` begins with the header.
-std::size_t kept_bytes(std::string_view table, std::uint64_t step);
+/// lines up to the first that is of a later step, of the evaluation after `step` unless it was
+/// `evaluated`, or no line. Pure; `table` begins with the header.
+std::size_t kept_bytes(std::string_view table, std::uint64_t step, bool evaluated);
 
 }  // namespace forebay

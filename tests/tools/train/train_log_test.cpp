@@ -46,14 +46,14 @@ struct LogFixture {
 
 TEST_CASE_METHOD(LogFixture, "the first line after a resume is a mean of steps before it, too",
                  "[tools][train]") {
-  auto first = TrainLog::open(job, {});
+  auto first = TrainLog::open(job, {}, {});
   REQUIRE(first);
   train(*first, 1, 6);
   CHECK(last_line() == "4:2.5");
   const std::string kept = first->kept();
   CHECK(kept == "2 11\n");
 
-  auto second = TrainLog::open(job, after(6), kept);
+  auto second = TrainLog::open(job, after(6), {.kept = kept});
   REQUIRE(second);
   train(*second, 7, 8);
   CHECK(last_line() == "8:6.5");  // Of 5, 6, 7 and 8.
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(LogFixture, "the first line after a resume is a mean of steps b
 
 TEST_CASE_METHOD(LogFixture, "without a word of the run before, a line is a mean of this one's",
                  "[tools][train]") {
-  auto log = TrainLog::open(job, after(0), GENERATE("", "x", "3"));
+  auto log = TrainLog::open(job, after(0), {.kept = GENERATE("", "x", "3")});
   REQUIRE(log);
   train(*log, 3, 4);
   CHECK(last_line() == "4:3.5");
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(LogFixture, "without a word of the run before, a line is a mean
 
 TEST_CASE_METHOD(LogFixture, "where nothing is logged nothing is kept", "[tools][train]") {
   job.trainer.csv.clear();
-  auto log = TrainLog::open(job, {});
+  auto log = TrainLog::open(job, {}, {});
   REQUIRE(log);
   train(*log, 1, 3);
   CHECK(log->kept().empty());

@@ -38,7 +38,7 @@ TEST_CASE_METHOD(CsvFixture, "a line has a field a figure, empty where there is 
 TEST_CASE_METHOD(CsvFixture, "a resumed run cuts off what came after its step and goes on",
                  "[trainer][log]") {
   put(header + "10,a\n20,b\n20,c\n30,d\n40,e\n5");
-  auto csv = CsvFile::resume(path, 25);
+  auto csv = CsvFile::resume(path, 25, true);
   REQUIRE(csv);
   CHECK(content() == header + "10,a\n20,b\n20,c\n");
   REQUIRE(csv->write({.step = 30}));
@@ -48,27 +48,35 @@ TEST_CASE_METHOD(CsvFixture, "a resumed run cuts off what came after its step an
 TEST_CASE_METHOD(CsvFixture, "a resumed run without a table begins one", "[trainer][log]") {
   SECTION("no file") {}
   SECTION("an empty one") { put(""); }
-  REQUIRE(CsvFile::resume(path, 25));
+  REQUIRE(CsvFile::resume(path, 25, true));
   CHECK(content() == header);
 }
 
 TEST_CASE_METHOD(CsvFixture, "a table of something else is refused and stays", "[trainer][log]") {
   put("step,loss\n1,2\n");
-  auto refused = CsvFile::resume(path, 25);
+  auto refused = CsvFile::resume(path, 25, true);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("trainer.csv") != std::string::npos);
   CHECK(content() == "step,loss\n1,2\n");
-  CHECK_FALSE(CsvFile::resume(folder.path(), 1));
+  CHECK_FALSE(CsvFile::resume(folder.path(), 1, true));
   CHECK_FALSE(CsvFile::begin("/proc/run.csv"));
 }
 
 TEST_CASE("a table is kept up to the first line that is later or none", "[trainer][log]") {
-  CHECK(kept_bytes("step\n", 9) == 5);
-  CHECK(kept_bytes("step\n7,x\n", 9) == 9);
-  CHECK(kept_bytes("step\n9,x\n", 9) == 9);
-  CHECK(kept_bytes("step\n10,x\n9,x\n", 9) == 5);
-  CHECK(kept_bytes("step\n7,x\n8,", 9) == 9);
-  CHECK(kept_bytes("step\n7,x\nseven,y\n8,z\n", 9) == 9);
-  CHECK(kept_bytes("step\n7\n", 9) == 5);
-  CHECK(kept_bytes("step\n\n", 9) == 5);
+  CHECK(kept_bytes("step\n", 9, true) == 5);
+  CHECK(kept_bytes("step\n7,x\n", 9, true) == 9);
+  CHECK(kept_bytes("step\n9,x\n", 9, true) == 9);
+  CHECK(kept_bytes("step\n10,x\n9,x\n", 9, true) == 5);
+  CHECK(kept_bytes("step\n7,x\n8,", 9, true) == 9);
+  CHECK(kept_bytes("step\n7,x\nseven,y\n8,z\n", 9, true) == 9);
+  CHECK(kept_bytes("step\n7\n", 9, true) == 5);
+  CHECK(kept_bytes("step\n\n", 9, true) == 5);
+}
+
+TEST_CASE("an evaluation that comes again is not kept, one that is known is", "[trainer][log]") {
+  const std::string head = "step\n8,0,1,,,,,0.5\n9,0,2,0.7,,\n";
+  CHECK(kept_bytes(head + "9,0,2,,,,,0.5\n", 9, false) == head.size());
+  CHECK(kept_bytes(head + "9,0,2,,,,,0.5\n", 9, true) == head.size() + 14);
+  CHECK(kept_bytes(head, 9, false) == head.size());
+  CHECK(kept_bytes("step\n9,0\n", 9, false) == 9);
 }
