@@ -27,15 +27,13 @@
 #endif
 
 #include "core/base/check.h"
+#include "trainer/torch/patient_wait.h"
 #include "trainer/torch/torch_error.h"
 
 namespace forebay {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-
-/// How often who waits looks whether it still should: Gloo has no way to end a wait.
-constexpr std::chrono::milliseconds kLook{200};
 
 /// Why nobody waits any more. Any thread.
 class Abandoned {
@@ -56,20 +54,6 @@ class Abandoned {
   std::atomic<bool> is_set_{false};
   std::string why_;
 };
-
-/// False: given up, since `abandoned` is set. Throws what the operation failed with.
-bool finish(c10d::Work& work, const Abandoned& abandoned) {
-  while (!work.isCompleted()) {
-    if (!abandoned.check()) return false;
-    try {
-      return work.wait(kLook);
-    } catch (const std::exception&) {
-      // An operation that is not over has only lasted longer than a look.
-      if (work.isCompleted()) throw;
-    }
-  }
-  return work.wait();
-}
 
 at::Tensor bytes_tensor(const std::byte* data, std::size_t size) {
   // Nothing is written through a tensor that is only sent; c10d has no other type.
@@ -99,7 +83,8 @@ class C10dPending final : public Collective::Pending {
     const auto work = std::exchange(work_, c10::intrusive_ptr<c10d::Work>());
     auto finished = guard_torch([&] {
       // NCCL takes a short wait for a failure.
-      const bool over = tensors_[0].is_cpu() ? finish(*work, *abandoned_) : work->wait();
+      const auto given_up = [this] { return !abandoned_->check(); };
+      const bool over = tensors_[0].is_cpu() ? wait_patiently(*work, given_up) : work->wait();
       for (std::size_t i = 0; over && i < copy_back_.size(); ++i) copy_back_[i].copy_(tensors_[i]);
       return over;
     });

@@ -1,0 +1,58 @@
+#include "trainer/torch/patient_wait.h"
+
+#include <stdexcept>
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+/// An operation that is over, or fails, as the looks at it go by.
+struct Operation {
+  int looks_it_takes = 0;
+  bool over_behind_the_look = false;  // between the look's timeout and the question whether it is
+  bool fails = false;
+  int looks = 0;
+  bool completed = false;
+
+  bool isCompleted() const { return completed; }
+  bool wait() const {
+    if (fails) throw std::runtime_error("broken");
+    return true;
+  }
+  bool wait(std::chrono::milliseconds) {
+    completed = ++looks > looks_it_takes;
+    if (completed) return wait();
+    completed = over_behind_the_look && looks == looks_it_takes;
+    throw std::runtime_error("timed out");
+  }
+};
+
+constexpr auto kNever = [] { return false; };
+
+}  // namespace
+
+TEST_CASE("an operation is waited for, however many looks it takes", "[trainer][collective]") {
+  Operation operation{.looks_it_takes = GENERATE(0, 1, 5)};
+  CHECK(wait_patiently(operation, kNever));
+  CHECK(operation.looks == operation.looks_it_takes + 1);
+}
+
+TEST_CASE("one that is over just as a look at it times out has not failed",
+          "[trainer][collective]") {
+  Operation operation{.looks_it_takes = 2, .over_behind_the_look = true};
+  CHECK(wait_patiently(operation, kNever));
+}
+
+TEST_CASE("a failure is what the operation failed with, not that a look timed out",
+          "[trainer][collective]") {
+  Operation operation{
+      .looks_it_takes = 2, .over_behind_the_look = GENERATE(false, true), .fails = true};
+  CHECK_THROWS_WITH(wait_patiently(operation, kNever), "broken");
+}
+
+TEST_CASE("nobody looks any more once it is given up", "[trainer][collective]") {
+  Operation operation{.looks_it_takes = 1000};
+  CHECK_FALSE(wait_patiently(operation, [&] { return operation.looks == 3; }));
+}
