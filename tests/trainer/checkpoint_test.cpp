@@ -180,6 +180,7 @@ TEST_CASE_METHOD(StoreFixture, "what only resembles a checkpoint by its name is 
   for (const std::string& name : own) fs::copy(first, directory / name);
   CHECK(last() == 1);
   for (std::uint64_t batches : {2, 3, 4}) save(batches);
+  REQUIRE(store().sweep());
   for (const std::string& name : own) CHECK(fs::exists(directory / name / "manifest.json"));
   CHECK(names().size() == own.size() + 2);
   REQUIRE(store().clear());
