@@ -49,7 +49,7 @@ class Scale(ClusterScenario):
         digest = self.digest_alone(job)
         job.put("scale.sh", "#!/bin/sh\nexit 3\n").chmod(0o755)
         cluster = Cluster(self, job, local=False, scale=job.folder / "scale.sh")
-        self.wait_until(lambda: "scale.sh 1\" ended with" in cluster.trainer.stderr_now())
+        self.wait_until(lambda: "scale.sh 1\" ended with exit status 3" in cluster.trainer.stderr_now())
         cluster.worker(name="by-hand")
         finished, _ = cluster.finish()
         self.assert_same_run(finished, digest, 20000)

@@ -66,6 +66,16 @@ class Slurm(Scenario):
         self.assertEqual((result["rows"], result["order_digest"]), (ROWS, want["order_digest"]))
         self.assert_nothing_left(job)
 
+    def test_a_folder_with_spaces_and_quotes_is_a_folder_and_one_that_slurm_would_rename_is_refused(self):
+        renamed = self.made("100%j")
+        self.assert_refused(Running(["launch", "slurm", "job.toml"], renamed.folder).wait(), 2, "run.dir", "100%j")
+        job = self.made("it's \"here\" $HOME")
+        said = self.launch(job, "--workers", "0", "--submit")
+        self.wait_for(said["job_id"], "COMPLETED", "FAILED")
+        self.assertEqual([result["rows"] for result in self.results(job, said["job_id"])], [ROWS],
+                         self.logged(job, said["job_id"], "err"))
+        self.assert_nothing_left(job)
+
     def test_workers_join_and_the_batches_stay_the_same(self):
         job = self.made(slow=1000)
         want = self.assert_done(self.made("twin").run("ingest", "--json"))

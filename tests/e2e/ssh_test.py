@@ -65,6 +65,13 @@ class Ssh(Scenario):
         self.assertEqual((job.folder / ".forebay/logs/ssh-trainer.out").read_text(), out)
         self.assert_nothing_left(job)
 
+    def test_a_folder_with_spaces_and_quotes_is_a_folder(self):
+        self.environment["FOREBAY_REMOTE_DIR"] = str(self.folder / "remote/it's \"far\" $HOME")
+        job, folder = self.launched(name="it's \"here\" $HOME 50%")
+        status, out, err = self.finished(self.start(folder))
+        self.assertEqual(status, 0, err)
+        self.assertEqual(json.loads(out.splitlines()[-1])["rows"], ROWS)
+
     def test_workers_join_from_their_hosts_and_scale_sh_starts_and_stops_them(self):
         job, folder = self.launched(workers=1, slow=3000, sets=["--set", "cluster.min_workers=1"])
         twin, _ = self.launched(name="twin")

@@ -1,5 +1,7 @@
 #include "tools/cluster/scaling.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -19,6 +21,13 @@ scheduler::Autoscaler::Options options_of(const ClusterSpec& cluster) {
 
 double in_seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
+}
+
+/// What wait(2) says of a command that did not do.
+std::string ending_of(int status) {
+  if (status == -1) return "could not be started";
+  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
+  return "ended with exit status " + std::to_string(WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -69,7 +78,7 @@ void Scaling::ask_for(const scheduler::ScaleDecision& decision) {
   const std::string line = command_ + " " + std::to_string(decision.workers);
   asker_ = std::make_unique<Thread>(Thread::Options{.name = "scale"}, [this, line] {
     const int status = std::system(line.c_str());  // NOLINT(cert-env33-c)
-    if (status != 0) say_("cluster.scale: \"" + line + "\" ended with " + std::to_string(status));
+    if (status != 0) say_("cluster.scale: \"" + line + "\" " + ending_of(status));
     asking_ = false;
   });
 }

@@ -70,6 +70,7 @@ void WorkerEnd::make_worker() {
 
 // Several times a second: was a stop asked for, is there a head at all?
 void WorkerEnd::look(const std::function<bool()>& stopped) {
+  if (serial_([this] { return ended_.has_value(); })) return;
   if (stopped() && !std::exchange(leaving_, true)) {
     static_cast<void>(worker_.tell(scheduler::GoAway{options_.grace}));
   }

@@ -58,6 +58,11 @@ struct Launch {
 };
 
 Result<Launch> slurm_launch(const LaunchSpec& spec) {
+  if (spec.run_dir.find('%') != std::string::npos) {
+    return fail(Code::kInvalid, "run.dir " + spec.run_dir +
+                                    ": holds a %, which Slurm replaces in the names of logs; move "
+                                    "the job, or set run.dir to another folder");
+  }
   if (spec.keys.empty() && spec.options.workers > 0) {
     say("without cluster.keys workers on other nodes are refused; forebay keys new makes them");
   }
