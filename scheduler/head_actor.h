@@ -126,6 +126,7 @@ class HeadActor final
   enum class Gone : std::uint8_t { kLeft, kLost };
   Status remove(std::uint64_t incarnation, Gone how, const std::string& why, Context& context);
   void refuse(NodeView& node, const std::string& why, Context& context);
+  void say_refused(const std::string& name, const std::string& why);
   void lose_the_gone(Time now, Context& context);
   void close_abandoned_job(Time now, Context& context);
   void end_job(const std::string& error, Context& context);
@@ -148,6 +149,7 @@ class HeadActor final
   std::map<std::string, Time> awaited_;  // Members of before a restart, and since when.
   std::string store_error_;              // Why nothing can be written; empty: it can.
   std::string last_gone_;                // Who was the last to go, and why.
+  std::map<std::string, std::string> turned_away_;  // Names that may not join, and why.
   std::optional<Time> no_worker_since_;
   Time last_tick_ = {};
   std::uint64_t issued_again_ = 0;

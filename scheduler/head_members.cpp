@@ -43,10 +43,19 @@ Status HeadActor::check_newcomer(const Join& join, Time now) const {
   return {};
 }
 
+// Whoever knocks again and again is spoken of once.
+void HeadActor::say_refused(const std::string& name, const std::string& why) {
+  constexpr std::size_t kMostNames = 1024;
+  if (turned_away_.size() >= kMostNames) turned_away_.clear();
+  std::string& before = turned_away_[name];
+  if (before != why) say("refused: " + why);
+  before = why;
+}
+
 Result<Welcome> HeadActor::on(const Join& join, Context& context) {
   const Time now = context.clock().now();
   if (auto status = check_newcomer(join, now); !status) {
-    say("refused: " + status.error().message);
+    say_refused(join.name, status.error().message);
     return pass(status);
   }
   if (const NodeView* before = view_.find(join.name)) {
@@ -71,6 +80,7 @@ Result<Welcome> HeadActor::on(const Join& join, Context& context) {
   members_[incarnation].worker = join.worker;
   watch(join.worker, ActorRef<Down>(self(context)));
   awaited_.erase(join.name);
+  turned_away_.erase(join.name);
   for (const std::uint64_t split : join.holds) leases_.adopt(incarnation, split, now);
   say("worker " + join.name + " on " + join.host + " has joined");
   tell_feed(node, MemberChanged::What::kJoined, "", context);

@@ -323,6 +323,11 @@ class Bounds(ClusterScenario):
         cluster.finish()
         self.assertEqual(processes_below(job.folder), [])
         self.assertFalse((job.folder / ".forebay/address").exists())
+        again = Cluster(self, job)
+        again.trainer.signal(signal.SIGKILL)
+        again.trainer.wait()
+        self.assert_done(job.run("ingest", "--json"))
+        self.assertFalse((job.folder / ".forebay/address").exists())  # nor what a killed run left
         outside = [path for path in pathlib.Path("/tmp").glob("forebay-worker*")]
         self.assertEqual(outside, [])
 

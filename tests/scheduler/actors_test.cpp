@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "core/store/memory_store.h"
@@ -304,9 +305,17 @@ Join process(std::uint64_t pid) {
 }
 
 TEST_CASE("a living worker's name is not given to another process", "[scheduler][head]") {
-  HeadFixture cluster;
+  std::vector<std::string> said;
+  HeadOptions options;
+  options.say = [&said](const std::string& line) { said.push_back(line); };
+  HeadFixture cluster(options);
   REQUIRE(cluster.join("w", process(1)));
-  CHECK(cluster.join("w", process(2)).error().code == Code::kOverloaded);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(cluster.join("w", process(2)).error().code == Code::kOverloaded);
+  }
+  CHECK(std::count_if(said.begin(), said.end(), [](const std::string& line) {
+          return line.starts_with("refused: a living worker");
+        }) == 1);
   CHECK(cluster.join("w", process(1)).value().incarnation == 2);
   cluster.pass(750ms);
   CHECK(cluster.join("w", process(2)));

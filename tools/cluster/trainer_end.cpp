@@ -44,6 +44,9 @@ void say_of_cluster(const std::string& line) {
 
 Result<std::unique_ptr<TrainerEnd>> TrainerEnd::open(const JobSpec& job, const std::string& command,
                                                      Say say) {
+  // What a killed run left would lead workers astray, whether this run has a cluster or not.
+  std::error_code ignored;
+  fs::remove(job.run.dir + "/address", ignored);
   if (!job.cluster.used()) return std::unique_ptr<TrainerEnd>();
   auto end = std::unique_ptr<TrainerEnd>(  // NOLINT: the constructor is private.
       new TrainerEnd(job, command, std::move(say)));

@@ -42,7 +42,7 @@ class TrainerEnd final : public SplitDispatch,
  public:
   using Say = std::function<void(const std::string&)>;
 
-  /// Nothing when the job has no cluster.
+  /// Nothing when the job has no cluster. The job's folder is held by this process.
   static Result<std::unique_ptr<TrainerEnd>> open(const JobSpec& job, const std::string& command,
                                                   Say say);
   ~TrainerEnd() override;
