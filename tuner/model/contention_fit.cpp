@@ -8,9 +8,14 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr std::array kAlphas{0.0, 0.003, 0.01, 0.02, 0.035, 0.055, 0.08, 0.12, 0.2};
-constexpr std::array kBetas{0.0, 1e-5, 3e-5, 1e-4, 2.5e-4, 6e-4, 1.2e-3, 2.2e-3, 4e-3, 8e-3, 2e-2};
+// Up to stages that hardly scale at all: what no hypothesis explains would count as a change.
+constexpr std::array kAlphas{0.0, 0.003, 0.01, 0.02, 0.035, 0.055, 0.08, 0.12, 0.2, 0.35, 0.6, 1.0};
+constexpr std::array kBetas{0.0,  1e-5, 3e-5, 1e-4,   2.5e-4, 6e-4, 1.2e-3, 2.2e-3,
+                            4e-3, 8e-3, 2e-2, 4.5e-2, 0.1,    0.22, 0.5};
 constexpr std::size_t kHypotheses = kAlphas.size() * kBetas.size();
+constexpr double kUsualAlpha = 0.2;  // stages that contend more are rare: they are believed when
+constexpr double kUsualBeta = 0.02;  // seen, not feared before
+constexpr double kRare = 0.02;
 
 constexpr double kModelVariance = 0.004 * 0.004;  // what the law itself gets wrong
 constexpr double kDrift = 0.006 * 0.006;          // of the scale, an interval
@@ -31,12 +36,18 @@ double log_slow(std::size_t hypothesis, double actors) {
   return std::log(law(hypothesis, 1).slow(actors));
 }
 
+double rarity(std::size_t hypothesis) {
+  const StageCost cost = law(hypothesis, 1);
+  return cost.alpha > kUsualAlpha || cost.beta > kUsualBeta ? kRare : 1;
+}
+
 // Half of the stages do not contend; of the rest, mild contention is likelier than strong.
 std::vector<double> prior() {
   std::vector<double> weights(kHypotheses);
   double contended = 0;
   for (std::size_t h = 1; h < kHypotheses; ++h) {
     weights[h] = 1 / ((1 + law(h, 1).alpha / 0.03) * (1 + law(h, 1).beta / 1e-3));
+    weights[h] *= rarity(h);
     contended += weights[h];
   }
   for (double& weight : weights) weight *= 0.5 / contended;
@@ -60,7 +71,7 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     residuals[h] = std::log(seconds) - log_slow(h, actors) - log_seconds_[h];
-    if (weights_[h] > kPlausible) nearest = std::min(nearest, std::abs(residuals[h]));
+    if (weights_[h] > kPlausible * rarity(h)) nearest = std::min(nearest, std::abs(residuals[h]));
   }
 
   const bool first = !seen();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "tuner/model/expected_rate.h"
 #include "tuner/plan/best_allocation.h"
@@ -21,7 +22,14 @@ constexpr double kCuriosity =
     0.3;                         // worth of doubt, in standard deviations: what is tried gets known
 constexpr double kGuessed = 2;   // times the actors with which splits were measured
 constexpr double kPatience = 5;  // seconds
-constexpr double kStaying = 0.002;  // of the rate, that a change must bring
+constexpr double kStaying = 0.002;  // of the rate, that a change must bring,
+constexpr double kEasing = 0.0002;  // and one that only takes actors away, which risks little
+
+// Whether no stage has more actors in `few` than in `many`.
+bool within(const Allocation& few, const Allocation& many) {
+  return std::equal(few.actors.begin(), few.actors.end(), many.actors.begin(), many.actors.end(),
+                    std::less_equal<>());
+}
 
 }  // namespace
 
@@ -71,13 +79,13 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
   for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
 
   Planned best = worlds.judged(known, standing);
-  const double scale = best.expected_splits_per_second;
   const auto value = [&](const Planned& planned) {
     return planned.expected_splits_per_second *
            (1 - price(reward_, layout_, limits, planned.allocation) +
             kCuriosity * planned.uncertainty);
   };
-  double best_value = fits(standing, limits) ? value(best) * (1 + kStaying) : -scale;
+  const double stays = fits(standing, limits) ? value(best) : -best.expected_splits_per_second;
+  double best_value = stays;
   for (const auto& costs : guesses) {
     const PlanLimits bounds{.limits = {known.cpus(), limits.memory_bytes},
                             .trainer_rate = known.trainer_rate(),
@@ -87,7 +95,8 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
     for (const double headroom : kHeadrooms) {
       Planned tried = worlds.judged(known, fitting(reach, costs, rate, headroom, limits));
       tried.headroom = headroom;
-      if (value(tried) <= best_value) continue;
+      const double needed = within(tried.allocation, standing) ? kEasing : kStaying;
+      if (value(tried) <= std::max(best_value, stays * (1 + needed))) continue;
       best_value = value(tried);
       best = std::move(tried);
     }

@@ -29,9 +29,14 @@ void mend(StageObservation& stage) {
   stage.done_ready_seconds = std::min(stage.done_ready_seconds, stage.done_seconds);
   const double served = stage.done_seconds - stage.done_ready_seconds;
   stage.done_cpu_seconds = std::min(stage.done_cpu_seconds, served);
-  // Splits that took no time, or whose actors were more than can be, say nothing.
+  // Splits that took no time, or whose actors were more than can be, say nothing; nor is the time
+  // that went into them that of a split still in work.
   const auto done = static_cast<double>(std::max<std::uint64_t>(1, stage.done));
-  if (served / done < kLeast * kLeast || stage.done_actors / done > kMostActors) stage.done = 0;
+  const bool nothing = served / done < kLeast * kLeast || stage.done_actors / done > kMostActors;
+  if (stage.done > 0 && nothing) {
+    stage.done = 0;
+    stage.working_seconds = 0;
+  }
   stage.done_seconds_squared = std::min(stage.done_seconds_squared, served * served);
 }
 

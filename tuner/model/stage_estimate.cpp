@@ -9,9 +9,10 @@ namespace {
 constexpr double kNoisePrior = 0.15;     // coefficient of variation before much was seen,
 constexpr double kNoisePriorWeight = 4;  // worth so many splits
 constexpr double kMostNoise = 10;
-constexpr double kNoiseMemory = 400;      // splits
-constexpr double kLeastCpuShare = 0.005;  // below it CPU time says nothing about the service time
-constexpr double kRateWait = 0.06;        // share of waiting for the rate that shows a limit
+constexpr double kNoiseMemory = 400;       // splits
+constexpr double kLeastCpuShare = 0.005;   // below them CPU time says nothing about the service
+constexpr double kLeastCpuSeconds = 1e-6;  // time; of a split
+constexpr double kRateWait = 0.06;         // share of waiting for the rate that shows a limit
 constexpr double kDeepWait = 0.2;
 constexpr double kRateExceeded = 0.03;  // a rate this far above a limit shows that it is gone
 constexpr double kRateMissed = 0.9;     // a limit is not reached with fewer actors: none it was
@@ -47,11 +48,14 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
       stage.working_seconds / seconds / wall;  // Little's law; ahead of `rate` while filling
   const double actors = std::max(1.0, stage.done_actors / done);
   measured_actors_ = actors;
+  // Fewer actors that wait even longer: the limit is there, and lower than it looked.
   const bool missed = max_rate_ > 0 && rate < max_rate_ * kRateMissed &&
-                      actors < limited_actors_ * kRateMissed && saturated(stage);
+                      actors < limited_actors_ * kRateMissed && saturated(stage) &&
+                      wall < limited_seconds_ * (1 + kDeepWait);
   if (missed) max_rate_ = 0;
   cpu_share_ = missed ? share : std::max(share, cpu_share_);
-  const double intrinsic = cpu > kLeastCpuShare * wall ? cpu / cpu_share_ : wall;
+  const bool computes = cpu_share_ > kLeastCpuShare && cpu > kLeastCpuSeconds;
+  const double intrinsic = computes ? cpu / cpu_share_ : wall;
   observe_noise(stage, wall);
   // Splits begun with another number of actors than now blur what their mean says.
   const double blur = kBlur * std::log(std::max(1U, stage.actors) / actors);
@@ -66,6 +70,7 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
     const double shown = std::max(rate, passing);
     max_rate_ = deep || max_rate_ > shown * (1 + kDeepWait) ? shown : std::max(shown, max_rate_);
     limited_actors_ = actors;
+    limited_seconds_ = wall;
   } else if (rate > max_rate_ * (1 + kRateExceeded)) {
     max_rate_ = 0;
   }

@@ -43,8 +43,9 @@ class StageEstimate {
 
   ContentionFit fit_;
   double cpu_share_ = 0;
-  double max_rate_ = 0;        // 0: none seen
-  double limited_actors_ = 0;  // with which it was seen
+  double max_rate_ = 0;         // 0: none seen
+  double limited_actors_ = 0;   // with which it was seen
+  double limited_seconds_ = 0;  // that a split then took
   double measured_actors_ = 0;
   double noise_sum_ = 0;
   double noise_weight_ = 0;

@@ -11,6 +11,7 @@ using Catch::Detail::Approx;
 
 constexpr StageCost kContended{.seconds = 0.2, .alpha = 0.02, .beta = 0.0015};
 constexpr double kLittle = 1e-5;  // variance
+constexpr double kSome = 2e-3;
 
 double seconds_of(const StageCost& cost, double actors) { return cost.seconds * cost.slow(actors); }
 
@@ -39,6 +40,23 @@ TEST_CASE("times that more actors explain are no change of the work", "[tuner][m
   CHECK_FALSE(fit.observe(1, 0.2, kLittle));
   CHECK_FALSE(fit.observe(26, seconds_of(kContended, 26), kLittle));
   CHECK(fit.mean().seconds == Approx(0.2).epsilon(0.02));
+}
+
+TEST_CASE("a stage that hardly scales is seen as that, not as work that changes all the time",
+          "[tuner][model]") {
+  for (const StageCost& strong :
+       {StageCost{.seconds = 0.2, .alpha = 0.5}, StageCost{.seconds = 0.2, .beta = 0.03}}) {
+    INFO(strong.alpha << " " << strong.beta);
+    ContentionFit fit;
+    int changes = 0;
+    for (const double actors : {1.0, 20.0, 4.0, 2.0, 8.0, 3.0}) {
+      changes += fit.observe(actors, seconds_of(strong, actors), kSome) ? 1 : 0;
+    }
+    CHECK(changes == 0);
+    for (const double actors : {2.0, 8.0}) {
+      CHECK(seconds_of(fit.mean(), actors) == Approx(seconds_of(strong, actors)).epsilon(0.15));
+    }
+  }
 }
 
 TEST_CASE("four times the work is a change, and what is known of contention stays",

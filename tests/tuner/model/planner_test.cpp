@@ -56,6 +56,13 @@ TEST_CASE("a plan for a slow trainer has few actors", "[tuner][model]") {
   CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
 }
 
+TEST_CASE("actors that bring nothing are taken away, however few of the machine they are",
+          "[tuner][model]") {
+  const Limits large{100, 10'000};
+  const Planned plan = Planner(two_stages()).plan(measured(0.05, 18), large, {{2, 6}, 8});
+  CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
+}
+
 TEST_CASE("more noise gets more headroom", "[tuner][model]") {
   const Planner planner(two_stages());
   const Planned quiet = planner.plan(measured(0.02, 1000), {12, 10'000}, {{1, 1}, 8});

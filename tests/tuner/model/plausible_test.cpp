@@ -39,10 +39,19 @@ TEST_CASE("a part is no larger than its whole, and splits that took no time do n
   seen.stages[0].done_cpu_seconds = 5;
   seen.stages[0].done_ready_seconds = 1;
   seen.stages[1].done = 4;
+  seen.stages[1].working_seconds = 2;
   const Observation mended = plausible(two_stages(), seen);
   CHECK(mended.stages[0].done_cpu_seconds == 1);
   CHECK(mended.stages[0].done == 4);
   CHECK(mended.stages[1].done == 0);
+  CHECK(mended.stages[1].working_seconds == 0);  // or they would seem one long split
+}
+
+TEST_CASE("work that no split has come out of yet is kept", "[tuner][model]") {
+  Observation seen;
+  seen.stages.resize(2);
+  seen.stages[0].working_seconds = 2;
+  CHECK(plausible(two_stages(), seen).stages[0].working_seconds == 2);
 }
 
 }  // namespace

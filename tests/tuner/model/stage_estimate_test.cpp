@@ -64,6 +64,30 @@ TEST_CASE("a limit that fewer actors fall short of was none: the stage waits mor
   CHECK(stage.mean().cpu == Approx(0.125));
 }
 
+TEST_CASE("a limit that looked higher while the pipeline filled is lowered, not forgotten",
+          "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 5, 0.4, 1), 2);
+  // 22 actors took splits at once and wait for their starts: 19/s are on their way, 6/s come out.
+  StageObservation filling = interval(22, 12, 1.15, 0.35);
+  filling.working_seconds = filling.actor_seconds;
+  filling.input_wait_seconds = 0;
+  stage.observe(filling, 2);
+  REQUIRE(stage.mean().max_rate == Approx(22 / 1.15));
+  stage.observe(interval(10, 14, 1.43, 0.28), 2);  // all 10 wait longer than the 22 did
+  CHECK(stage.mean().max_rate == Approx(7));
+  CHECK(stage.mean().cpu == Approx(1));
+  CHECK(stage.mean().seconds * stage.mean().slow(10) == Approx(0.4).epsilon(0.05));
+}
+
+TEST_CASE("CPU time tells waiting from work, however long the wait", "[tuner][model]") {
+  StageEstimate stage;
+  stage.observe(interval(1, 5, 0.2, 0.05), 2);
+  stage.observe(interval(12, 10, 2.4, 0.01 / 2.4), 2);  // 5/s, as before
+  CHECK(stage.mean().max_rate == Approx(5));
+  CHECK(stage.mean().seconds * stage.mean().slow(12) == Approx(0.2).epsilon(0.05));
+}
+
 TEST_CASE("noise is what splits of one interval differ by", "[tuner][model]") {
   StageObservation seen = interval(1, 200, 0.01, 1);
   seen.done_seconds_squared *= 1 + 0.3 * 0.3;
