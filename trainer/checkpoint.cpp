@@ -1,6 +1,11 @@
 #include "trainer/checkpoint.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <string_view>
@@ -120,6 +125,17 @@ std::map<std::string, std::string> texts_of(const TrainState& state) {
   return texts;
 }
 
+/// The directory, locked until what is returned goes; unlocked where its file system has no locks.
+Result<Descriptor> hold(const std::string& directory) {
+  Descriptor held(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (held && (::flock(held.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) return held;
+  return fail(Code::kUnavailable,
+              directory + ": " +
+                  (held ? "another run has its checkpoints there; wait for it, or set "
+                          "trainer.checkpoint to another directory"
+                        : std::string("cannot be opened: ") + std::strerror(errno)));
+}
+
 /// The first of the files of tensors whose bytes are not those that were written.
 Status check_tensor_files(const Checkpoint& checkpoint) {
   for (const auto& [name, file] : checkpoint.manifest.files) {
@@ -167,6 +183,8 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
     return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be made: " +
                                     error.message() + "; set trainer.checkpoint to another");
   }
+  auto held = hold(directory);
+  if (!held) return pass(held);
   const IsOne is_left_over = [](std::string_view name) {
     return is_unfinished(name) || is_set_aside(name) || name == kTrial;
   };
@@ -178,7 +196,7 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
     return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be written: " +
                                     error.message() + "; set trainer.checkpoint to another");
   }
-  return CheckpointStore(directory, std::max<std::size_t>(keep, 1));
+  return CheckpointStore(directory, std::max<std::size_t>(keep, 1), std::move(*held));
 }
 
 bool CheckpointStore::empty() const { return checkpoint_names(directory_).empty(); }

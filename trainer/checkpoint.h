@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/loader_state.h"
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "trainer/loss_window.h"
 #include "trainer/model.h"
@@ -47,12 +48,13 @@ struct Checkpoint {
 ///   manifest.json           all files with their sizes and digests (trainer/saving/manifest.h)
 ///
 /// Written aside as `.tmp-…`, synced, renamed: under its name a checkpoint is whole. Whatever has
-/// another name (trainer/saving/checkpoint_names.h) stays as it is. One process uses a directory at
-/// a time, and one of its threads the store.
+/// another name (trainer/saving/checkpoint_names.h) stays as it is. One process has a
+/// directory at a time, and one of its threads uses the store.
 class CheckpointStore {
  public:
   /// Makes the directory where it is missing, and removes what a killed run left unfinished. The
-  /// last `keep` checkpoints are kept, at least one.
+  /// last `keep` checkpoints are kept, at least one. Refuses a directory that another store has:
+  /// each would remove what the other is writing.
   static Result<CheckpointStore> open(const std::string& directory, std::size_t keep = 2);
 
   /// Whether there is any checkpoint, damaged ones included.
@@ -82,15 +84,16 @@ class CheckpointStore {
   Status clear();
 
  private:
-  CheckpointStore(std::string directory, std::size_t keep)
-      : directory_(std::move(directory)), keep_(keep) {}
+  CheckpointStore(std::string directory, std::size_t keep, Descriptor held)
+      : directory_(std::move(directory)), keep_(keep), held_(std::move(held)) {}
 
   Status put_in_place(const std::string& aside, const std::string& name) const;
   Status set_aside(const std::vector<std::string>& names) const;
 
   std::string directory_;
   std::size_t keep_;
-  Manifest last_;  // of the checkpoint that was written or restored last: its bytes are known
+  Descriptor held_;  // of the directory, locked
+  Manifest last_;    // of the checkpoint that was written or restored last: its bytes are known
 };
 
 /// How much of a checkpoint is checked against its manifest.

@@ -181,6 +181,16 @@ class Checkpoint(Scenario):
             return
         self.skipTest("the disk was too fast for a second signal")
 
+    def test_a_run_whose_checkpoints_another_run_writes_is_refused(self):
+        job = self.trained(rows=10000)
+        job.change(order={"epochs": 1000})
+        running = job.start("train", "--json")
+        self.wait_until(lambda: any((job.folder / "whole").glob("checkpoint-*")) or not running.alive(), seconds=60)
+        self.assert_refused(job.run("train", "--json", "--resume", "--set", "run.dir=other"), 2,
+                            "whole: another run has its checkpoints there")
+        running.signal(signal.SIGTERM)
+        self.assertEqual(running.wait().status, 143)
+
     def test_inspect_lists_what_a_checkpoint_holds(self):
         job = self.trained()
         self.assert_done(job.run("train", "--json"))

@@ -211,6 +211,18 @@ TEST_CASE_METHOD(StoreFixture, "an empty store has nothing to go on from",
   CHECK(store().empty());
 }
 
+TEST_CASE_METHOD(StoreFixture, "a directory that another run has is refused and left as it is",
+                 "[trainer][checkpoint]") {
+  std::optional<CheckpointStore> first = store();
+  fs::create_directory(directory / ".tmp-checkpoint-000000007");
+  const auto refused = CheckpointStore::open(directory.string());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find(directory.string()) != std::string::npos);
+  CHECK(fs::exists(directory / ".tmp-checkpoint-000000007"));
+  first.reset();
+  CHECK(store().empty());
+}
+
 TEST_CASE_METHOD(StoreFixture, "a directory that cannot be is refused", "[trainer][checkpoint]") {
   std::ofstream(directory / "file") << "x";
   auto refused = CheckpointStore::open((directory / "file" / "below").string());

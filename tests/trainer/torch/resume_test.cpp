@@ -51,14 +51,16 @@ TEST_CASE_METHOD(ResumeFixture, "training that is resumed ends with the bits of 
   spec.optimizer = GENERATE(TrainerSpec::Optimizer::kSgd, TrainerSpec::Optimizer::kAdagrad);
   auto whole = model();
   const TrainProgress expected = train(*whole, {}, 12);
-  auto store = CheckpointStore::open(temp.path()).value();
-  REQUIRE(store.clear());
+  REQUIRE(CheckpointStore::open(temp.path()).value().clear());
 
   auto first = model();
   train(*first, {}, 5);
   spec.seed = 7;  // Weights that the checkpoint has to replace.
   auto resumed = model();
-  auto found = store.restore_last(*resumed, [](const Checkpoint&) { return Status(); });
+  auto found =
+      CheckpointStore::open(temp.path()).value().restore_last(*resumed, [](const Checkpoint&) {
+        return Status();
+      });
   REQUIRE(found);
   REQUIRE(found->checkpoint);
   const TrainState& state = found->checkpoint->state;
