@@ -114,6 +114,7 @@ Status FeedActor::on(Deliver&& deliver, Context& context) {
   }
   last_bad_ = "split " + std::to_string(deliver.split) + " from worker " + deliver.worker +
               " could not be read: " + taken.error().message;
+  bad_at_ = context.clock().now();
   say(last_bad_);
   auto& holders = split->second.holders;
   if (!holders.empty()) {
@@ -362,16 +363,19 @@ Result<FeedStatus> FeedActor::on(const QueryFeed&, Context& context) {
     status.problems.push_back("the head has not been reached for " + in_seconds(now - gone_since_) +
                               ": " + why_not_open_);
   }
-  if (!last_bad_.empty()) status.problems.push_back(last_bad_);
+  const bool was_bad = !last_bad_.empty() && now - bad_at_ < options_.pull_timeout;
+  if (was_bad) status.problems.push_back(last_bad_);
   const auto lowest = std::find_if(splits_.begin(), splits_.end(), [](const auto& split) {
     return split.second.state != Split::State::kArrived;
   });
-  if (lowest != splits_.end() && now - lowest->second.since > options_.pull_timeout / 3) {
-    status.problems.push_back("split " + std::to_string(lowest->first) +
-                              (lowest->second.state == Split::State::kPulling
-                                   ? " is on its way since "
-                                   : " was not announced by any worker for ") +
-                              in_seconds(now - lowest->second.since));
+  if (lowest == splits_.end()) return status;
+  const bool pulling = lowest->second.state == Split::State::kPulling;
+  // To make a split may take its time, to carry it may not.
+  if (now - lowest->second.since > options_.pull_timeout / (pulling ? 3 : 1)) {
+    status.problems.push_back(
+        "split " + std::to_string(lowest->first) +
+        (pulling ? " is on its way since " : " was not announced by any worker for ") +
+        in_seconds(now - lowest->second.since));
   }
   return status;
 }

@@ -150,7 +150,8 @@ class FeedActor final
 
   std::uint64_t duplicates_ = 0;
   std::uint64_t bytes_received_ = 0;
-  std::string last_bad_;  // The last delivery that the sink could not read.
+  std::string last_bad_;  // The last delivery that the sink could not read, and when it came.
+  Time bad_at_ = {};
 };
 
 }  // namespace forebay::scheduler

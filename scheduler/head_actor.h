@@ -145,10 +145,10 @@ class HeadActor final
   UsualTime usual_;
   FeedRef feed_;
   std::string feed_address_;
-  std::optional<Time> feed_gone_since_;  // While a job is open without its feed.
-  std::map<std::string, Time> awaited_;  // Members of before a restart, and since when.
-  std::string store_error_;              // Why nothing can be written; empty: it can.
-  std::string last_gone_;                // Who was the last to go, and why.
+  std::optional<Time> feed_gone_since_;             // While a job is open without its feed.
+  std::map<std::string, Time> awaited_;             // Members of before a restart, and since when.
+  std::string store_error_;                         // Why nothing can be written; empty: it can.
+  std::string last_gone_;                           // Who was the last to go, and why.
   std::map<std::string, std::string> turned_away_;  // Names that may not join, and why.
   std::optional<Time> no_worker_since_;
   Time last_tick_ = {};

@@ -1,6 +1,8 @@
 #include "scheduler/feed_actor.h"
 
+#include <algorithm>
 #include <memory>
+#include <string>
 
 #include "core/store/memory_store.h"
 #include "scheduler/head_actor.h"
@@ -68,7 +70,16 @@ class FeedFixture : HeadFinder, ArrivalSink {
     host_.deliver_all();
   }
 
+  bool problem(const std::string& part) {
+    auto answer = ask(feed_, QueryFeed{}, 1s);
+    host_.deliver_all();
+    const FeedStatus status = answer.wait().value();
+    return std::any_of(status.problems.begin(), status.problems.end(),
+                       [&](const std::string& one) { return one.find(part) != std::string::npos; });
+  }
+
   Splits to_worker;
+  bool readable = true;
 
  private:
   void add_worker() {
@@ -81,7 +92,10 @@ class FeedFixture : HeadFinder, ArrivalSink {
     REQUIRE(asked(Heartbeat{.incarnation = incarnation, .slots = 4, .holds = {}}));
   }
   HeadRef head() override { return head_; }
-  Result<bool> arrived(std::uint64_t, const std::string&, Frames) override { return true; }
+  Result<bool> arrived(std::uint64_t, const std::string&, Frames) override {
+    if (readable) return true;
+    return fail(Code::kCorrupt, "its checksum is wrong");
+  }
 
   MemoryStore store_;
   test::TestHost host_;
@@ -122,6 +136,27 @@ TEST_CASE("so has one that is consumed ahead of others", "[scheduler][feed]") {
   CHECK(cluster.leased() == 2);  // 1 and 2: 0 and 3 are over.
   cluster.told(HandedOn{1});
   CHECK(cluster.leased() == 1);
+}
+
+TEST_CASE("a delivery that cannot be read is a problem for a while, not for ever",
+          "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.told(IssueSplits{{0}});
+  cluster.readable = false;
+  cluster.told(Deliver{.split = 0, .worker = "w", .frames = {}});
+  CHECK(cluster.problem("split 0 from worker w could not be read: its checksum is wrong"));
+  cluster.pass(10s);
+  CHECK_FALSE(cluster.problem("could not be read"));
+}
+
+TEST_CASE("a split that is made for long is a problem later than one that is carried for long",
+          "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.told(IssueSplits{{0}});
+  cluster.pass(9s);
+  CHECK_FALSE(cluster.problem("split 0"));
+  cluster.pass(2s);
+  CHECK(cluster.problem("split 0 was not announced by any worker"));
 }
 
 TEST_CASE("what was consumed is not issued again", "[scheduler][feed]") {
