@@ -22,6 +22,7 @@ constexpr double kDrift = 0.006 * 0.006;          // of the scale, an interval
 constexpr double kChangeSigmas = 3.5;
 constexpr double kChangeLeast = 0.07;  // of the logarithm: smaller ones are followed as drift
 constexpr double kPlausible = 1e-4;    // weight from which a hypothesis may explain a change away
+constexpr double kSameActors = 0.1;    // as good as the same number of actors
 constexpr double kOutlastDeviation = 0.25;  // of the logarithm of how long a first split takes
 constexpr double kFloor = 1e-7;             // no hypothesis is ever given up
 constexpr double kRestored = 0.2 * 0.2;     // variance of the scale that another run found
@@ -55,6 +56,17 @@ std::vector<double> prior() {
   return weights;
 }
 
+// Another number of actors may have brought the surprise: then what was believed of contention is
+// wrong. Half of it is given up for the prior.
+void doubt(std::vector<double>& weights) {
+  static const std::vector<double> kBefore = prior();
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  for (std::size_t h = 0; h < kHypotheses; ++h) {
+    weights[h] = 0.5 * (weights[h] / sum + kBefore[h]);
+  }
+}
+
 void normalise(std::vector<double>& weights) {
   double sum = 0;
   for (const double weight : weights) sum += weight;
@@ -78,6 +90,8 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
   const double before = (first ? 0 : 1 / precision_) + kDrift;
   const double expected = before + noise;
   const bool surprise = nearest > kChangeLeast && nearest > kChangeSigmas * std::sqrt(expected);
+  if (surprise && std::abs(actors - actors_) > kSameActors * actors_) doubt(weights_);
+  actors_ = actors;
   if (first || unsettled_ || surprise) {
     for (std::size_t h = 0; h < kHypotheses; ++h) log_seconds_[h] += residuals[h];
     precision_ = 1 / noise;

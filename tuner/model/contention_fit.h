@@ -13,7 +13,7 @@ namespace forebay::tuner {
 /// filters on the logarithm of the time. Few actors tell nothing about contention, so the weights
 /// then are the prior's, and what is not known stays visible as spread. A time that no hypothesis
 /// explains is a change of the stage's work: the scale is learnt anew, what is known of contention
-/// stays. A value.
+/// stays, but is doubted where the number of actors had changed, too. A value.
 class ContentionFit {
  public:
   ContentionFit();
@@ -46,6 +46,7 @@ class ContentionFit {
   std::vector<double> weights_;
   std::vector<double> log_seconds_;
   double precision_ = 0;    // of log_seconds_, the same for all
+  double actors_ = 0;       // with which splits were last seen
   bool unsettled_ = false;  // a change was seen in the last interval, which held both regimes
 };
 

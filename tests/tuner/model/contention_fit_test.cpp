@@ -73,6 +73,18 @@ TEST_CASE("four times the work is a change, and what is known of contention stay
   CHECK(seconds_of(fit.mean(), 12) == Approx(seconds_of(heavier, 12)).epsilon(0.05));
 }
 
+TEST_CASE("a first split by chance half as long is no contention for good", "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 0.07, 0.01);  // two splits, both short
+  int changes = 0;
+  for (const double actors : {4.0, 11.0, 3.0, 10.0, 4.0, 11.0, 3.0, 10.0}) {
+    changes += fit.observe(actors, 0.14, kLittle) ? 1 : 0;
+  }
+  CHECK(changes <= 3);
+  CHECK(seconds_of(fit.mean(), 3) == Approx(0.14).epsilon(0.1));
+  CHECK(seconds_of(fit.mean(), 11) == Approx(0.14).epsilon(0.1));
+}
+
 TEST_CASE("noise as large as it is said to be is no change", "[tuner][model]") {
   ContentionFit fit;
   for (int i = 0; i < 40; ++i) {
