@@ -59,11 +59,11 @@ std::vector<double> prior() {
 // Another number of actors may have brought the surprise: then what was believed of contention is
 // wrong. Half of it is given up for the prior.
 void doubt(std::vector<double>& weights) {
-  static const std::vector<double> kBefore = prior();
+  static const std::vector<double> before = prior();
   double sum = 0;
   for (const double weight : weights) sum += weight;
   for (std::size_t h = 0; h < kHypotheses; ++h) {
-    weights[h] = 0.5 * (weights[h] / sum + kBefore[h]);
+    weights[h] = 0.5 * (weights[h] / sum + before[h]);
   }
 }
 
