@@ -13,12 +13,26 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-tl::unexpected<Error> system_error(const std::string& path, const char* action) {
-  const Code code = errno == ENOSPC || errno == EDQUOT ? Code::kOverloaded : Code::kUnavailable;
-  return fail(code, path + ": cannot " + action + ": " + std::strerror(errno));
+/// Whether another time the file may be read for all that.
+bool is_of_the_moment(int reason) {
+  return reason == EACCES || reason == EPERM || reason == EMFILE || reason == ENFILE ||
+         reason == ENOMEM;
+}
+
+tl::unexpected<Error> reading_error(const std::string& path, const char* action) {
+  const int reason = errno;
+  auto error = file_error(path, action);
+  if (!is_of_the_moment(reason)) error.value().code = Code::kCorrupt;
+  return error;
 }
 
 }  // namespace
+
+tl::unexpected<Error> file_error(const std::string& path, const char* action) {
+  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return fail(full ? Code::kOverloaded : Code::kUnavailable,
+              path + ": cannot " + action + ": " + std::strerror(errno));
+}
 
 void RunningDigest::add(const void* data, std::size_t size) {
   const auto* bytes = static_cast<const std::byte*>(data);
@@ -51,7 +65,7 @@ void RunningDigest::take_piece(const std::byte* data, std::size_t size) {
 
 Result<DurableFile> DurableFile::create(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (descriptor < 0) return system_error(path, "be created");
+  if (descriptor < 0) return file_error(path, "be created");
   return DurableFile(path, descriptor);
 }
 
@@ -72,7 +86,7 @@ Status DurableFile::write(const void* data, std::size_t size) {
   while (size > 0) {
     const ssize_t written = ::write(descriptor_, bytes, size);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error(path_, "be written");
+    if (written < 0) return file_error(path_, "be written");
     bytes += written;
     size -= static_cast<std::size_t>(written);
   }
@@ -80,19 +94,19 @@ Status DurableFile::write(const void* data, std::size_t size) {
 }
 
 Result<DurableFile::Written> DurableFile::finish() {
-  if (::fsync(descriptor_) != 0) return system_error(path_, "be synced");
-  if (::close(std::exchange(descriptor_, -1)) != 0) return system_error(path_, "be closed");
+  if (::fsync(descriptor_) != 0) return file_error(path_, "be synced");
+  if (::close(std::exchange(descriptor_, -1)) != 0) return file_error(path_, "be closed");
   return Written{bytes_, digest_.finish()};
 }
 
 Status sync_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return system_error(path, "be opened");
+  if (descriptor < 0) return file_error(path, "be opened");
   const bool synced = ::fsync(descriptor) == 0;
   const int reason = errno;
   ::close(descriptor);
   errno = reason;
-  if (!synced) return system_error(path, "be synced");
+  if (!synced) return file_error(path, "be synced");
   return {};
 }
 
@@ -100,7 +114,7 @@ Status sync_directory(const std::string& path) { return sync_file(path); }
 
 Result<std::string> read_small_file(const std::string& path, std::size_t most) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return system_error(path, "be opened");
+  if (descriptor < 0) return reading_error(path, "be opened");
   std::string text;
   char buffer[4096];
   ssize_t got = 0;
@@ -110,7 +124,7 @@ Result<std::string> read_small_file(const std::string& path, std::size_t most) {
   const int reason = errno;
   ::close(descriptor);
   errno = reason;
-  if (got < 0) return system_error(path, "be read");
+  if (got < 0) return reading_error(path, "be read");
   if (text.size() > most) {
     return fail(Code::kCorrupt,
                 path + ": is larger than the " + std::to_string(most) + " bytes it can have");

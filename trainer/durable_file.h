@@ -54,13 +54,18 @@ class DurableFile {
   RunningDigest digest_;
 };
 
+/// What errno says of a file that cannot be …: kOverloaded where there is no room, else
+/// kUnavailable.
+tl::unexpected<Error> file_error(const std::string& path, const char* action);
+
 /// Makes what a file holds durable.
 Status sync_file(const std::string& path);
 
 /// Makes the entries of a directory durable: new, renamed and removed ones.
 Status sync_directory(const std::string& path);
 
-/// Reads a file of at most `most` bytes as a whole.
+/// Reads a file of at most `most` bytes as a whole. kCorrupt: it is not one; kUnavailable: it may
+/// be, but cannot be read now (no permission, too many open files).
 Result<std::string> read_small_file(const std::string& path, std::size_t most);
 
 }  // namespace forebay

@@ -1,5 +1,7 @@
 #include "trainer/checkpoint.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -148,6 +150,38 @@ TEST_CASE_METHOD(StoreFixture, "a damaged checkpoint is named and the one before
   CHECK(found->damaged.front().find((damaged / file).string()) != std::string::npos);
   REQUIRE(found->checkpoint);
   CHECK(found->checkpoint->batches == 1);
+}
+
+/// Without a superuser's rights, to whom all files open.
+class Anybody {
+ public:
+  Anybody() {
+    if (was_ == 0) REQUIRE(::seteuid(65534) == 0);
+  }
+  ~Anybody() { static_cast<void>(::seteuid(was_)); }
+  Anybody(const Anybody&) = delete;
+  Anybody& operator=(const Anybody&) = delete;
+
+ private:
+  const uid_t was_ = ::geteuid();
+};
+
+TEST_CASE_METHOD(StoreFixture, "a checkpoint that may not be read is not taken for a damaged one",
+                 "[trainer][checkpoint]") {
+  save(1);
+  const fs::path folder = save(2);
+  const std::string file = GENERATE("manifest.json", "loader.json", "model.safetensors");
+  CheckpointStore opened = store();
+  fs::permissions(directory, fs::perms::all);
+  fs::permissions(folder / file, fs::perms::none);
+  TwoTensors other;
+  const auto found = [&] {
+    const Anybody anybody;
+    return opened.restore_last(other, [](const Checkpoint&) { return Status(); });
+  }();
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code != Code::kCorrupt);
+  CHECK(found.error().message.find((folder / file).string()) != std::string::npos);
 }
 
 TEST_CASE_METHOD(StoreFixture, "going on from before a damaged checkpoint leaves it behind",

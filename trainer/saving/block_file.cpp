@@ -11,19 +11,10 @@
 #include "core/base/direct_file.h"
 
 namespace forebay {
-namespace {
-
-tl::unexpected<Error> system_error(const std::string& path, const char* action) {
-  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-  return fail(full ? Code::kOverloaded : Code::kUnavailable,
-              path + ": cannot " + action + ": " + std::strerror(errno));
-}
-
-}  // namespace
 
 Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::create(const std::string& path) {
   Descriptor file = open_direct(path, O_WRONLY | O_CREAT | O_EXCL);
-  if (!file) return system_error(path, "be created");
+  if (!file) return file_error(path, "be created");
   return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(path, std::move(file)));
 }
 
@@ -53,7 +44,7 @@ void BlockFileWriter::write_block(std::span<const std::byte> block) {
     const ssize_t written = ::pwrite(file_.number(), at, left, static_cast<off_t>(offset_));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      written_ = system_error(path_, "be written");
+      written_ = file_error(path_, "be written");
       return;
     }
     at += written;
@@ -102,14 +93,14 @@ Result<DurableFile::Written> BlockFileWriter::finish() {
   thread_.reset();
   if (!written_) return tl::unexpected<Error>(written_.error());
   if (::ftruncate(file_.number(), static_cast<off_t>(bytes_)) != 0)
-    return system_error(path_, "be cut");
-  if (::fsync(file_.number()) != 0) return system_error(path_, "be synced");
+    return file_error(path_, "be cut");
+  if (::fsync(file_.number()) != 0) return file_error(path_, "be synced");
   return DurableFile::Written{bytes_, digest_.finish()};
 }
 
 Result<std::unique_ptr<BlockFileReader>> BlockFileReader::open(const std::string& path) {
   Descriptor file = open_direct(path, O_RDONLY);
-  if (!file) return system_error(path, "be opened");
+  if (!file) return file_error(path, "be opened");
   return std::unique_ptr<BlockFileReader>(new BlockFileReader(path, std::move(file)));
 }
 
@@ -129,7 +120,7 @@ void BlockFileReader::run() {
     const ssize_t got =
         ::pread(file_.number(), block.data(), block.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) read_ = system_error(path_, "be read");
+    if (got < 0) read_ = file_error(path_, "be read");
     if (got <= 0) return ring_.end();
     offset += static_cast<std::uint64_t>(got);
     ring_.filled(static_cast<std::size_t>(got));
