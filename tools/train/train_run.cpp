@@ -250,8 +250,10 @@ Exit TrainRun::finish(const TrainProgress& progress, const RunScreen& screen,
   leading_->end({});
   report.outcome.peak_memory_bytes = peak_resident_bytes();
   report.saved = saved_;
-  print_report(report, options_.report);
-  if (saved_ && !saved_->written) return leave_with(Exit::failed(saved_->written.error()));
+  const bool failed = saved_ && !saved_->written;
+  // A failed run prints no JSON.
+  if (!failed || options_.report == TrainReport::As::kText) print_report(report, options_.report);
+  if (failed) return leave_with(Exit::failed(saved_->written.error()));
   if (StopRequest::requested()) return leave_with(Exit::stopped(StopRequest::signal()));
   remove_tables(job_.trainer, leading_->ranks());
   return Exit::done();
