@@ -25,12 +25,13 @@ TEST_CASE("a model that does not learn needs no module", "[trainer][module]") {
   CHECK_FALSE((*model)->learns());
 }
 
-TEST_CASE("an unknown device is refused in one line", "[trainer][module]") {
+TEST_CASE("a device that is not there is refused in one line, by its key", "[trainer][module]") {
   TrainerSpec spec;
   spec.threads = 1;
-  spec.device = "abacus";
+  spec.device = GENERATE("abacus", "cuda:one", "cuda:99");
   auto shape = shape_of(spec, {.dense = {"a"}, .sparse = {}});
   auto model = make_model(spec, shape.value());
   REQUIRE_FALSE(model);
   CHECK(model.error().message.find('\n') == std::string::npos);
+  CHECK(model.error().message.starts_with("trainer.device is " + spec.device + ", but "));
 }

@@ -1,4 +1,9 @@
+#include <charconv>
+#include <optional>
+#include <string_view>
+
 #include <ATen/Parallel.h>
+#include <torch/cuda.h>
 #include <torch/version.h>
 
 #include "trainer/entry.h"
@@ -9,6 +14,32 @@
 namespace forebay {
 namespace {
 
+/// The number of "cuda" (0) or "cuda:N"; nothing for any other.
+std::optional<std::size_t> gpu_number(std::string_view device) {
+  if (device == "cuda") return 0;
+  constexpr std::string_view kNumbered = "cuda:";
+  if (!device.starts_with(kNumbered)) return std::nullopt;
+  device.remove_prefix(kNumbered.size());
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(device.begin(), device.end(), number);
+  return error == std::errc() && end == device.end() ? std::optional(number) : std::nullopt;
+}
+
+/// Of one that is not the CPU.
+Status check_device(const std::string& device) {
+  const auto number = gpu_number(device);
+  if (!number) {
+    return fail(Code::kInvalid,
+                "trainer.device is " + device + ", but must be cpu, cuda or cuda:N");
+  }
+  const std::size_t gpus = torch::cuda::device_count();
+  if (*number < gpus) return {};
+  return fail(Code::kInvalid, "trainer.device is " + device +
+                                  ", but libtorch " TORCH_VERSION " finds " + std::to_string(gpus) +
+                                  " GPUs here; set it to cpu, or give"
+                                  " the machine a GPU and Forebay a libtorch built with CUDA");
+}
+
 Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
                                           Collective* ranks) {
   if (ranks != nullptr && spec.device != "cpu") {
@@ -16,6 +47,7 @@ Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelSh
                                     ", and several ranks (WORLD_SIZE) train on the cpu only");
   }
   if (spec.device == "cpu") return make_cpu_model(spec, shape, ranks);
+  if (auto there = check_device(spec.device); !there) return pass(there);
   return make_autograd_model(spec, shape);
 }
 
