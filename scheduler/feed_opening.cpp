@@ -1,0 +1,149 @@
+#include <utility>
+
+#include "scheduler/feed_actor.h"
+
+// What the head is told, and told again when it has come back.
+namespace forebay::scheduler {
+namespace {
+
+template <class Splits>
+std::vector<SplitRange> ranges_of(const Splits& splits) {
+  std::vector<SplitRange> ranges;
+  for (const auto& [number, split] : splits) {
+    if (ranges.empty() || ranges.back().last + 1 != number) {
+      ranges.push_back({number, number});
+    } else {
+      ranges.back().last = number;
+    }
+  }
+  return ranges;
+}
+
+}  // namespace
+
+void FeedActor::open(Context& context) {
+  next_knock_ = context.clock().now() + options_.knock;
+  HeadRef head = finder_.head();
+  if (head.receiver() == nullptr) return;
+  head_ = std::move(head);
+  asking_ = true;
+  ++opening_;
+  issuing_ = arriving_ = finishing_ = false;
+  // What is told here need not be told again, unless nobody hears it; then all of it is.
+  to_issue_.clear();
+  to_arrive_.clear();
+  finished_changed_ = false;
+  OpenJob open{.job = options_.job,
+               .finished_below = finished_.lowest_missing(),
+               .finished = finished_.ahead(),
+               .issued = ranges_of(splits_),
+               .arrived = {},
+               .feed_address = options_.address,
+               .feed = self(context)};
+  for (const auto& [number, split] : splits_) {
+    if (split.state == Split::State::kArrived) open.arrived.push_back(number);
+  }
+  context.ask(head_, std::move(open), options_.ask_timeout, self(context), opening_);
+}
+
+Status FeedActor::on(const Answered<OpenJob>& answer, Context& context) {
+  if (answer.token != opening_ || !asking_) return {};
+  asking_ = false;
+  if (!answer.result) {
+    knock(answer.result.error(), context);
+    return {};
+  }
+  open_ = true;
+  session_ = answer.result->session;
+  why_not_open_.clear();
+  watch(head_, ActorRef<Down>(self(context)));
+  if (ending_) {
+    close(context);
+    return {};
+  }
+  send_issued(context);
+  send_arrived(context);
+  return {};
+}
+
+void FeedActor::knock(const Error& why, Context& context) {
+  if (open_) gone_since_ = context.clock().now();
+  if (why.message != why_not_open_) say("the head cannot be used: " + why.message);
+  why_not_open_ = why.message;
+  open_ = false;
+  asking_ = false;
+  ++opening_;
+  next_knock_ = context.clock().now() + options_.knock;
+}
+
+void FeedActor::send_issued(Context& context) {
+  if (!open_ || issuing_ || to_issue_.empty()) return;
+  issuing_ = true;
+  context.ask(head_, Issue{std::exchange(to_issue_, {}), session_}, options_.ask_timeout,
+              self(context), opening_);
+}
+
+void FeedActor::send_arrived(Context& context) {
+  if (!open_ || arriving_ || to_arrive_.empty()) return;
+  arriving_ = true;
+  context.ask(head_, Arrived{std::exchange(to_arrive_, {}), session_}, options_.ask_timeout,
+              self(context), opening_);
+}
+
+void FeedActor::send_finished(Context& context) {
+  if (!open_ || finishing_) return;
+  finishing_ = true;
+  finished_changed_ = false;
+  context.ask(head_, Finished{finished_.lowest_missing(), finished_.ahead(), session_},
+              options_.ask_timeout, self(context), opening_);
+}
+
+Status FeedActor::on(const Answered<Issue>& answer, Context& context) {
+  if (!is_current(answer.token)) return {};
+  issuing_ = false;
+  if (!answer.result) {
+    knock(answer.result.error(), context);
+  } else {
+    send_issued(context);
+  }
+  return {};
+}
+
+Status FeedActor::on(const Answered<Arrived>& answer, Context& context) {
+  if (!is_current(answer.token)) return {};
+  arriving_ = false;
+  if (!answer.result) {
+    knock(answer.result.error(), context);
+  } else {
+    send_arrived(context);
+  }
+  return {};
+}
+
+Status FeedActor::on(const Answered<Finished>& answer, Context& context) {
+  if (!is_current(answer.token)) return {};
+  finishing_ = false;
+  if (!answer.result) knock(answer.result.error(), context);
+  return {};
+}
+
+void FeedActor::close(Context& context) {
+  if (std::exchange(closing_, true)) return;
+  close_by_ = context.clock().now() + options_.ask_timeout;
+  send_finished(context);
+  context.ask(head_, CloseJob{options_.job.id, *ending_, session_}, options_.ask_timeout,
+              self(context), opening_);
+}
+
+// Whatever the head says, the trainer goes: a head that did not hear it misses it for `rejoin`.
+Status FeedActor::on(const Answered<CloseJob>&, Context& context) {
+  finish_closing(context);
+  return {};
+}
+
+void FeedActor::finish_closing(Context& context) {
+  context.stop();
+  if (options_.on_closed) options_.on_closed();
+}
+
+}  // namespace forebay::scheduler
