@@ -1,10 +1,14 @@
 #include "tools/process/output_place.h"
 
-#include <unistd.h>
+#include <fcntl.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <system_error>
+
+#include "core/base/descriptor.h"
 
 namespace forebay {
 
@@ -17,9 +21,12 @@ Status check_output_place(const std::string& option, const std::string& path) {
   const fs::file_status there = fs::status(path, ignored);
   if (fs::is_directory(there)) return refuse("Is a directory");
   if (fs::exists(there) && !fs::is_regular_file(there)) return refuse("not a regular file");
-  const fs::path folder = fs::path(path).parent_path();
-  const bool writable = ::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0;
-  return writable ? Status() : refuse(std::generic_category().message(errno));
+  // Made, as rights alone say nothing of a folder such as /proc.
+  std::string trial = path + ".XXXXXX";
+  const Descriptor made(::mkostemp(trial.data(), O_CLOEXEC));
+  if (!made) return refuse(std::generic_category().message(errno));
+  fs::remove(trial, ignored);
+  return {};
 }
 
 }  // namespace forebay

@@ -17,7 +17,7 @@ TEST_CASE("a place that no result can be put at is refused by its option",
           "[tools][output_place]") {
   const test::TempDir dir;
   for (const std::string& place : {dir.path("none/new"), dir.path(), dir.write("old", "") + "/new",
-                                   std::string("/dev/null")}) {
+                                   std::string("/dev/null"), std::string("/proc/new")}) {
     INFO(place);
     const Status refused = check_output_place("--out", place);
     REQUIRE_FALSE(refused);
