@@ -6,6 +6,7 @@
 #include "core/base/median.h"
 
 namespace forebay::tuner {
+
 ThreadSearch::ThreadSearch(Options options)
     : options_(options),
       stands_(std::clamp(options.start, 1, std::max(options.most, 1))),
