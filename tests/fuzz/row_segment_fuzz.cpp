@@ -1,7 +1,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <span>
@@ -10,6 +9,7 @@
 #include "core/base/check.h"
 #include "core/store/row_books.h"
 #include "core/store/row_log.h"
+#include "tests/support/temp_dir.h"
 
 namespace {
 
@@ -17,13 +17,9 @@ constexpr std::size_t kRow = 8;
 constexpr std::uint64_t kRows = 600;  // 255 a page
 
 /// A folder for as long as the fuzzer runs.
-const std::string& folder() {
-  static const std::string path = [] {
-    std::string name = (std::filesystem::temp_directory_path() / "forebay-fuzz-XXXXXX").string();
-    FOREBAY_CHECK(::mkdtemp(name.data()) != nullptr);
-    return name;
-  }();
-  return path;
+std::string folder() {
+  static const forebay::test::TempDir dir;
+  return dir.path();
 }
 
 void scan(std::span<const char> file) {
