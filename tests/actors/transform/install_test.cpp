@@ -1,7 +1,4 @@
-#include <unistd.h>
-
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -10,6 +7,7 @@
 
 #include "actors/transform/transform.h"
 #include "tests/actors/transform/columns_fixture.h"
+#include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
 
@@ -19,27 +17,9 @@ namespace {
 using test::Columns;
 using test::Lists;
 
-/// A folder of its own, gone with the object.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "forebay-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// Runs CMake; what it said is shown when it fails.
-void cmake(const Folder& folder, const std::string& arguments) {
-  const std::string log = folder / "log";
+void cmake(const test::TempDir& folder, const std::string& arguments) {
+  const std::string log = folder.path("log");
   const std::string command = FOREBAY_CMAKE " " + arguments + " >'" + log + "' 2>&1";
   const int status = std::system(command.c_str());
   std::ifstream file(log);
@@ -56,15 +36,15 @@ TransformSpec udf(const std::string& library, const std::string& function,
 }
 
 TEST_CASE("the example builds from the installed package and runs", "[actors][udf][slow]") {
-  const Folder folder;
-  const std::string prefix = folder / "prefix";
-  const std::string build = folder / "build";
+  const test::TempDir folder;
+  const std::string prefix = folder.path("prefix");
+  const std::string build = folder.path("build");
   cmake(folder, "--install '" FOREBAY_BUILD "' --prefix '" + prefix + "' --component udf");
   cmake(folder, "-G '" FOREBAY_GENERATOR "' -S '" FOREBAY_SOURCE "/examples/udf' -B '" + build +
                     "' -DCMAKE_CXX_COMPILER='" FOREBAY_COMPILER "' -DCMAKE_PREFIX_PATH='" + prefix +
                     "'");
   cmake(folder, "--build '" + build + "'");
-  const std::string library = folder / "build/libmine.so";
+  const std::string library = folder.path("build/libmine.so");
 
   Columns columns(3);
   columns.dense("a", {1, 6, missing_value()}).dense("b", {4, 0, 2}).sparse("c", {{1, 9}, {}, {3}});
