@@ -1,7 +1,8 @@
 #include "scheduler/worker_actor.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "core/wire/heartbeat.h"
 
 namespace forebay::scheduler {
 namespace {
@@ -67,11 +68,7 @@ void WorkerActor::join(Context& context) {
 
 // As often as the head wants to hear, or else it would take a slower worker for lost.
 void WorkerActor::keep_pace(const Welcome& welcome, Context& context) {
-  constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds(5);
-  const auto own = static_cast<std::uint64_t>(options_.heartbeat.count());
-  const auto told = static_cast<std::int64_t>(std::min(welcome.heartbeat_ns, own));
-  const auto wanted =
-      told == 0 ? options_.heartbeat : std::max(std::chrono::nanoseconds(told), kShortest);
+  const auto wanted = faster_pace(options_.heartbeat, welcome.heartbeat_ns);
   if (wanted == heartbeat_) return;
   heartbeat_ = wanted;
   context.after(heartbeat_, WorkerTick{++pace_});

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -61,11 +60,6 @@ struct WireHeader {
     return known ? std::optional(header) : std::nullopt;
   }
 };
-
-/// As hello and welcome carry it.
-inline std::uint64_t in_nanoseconds(std::chrono::nanoseconds time) {
-  return static_cast<std::uint64_t>(time.count());
-}
 
 /// Calls `take` with each entry behind a header; false when they are not whole.
 template <class Take>

@@ -7,6 +7,7 @@
 
 #include "core/net/wire_header.h"
 #include "core/net/zmq_options.h"
+#include "core/wire/heartbeat.h"
 
 namespace forebay {
 namespace {

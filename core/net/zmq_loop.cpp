@@ -10,6 +10,7 @@
 
 #include "core/base/check.h"
 #include "core/net/door.h"
+#include "core/wire/heartbeat.h"
 
 namespace forebay {
 namespace {
@@ -306,14 +307,10 @@ void ZmqTransport::Loop::keep_sessions() {
   }
 }
 
-// Whoever misses us sooner than we miss him is who sets the pace, within reason.
 ZmqTransport::Loop::Time ZmqTransport::Loop::beat_wanted() const {
-  constexpr Time kShortest = std::chrono::milliseconds(5);
   Time wanted = options_.heartbeat;
   for (const auto& [number, session] : by_number_) {
-    const Time told(static_cast<std::int64_t>(
-        std::min<std::uint64_t>(session->peer_heartbeat, in_nanoseconds(wanted))));
-    if (told > Time(0)) wanted = std::min(wanted, std::max(told, kShortest));
+    wanted = faster_pace(wanted, session->peer_heartbeat);
   }
   return wanted;
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/net/zmq_loop.h"
+#include "core/wire/heartbeat.h"
 
 namespace forebay {
 namespace {
