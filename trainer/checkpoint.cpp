@@ -1,7 +1,6 @@
 #include "trainer/checkpoint.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -16,12 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostText = std::size_t{256} << 20;
-constexpr std::array kParts = {StateTensor::Part::kWeights, StateTensor::Part::kOptimizer,
-                               StateTensor::Part::kTables};
 
 bool is_tensor_file(const std::string& name) { return name.ends_with(".safetensors"); }
-
-bool is_link(const std::string& name) { return name.starts_with(std::string(kLinkFolder) + "/"); }
 
 /// Reads a small file that the manifest lists and checks its bytes.
 Result<std::string> read_text(const fs::path& folder, const std::string& name,
@@ -42,7 +37,7 @@ Result<Manifest> read_manifest(const fs::path& folder) {
   auto manifest = parse_manifest(*text, path);
   if (!manifest) return manifest;
   const auto lists = [&](const std::string& name) { return manifest->files.contains(name); };
-  if (std::ranges::all_of(kParts, lists, tensor_file_of) &&
+  if (std::ranges::all_of(StateTensor::kParts, lists, tensor_file_of) &&
       std::ranges::all_of(needed_texts(), lists)) {
     return manifest;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,8 @@ struct StateTensor {
     kOptimizer,  ///< What only training needs.
     kTables,     ///< What tables keep beside or instead of weights: keys, counts, rows of several.
   };
+  /// All of them, in the order in which a state lists its tensors.
+  static constexpr std::array kParts = {Part::kWeights, Part::kOptimizer, Part::kTables};
 
   std::string name = {};  ///< Such as "bottom.0.weight", "table.3"; unique in its part.
   Part part = Part::kWeights;

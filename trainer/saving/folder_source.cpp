@@ -26,8 +26,6 @@ Status put(const fs::path& from, const fs::path& to) {
   return fail(Code::kUnavailable, to.string() + ": cannot be made: " + error.message());
 }
 
-bool is_link(const std::string& name) { return name.starts_with(std::string(kLinkFolder) + "/"); }
-
 }  // namespace
 
 Status check_sizes(const std::string& folder, const Manifest& manifest) {
@@ -56,8 +54,7 @@ Status check_digest(const std::string& folder, const std::string& name,
 
 Result<FolderSource> FolderSource::open(const std::string& folder, Manifest manifest) {
   std::vector<TensorFile> files;
-  for (const auto part :
-       {StateTensor::Part::kWeights, StateTensor::Part::kOptimizer, StateTensor::Part::kTables}) {
+  for (const StateTensor::Part part : StateTensor::kParts) {
     auto file = TensorFile::open((fs::path(folder) / tensor_file_of(part)).string(), part);
     if (!file) return pass(file);
     files.push_back(std::move(*file));

@@ -16,9 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kParts = {StateTensor::Part::kWeights, StateTensor::Part::kOptimizer,
-                               StateTensor::Part::kTables};
-
 Status note(Manifest& manifest, const std::string& name, Result<DurableFile::Written> written) {
   if (!written) return pass(written);
   manifest.files[name] = {.bytes = written->bytes, .digest = written->digest.hex()};
@@ -36,7 +33,7 @@ class FolderWriter {
     if (!std::ranges::is_sorted(tensors, {}, &StateTensor::part)) {
       return fail(Code::kInvalid, "the tensors of the model's state are not in the order of parts");
     }
-    for (const StateTensor::Part part : kParts) {
+    for (const StateTensor::Part part : StateTensor::kParts) {
       if (auto written = write_part(part); !written) return written;
     }
     return {};
@@ -141,6 +138,8 @@ std::string tensor_file_of(StateTensor::Part part) {
   constexpr std::array kNames = {"model", "optimizer", "tables"};
   return std::string(kNames[static_cast<std::size_t>(part)]) + ".safetensors";
 }
+
+bool is_link(const std::string& name) { return name.starts_with(std::string(kLinkFolder) + "/"); }
 
 Result<Manifest> write_folder(const std::string& folder, StateSource& state,
                               const std::map<std::string, std::string>& texts,

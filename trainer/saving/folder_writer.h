@@ -34,8 +34,10 @@ Result<Manifest> write_folder(const std::string& folder, StateSource& state,
 
 /// The file of the tensors of a part.
 std::string tensor_file_of(StateTensor::Part part);
-/// The folder below a checkpoint's that links are in.
+/// The folder below a checkpoint's that links are in, and whether a file of it, by its name there,
+/// is one of them.
 inline constexpr const char* kLinkFolder = "tables";
+bool is_link(const std::string& name);
 inline constexpr const char* kManifestFile = "manifest.json";
 
 }  // namespace forebay
