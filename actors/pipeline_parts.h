@@ -31,7 +31,6 @@ struct Pipeline::Parts final : SplitSink, IssuedSplits {
   void fail(const Error& error) { batches.fail(error); }
   void settle();
   void divide_room();
-  std::uint64_t threads() const;
   std::uint64_t actors_wanted() const;
 
   Options options;
