@@ -29,6 +29,9 @@ scheduler::PlacementPolicy placement_of(const std::string& name) {
   return name == "near" ? scheduler::PlacementPolicy::kNear : scheduler::PlacementPolicy::kSpread;
 }
 
+/// Where workers on this machine find the trainer.
+std::string address_file(const JobSpec& job) { return job.run.dir + "/address"; }
+
 std::string new_job_id(const std::string& fingerprint) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   const std::string text =
@@ -46,7 +49,7 @@ Result<std::unique_ptr<TrainerEnd>> TrainerEnd::open(const JobSpec& job, const s
                                                      Say say) {
   // What a killed run left would lead workers astray, whether this run has a cluster or not.
   std::error_code ignored;
-  fs::remove(job.run.dir + "/address", ignored);
+  fs::remove(address_file(job), ignored);
   if (!job.cluster.used()) return std::unique_ptr<TrainerEnd>();
   auto end = std::unique_ptr<TrainerEnd>(  // NOLINT: the constructor is private.
       new TrainerEnd(job, command, std::move(say)));
@@ -65,7 +68,7 @@ TrainerEnd::~TrainerEnd() {
 
 void TrainerEnd::remove_address() const {
   std::error_code ignored;
-  if (!address_.empty()) fs::remove(job_.run.dir + "/address", ignored);
+  if (!address_.empty()) fs::remove(address_file(job_), ignored);
 }
 
 Status TrainerEnd::open_door() {
@@ -97,7 +100,7 @@ Status TrainerEnd::open_door() {
 
 // For scripts on a file system that the nodes share: where to join.
 void TrainerEnd::write_address() const {
-  const std::string path = job_.run.dir + "/address";
+  const std::string path = address_file(job_);
   const std::string aside = path + ".new";
   if (std::FILE* file = std::fopen(aside.c_str(), "w")) {
     const std::string line = "tcp://" + reachable(without_scheme(address_)) + "\n";

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "tools/bench/bench_data.h"
 #include "tools/bench/ingest_bench.h"
@@ -18,16 +20,32 @@ Result<TransformPlan> usual_transforms(const Schema& schema) {
   return TransformPlan::compile({log1p, hash}, schema);
 }
 
+/// Made-up rows, and what is done with them.
+struct UsualWork {
+  BenchData data;
+  std::unique_ptr<Dataset> dataset;
+  TransformPlan plan;
+};
+
+Result<UsualWork> usual_work(std::uint64_t rows) {
+  auto data = BenchData::make(rows);
+  if (!data) return pass(data);
+  auto dataset = data->open();
+  if (!dataset) return pass(dataset);
+  auto plan = usual_transforms((*dataset)->format().schema());
+  if (!plan) return pass(plan);
+  return UsualWork{std::move(*data), std::move(*dataset), std::move(*plan)};
+}
+
 const BenchResult& pipeline_of(const std::vector<BenchResult>& results) {
   return *std::find_if(results.begin(), results.end(),
                        [](const BenchResult& result) { return result.name == "pipeline"; });
 }
 
-IngestBenchOptions options_for(const Dataset& dataset, const TransformPlan& plan,
-                               std::uint64_t rounds) {
+IngestBenchOptions options_for(const UsualWork& work, std::uint64_t rounds) {
   const int cpus = available_cpus();
-  return {.dataset = dataset,
-          .plan = plan,
+  return {.dataset = *work.dataset,
+          .plan = work.plan,
           .order = {},
           .allocation = {.load = 1, .decode = cpus, .shuffle = 1, .transform = cpus},
           .threads = cpus,
@@ -47,13 +65,9 @@ BenchFigures public_loader(const std::string& folder, const BenchData& data, dou
 /// Rows/s at the asked-for size against a tenth of it.
 BenchFigures growth(const Invocation& invocation, std::uint64_t rows, double at_full_size) {
   if (!invocation.has("--growth")) return std::vector<BenchResult>();
-  auto data = BenchData::make(std::max<std::uint64_t>(rows / 10, 1));
-  if (!data) return pass(data);
-  auto dataset = data->open();
-  if (!dataset) return pass(dataset);
-  auto plan = usual_transforms((*dataset)->format().schema());
-  if (!plan) return pass(plan);
-  auto small = bench_ingest(options_for(**dataset, *plan, 9));
+  auto work = usual_work(std::max<std::uint64_t>(rows / 10, 1));
+  if (!work) return pass(work);
+  auto small = bench_ingest(options_for(*work, 9));
   if (!small) return small;
   const double at_tenth = pipeline_of(*small).value;
   return std::vector<BenchResult>{
@@ -67,17 +81,13 @@ BenchFigures ingest_figures(const Invocation& invocation) {
   auto rounds = bench_count(invocation, "--rounds", 5);
   if (!rows) return pass(rows);
   if (!rounds) return pass(rounds);
-  auto data = BenchData::make(*rows);
-  if (!data) return pass(data);
-  auto dataset = data->open();
-  if (!dataset) return pass(dataset);
-  auto plan = usual_transforms((*dataset)->format().schema());
-  if (!plan) return pass(plan);
-  auto results = bench_ingest(options_for(**dataset, *plan, *rounds));
+  auto work = usual_work(*rows);
+  if (!work) return pass(work);
+  auto results = bench_ingest(options_for(*work, *rounds));
   if (!results) return results;
   const double rate = pipeline_of(*results).value;
   if (invocation.has("--public")) {
-    auto more = public_loader(invocation.value("--public"), *data, rate);
+    auto more = public_loader(invocation.value("--public"), work->data, rate);
     if (!more) return more;
     results->insert(results->end(), more->begin(), more->end());
   }
@@ -90,19 +100,15 @@ BenchFigures ingest_figures(const Invocation& invocation) {
 BenchFigures train_figures(const Invocation& invocation) {
   auto rows = bench_count(invocation, "--rows", 2'000'000);
   if (!rows) return pass(rows);
-  auto data = BenchData::make(*rows);
-  if (!data) return pass(data);
-  auto dataset = data->open();
-  if (!dataset) return pass(dataset);
-  auto plan = usual_transforms((*dataset)->format().schema());
-  if (!plan) return pass(plan);
+  auto work = usual_work(*rows);
+  if (!work) return pass(work);
   TrainerSpec spec;
   spec.threads = std::max(available_cpus() - 1, 1);
-  auto shape = shape_of(spec, plan->output());
+  auto shape = shape_of(spec, work->plan.output());
   if (!shape) return pass(shape);
   auto model = make_model(spec, *shape);
   if (!model) return pass(model);
-  auto bench = bench_training_fed(options_for(**dataset, *plan, 1), **model);
+  auto bench = bench_training_fed(options_for(*work, 1), **model);
   if (!bench) return pass(bench);
   return std::vector<BenchResult>{
       {"train_with_pipeline", bench->fed, "rows/s", bench->cached, bench->ratio()}};
