@@ -84,6 +84,12 @@ void FeedActor::say(const std::string& sentence) const {
   if (options_.say) options_.say(sentence);
 }
 
+// To make a split may take its time, to carry it may not.
+bool FeedActor::is_late(const Split& split, Time now) const {
+  const int share = split.state == Split::State::kPulling ? 3 : 1;
+  return now - split.since > options_.pull_timeout / share;
+}
+
 Result<FeedStatus> FeedActor::on(const QueryFeed&, Context& context) {
   const Time now = context.clock().now();
   FeedStatus status{.open = open_,
@@ -102,18 +108,18 @@ Result<FeedStatus> FeedActor::on(const QueryFeed&, Context& context) {
   }
   const bool was_bad = !last_bad_.empty() && now - bad_at_ < options_.pull_timeout;
   if (was_bad) status.problems.push_back(last_bad_);
-  const auto lowest = std::find_if(splits_.begin(), splits_.end(), [](const auto& split) {
-    return split.second.state != Split::State::kArrived;
+  // The lowest of those that take too long: an early one that a worker has yet to begin must not
+  // hide a later one that is stuck and keeps that worker from it.
+  const auto late = std::find_if(splits_.begin(), splits_.end(), [&](const auto& split) {
+    return split.second.state != Split::State::kArrived && is_late(split.second, now);
   });
-  if (lowest == splits_.end()) return status;
-  const bool pulling = lowest->second.state == Split::State::kPulling;
-  // To make a split may take its time, to carry it may not.
-  if (now - lowest->second.since > options_.pull_timeout / (pulling ? 3 : 1)) {
-    status.problems.push_back(
-        "split " + std::to_string(lowest->first) +
-        (pulling ? " is on its way since " : " was not announced by any worker for ") +
-        in_seconds(now - lowest->second.since));
-  }
+  if (late == splits_.end()) return status;
+  const auto& [number, split] = *late;
+  status.problems.push_back("split " + std::to_string(number) +
+                            (split.state == Split::State::kPulling
+                                 ? " is on its way since "
+                                 : " was not announced by any worker for ") +
+                            in_seconds(now - split.since));
   return status;
 }
 

@@ -107,9 +107,9 @@ class FeedActor final
   using Splits = std::map<std::uint64_t, Split>;
 
   void pull(Splits::iterator split, Context& context);
-  void drop_holder(Splits::iterator split, std::size_t index, Context& context);
   void arrived(Splits::iterator split, Context& context);
   Splits::iterator forget(Splits::iterator split, Context& context);
+  bool is_late(const Split& split, Time now) const;
   void retry_late_pulls(Context& context);
   void watch_holder(const HolderRef& holder, Context& context);
 

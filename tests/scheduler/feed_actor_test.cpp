@@ -33,6 +33,13 @@ class Silent final : public ActorOf<Silent, Lease, Revoke, JobEnded, Dismissed, 
   Splits& leased_;
 };
 
+/// Says that it has splits, and sends none.
+class Miser final : public ActorOf<Miser, Pull, Drop> {
+ public:
+  Status on(const Pull&, Context&) { return {}; }
+  Status on(const Drop&, Context&) { return {}; }
+};
+
 /// A feed and a real head on a host without threads, with one worker that has room for four.
 class FeedFixture : HeadFinder, ArrivalSink {
  public:
@@ -76,6 +83,10 @@ class FeedFixture : HeadFinder, ArrivalSink {
     const FeedStatus status = answer.wait().value();
     return std::any_of(status.problems.begin(), status.problems.end(),
                        [&](const std::string& one) { return one.find(part) != std::string::npos; });
+  }
+
+  HolderRef miser() {
+    return host_.spawn({.name = "miser"}, [] { return std::make_unique<Miser>(); });
   }
 
   Splits to_worker;
@@ -157,6 +168,17 @@ TEST_CASE("a split that is made for long is a problem later than one that is car
   CHECK_FALSE(cluster.problem("split 0"));
   cluster.pass(2s);
   CHECK(cluster.problem("split 0 was not announced by any worker"));
+}
+
+TEST_CASE("a split that is stuck on its way is a problem behind one that nobody has begun",
+          "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.told(IssueSplits{{0, 1}});
+  cluster.told(Ready{.split = 1, .bytes = 8, .holder = cluster.miser()});
+  cluster.pass(3s);
+  CHECK_FALSE(cluster.problem("split"));
+  cluster.pass(1s);
+  CHECK(cluster.problem("split 1 is on its way since"));
 }
 
 TEST_CASE("what was consumed is not issued again", "[scheduler][feed]") {
