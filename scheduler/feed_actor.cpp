@@ -45,8 +45,9 @@ Status FeedActor::on(const IssueSplits& issue, Context& context) {
   const Time now = context.clock().now();
   for (const std::uint64_t number : issue.splits) {
     if (finished_.contains(number)) continue;
-    const bool fresh = splits_.try_emplace(number, Split{.since = now}).second;
-    if (fresh) to_issue_.push_back(number);
+    if (!splits_.try_emplace(number, Split{.since = now}).second) continue;
+    if (missing_++ == 0) silent_since_ = now;
+    to_issue_.push_back(number);
   }
   send_issued(context);
   return {};
@@ -84,10 +85,31 @@ void FeedActor::say(const std::string& sentence) const {
   if (options_.say) options_.say(sentence);
 }
 
-// To make a split may take its time, to carry it may not.
 bool FeedActor::is_late(const Split& split, Time now) const {
+  if (split.state == Split::State::kArrived) return false;
+  // To make a split may take its time, to carry it may not.
   const int share = split.state == Split::State::kPulling ? 3 : 1;
   return now - split.since > options_.pull_timeout / share;
+}
+
+// The lowest split that takes too long, whichever comes before it: one that a worker has yet to
+// begin must not hide one that is stuck and keeps that worker from it. Each of them may be in time
+// and yet, as links and workers come and go, none arrive: then the lowest that is missing.
+std::string FeedActor::what_is_late(Time now) const {
+  const auto in_words = [now](const Splits::value_type& one) {
+    const bool pulling = one.second.state == Split::State::kPulling;
+    return "split " + std::to_string(one.first) +
+           (pulling ? " has been on its way for " : " was not announced by any worker for ") +
+           in_seconds(now - one.second.since);
+  };
+  const auto late = std::find_if(splits_.begin(), splits_.end(),
+                                 [&](const auto& one) { return is_late(one.second, now); });
+  if (late != splits_.end()) return in_words(*late);
+  if (missing_ == 0 || now - silent_since_ <= options_.pull_timeout / 2) return {};
+  const auto missing = std::find_if(splits_.begin(), splits_.end(), [](const auto& one) {
+    return one.second.state != Split::State::kArrived;
+  });
+  return "no split has come for " + in_seconds(now - silent_since_) + ": " + in_words(*missing);
 }
 
 Result<FeedStatus> FeedActor::on(const QueryFeed&, Context& context) {
@@ -108,18 +130,9 @@ Result<FeedStatus> FeedActor::on(const QueryFeed&, Context& context) {
   }
   const bool was_bad = !last_bad_.empty() && now - bad_at_ < options_.pull_timeout;
   if (was_bad) status.problems.push_back(last_bad_);
-  // The lowest of those that take too long: an early one that a worker has yet to begin must not
-  // hide a later one that is stuck and keeps that worker from it.
-  const auto late = std::find_if(splits_.begin(), splits_.end(), [&](const auto& split) {
-    return split.second.state != Split::State::kArrived && is_late(split.second, now);
-  });
-  if (late == splits_.end()) return status;
-  const auto& [number, split] = *late;
-  status.problems.push_back("split " + std::to_string(number) +
-                            (split.state == Split::State::kPulling
-                                 ? " is on its way since "
-                                 : " was not announced by any worker for ") +
-                            in_seconds(now - split.since));
+  if (std::string late = what_is_late(now); !late.empty()) {
+    status.problems.push_back(std::move(late));
+  }
   return status;
 }
 

@@ -110,6 +110,7 @@ class FeedActor final
   void arrived(Splits::iterator split, Context& context);
   Splits::iterator forget(Splits::iterator split, Context& context);
   bool is_late(const Split& split, Time now) const;
+  std::string what_is_late(Time now) const;
   void retry_late_pulls(Context& context);
   void watch_holder(const HolderRef& holder, Context& context);
 
@@ -128,6 +129,8 @@ class FeedActor final
   ArrivalSink& sink_;
   HeadRef head_;
   Splits splits_;
+  std::size_t missing_ = 0;  // Of `splits_`, those that have not arrived.
+  Time silent_since_ = {};   // While some are missing: since when none has come.
   RangeSet finished_;
   std::set<ActorId> watched_;
 

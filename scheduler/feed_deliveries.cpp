@@ -90,7 +90,10 @@ void FeedActor::arrived(Splits::iterator split, Context& context) {
   for (const HolderRef& holder : split->second.holders) {
     static_cast<void>(context.tell(holder, Drop{split->first}));  // Else it announces it again.
   }
-  split->second = {.state = Split::State::kArrived, .since = context.clock().now(), .holders = {}};
+  const Time now = context.clock().now();
+  split->second = {.state = Split::State::kArrived, .since = now, .holders = {}};
+  --missing_;
+  silent_since_ = now;
   to_arrive_.push_back(split->first);
   send_arrived(context);
 }

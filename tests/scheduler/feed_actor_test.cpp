@@ -163,8 +163,9 @@ TEST_CASE("a delivery that cannot be read is a problem for a while, not for ever
 TEST_CASE("a split that is made for long is a problem later than one that is carried for long",
           "[scheduler][feed]") {
   FeedFixture cluster;
-  cluster.told(IssueSplits{{0}});
+  cluster.told(IssueSplits{{0, 1}});
   cluster.pass(9s);
+  cluster.told(HandedOn{1});  // Others come meanwhile.
   CHECK_FALSE(cluster.problem("split 0"));
   cluster.pass(2s);
   CHECK(cluster.problem("split 0 was not announced by any worker"));
@@ -178,7 +179,23 @@ TEST_CASE("a split that is stuck on its way is a problem behind one that nobody 
   cluster.pass(3s);
   CHECK_FALSE(cluster.problem("split"));
   cluster.pass(1s);
-  CHECK(cluster.problem("split 1 is on its way since"));
+  CHECK(cluster.problem("split 1 has been on its way for"));
+}
+
+TEST_CASE("that nothing comes at all is a problem before any one split is late",
+          "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.pass(20s);
+  cluster.told(IssueSplits{{0, 1}});
+  cluster.pass(5s);
+  CHECK_FALSE(cluster.problem("split"));
+  cluster.pass(1s);
+  CHECK(cluster.problem("no split has come for 6.0 s: split 0 was not announced by any worker"));
+  cluster.told(HandedOn{1});
+  CHECK_FALSE(cluster.problem("split"));
+  cluster.told(HandedOn{0});
+  cluster.pass(20s);
+  CHECK_FALSE(cluster.problem("split"));  // Nothing is wanted.
 }
 
 TEST_CASE("what was consumed is not issued again", "[scheduler][feed]") {
