@@ -37,6 +37,7 @@ Status FeedActor::on(const FeedTick&, Context& context) {
   if (!open_ && !asking_ && now >= next_knock_) open(context);
   retry_late_pulls(context);
   if (open_ && finished_changed_) send_finished(context);
+  if (open_ && now - heard_ >= options_.ask_timeout) ask_for_session(context);
   if (ending_ && (closing_ || !open_) && now >= close_by_) finish_closing(context);
   return {};
 }

@@ -67,9 +67,11 @@ struct FeedOptions {
 ///
 /// Owns the books of what is issued and not yet handed to the trainer; the bytes go straight to the
 /// sink. Each split goes there once, whoever delivers it and however often. While the head is gone
-/// it keeps all that and knocks; the head that comes back is told everything. Any thread may send
-/// IssueSplits, Consumed, EndJob and QueryFeed; `finder` and `sink` are called on the actor's
-/// thread and outlive it. Give its mailbox room for the window: deliveries wait in it.
+/// it keeps all that and knocks; the head that comes back is told everything. A head that was told
+/// nothing for a while is asked whether it still knows the session: words of a trainer that has
+/// died may have come to it late, and it would wait for that one. Any thread may send IssueSplits,
+/// Consumed, EndJob and QueryFeed; `finder` and `sink` are called on the actor's thread and outlive
+/// it. Give its mailbox room for the window: deliveries wait in it.
 class FeedActor final
     : public ActorOf<FeedActor, MemberChanged, Ready, Deliver, HandedOn, BeginFeed, FeedTick,
                      IssueSplits, Consumed, EndJob, QueryFeed, Answered<OpenJob>, Answered<Issue>,
@@ -118,6 +120,7 @@ class FeedActor final
   void knock(const Error& why, Context& context);
   bool is_current(std::uint64_t token) const { return open_ && token == opening_; }
   void send_issued(Context& context);
+  void ask_for_session(Context& context);
   void send_arrived(Context& context);
   void send_finished(Context& context);
   void close(Context& context);
@@ -150,6 +153,7 @@ class FeedActor final
   std::optional<std::string> ending_;  // EndJob came, with this error.
   bool closing_ = false;
   Time close_by_ = {};
+  Time heard_ = {};  // When the head last said that it knows this session.
 
   std::uint64_t duplicates_ = 0;
   std::uint64_t bytes_received_ = 0;

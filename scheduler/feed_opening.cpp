@@ -55,6 +55,7 @@ Status FeedActor::on(const Answered<OpenJob>& answer, Context& context) {
   }
   open_ = true;
   session_ = answer.result->session;
+  heard_ = context.clock().now();
   why_not_open_.clear();
   watch(head_, ActorRef<Down>(self(context)));
   if (ending_) {
@@ -77,7 +78,12 @@ void FeedActor::knock(const Error& why, Context& context) {
 }
 
 void FeedActor::send_issued(Context& context) {
-  if (!open_ || issuing_ || to_issue_.empty()) return;
+  if (open_ && !to_issue_.empty()) ask_for_session(context);
+}
+
+// To issue nothing is to ask whether this session still stands.
+void FeedActor::ask_for_session(Context& context) {
+  if (issuing_) return;
   issuing_ = true;
   context.ask(head_, Issue{std::exchange(to_issue_, {}), session_}, options_.ask_timeout,
               self(context), opening_);
@@ -100,6 +106,7 @@ void FeedActor::send_finished(Context& context) {
 
 Status FeedActor::on(const Answered<Issue>& answer, Context& context) {
   if (!is_current(answer.token)) return {};
+  if (answer.result) heard_ = context.clock().now();
   issuing_ = false;
   if (!answer.result) {
     knock(answer.result.error(), context);
@@ -111,6 +118,7 @@ Status FeedActor::on(const Answered<Issue>& answer, Context& context) {
 
 Status FeedActor::on(const Answered<Arrived>& answer, Context& context) {
   if (!is_current(answer.token)) return {};
+  if (answer.result) heard_ = context.clock().now();
   arriving_ = false;
   if (!answer.result) {
     knock(answer.result.error(), context);
@@ -122,6 +130,7 @@ Status FeedActor::on(const Answered<Arrived>& answer, Context& context) {
 
 Status FeedActor::on(const Answered<Finished>& answer, Context& context) {
   if (!is_current(answer.token)) return {};
+  if (answer.result) heard_ = context.clock().now();
   finishing_ = false;
   if (!answer.result) knock(answer.result.error(), context);
   return {};

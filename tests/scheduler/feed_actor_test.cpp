@@ -40,6 +40,15 @@ class Miser final : public ActorOf<Miser, Pull, Drop> {
   Status on(const Drop&, Context&) { return {}; }
 };
 
+/// The feed of another trainer.
+class OtherFeed final : public ActorOf<OtherFeed, MemberChanged, Ready, Deliver, HandedOn> {
+ public:
+  Status on(const MemberChanged&, Context&) { return {}; }
+  Status on(const Ready&, Context&) { return {}; }
+  Status on(Deliver&&, Context&) { return {}; }
+  Status on(const HandedOn&, Context&) { return {}; }
+};
+
 /// A feed and a real head on a host without threads, with one worker that has room for four.
 class FeedFixture : HeadFinder, ArrivalSink {
  public:
@@ -50,7 +59,7 @@ class FeedFixture : HeadFinder, ArrivalSink {
                         [=] { return std::make_unique<HeadActor>(journal, HeadOptions{}); });
     REQUIRE(head_.tell(BeginHead{}));
     FeedOptions options;
-    options.job = {.id = "a", .text = "t", .fingerprint = "f", .splits_per_epoch = 10, .epochs = 2};
+    options.job = job();
     HeadFinder& heads = *this;
     ArrivalSink& sink = *this;
     feed_ = host_.spawn({.name = "feed"}, [options, &heads, &sink] {
@@ -71,7 +80,14 @@ class FeedFixture : HeadFinder, ArrivalSink {
     host_.deliver_all();
     return answer.wait();
   }
+  static JobShare job() {
+    return {.id = "a", .text = "t", .fingerprint = "f", .splits_per_epoch = 10, .epochs = 2};
+  }
   std::uint64_t leased() { return asked(QueryCluster{}).value().leased; }
+  std::uint64_t missing() {
+    const ClusterStatus status = asked(QueryCluster{}).value();
+    return status.waiting + status.leased;
+  }
   void pass(std::chrono::milliseconds time) {
     host_.advance(time);
     host_.deliver_all();
@@ -85,6 +101,9 @@ class FeedFixture : HeadFinder, ArrivalSink {
                        [&](const std::string& one) { return one.find(part) != std::string::npos; });
   }
 
+  FeedRef other_feed() {
+    return host_.spawn({.name = "other"}, [] { return std::make_unique<OtherFeed>(); });
+  }
   HolderRef miser() {
     return host_.spawn({.name = "miser"}, [] { return std::make_unique<Miser>(); });
   }
@@ -196,6 +215,21 @@ TEST_CASE("that nothing comes at all is a problem before any one split is late",
   cluster.told(HandedOn{0});
   cluster.pass(20s);
   CHECK_FALSE(cluster.problem("split"));  // Nothing is wanted.
+}
+
+TEST_CASE("a job that a dead trainer's late words took away is taken back", "[scheduler][feed]") {
+  FeedFixture cluster;
+  cluster.told(IssueSplits{{0, 1}});
+  REQUIRE(cluster.missing() == 2);
+  OpenJob late;
+  late.job = cluster.job();
+  late.feed = cluster.other_feed();
+  REQUIRE(cluster.asked(late));
+  REQUIRE(cluster.missing() == 0);  // The dead one had issued nothing.
+  cluster.pass(1s);
+  CHECK(cluster.missing() == 0);
+  for (int step = 0; step < 3; ++step) cluster.pass(1s);  // It asks, hears no, and knocks.
+  CHECK(cluster.missing() == 2);
 }
 
 TEST_CASE("what was consumed is not issued again", "[scheduler][feed]") {

@@ -97,6 +97,7 @@ std::vector<std::uint64_t> SimPipeline::issue() {
   std::vector<std::uint64_t> issued;
   while (!queue_.empty() && in_window_.size() < job_.window) {
     issued.push_back(queue_.front());
+    issued_.insert(queue_.front());
     in_window_.insert(queue_.front());
     expected_.insert(queue_.front());
     queue_.pop_front();
@@ -105,8 +106,8 @@ std::vector<std::uint64_t> SimPipeline::issue() {
 }
 
 Result<bool> SimPipeline::arrived(std::uint64_t number, const std::string&, Frames frames) {
-  if (!in_window_.contains(number)) broken = "split " + std::to_string(number) + " came unasked";
-  if (expected_.erase(number) == 0) return false;
+  if (!issued_.contains(number)) broken = "split " + std::to_string(number) + " came unasked";
+  if (expected_.erase(number) == 0) return false;  // It came from here, and may be used already.
   const UnpackLimits limits{.max_rows = 11, .dense = 1, .sparse = 2, .max_bytes = 1 << 16};
   auto columns = unpack_columns(frames, limits, pool_);
   if (!columns) return pass(columns);
