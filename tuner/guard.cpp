@@ -45,6 +45,7 @@ class Transition {
     }
     next_.prefetch = std::min(next_.prefetch, target_.prefetch);
     alive_.prefetch = std::max(next_.prefetch, now.prefetched);
+    make_way();
   }
 
   Allocation run() {
@@ -55,6 +56,18 @@ class Transition {
   }
 
  private:
+  /// Items that wait cannot be told to go: where they do not fit beside who is to stay, actors go
+  /// until the trainer has taken them.
+  void make_way() {
+    Allocation staying = next_;
+    staying.prefetch = alive_.prefetch;
+    if (within(layout_, staying, bounds_)) return;
+    staying.prefetch = 1;
+    const std::uint64_t waiting = (alive_.prefetch - 1) * layout_.prefetch_item_bytes;
+    const std::uint64_t left = bounds_.bytes - std::min(bounds_.bytes, waiting);
+    next_.actors = fitted(layout_, staying, {bounds_.actors, left}).actors;
+  }
+
   /// Another actor where the goal is furthest, in proportion, among those that have room.
   bool grow_one() {
     std::size_t neediest = next_.actors.size();

@@ -22,8 +22,9 @@ struct Verdict {
 /// growing waits for room. Bounds: `max_actors` of each stage and in all; worst-case memory by the
 /// pipeline's account, plus what the kernel sees beyond it, within the limit. A limit that was
 /// lowered is acted on at the next step, without a proposal: prefetch goes first, then actors in
-/// proportion; when it rises again the goal still stands. Never below one actor a stage and one
-/// item. Pure state, no threads; a value; cannot be configured away.
+/// proportion, and more of them as long as items that wait take their room; when it rises again the
+/// goal still stands. Never below one actor a stage and one item. Pure state, no threads; a value;
+/// cannot be configured away.
 class Guard {
  public:
   explicit Guard(Layout layout);

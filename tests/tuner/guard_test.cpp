@@ -123,6 +123,24 @@ TEST_CASE("a lowered limit is obeyed at the next step, and the goal stands when 
   CHECK(guard.step(standing({4, 4}, 200, 1)) == Allocation{{8, 8}, 4});
 }
 
+TEST_CASE("under a lowered limit actors make way for items that wait until these are used",
+          "[tuner][guard]") {
+  Guard guard(line({10, 10}, 10));
+  guard.admit({{4, 4}, 12}, standing({4, 4}, 200, 12));
+  Standing now = standing({4, 4}, 100, 12);
+  now.prefetched = 6;
+  // The goal fits without them: 4 and 4 actors and 2 items. Beside 6 items there is room for 4.
+  CHECK(guard.step(now) == Allocation{{2, 2}, 2});
+  now.actors = {2, 2};
+  now.prefetch = 2;
+  now.prefetched = 3;
+  now.leaving = {1, 0};
+  CHECK(guard.step(now).total_actors() == 6);  // 4 and the one that leaves, 3 items, 2 to come
+  now.leaving = {0, 0};
+  now.prefetched = 20;
+  CHECK(guard.step(now) == Allocation{{1, 1}, 2});
+}
+
 TEST_CASE("where room comes slowly, those furthest from their goal grow first", "[tuner][guard]") {
   Guard guard(line({10, 10, 10}));
   Standing now = standing({4, 1, 17}, 240);
@@ -176,6 +194,9 @@ TEST_CASE("no sequence of proposals gets past the guard, and it gets to every go
     // Within the limit, or no step made it worse while those who have to go are going.
     allowed = std::max(before, plant.standing().limits.memory_bytes);
     REQUIRE(plant.worst_case() <= allowed);
+    // Nor do those who stay wait for the trainer to make room for them.
+    const bool fewest = plant.wanted().total_actors() == bytes.size();
+    REQUIRE((fewest || plant.worst_case_without_leavers() <= plant.standing().limits.memory_bytes));
     std::uint32_t total = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       REQUIRE(plant.alive(i) <= layout.stages[i].max_actors);

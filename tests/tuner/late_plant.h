@@ -58,8 +58,14 @@ class LatePlant final : public Plant {
 
   /// Leavers and items that wait included, queues full.
   std::uint64_t worst_case() const {
+    std::uint64_t bytes = worst_case_without_leavers();
+    for (std::size_t i = 0; i < leaving_.size(); ++i) {
+      bytes += leaving_[i] * layout_.stages[i].bytes_per_actor;
+    }
+    return bytes;
+  }
+  std::uint64_t worst_case_without_leavers() const {
     Allocation alive = wanted_;
-    for (std::size_t i = 0; i < leaving_.size(); ++i) alive.actors[i] += leaving_[i];
     alive.prefetch = std::max(alive.prefetch, prefetched_);
     return worst_case_bytes(layout_, alive) + beyond;
   }
