@@ -41,6 +41,58 @@ struct Avx512Step {
   }
 };
 
+/// Turns 16 rows of 16 numbers, `stride` apart, into 16 columns of 16, one behind the other.
+void transpose(const std::int32_t* rows, std::size_t stride, std::int32_t* columns) {
+  __m512i a[16];
+  __m512i b[16];
+  for (std::size_t i = 0; i < 16; ++i) a[i] = _mm512_loadu_si512(rows + stride * i);
+  for (std::size_t i = 0; i < 16; i += 2) {  // Numbers of two rows beside each other,
+    b[i] = _mm512_unpacklo_epi32(a[i], a[i + 1]);
+    b[i + 1] = _mm512_unpackhi_epi32(a[i], a[i + 1]);
+  }
+  for (std::size_t i = 0; i < 16; i += 4) {  // of four: a quarter of a column each,
+    a[i] = _mm512_unpacklo_epi64(b[i], b[i + 2]);
+    a[i + 1] = _mm512_unpackhi_epi64(b[i], b[i + 2]);
+    a[i + 2] = _mm512_unpacklo_epi64(b[i + 1], b[i + 3]);
+    a[i + 3] = _mm512_unpackhi_epi64(b[i + 1], b[i + 3]);
+  }
+  for (std::size_t i = 0; i < 4; ++i) {  // of eight, the even columns and the odd,
+    for (std::size_t half = 0; half < 16; half += 8) {
+      b[half + i] = _mm512_shuffle_i32x4(a[half + i], a[half + i + 4], 0x88);
+      b[half + i + 4] = _mm512_shuffle_i32x4(a[half + i], a[half + i + 4], 0xdd);
+    }
+  }
+  for (std::size_t i = 0; i < 8; ++i) {  // of all sixteen.
+    _mm512_store_si512(columns + kLanes * i, _mm512_shuffle_i32x4(b[i], b[i + 8], 0x88));
+    _mm512_store_si512(columns + kLanes * (i + 8), _mm512_shuffle_i32x4(b[i], b[i + 8], 0xdd));
+  }
+}
+
+/// A group's marks, turned so that a vector has one field's of 16 rows. (To gather them from where
+/// the rows have them took a third of the time of decoding.)
+class TurnedMarks {
+ public:
+  explicit TurnedMarks(const CriteoGroup& group) {
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const std::int32_t* const rows = group.marks + CriteoRow::kFields * kLanes * part;
+      for (std::size_t field = 0; field < kFields; field += kLanes) {
+        transpose(rows + field, CriteoRow::kFields, marks_[part][field]);
+      }
+    }
+  }
+
+  /// The marks with number `field` of each of the part's rows.
+  __m512i of(std::size_t part, std::size_t field) const {
+    return _mm512_load_si512(marks_[part][field]);
+  }
+
+ private:
+  // The mark behind the last field is the next row's first; what is behind it is never looked at.
+  static constexpr std::size_t kFields = (CriteoRow::kFields / kLanes + 1) * kLanes;
+
+  alignas(64) std::int32_t marks_[kParts][kFields][kLanes];
+};
+
 /// The value of each ASCII hexadecimal digit; 0x80 for any other letter.
 struct HexTable {
   alignas(64) std::uint8_t values[128];
@@ -125,7 +177,7 @@ class GroupPass {
  public:
   GroupPass(const char* text, const CriteoGroup& group, std::size_t rows, std::uint32_t picked,
             CriteoTarget& target)
-      : text_(text), marks_(group.marks), target_(target) {
+      : text_(text), marks_(group), target_(target) {
     const std::uint32_t inside = rows == CriteoGroup::kRows ? ~0U : (std::uint32_t{1} << rows) - 1;
     for (std::size_t part = 0; part < kParts; ++part) {
       inside_[part] = static_cast<__mmask16>(inside >> (kLanes * part));
@@ -166,21 +218,12 @@ class GroupPass {
 
  private:
   __m512i next_begin(std::size_t part, std::size_t field) const {
-    return _mm512_add_epi32(ends_of(part, field), _mm512_set1_epi32(1));
-  }
-
-  /// The marks with number `field` of each of the part's rows.
-  __m512i ends_of(std::size_t part, std::size_t field) const {
-    constexpr int kStep = CriteoRow::kFields;
-    const __m512i rows =
-        _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
-                           _mm512_set1_epi32(kStep));
-    return _mm512_i32gather_epi32(rows, marks_ + kStep * kLanes * part + field, 4);
+    return _mm512_add_epi32(marks_.of(part, field), _mm512_set1_epi32(1));
   }
 
   /// Field `field` of the part's rows; the next call gives the field behind it.
   Fields take_field(std::size_t part, std::size_t field) {
-    const __m512i end = ends_of(part, field + 1);
+    const __m512i end = marks_.of(part, field + 1);
     const Fields fields{begin_[part], _mm512_sub_epi32(end, begin_[part])};
     begin_[part] = _mm512_add_epi32(end, _mm512_set1_epi32(1));
     return fields;
@@ -281,7 +324,7 @@ class GroupPass {
   }
 
   const char* const text_;
-  const std::int32_t* const marks_;
+  const TurnedMarks marks_;
   CriteoTarget& target_;
   __m512i begin_[kParts];
   __m512i odd_[2 * kParts];
