@@ -81,15 +81,17 @@ bool read_decimal(std::string_view text, float& value) {
     negative = text[0] == '-';
     text.remove_prefix(1);
   }
-  if (same_letters(text, "nan")) {
-    value = std::bit_cast<float>(kNanBits);
-    return true;
-  }
   float magnitude = 0;
-  if (same_letters(text, "inf") || same_letters(text, "infinity")) {
-    magnitude = std::numeric_limits<float>::infinity();
-  } else if (!read_short(text, magnitude) && !read_long(text, magnitude)) {
-    return false;
+  if (!read_short(text, magnitude)) {  // Nearly all are short.
+    if (same_letters(text, "nan")) {
+      value = std::bit_cast<float>(kNanBits);
+      return true;
+    }
+    if (same_letters(text, "inf") || same_letters(text, "infinity")) {
+      magnitude = std::numeric_limits<float>::infinity();
+    } else if (!read_long(text, magnitude)) {
+      return false;
+    }
   }
   value = negative ? -magnitude : magnitude;
   return true;
