@@ -22,6 +22,7 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F
 HATCHES = ["", "///", "..."]
 OURS, ORACLE, LIMIT = "#0072B2", "#000000", "#D55E00"
 GIB = 1 << 30
+DOTS_DPI = 200  # Thousands of dots are an image within the picture, or they would be most of its size.
 STYLE = {"font.size": 8, "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False,
          "svg.hashsalt": "forebay", "svg.fonttype": "none", "legend.frameon": False,
          "text.parse_math": False}
@@ -37,7 +38,7 @@ def number(text):
 
 
 def save(figure, path):
-    figure.savefig(path, format="svg", metadata={"Date": None})
+    figure.savefig(path, format="svg", dpi=DOTS_DPI, metadata={"Date": None})
     pyplot.close(figure)
     print(path.name, flush=True)
 
@@ -73,7 +74,7 @@ def draw_distribution(axes, runs, measure, title):
                      whiskerprops={"color": colour}, capprops={"color": colour})
         step = 0.5 / max(len(values) - 1, 1)
         spread = [at - 0.25 + index * step for index in range(len(values))]
-        axes.plot(values, spread, ".", color=colour, alpha=0.25, markersize=3, zorder=1)
+        axes.plot(values, spread, ".", color=colour, alpha=0.25, markersize=3, zorder=1, rasterized=True)
     axes.set_yticks(range(len(policies)), policies)
     axes.axvline(1, color=ORACLE, linewidth=0.8, linestyle="--")
     axes.set_xlim(0, 1.05)
