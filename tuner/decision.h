@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/observation.h"
@@ -23,5 +24,15 @@ struct Decision {
   double measured = 0;               ///< and what came, both in splits/s.
   double decide_seconds = 0;         ///< What deciding took.
 };
+
+/// Which part of a decision that came from outside has not a number for each of the layout's
+/// stages, as it is called in the decision log; empty: all have.
+inline std::string_view misfit(const Decision& decision, const Layout& layout) {
+  const std::size_t stages = layout.stages.size();
+  if (decision.seen.stages.size() != stages) return "seen.stages";
+  if (decision.proposal.allocation.actors.size() != stages) return "proposal.allocation.actors";
+  if (decision.applied.actors.size() != stages) return "applied.actors";
+  return {};
+}
 
 }  // namespace forebay::tuner

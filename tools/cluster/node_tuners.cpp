@@ -57,13 +57,13 @@ Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask) {
   node.layout = ask.layout;
   node.policy = std::move(*policy);
   // What does not fit this machine's layout is not taken.
-  if (!options_.experience.empty()) static_cast<void>(node.policy->restore(options_.experience));
-  open_log(ask.node, node, ask);
+  const bool restored = !options_.experience.empty() && node.policy->restore(options_.experience);
+  open_log(node, ask, restored ? options_.experience : "");
   return &nodes_.insert_or_assign(ask.node, std::move(node)).first->second;
 }
 
-void NodeTuners::open_log(const std::string& name, Node& node, const AskDecision& ask) {
-  auto log = tuner::DecisionLogWriter::create(node_log_path(options_.job.run.dir, name),
+void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string& restored) {
+  auto log = tuner::DecisionLogWriter::create(node_log_path(options_.job.run.dir, ask.node),
                                               {.policy = std::string(node.policy->name()),
                                                .command = options_.command,
                                                .seed = options_.job.order.seed,
@@ -72,11 +72,11 @@ void NodeTuners::open_log(const std::string& name, Node& node, const AskDecision
                                                .start = tuner::one_each(ask.layout),
                                                .weights = "",
                                                .reward = options_.job.tuner.reward,
-                                               .restored = ""});
+                                               .restored = restored});
   if (log) {
     node.log = std::move(*log);
   } else {
-    options_.note("decisions for " + name + " are not logged: " + log.error().message);
+    options_.note("decisions for " + ask.node + " are not logged: " + log.error().message);
   }
 }
 
@@ -91,8 +91,7 @@ Status NodeTuners::on(const DecisionTaken& taken, Context&) {
   const auto found = nodes_.find(taken.node);
   if (found == nodes_.end()) return {};
   Node& node = found->second;
-  if (taken.decision.seen.stages.size() != node.layout.stages.size()) return {};
-  if (taken.decision.applied.actors.size() != node.layout.stages.size()) return {};
+  if (!tuner::misfit(taken.decision, node.layout).empty()) return {};
   if (options_.on_decision) {
     options_.on_decision(taken.node, words_of(taken.decision, node.layout));
   }

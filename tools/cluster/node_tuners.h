@@ -47,7 +47,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> 
   };
 
   Result<Node*> node_of(const AskDecision& ask);
-  void open_log(const std::string& name, Node& node, const AskDecision& ask);
+  void open_log(Node& node, const AskDecision& ask, const std::string& restored);
 
   const Options options_;
   std::map<std::string, Node> nodes_;

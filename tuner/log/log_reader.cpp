@@ -39,11 +39,14 @@ std::string check_version(std::string_view line) {
          ", this program reads version " + std::to_string(kLogVersion);
 }
 
+std::string check_sizes(const LogHeader& header) {
+  if (header.start.actors.size() == header.layout.stages.size()) return {};
+  return "start.actors does not fit the layout";
+}
+
 std::string check_sizes(const Decision& decision, const Layout& layout) {
-  const std::size_t stages = layout.stages.size();
-  if (decision.seen.stages.size() != stages) return "seen.stages does not fit the layout";
-  if (decision.applied.actors.size() != stages) return "applied.actors does not fit the layout";
-  return {};
+  const std::string_view odd = misfit(decision, layout);
+  return odd.empty() ? std::string() : std::string(odd) + " does not fit the layout";
 }
 
 }  // namespace
@@ -59,6 +62,7 @@ Result<DecisionLog> parse_decision_log(std::string_view text, const std::string&
     if (number == 1) {
       problem = check_version(line);
       if (problem.empty()) problem = read_line(line, log.header);
+      if (problem.empty()) problem = check_sizes(log.header);
     } else {
       problem = read_line(line, log.decisions.emplace_back());
       if (problem.empty()) problem = check_sizes(log.decisions.back(), log.header.layout);

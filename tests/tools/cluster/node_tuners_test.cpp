@@ -3,6 +3,7 @@
 #include "core/runtime/ask.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/test_host.h"
+#include "tuner/policy/policies.h"
 
 #include "tests/support/catch.h"
 
@@ -39,16 +40,17 @@ DecisionTaken taken(const std::string& node, std::uint64_t number) {
 
 class Tuners {
  public:
-  Tuners() {
-    job_.tuner.policy = "even";
+  explicit Tuners(const std::string& policy = "even", const std::string& experience = "") {
+    job_.tuner.policy = policy;
     job_.run.dir = dir_.path();
-    actor_ = host_.spawn({.name = "tuners"}, [this] {
+    actor_ = host_.spawn({.name = "tuners"}, [this, experience] {
       return std::make_unique<NodeTuners>(NodeTuners::Options{
           .job = job_,
           .command = "ingest",
           .on_decision = [this](const std::string& node,
                                 const std::string& text) { words.push_back(node + ": " + text); },
-          .note = [this](const std::string& text) { notes.push_back(text); }});
+          .note = [this](const std::string& text) { notes.push_back(text); },
+          .experience = experience});
     });
   }
   Result<tuner::Proposal> ask_for(AskDecision asked) {
@@ -115,6 +117,21 @@ TEST_CASE("what is decided for a node is logged and shown", "[tools][cluster]") 
   CHECK(log.decisions.back().applied.actors == std::vector<std::uint32_t>{2, 2, 2, 2});
 }
 
+TEST_CASE("a node's log holds the experience that its policy began with, where that fits",
+          "[tools][cluster]") {
+  tuner::PolicyContext context;
+  context.layout = question("w", 4).layout;
+  context.limits = question("w", 4).limits;
+  const std::string learned = tuner::make_policy("intune", context).value()->experience();
+  REQUIRE_FALSE(learned.empty());
+  Tuners tuners("intune", learned);
+  REQUIRE(tuners.ask_for(question("w", 4)));
+  CHECK(tuners.log("w").value().header.restored == learned);
+  Tuners others("intune", "of another version");
+  REQUIRE(others.ask_for(question("w", 4)));
+  CHECK(others.log("w").value().header.restored.empty());
+}
+
 TEST_CASE("what is no observation of a pipeline is refused", "[tools][cluster]") {
   Tuners tuners;
   AskDecision asked = question("w", 4);
@@ -145,6 +162,9 @@ TEST_CASE("decisions that fit no known node change nothing", "[tools][cluster]")
   DecisionTaken short_applied = taken("w", 1);
   short_applied.decision.applied.actors.pop_back();
   tuners.tell(std::move(short_applied));
+  DecisionTaken short_proposal = taken("w", 1);
+  short_proposal.decision.proposal.allocation.actors.pop_back();
+  tuners.tell(std::move(short_proposal));
   CHECK(tuners.words.empty());
   CHECK(tuners.log("w").value().decisions.empty());
 }

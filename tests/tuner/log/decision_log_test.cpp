@@ -99,6 +99,10 @@ TEST_CASE("a damaged line is refused with its number and what is wrong", "[tuner
         "d.jsonl, line 2: seen.stages[0].leaving is too large");
   CHECK(why(with(text, "\"applied\":{\"actors\":[3,2]", "\"applied\":{\"actors\":[3]")) ==
         "d.jsonl, line 2: applied.actors does not fit the layout");
+  CHECK(why(with(text, "\"allocation\":{\"actors\":[3,2]", "\"allocation\":{\"actors\":[]")) ==
+        "d.jsonl, line 2: proposal.allocation.actors does not fit the layout");
+  CHECK(why(with(text, "\"start\":{\"actors\":[1,1]", "\"start\":{\"actors\":[1]")) ==
+        "d.jsonl, line 1: start.actors does not fit the layout");
 }
 
 TEST_CASE("the unfinished last line of a killed run is left out", "[tuner][log]") {
