@@ -40,19 +40,25 @@ Result<tuner::PretrainOptions> read_options(const Invocation& invocation) {
   return options;
 }
 
-// Written aside and renamed: whoever builds meanwhile finds the old weights or the new ones.
-Status write_whole(const std::string& path, const std::string& bytes) {
-  const std::string aside = path + ".partial";
-  std::error_code ignored;
-  std::filesystem::remove(aside, ignored);
+Status write_aside(const std::string& aside, const std::string& bytes) {
   auto file = DurableFile::create(aside);
   if (!file) return pass(file);
   if (Status written = file->write(bytes.data(), bytes.size()); !written) return written;
   if (auto finished = file->finish(); !finished) return pass(finished);
-  std::error_code problem;
-  std::filesystem::rename(aside, path, problem);
-  if (problem) return fail(Code::kUnavailable, path + ": " + problem.message());
   return {};
+}
+
+// Written aside and renamed: whoever builds meanwhile finds the old weights or the new ones.
+Status write_whole(const std::string& path, const std::string& bytes) {
+  const std::string aside = path + ".partial";
+  std::error_code problem;
+  std::filesystem::remove(aside, problem);
+  Status written = write_aside(aside, bytes);
+  if (written) std::filesystem::rename(aside, path, problem);
+  if (written && !problem) return {};
+  std::error_code ignored;
+  std::filesystem::remove(aside, ignored);
+  return written ? fail(Code::kUnavailable, path + ": " + problem.message()) : written;
 }
 
 }  // namespace

@@ -64,6 +64,16 @@ expect 2 'random-5-0.toml is there already' synth pipelines --count 3 --seed 5 -
 expect 2 'synth pipelines needs --count N and --out DIR' synth pipelines
 expect 0 'of the oracle' simulate "$folder/random/random-5-2.toml" --allocation oracle
 
+# Weights that cannot be written whole leave the old ones, and nothing beside them.
+printf 'old' >"$folder/kept.weights"
+(
+  ulimit -f 4
+  expect 1 '^forebay: .*kept.weights.* File too large' \
+    tune pretrain --out "$folder/kept.weights" --rounds 1 --pipelines 1
+  exit "$failures"
+) || failures=$((failures + 1))
+[ "$(cat "$folder"/kept.weights*)" = old ] || failures=$((failures + 1))
+
 printf '[dataset]\npaths = ["data/*.tsv"]\n' >"$folder/job.toml"
 expect 0 '"files":2,"blocks":[0-9]*,"rows":3000' index "$folder/job.toml" --json
 expect 2 'order.epochs is 0, but must be' index "$folder/job.toml" --set order.epochs=0
