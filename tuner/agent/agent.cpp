@@ -25,6 +25,7 @@ Allocation standing_of(const Observation& seen) {
 
 Agent::Agent(Layout layout, RewardMode reward, Ablation ablation)
     : layout_(std::move(layout)),
+      reward_(reward),
       ablation_(ablation),
       known_(layout_),
       planner_(layout_, reward),

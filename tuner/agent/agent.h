@@ -49,11 +49,13 @@ class Agent {
   const PipelineEstimate& known() const { return known_; }
   PipelineEstimate& known() { return known_; }
   const Layout& layout() const { return layout_; }
+  RewardMode reward() const { return reward_; }
   /// Whether the network put out numbers; if not, its steps are none.
   bool sane() const { return sane_; }
 
  private:
   Layout layout_;
+  RewardMode reward_;
   Ablation ablation_;
   PipelineEstimate known_;
   Planner planner_;

@@ -23,7 +23,7 @@ double reward_of(const Observation& seen, const Agent& agent) {
   Allocation standing{.prefetch = seen.prefetch};
   for (const StageObservation& stage : seen.stages) standing.actors.push_back(stage.actors);
   return seen.splits_per_second() *
-         (1 - price(RewardMode::kUsable, agent.layout(), seen.limits, standing));
+         (1 - price(agent.reward(), agent.layout(), seen.limits, standing));
 }
 
 // Whether the trainer would use more than it gets, and the machine could do more than it does.
