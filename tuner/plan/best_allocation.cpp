@@ -60,7 +60,7 @@ class Search {
 
 std::uint32_t fastest_actors(const StageCost& cost, std::uint32_t max_actors) {
   // d/dn of n / slow(n) is 0 where beta n^2 = 1 - alpha.
-  if (cost.beta <= 0) return max_actors;
+  if (cost.beta <= 0) return cost.alpha <= 1 ? max_actors : 1;
   const double at = std::sqrt(std::max(0.0, 1 - cost.alpha) / cost.beta);
   if (at >= max_actors) return max_actors;
   const auto below = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(at));

@@ -63,6 +63,15 @@ TEST_CASE("a stage that slows itself down is left at its fastest", "[tuner][plan
   CHECK(plan.splits_per_second == Approx(10 / (0.1 * 1.9)));
 }
 
+TEST_CASE("a stage that only loses by a second actor has one", "[tuner][plan]") {
+  // n / (1 + 1.5 (n-1)) falls from the start, with nothing quadratic in it.
+  const std::vector<StageCost> costs{{.seconds = 0.1, .alpha = 1.5}};
+  const Plan plan = best_allocation(layout(1, 64, 1), costs, machine(1000, 1000));
+  CHECK(plan.allocation.actors[0] == 1);
+  CHECK(plan.splits_per_second == Approx(10));
+  CHECK(fewest_actors(costs[0], 9, 64) == 1);
+}
+
 TEST_CASE("the fewest actors for a rate that no number reaches are none", "[tuner][plan]") {
   CHECK(fewest_actors({.seconds = 0.1, .beta = 0.01}, 60, 64) == 0);
   CHECK(fewest_actors({.seconds = 0.1, .max_rate = 5}, 6, 64) == 0);
