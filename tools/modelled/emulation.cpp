@@ -162,9 +162,10 @@ Result<EmulationOutcome> emulate(const EmulationSpec& spec, const EmulationHooks
   std::unique_ptr<Policy> policy;
   std::unique_ptr<Policy> fallback;
   if (!spec.policy.empty()) {
+    const PipelineModel start = tuner::model_at(spec.model, 0);
     const PolicyContext context{
         .layout = tuner::layout_of(spec.model),
-        .limits = {.cpus = spec.model.cpus, .memory_bytes = spec.model.memory_bytes},
+        .limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes},
         .seed = spec.seed,
         .fixed = spec.allocation,
         .truth =

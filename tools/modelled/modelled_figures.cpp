@@ -78,7 +78,7 @@ JsonObject json_of(const ModelledFigures& figures, const tuner::PipelineModel& m
       .add("peak_memory_bytes", figures.peak_memory_bytes)
       .add("out_of_memory", figures.out_of_memory)
       .add("starved_ratio", figures.starved_ratio())
-      .add("bottleneck_share", tuner::bottleneck_share(model));
+      .add("bottleneck_share", tuner::bottleneck_share(tuner::model_at(model, 0)));
 }
 
 std::vector<std::vector<std::string>> stage_rows(const ModelledFigures& figures,

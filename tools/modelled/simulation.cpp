@@ -37,7 +37,8 @@ double usual_seconds(const tuner::PipelineModel& model) {
   return std::max({120.0, last, rate > 0 ? kSplits / rate : 0});
 }
 
-tuner::Allocation oracle_allocation(const tuner::PipelineModel& model) {
+tuner::Allocation oracle_allocation(const tuner::PipelineModel& described) {
+  const tuner::PipelineModel model = tuner::model_at(described, 0);
   const tuner::Layout layout = tuner::layout_of(model);
   tuner::Allocation best = tuner::oracle_of(model).allocation;
   best.prefetch = 1;

@@ -16,7 +16,8 @@ ModelledFigures simulate(const tuner::PipelineModel& model, const tuner::Allocat
 /// Long enough for steady figures (30,000 splits, at least two minutes), and for every event.
 double usual_seconds(const tuner::PipelineModel& model);
 
-/// The oracle's actors, with the prefetch the file asks for or the most that fits beside them.
-tuner::Allocation oracle_allocation(const tuner::PipelineModel& model);
+/// The oracle's actors at the start, events of that moment included, with the prefetch the file
+/// asks for or the most that fits beside them.
+tuner::Allocation oracle_allocation(const tuner::PipelineModel& described);
 
 }  // namespace forebay
