@@ -189,6 +189,14 @@ class Tuner(Scenario):
             kept.write_bytes(b"\0\xff nonsense")
         self.assertEqual(self.assert_done(job.run("ingest", "--json"))["rows"], ROWS)
 
+    def test_experience_that_cannot_be_kept_is_said(self):
+        job = self.spinning(policy="intune")
+        (job.folder / ".forebay").mkdir()
+        (job.folder / ".forebay/tuner").write_text("no folder")
+        run = job.run("ingest", "--json")
+        self.assertEqual(self.assert_done(run)["rows"], ROWS)
+        self.assertIn("what the tuner learns is not kept for the next run", run.err)
+
 
 if __name__ == "__main__":
     main()

@@ -110,8 +110,8 @@ Exit Ingest::run() {
 }
 
 Exit Ingest::finish(RunScreen& screen, Tuning& tuning, const Status& pulled) {
-  screen.end();
   tuning.end();
+  screen.end();
   if (cluster_) cluster_->end(pulled ? "" : pulled.error().message);
   if (!pulled) return leave(Exit::failed(pulled.error()));
   const Position& position = run_->source().position();

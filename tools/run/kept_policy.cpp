@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
+#include <utility>
 
 #include "core/data/digest.h"
 
@@ -25,7 +27,10 @@ std::string head_of(const std::string& experience) {
 Result<std::string> ExperienceFile::read() const {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path_, error);
-  if (error) return fail(Code::kNotFound, path_ + ": " + error.message());
+  if (error) {
+    const bool none = error == std::errc::no_such_file_or_directory;
+    return fail(none ? Code::kNotFound : Code::kUnavailable, path_ + ": " + error.message());
+  }
   const auto damaged = [this] { return fail(Code::kCorrupt, path_ + " is damaged"); };
   if (size > kMostBytes) return damaged();
   std::ifstream file(path_, std::ios::binary);
@@ -44,10 +49,13 @@ Status ExperienceFile::write(const std::string& experience) const {
   std::ofstream file(aside, std::ios::binary | std::ios::trunc);
   file << head_of(experience) << experience;
   file.close();
-  if (!file) return fail(Code::kUnavailable, aside + ": " + std::strerror(errno));
-  std::filesystem::rename(aside, path_, error);
-  if (error) return fail(Code::kUnavailable, path_ + ": " + error.message());
-  return {};
+  std::string why;
+  if (!file) why = std::strerror(errno);
+  if (file) std::filesystem::rename(aside, path_, error);
+  if (file && error) why = error.message();
+  if (why.empty()) return {};
+  std::filesystem::remove(aside, error);
+  return fail(Code::kUnavailable, path_ + ": " + why);
 }
 
 KeptPolicy::~KeptPolicy() { keep(); }
@@ -62,7 +70,9 @@ void KeptPolicy::keep() noexcept {
   if (decisions_ == 0) return;
   try {
     const std::string experience = policy_->experience();
-    if (!experience.empty()) static_cast<void>(file_.write(experience));
+    if (experience.empty()) return;
+    const Status written = file_.write(experience);
+    if (!written && lost_) std::exchange(lost_, {})(written.error().message);
   } catch (...) {  // NOLINT: whatever a policy throws, the job goes on.
   }
 }

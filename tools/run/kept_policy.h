@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,8 +15,10 @@ class ExperienceFile {
  public:
   explicit ExperienceFile(std::string path) : path_(std::move(path)) {}
 
-  /// kNotFound when there is none; kCorrupt when it is not as it was written.
+  /// kNotFound when there is none; kCorrupt when it is not as it was written; kUnavailable when it
+  /// cannot be read.
   Result<std::string> read() const;
+  /// What could not be written whole is removed; what was there before stays.
   Status write(const std::string& experience) const;
 
  private:
@@ -23,11 +26,13 @@ class ExperienceFile {
 };
 
 /// A policy that keeps its experience: as it was some decisions ago, and at its end. What cannot be
-/// kept is let go; no job fails for it.
+/// kept is let go, and `lost` is told why, once; no job fails for it.
 class KeptPolicy final : public tuner::Policy {
  public:
-  KeptPolicy(std::unique_ptr<tuner::Policy> policy, ExperienceFile file)
-      : policy_(std::move(policy)), file_(std::move(file)) {}
+  using Lost = std::function<void(const std::string& why)>;
+
+  KeptPolicy(std::unique_ptr<tuner::Policy> policy, ExperienceFile file, Lost lost)
+      : policy_(std::move(policy)), file_(std::move(file)), lost_(std::move(lost)) {}
   ~KeptPolicy() override;
   KeptPolicy(const KeptPolicy&) = delete;
   KeptPolicy& operator=(const KeptPolicy&) = delete;
@@ -42,6 +47,7 @@ class KeptPolicy final : public tuner::Policy {
 
   const std::unique_ptr<tuner::Policy> policy_;
   const ExperienceFile file_;
+  Lost lost_;  // empty once it was told
   int decisions_ = 0;
 };
 

@@ -131,13 +131,12 @@ void RunScreen::looked_up(const LookupCounts& lookups) {
 void RunScreen::say_notes() {
   const auto notes = noted_([this] { return std::exchange(notes_, {}); });
   for (const std::string& line : notes) say(line);
+  if (tuning_ == nullptr) return;
+  for (const std::string& line : tuning_->take_notes()) say(line);
 }
 
 void RunScreen::look() {
   say_notes();
-  if (tuning_ != nullptr) {
-    for (const std::string& note : tuning_->take_notes()) say(note);
-  }
   if (!stop_passed_on_ && StopRequest::requested()) {
     stop_passed_on_ = true;
     run_.stop();

@@ -49,7 +49,8 @@ class RunScreen {
   /// Says a line at the next look. From any thread.
   void note(const std::string& line);
 
-  /// Nothing is shown from now on.
+  /// Says what is left to say, then nothing any more. After the tuner's end, which may have last
+  /// notes.
   void end();
   std::chrono::nanoseconds elapsed() const { return ended_ - began_; }
 

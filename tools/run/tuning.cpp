@@ -123,7 +123,9 @@ std::unique_ptr<tuner::Policy> Tuning::make_policy() {
   }
   const std::string path = job_.run.dir + "/tuner/" + job_.tuner.policy + "-" + name_of_work(run_);
   const ExperienceFile file(path);
-  auto kept = std::make_unique<KeptPolicy>(std::move(*made), file);
+  auto kept = std::make_unique<KeptPolicy>(std::move(*made), file, [this](const std::string& why) {
+    note("what the tuner learns is not kept for the next run: " + why);
+  });
   const auto experience = file.read();
   if (experience && kept->restore(*experience)) {
     header_.restored = *experience;

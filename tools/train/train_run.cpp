@@ -54,8 +54,8 @@ Exit TrainRun::run() {
   if (cluster_) members = [this] { return cluster_->status(); };
   RunScreen screen(*run_, job_, "train", &tuning, std::move(members));
   auto progress = train(screen, tuning);
-  screen.end();
   tuning.end();
+  screen.end();
   end_saving(progress.has_value());
   if (cluster_) cluster_->end(progress ? "" : progress.error().message);
   if (!progress) {

@@ -28,7 +28,7 @@ TEST_CASE("experience is read as it was kept, at the latest at the end", "[tools
   const test::TempDir dir;
   const std::string path = dir.path("tuner/learner-1");
   {
-    KeptPolicy policy(std::make_unique<Learner>(), ExperienceFile(path));
+    KeptPolicy policy(std::make_unique<Learner>(), ExperienceFile(path), {});
     for (int i = 0; i < 40; ++i) policy.decide({});
     const auto meanwhile = ExperienceFile(path).read();
     REQUIRE(meanwhile);
@@ -43,8 +43,26 @@ TEST_CASE("who decided nothing leaves what an earlier run learned", "[tools][kep
   const test::TempDir dir;
   const std::string path = dir.path("learner");
   REQUIRE(ExperienceFile(path).write("before"));
-  { const KeptPolicy policy(std::make_unique<Learner>(), ExperienceFile(path)); }
+  { const KeptPolicy policy(std::make_unique<Learner>(), ExperienceFile(path), {}); }
   CHECK(*ExperienceFile(path).read() == "before");
+}
+
+TEST_CASE("that experience cannot be kept is said once, and nothing of it is left",
+          "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("tuner/learner");
+  std::filesystem::create_directories(path);  // a folder where the file would be
+  std::vector<std::string> said;
+  {
+    KeptPolicy policy(std::make_unique<Learner>(), ExperienceFile(path),
+                      [&](const std::string& why) { said.push_back(why); });
+    for (int i = 0; i < 70; ++i) policy.decide({});
+  }
+  CHECK(said == std::vector<std::string>{path + ": Is a directory"});
+  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+  const auto unreadable = ExperienceFile(path).read();
+  REQUIRE_FALSE(unreadable);
+  CHECK(unreadable.error().code == Code::kUnavailable);
 }
 
 TEST_CASE("a damaged file is told from none", "[tools][kept_policy]") {
