@@ -13,9 +13,8 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kNobody = -1;
 
-MemoryTensor as_tensor(StateTensor tensor, std::span<std::byte> memory) {
-  return {std::move(tensor), memory, nullptr};
-}
+// Rows of a snapshot that are put in their places at a time.
+constexpr std::size_t kRowsAtOnce = 4096;
 
 StateTensor keys_tensor(std::size_t slots) {
   return {.name = TieredTables::kKeysTensor,
@@ -31,11 +30,39 @@ StateTensor written_tensor(std::size_t bytes) {
           .shape = {static_cast<std::int64_t>(bytes)}};
 }
 
+/// The rows of so many slots.
+std::vector<StateTensor> rows_tensors(const TableLayout& layout, std::size_t slots) {
+  const auto rows = [&](StateTensor::Part part, std::size_t width) {
+    return StateTensor{
+        .name = TieredTables::kRowsTensor,
+        .part = part,
+        .type = ElementType::kF32,
+        .shape = {static_cast<std::int64_t>(slots), static_cast<std::int64_t>(width)}};
+  };
+  std::vector<StateTensor> tensors = {rows(StateTensor::Part::kWeights, layout.width)};
+  if (layout.state_width > 0) {
+    tensors.push_back(rows(StateTensor::Part::kOptimizer, layout.state_width));
+  }
+  return tensors;
+}
+
+/// Which rows lie where, as of the snapshot.
+struct Books {
+  std::vector<std::int64_t> keys;     ///< By slot.
+  std::vector<std::uint8_t> written;  ///< A bit a row.
+};
+
 /// What lies in memory, and a folder of links to what lay on the disk, which it removes in the end.
 class TieredSource final : public StateSource {
  public:
-  TieredSource(std::unique_ptr<StateSource> memory, std::string folder)
-      : memory_(std::move(memory)), folder_(std::move(folder)) {}
+  TieredSource(std::unique_ptr<StateSource> memory, Books books, std::string folder)
+      : memory_(std::move(memory)),
+        books_(std::move(books)),
+        folder_(std::move(folder)),
+        tensors_(memory_->tensors()) {
+    tensors_.push_back(keys_tensor(books_.keys.size()));
+    tensors_.push_back(written_tensor(books_.written.size()));
+  }
   ~TieredSource() override {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
@@ -43,9 +70,14 @@ class TieredSource final : public StateSource {
   TieredSource(const TieredSource&) = delete;
   TieredSource& operator=(const TieredSource&) = delete;
 
-  const std::vector<StateTensor>& tensors() const override { return memory_->tensors(); }
+  const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
-    return memory_->read(index, offset, to);
+    const std::size_t others = memory_->tensors().size();
+    if (index < others) return memory_->read(index, offset, to);
+    const auto book = index == others ? std::as_bytes(std::span(books_.keys))
+                                      : std::as_bytes(std::span(books_.written));
+    std::ranges::copy(book.subspan(offset, to.size()), to.begin());
+    return {};
   }
 
   Status link_files(const std::string& folder) override {
@@ -68,7 +100,9 @@ class TieredSource final : public StateSource {
 
  private:
   const std::unique_ptr<StateSource> memory_;
+  const Books books_;
   const std::string folder_;
+  std::vector<StateTensor> tensors_;
 };
 
 }  // namespace
@@ -84,24 +118,21 @@ Result<std::unique_ptr<StateSource>> TieredTables::linked_snapshot(
   if (!broken_) return pass(broken_);
   if (auto came = fetcher_.drain(); !came) return pass(came);
   // Rows that were never trained need not be saved: they can be made again.
-  std::vector<std::int64_t> keys(arena_.slots(), kNobody);
-  for (std::size_t slot = 0; slot < keys.size(); ++slot) {
-    if ((flags_[slot] & kDirty) != 0) keys[slot] = index_.key_of(static_cast<std::int32_t>(slot));
+  Books books{.keys = std::vector<std::int64_t>(arena_.slots(), kNobody), .written = written_};
+  for (std::size_t slot = 0; slot < books.keys.size(); ++slot) {
+    if ((flags_[slot] & kDirty) == 0) continue;
+    books.keys[slot] = index_.key_of(static_cast<std::int32_t>(slot));
   }
   append_arena(arena_, kRowsTensor, others);
-  others.push_back(as_tensor(keys_tensor(keys.size()), std::as_writable_bytes(std::span(keys))));
-  others.push_back(
-      as_tensor(written_tensor(written_.size()), std::as_writable_bytes(std::span(written_))));
   const std::string folder = options_.folder + ".snapshot";
   if (auto linked = disk_->link(folder); !linked) return pass(linked);
   auto memory = MemorySource::take(std::move(others));
   if (!memory) return memory;
-  return std::make_unique<TieredSource>(std::move(*memory), folder);
+  return std::make_unique<TieredSource>(std::move(*memory), std::move(books), folder);
 }
 
 Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others) {
-  return lies_in_tiers(from) ? restore_linked(from, std::move(others))
-                             : restore_whole(from, others);
+  return lies_in_tiers(from) ? restore_linked(from, others) : restore_whole(from, others);
 }
 
 void TieredTables::hold_nothing() {
@@ -113,8 +144,9 @@ void TieredTables::hold_nothing() {
 }
 
 /// The snapshot may be of another memory, so of another number of slots. Its rows go through this
-/// one's, as many at a time as it holds: what does not stay there is written to the disk.
-Status TieredTables::restore_linked(StateSource& from, std::vector<MemoryTensor> others) {
+/// one's, as many at a time as it holds, and what tells whose they are goes with them: what does
+/// not stay there is written to the disk.
+Status TieredTables::restore_linked(StateSource& from, const std::vector<MemoryTensor>& others) {
   std::size_t slots = 0;
   for (const StateTensor& tensor : from.tensors()) {
     if (tensor.name == kKeysTensor && tensor.shape.size() == 1 && tensor.shape[0] >= 0) {
@@ -124,39 +156,27 @@ Status TieredTables::restore_linked(StateSource& from, std::vector<MemoryTensor>
   if (slots > 8 * written_.size()) {
     return fail(Code::kInvalid, "the checkpoint's tables have more rows than the job's");
   }
-  std::vector<std::int64_t> keys(slots);
-  std::vector<std::uint8_t> written(written_.size());
-  others.push_back(as_tensor(keys_tensor(slots), std::as_writable_bytes(std::span(keys))));
-  others.push_back(
-      as_tensor(written_tensor(written.size()), std::as_writable_bytes(std::span(written))));
-  if (auto same = has_same_tensors(from, others, slots); !same) return same;
+  std::vector<StateTensor> wanted = tensors_of(others);
+  std::ranges::move(rows_tensors(layout_, slots), std::back_inserter(wanted));
+  wanted.push_back(keys_tensor(slots));
+  const StateTensor written = written_tensor(written_.size());
+  wanted.push_back(written);
+  if (auto same = check_tensors(wanted, from.tensors()); !same) return same;
   (void)fetcher_.drain();
   arena_.clear();
   broken_ = fail(Code::kUnavailable, "the tables were to be restored and could not be");
   for (std::size_t i = 0; i < from.tensors().size(); ++i) {
     const StateTensor& tensor = from.tensors()[i];
-    if (tensor.name == kRowsTensor) continue;
     const auto place = std::ranges::find(others, tensor, &MemoryTensor::tensor);
-    if (auto read = from.read(i, 0, place->memory); !read) return read;
+    Status read;
+    if (place != others.end()) read = from.read(i, 0, place->memory);
+    if (tensor == written) read = from.read(i, 0, std::as_writable_bytes(std::span(written_)));
+    if (!read) return read;
   }
   if (auto opened = restore_disk(from); !opened) return opened;
-  written_ = std::move(written);
   hold_nothing();
-  broken_ = restore_rows(from, keys);
+  broken_ = restore_rows(from, slots);
   return broken_;
-}
-
-/// Asked before anything is changed.
-Status TieredTables::has_same_tensors(const StateSource& from,
-                                      const std::vector<MemoryTensor>& others,
-                                      std::size_t slots) const {
-  CopyRoom unused(layout_.row_bytes(), 1);
-  const RowArena extents(slots, layout_.width, layout_.state_width, unused);
-  std::vector<MemoryTensor> rows;
-  append_arena(extents, kRowsTensor, rows);
-  std::vector<StateTensor> wanted = tensors_of(others);
-  std::ranges::move(tensors_of(rows), std::back_inserter(wanted));
-  return check_tensors(wanted, from.tensors());
 }
 
 Status TieredTables::restore_disk(StateSource& from) {
@@ -170,18 +190,11 @@ Status TieredTables::restore_disk(StateSource& from) {
   return opened;
 }
 
-Status TieredTables::restore_rows(StateSource& from, std::span<const std::int64_t> keys) {
-  for (const std::int64_t key : keys) {
-    if (key != kNobody && static_cast<std::uint64_t>(key) >= all_rows_) {
-      return fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
-    }
-  }
-  for (std::size_t first = 0; first < keys.size(); first += arena_.slots()) {
-    const std::size_t count = std::min(arena_.slots(), keys.size() - first);
+Status TieredTables::restore_rows(StateSource& from, std::size_t slots) {
+  for (std::size_t first = 0; first < slots; first += arena_.slots()) {
+    const std::size_t count = std::min(arena_.slots(), slots - first);
     if (auto read = read_into_arena(from, first, count); !read) return read;
-    const bool last = first + count == keys.size();
-    const auto here = keys.subspan(first, count);
-    if (auto put = last ? keep_restored(here) : write_restored(here); !put) return put;
+    if (auto placed = place_rows(from, first, count); !placed) return placed;
   }
   return {};
 }
@@ -200,24 +213,49 @@ Status TieredTables::read_into_arena(StateSource& from, std::size_t first, std::
   return {};
 }
 
-Status TieredTables::write_restored(std::span<const std::int64_t> keys) {
+/// Those rows stay where they are when they are the snapshot's last, else they go to the disk.
+Status TieredTables::place_rows(StateSource& from, std::size_t first, std::size_t count) {
+  const auto keys_at = std::ranges::find(from.tensors(), kKeysTensor, &StateTensor::name);
+  const auto index = static_cast<std::size_t>(keys_at - from.tensors().begin());
+  const bool last = first + count == static_cast<std::size_t>(keys_at->shape[0]);
+  std::vector<std::int64_t> keys(std::min(count, kRowsAtOnce));
+  for (std::size_t slot = 0; slot < count; slot += keys.size()) {
+    const auto some = std::span(keys).first(std::min(keys.size(), count - slot));
+    const auto offset = static_cast<std::uint64_t>((first + slot) * sizeof(std::int64_t));
+    auto done = from.read(index, offset, std::as_writable_bytes(some));
+    if (done) done = last ? keep_restored(slot, some) : write_restored(slot, some);
+    if (!done) return done;
+  }
+  return {};
+}
+
+Status TieredTables::has_row(std::int64_t key) const {
+  if (key == kNobody || static_cast<std::uint64_t>(key) < all_rows_) return {};
+  return fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
+}
+
+/// From slot `first` on.
+Status TieredTables::write_restored(std::size_t first, std::span<const std::int64_t> keys) {
   leaving_.clear();
-  for (std::size_t slot = 0; slot < keys.size(); ++slot) {
-    if (keys[slot] == kNobody) continue;
-    leaving_.emplace_back(static_cast<std::uint64_t>(keys[slot]), static_cast<std::int32_t>(slot));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (auto known = has_row(keys[i]); !known) return known;
+    if (keys[i] == kNobody) continue;
+    leaving_.emplace_back(static_cast<std::uint64_t>(keys[i]),
+                          static_cast<std::int32_t>(first + i));
   }
   return write_leaving();
 }
 
-Status TieredTables::keep_restored(std::span<const std::int64_t> keys) {
-  for (std::size_t slot = 0; slot < keys.size(); ++slot) {
-    if (keys[slot] == kNobody) continue;
-    if (index_.find(keys[slot]) != RowIndex::kNone) {
+Status TieredTables::keep_restored(std::size_t first, std::span<const std::int64_t> keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (auto known = has_row(keys[i]); !known) return known;
+    if (keys[i] == kNobody) continue;
+    if (index_.find(keys[i]) != RowIndex::kNone) {
       return fail(Code::kCorrupt,
-                  "the checkpoint's tables have row " + std::to_string(keys[slot]) + " twice");
+                  "the checkpoint's tables have row " + std::to_string(keys[i]) + " twice");
     }
-    index_.put(keys[slot], static_cast<std::int32_t>(slot));
-    flags_[slot] = kUsed | kDirty;
+    index_.put(keys[i], static_cast<std::int32_t>(first + i));
+    flags_[first + i] = kUsed | kDirty;
   }
   return {};
 }

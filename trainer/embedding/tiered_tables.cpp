@@ -26,15 +26,17 @@ std::uint64_t all_rows(const TableLayout& layout) {
       [](std::uint64_t sum, std::int64_t rows) { return sum + static_cast<std::uint64_t>(rows); });
 }
 
-/// A whole snapshot has what finds the rows, and a log of its own, while it is read.
+/// A snapshot has what finds the rows while it is read, a whole one a log of its own and, for that,
+/// once more what is in memory.
 std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots,
                          TieredTables::Snapshot snapshot) {
   const std::uint64_t rows = all_rows(layout);
   const std::uint64_t row = layout.row_bytes();
-  const bool whole = snapshot == TieredTables::Snapshot::kWhole;
   const std::uint64_t on_disk = RowLog::memory_bytes(TieredTables::disk_options(layout)) + rows / 8;
-  return (whole ? 2 * on_disk + 2 * slots * sizeof(std::int64_t) : on_disk) +
-         FrequencySketch::bytes(2 * slots) + RowIndex::bytes(slots) +
+  const std::uint64_t linked = slots * sizeof(std::int64_t) + rows / 8;
+  const bool whole = snapshot == TieredTables::Snapshot::kWhole;
+  const std::uint64_t kept = whole ? linked + on_disk + slots * sizeof(std::int64_t) : linked;
+  return on_disk + kept + FrequencySketch::bytes(2 * slots) + RowIndex::bytes(slots) +
          slots * (row + sizeof(std::uint32_t) + 1) + slots * row / kScratchShare;
 }
 

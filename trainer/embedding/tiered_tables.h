@@ -96,19 +96,19 @@ class TieredTables final : public TableStorage {
     return (written_[number / 8] >> (number % 8) & 1) != 0;
   }
   Result<std::unique_ptr<StateSource>> linked_snapshot(std::vector<MemoryTensor> others);
-  Status restore_linked(StateSource& from, std::vector<MemoryTensor> others);
+  Status restore_linked(StateSource& from, const std::vector<MemoryTensor>& others);
   Status restore_whole(StateSource& from, const std::vector<MemoryTensor>& others);
   Status read_whole(StateSource& from, std::size_t index, std::size_t table);
   Status write_whole(std::size_t table, std::uint64_t first, std::span<const float> values,
                      StateTensor::Part part);
   void hold_nothing();
-  Status has_same_tensors(const StateSource& from, const std::vector<MemoryTensor>& others,
-                          std::size_t slots) const;
   Status restore_disk(StateSource& from);
-  Status restore_rows(StateSource& from, std::span<const std::int64_t> keys);
+  Status restore_rows(StateSource& from, std::size_t slots);
   Status read_into_arena(StateSource& from, std::size_t first, std::size_t count);
-  Status write_restored(std::span<const std::int64_t> keys);
-  Status keep_restored(std::span<const std::int64_t> keys);
+  Status place_rows(StateSource& from, std::size_t first, std::size_t count);
+  Status has_row(std::int64_t key) const;
+  Status write_restored(std::size_t first, std::span<const std::int64_t> keys);
+  Status keep_restored(std::size_t first, std::span<const std::int64_t> keys);
 
   const TableLayout layout_;
   const Options options_;

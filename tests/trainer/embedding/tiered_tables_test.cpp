@@ -70,6 +70,23 @@ struct Tables {
   TieredTables* tiered = nullptr;
 };
 
+/// Passes a snapshot on, and remembers the largest part of the rows' keys that was asked for.
+struct Watched final : StateSource {
+  explicit Watched(StateSource& of) : source(of) {}
+
+  const std::vector<StateTensor>& tensors() const override { return source.tensors(); }
+  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
+    if (tensors()[index].name == TieredTables::kKeysTensor) {
+      most_of_keys = std::max(most_of_keys, to.size());
+    }
+    return source.read(index, offset, to);
+  }
+  Status link_files(const std::string& folder) override { return source.link_files(folder); }
+
+  StateSource& source;
+  std::size_t most_of_keys = 0;
+};
+
 }  // namespace
 
 TEST_CASE("tables in tiers hold what tables in memory hold, bit for bit", "[trainer][embedding]") {
@@ -182,6 +199,22 @@ TEST_CASE("a snapshot of tables in tiers is of its moment, for any other memory"
   REQUIRE(test::step(*memory, *next, kWidth));
   CHECK(test::contents(*other, given.table_rows, kWidth, 50) ==
         test::contents(*memory, given.table_rows, kWidth, 50));
+}
+
+TEST_CASE("of what finds a larger memory's rows no more is read at a time than a few thousand",
+          "[trainer][embedding]") {
+  Tables given;
+  given.table_rows = {10000, 10000};
+  const auto tiers = given.in_tiers(16000);
+  REQUIRE(test::step(*tiers, *given.batch(0), kWidth));
+  const std::vector<float> trained = test::contents(*tiers, given.table_rows, kWidth, 1000);
+  auto snapshot = tiers->snapshot({});
+  REQUIRE(snapshot);
+  Watched source(**snapshot);
+  const auto other = given.in_tiers(GENERATE(5000, 16000, 18000), "other");
+  REQUIRE(other->restore(source, {}));
+  CHECK(source.most_of_keys == 4096 * sizeof(std::int64_t));
+  CHECK(test::contents(*other, given.table_rows, kWidth, 1000) == trained);
 }
 
 TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {
