@@ -19,19 +19,19 @@ bool is_of_the_moment(int reason) {
          reason == ENOMEM;
 }
 
-tl::unexpected<Error> reading_error(const std::string& path, const char* action) {
-  const int reason = errno;
-  auto error = file_error(path, action);
-  if (!is_of_the_moment(reason)) error.value().code = Code::kCorrupt;
-  return error;
-}
-
 }  // namespace
 
 tl::unexpected<Error> file_error(const std::string& path, const char* action) {
   const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
   return fail(full ? Code::kOverloaded : Code::kUnavailable,
               path + ": cannot " + action + ": " + std::strerror(errno));
+}
+
+tl::unexpected<Error> reading_error(const std::string& path, const char* action) {
+  const int reason = errno;
+  if (reason == ENOENT) return fail(Code::kCorrupt, path + " is missing");
+  return fail(is_of_the_moment(reason) ? Code::kUnavailable : Code::kCorrupt,
+              path + ": cannot " + action + ": " + std::strerror(reason));
 }
 
 void RunningDigest::add(const void* data, std::size_t size) {

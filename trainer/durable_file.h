@@ -58,14 +58,19 @@ class DurableFile {
 /// kUnavailable.
 tl::unexpected<Error> file_error(const std::string& path, const char* action);
 
+/// What errno says of a part of a checkpoint that cannot be …: kUnavailable where another time it
+/// may be (no permission, too many open files), else kCorrupt: it is gone, or its disk will not
+/// give it. The words say which; that bytes have changed is another matter.
+tl::unexpected<Error> reading_error(const std::string& path, const char* action);
+
 /// Makes what a file holds durable.
 Status sync_file(const std::string& path);
 
 /// Makes the entries of a directory durable: new, renamed and removed ones.
 Status sync_directory(const std::string& path);
 
-/// Reads a file of at most `most` bytes as a whole. kCorrupt: it is not one; kUnavailable: it may
-/// be, but cannot be read now (no permission, too many open files).
+/// Reads a file of at most `most` bytes as a whole. kCorrupt where it is larger; else as
+/// reading_error() has it.
 Result<std::string> read_small_file(const std::string& path, std::size_t most);
 
 }  // namespace forebay

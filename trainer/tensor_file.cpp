@@ -1,10 +1,13 @@
 #include "trainer/tensor_file.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -97,17 +100,20 @@ Status TensorFile::damaged() const {
 }
 
 Status TensorFile::read_header(StateTensor::Part part) {
-  std::ifstream file(path_, std::ios::binary | std::ios::ate);
-  if (!file) return fail(Code::kNotFound, path_ + ": cannot be opened");
-  const auto file_bytes = static_cast<std::uint64_t>(file.tellg());
-  file.seekg(0);
-  std::array<char, kLength> raw{};
-  file.read(raw.data(), raw.size());
-  const auto length = std::bit_cast<std::uint64_t>(raw);
-  if (!file || length > kMostHeader || length > file_bytes - kLength) return damaged();
+  const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat about = {};
+  if (!file || ::fstat(file.number(), &about) != 0) return reading_error(path_, "be opened");
+  const auto file_bytes = static_cast<std::uint64_t>(about.st_size);
+  std::uint64_t length = 0;
+  const ssize_t got = ::pread(file.number(), &length, sizeof length, 0);
+  if (got < 0) return reading_error(path_, "be read");
+  if (got != sizeof length || length > kMostHeader || length > file_bytes - kLength) {
+    return damaged();
+  }
   std::string text(length, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(length));
-  if (!file) return damaged();
+  const ssize_t more = ::pread(file.number(), text.data(), length, kLength);
+  if (more < 0) return reading_error(path_, "be read");
+  if (static_cast<std::uint64_t>(more) != length) return damaged();
   const json header = parse_json(text);
   if (header.is_discarded() || !header.is_object()) return damaged();
   std::vector<Entry> entries;

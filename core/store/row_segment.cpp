@@ -41,13 +41,19 @@ tl::unexpected<Error> damaged(const std::string& path, const std::string& why) {
   return fail(Code::kCorrupt, path + " " + why);
 }
 
+tl::unexpected<Error> unreadable(const std::string& path, std::int64_t reason) {
+  return fail(Code::kUnavailable,
+              path + " cannot be read (" + std::strerror(static_cast<int>(-reason)) + ")");
+}
+
 Result<LastPage> read_last_page(const std::string& path, int file, std::uint64_t size,
                                 const RowPageShape& shape) {
   LastPage last;
   if (size < kDirectPage || size % kDirectPage != 0) return damaged(path, "is cut off");
   const std::int64_t read =
       read_piece({file, size - kDirectPage}, reinterpret_cast<char*>(&last), sizeof last);
-  if (read != sizeof last) return damaged(path, "cannot be read to its end");
+  if (read < 0) return unreadable(path, read);
+  if (read != sizeof last) return damaged(path, "is cut off");
   if (last.magic != kMagic || last.own_sum != last.sum()) {
     return damaged(path, "is damaged or cut off: it does not end as a file of rows");
   }
@@ -98,6 +104,7 @@ Result<RowSegment> RowSegment::open(const std::string& path, const RowPageShape&
   const std::size_t bytes = segment.numbers.size() * sizeof(std::uint64_t);
   const std::int64_t read = read_piece({file.number(), pages(shape, last->rows) * shape.page_bytes},
                                        reinterpret_cast<char*>(segment.numbers.data()), bytes);
+  if (read < 0) return unreadable(path, read);
   if (read != static_cast<std::int64_t>(bytes) || sum_of(segment.numbers) != last->numbers_sum) {
     return damaged(path, "is damaged: its rows' numbers have changed");
   }

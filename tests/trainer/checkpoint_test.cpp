@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -148,6 +150,25 @@ TEST_CASE_METHOD(StoreFixture, "a damaged checkpoint is named and the one before
   REQUIRE(found);
   REQUIRE(found->damaged.size() == 1);
   CHECK(found->damaged.front().find((damaged / file).string()) != std::string::npos);
+  REQUIRE(found->checkpoint);
+  CHECK(found->checkpoint->batches == 1);
+}
+
+TEST_CASE_METHOD(
+    StoreFixture,
+    "of a checkpoint that its disk will not give it is not said that its bytes changed",
+    "[trainer][checkpoint]") {
+  save(1);
+  const fs::path folder = save(2);
+  const fs::path file = folder / GENERATE("manifest.json", "model.safetensors");
+  fs::remove(file);
+  fs::create_symlink(file, file);
+  TwoTensors other;
+  auto found = find(other);
+  REQUIRE(found);
+  REQUIRE(found->damaged.size() == 1);
+  CHECK_THAT(found->damaged.front(), Catch::StartsWith(file.string() + ": cannot be "));
+  CHECK_THAT(found->damaged.front(), Catch::EndsWith(std::strerror(ELOOP)));
   REQUIRE(found->checkpoint);
   CHECK(found->checkpoint->batches == 1);
 }

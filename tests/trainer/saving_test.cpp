@@ -14,6 +14,7 @@
 #include "trainer/saving/folder_writer.h"
 #include "trainer/saving/last_save.h"
 #include "trainer/saving/saver.h"
+#include "trainer/tensor_file.h"
 
 #include "tests/support/catch.h"
 
@@ -146,6 +147,19 @@ TEST_CASE("a large file is read as it was written, with one digest", "[trainer][
   REQUIRE(read);
   CHECK(read->bytes == bytes);
   CHECK(read->digest == written->digest);
+}
+
+TEST_CASE("bytes that a disk will not give are not told as bytes that changed",
+          "[trainer][saving]") {
+  const std::string path = "/proc/self/mem";  // Where nothing is at its beginning: EIO.
+  auto reader = BlockFileReader::open(path);
+  REQUIRE(reader);
+  const auto read = (*reader)->finish();
+  REQUIRE_FALSE(read);
+  CHECK(read.error() == Error{Code::kCorrupt, path + ": cannot be read: Input/output error"});
+  const auto tensors = TensorFile::open(path, StateTensor::Part::kWeights);
+  REQUIRE_FALSE(tensors);
+  CHECK(tensors.error() == read.error());
 }
 
 TEST_CASE("what loses least is chosen by what is left and how fast the disk was",

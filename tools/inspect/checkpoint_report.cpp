@@ -166,10 +166,10 @@ Result<FileReport> report_checkpoints(const std::string& path,
   for (const std::string& each : found) {
     auto checkpoint = read_checkpoint(each, Check::kDigests);
     if (!checkpoint) {
-      report.lines.push_back("damaged: " + checkpoint.error().message);
+      report.lines.push_back("unusable: " + checkpoint.error().message);
       list.push_back(JsonObject()
                          .add("path", each)
-                         .add("kind", "damaged")
+                         .add("kind", "unusable")
                          .add("message", checkpoint.error().message));
       continue;
     }

@@ -100,7 +100,7 @@ Result<DurableFile::Written> BlockFileWriter::finish() {
 
 Result<std::unique_ptr<BlockFileReader>> BlockFileReader::open(const std::string& path) {
   Descriptor file = open_direct(path, O_RDONLY);
-  if (!file) return file_error(path, "be opened");
+  if (!file) return reading_error(path, "be opened");
   return std::unique_ptr<BlockFileReader>(new BlockFileReader(path, std::move(file)));
 }
 
@@ -120,7 +120,7 @@ void BlockFileReader::run() {
     const ssize_t got =
         ::pread(file_.number(), block.data(), block.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) read_ = file_error(path_, "be read");
+    if (got < 0) read_ = reading_error(path_, "be read");
     if (got <= 0) return ring_.end();
     offset += static_cast<std::uint64_t>(got);
     ring_.filled(static_cast<std::size_t>(got));

@@ -55,7 +55,7 @@ class BlockFileWriter {
 
 /// Reads a large file from its start to its end at the disk's speed, and takes its digest.
 ///
-/// A thread of its own reads ahead, likewise.
+/// A thread of its own reads ahead, likewise. Errors are as reading_error() has them.
 class BlockFileReader {
  public:
   static Result<std::unique_ptr<BlockFileReader>> open(const std::string& path);

@@ -1,5 +1,7 @@
 #include "trainer/saving/folder_source.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "trainer/saving/block_file.h"
@@ -31,11 +33,10 @@ Status put(const fs::path& from, const fs::path& to) {
 Status check_sizes(const std::string& folder, const Manifest& manifest) {
   for (const auto& [name, file] : manifest.files) {
     const std::string path = (fs::path(folder) / name).string();
-    std::error_code missing;
-    const std::uintmax_t size = fs::file_size(path, missing);
-    if (missing) return fail(Code::kCorrupt, path + " is missing");
-    if (size != file.bytes) {
-      return fail(Code::kCorrupt, path + " has " + std::to_string(size) + " bytes, not " +
+    struct stat about = {};
+    if (::stat(path.c_str(), &about) != 0) return reading_error(path, "be found");
+    if (static_cast<std::uint64_t>(about.st_size) != file.bytes) {
+      return fail(Code::kCorrupt, path + " has " + std::to_string(about.st_size) + " bytes, not " +
                                       std::to_string(file.bytes));
     }
   }

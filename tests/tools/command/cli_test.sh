@@ -156,7 +156,7 @@ expect 1 '"name":"dataset","status":"bad","message":".*day.tsv.gz' \
 mkdir -p "$folder/checkpoints/checkpoint-000000001"
 expect 0 '^warn *checkpoints: .*--resume' \
   doctor "$folder/job.toml" --set trainer.model=emulated "${memory[@]}"
-expect 0 'damaged: .*manifest.json' inspect "$folder/checkpoints"
+expect 0 'unusable: .*manifest.json' inspect "$folder/checkpoints"
 
 [ "$failures" -eq 0 ] && echo "cli: ok"
 exit "$failures"
