@@ -92,6 +92,13 @@ RowPage RowLog::page() const {
   return {plan_.shape, chunk_->memory.data() + (chunk_->pages - 1) * plan_.shape.page_bytes};
 }
 
+/// Whether the segment that is open has room for a row.
+bool RowLog::has_room() const {
+  if (open_ == nullptr) return false;
+  if (open_->pages < plan_.segment_pages) return true;
+  return chunk_ != nullptr && chunk_->pages > 0 && !page().full();
+}
+
 /// A page with room for a row, or why there is none. May let go of the lock meanwhile.
 Status RowLog::make_room(Lock& lock) {
   while (error_) {
@@ -174,10 +181,11 @@ void RowLog::append(std::uint64_t number, const std::function<void(std::span<std
 
 Status RowLog::write(std::span<const std::uint64_t> numbers, const Fill& fill) {
   Lock lock(mutex_);
-  space_.wait(lock, [this] { return !too_full() || !error_; });
   for (std::size_t index = 0; index < numbers.size(); ++index) {
     FOREBAY_CHECK(numbers[index] < plan_.most_rows);
     if (index + kPrefetch < numbers.size()) books_.prefetch(numbers[index + kPrefetch]);
+    // The segments that are spared are the cleaner's.
+    space_.wait(lock, [this] { return has_room() || !too_full() || !error_; });
     if (auto room = make_room(lock); !room) return room;
     append(numbers[index], [&](std::span<std::byte> row) { fill(index, row); });
   }

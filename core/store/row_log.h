@@ -90,6 +90,7 @@ class RowLog {
   Status start(const std::string& from);
 
   // Appending; with the mutex.
+  bool has_room() const;
   Status make_room(Lock& lock);
   void append(std::uint64_t number, const std::function<void(std::span<std::byte> row)>& put);
   Status open_segment();

@@ -1,6 +1,7 @@
 #include "core/store/row_log.h"
 
 #include <filesystem>
+#include <numeric>
 #include <thread>
 
 #include "core/base/random.h"
@@ -163,6 +164,31 @@ TEST_CASE("small segments of many links are put together", "[store]") {
   CHECK(files_in(dir.path("rows")).size() <= RowLogPlan::kMostSegments);
   CHECK(log->moved_rows() > 0);
   CHECK(test::read_rows(*log, test::numbers_of(model)) == model);
+}
+
+TEST_CASE("one large write waits for cleaning wherever a segment more would be one too many",
+          "[store]") {
+  const test::TempDir dir;
+  const RowLog::Options options{.row_bytes = kRow, .most_rows = 300'000};  // 99 segments.
+  auto log = RowLog::create(dir.path("rows"), options).value();
+  std::vector<std::uint64_t> all = test::first_numbers(options.most_rows);
+  REQUIRE(test::write_rows(*log, all, 1));
+  // Segments of half a size with rows from all over, so many that nothing is cleaned yet.
+  for (std::uint64_t first = 0; first < 124; ++first) {
+    std::vector<std::uint64_t> some;
+    for (std::uint64_t number = first; number < options.most_rows; number += 200) {
+      some.push_back(number);
+    }
+    REQUIRE(test::write_rows(*log, some, 2));
+    REQUIRE(log->link(dir.path("linked")));
+  }
+  // All over, so that every segment has some until the end.
+  Random random(1);
+  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
+  REQUIRE(test::write_rows(*log, all, 3));
+  test::RowModel wanted;
+  for (const std::uint64_t number : all) wanted[number] = 3;
+  CHECK(test::read_rows(*log, all) == wanted);
 }
 
 TEST_CASE("a folder is emptied when rows begin anew", "[store]") {
