@@ -27,7 +27,6 @@ LookAhead::~LookAhead() {
 
 void LookAhead::expect(std::shared_ptr<const Batch> batch) {
   if (batch == nullptr) return forget();
-  if (!storage_.looks_ahead()) return;
   {
     const std::lock_guard lock(mutex_);
     expected_.push_back({std::move(batch), ++turns_});
@@ -57,12 +56,16 @@ void LookAhead::run() {
 LookAhead::Prepared LookAhead::prepare(const Expected& expected) {
   const Batch& batch = *expected.batch;
   Prepared prepared{&batch, batch.number, expected.turn, spare(), {}};
-  {
-    const std::lock_guard storage(storage_mutex_);
-    prepared.status = finder_.find(batch, share_rows(batch), *prepared.rows);
+  prepared.status = find(batch, *prepared.rows);
+  if (prepared.status && storage_.looks_ahead()) {
+    prepared.status = place(*prepared.rows, expected.turn);
   }
-  if (prepared.status) prepared.status = place(*prepared.rows, expected.turn);
   return prepared;
+}
+
+Status LookAhead::find(const Batch& batch, BatchRows& rows) {
+  const std::lock_guard lock(finder_mutex_);
+  return finder_.find(batch, share_rows(batch), rows);
 }
 
 Status LookAhead::place(BatchRows& rows, std::uint64_t turn) {
@@ -156,7 +159,7 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
   ready_.pop_front();
   changed_.notify_all();
   lock.unlock();
-  if (now_.status) now_.status = storage_.await(turn);
+  if (now_.status) now_.status = complete(*now_.rows, turn);
   lock.lock();
   if (!now_.status) {
     Status failed = std::move(now_.status);
@@ -167,6 +170,14 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
   lookups_.all += lookups;
   lookups_.ready += lookups - (prepared ? to_come : now_.rows->fetched_lookups);
   return now_.rows.get();
+}
+
+/// What of the preparing was left to the step itself.
+Status LookAhead::complete(BatchRows& rows, std::uint64_t turn) {
+  if (storage_.looks_ahead()) return storage_.await(turn);
+  const std::lock_guard storage(storage_mutex_);
+  storage_.finish(turn - 1);
+  return storage_.prepare(rows, turn);
 }
 
 void LookAhead::end() {
@@ -184,9 +195,7 @@ Result<const BatchRows*> LookAhead::borrow(const Batch& batch, TableStorage::Use
   const std::uint64_t done = finished();
   const std::lock_guard storage(storage_mutex_);
   storage_.finish(done);
-  if (auto status = finder_.find(batch, share_rows(batch), borrowed_); !status) {
-    return pass(status);
-  }
+  if (auto status = find(batch, borrowed_); !status) return pass(status);
   if (auto status = storage_.borrow(borrowed_, use); !status) return pass(status);
   const std::lock_guard lock(mutex_);
   lent_ = true;

@@ -19,10 +19,11 @@ namespace forebay {
 /// Prepares the rows of batches on a thread of its own, in the order in which they were expected,
 /// while the model steps on earlier ones (Agarwal et al., "Bagpipe", SOSP'23).
 ///
-/// Where the storage has no room it goes on once the model has finished a batch. expect() may be
-/// called by any thread; all else by the model's. A batch is held until its rows are known. One
-/// that is stepped on without having been expected is prepared there and then; expected ones that
-/// are passed over are dropped. The storage outlives it.
+/// Of a storage that does not look ahead it finds the distinct rows alone; they get their slots in
+/// the step. Where the storage has no room it goes on once the model has finished a batch. expect()
+/// may be called by any thread; all else by the model's. A batch is held until its rows are known.
+/// One that is stepped on without having been expected is prepared there and then; expected ones
+/// that are passed over are dropped. The storage outlives it.
 class LookAhead {
  public:
   /// `share_rows`: how many rows of a batch make a share of BatchRows.
@@ -72,6 +73,8 @@ class LookAhead {
 
   void run();
   Prepared prepare(const Expected& expected);
+  Status find(const Batch& batch, BatchRows& rows);
+  Status complete(BatchRows& rows, std::uint64_t turn);
   Status place(BatchRows& rows, std::uint64_t turn);
   std::uint64_t finished() const;
   std::size_t share_rows(const Batch& batch) const;
@@ -84,11 +87,12 @@ class LookAhead {
   TableStorage& storage_;
   const std::size_t shares_;
 
-  std::mutex storage_mutex_;  ///< Who holds it may call the storage and the finder.
-  RowFinder finder_;
+  std::mutex storage_mutex_;  ///< Who holds it may call the storage.
   BatchRows borrowed_;
+  std::mutex finder_mutex_;  ///< Of the finder; taken after the storage's.
+  RowFinder finder_;
 
-  mutable std::mutex mutex_;  ///< Of all below; taken after the storage's.
+  mutable std::mutex mutex_;  ///< Of all below; taken after those.
   std::condition_variable changed_;
   std::deque<Expected> expected_;
   Expected preparing_;  ///< Turn 0: nothing.

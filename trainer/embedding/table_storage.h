@@ -69,7 +69,8 @@ class TableStorage {
   /// The arena of a feature; features may share one.
   virtual RowArena& arena(std::size_t feature) = 0;
 
-  /// Whether batches may be prepared before those before them were stepped on.
+  /// Whether batches may be prepared before those before them were stepped on; else each is as its
+  /// step begins.
   virtual bool looks_ahead() const = 0;
 
   /// Gives each row of a batch a slot, until `turn` is finished; the row's values are in it once

@@ -1,5 +1,6 @@
 #include "trainer/embedding/hashed_tables.h"
 
+#include "tests/support/wait_until.h"
 #include "tests/trainer/embedding/table_run.h"
 
 #include "tests/support/catch.h"
@@ -126,6 +127,52 @@ TEST_CASE("in a full table new ids share", "[trainer][embedding]") {
   CHECK_FALSE(given.is_shared(2));
   CHECK(given.is_shared(3));
   CHECK(given.is_shared(4));
+}
+
+TEST_CASE("hashed tables hold the same whatever batches they were told of before",
+          "[trainer][embedding]") {
+  const auto seed = GENERATE(range(1, 6));
+  Random random(static_cast<std::uint64_t>(seed));
+  const HashedTables::Options options{.admit_after = 2, .evict_after = 8};
+  const Hashed told(40, options, TrainerSpec::TableOptimizer::kAdagrad);
+  const Hashed untold(40, options, TrainerSpec::TableOptimizer::kAdagrad);
+  constexpr std::uint64_t kBatches = 40;
+  std::vector<std::shared_ptr<const Batch>> batches;
+  for (std::uint64_t number = 0; number < kBatches; ++number) {
+    const auto lists =
+        std::make_shared<test::ListBatch>(seed, number, std::vector<std::int64_t>{90}, 20);
+    batches.emplace_back(lists, &lists->batch);
+  }
+  std::uint64_t next = 0;
+  for (std::uint64_t number = 0; number < kBatches; ++number) {
+    // Some were never told of, and some are passed over.
+    for (; next < std::min(kBatches, number + 9); ++next) {
+      if (next >= number && random.below(8) != 0) told.tables->expect(batches[next]);
+    }
+    if (random.below(10) == 0) continue;
+    REQUIRE(test::step(*told.tables, *batches[number], kWidth).value() ==
+            test::step(*untold.tables, *batches[number], kWidth).value());
+  }
+  CHECK(told.hashed->own_rows(0) > 0);
+  CHECK(told.hashed->own_rows(0) == untold.hashed->own_rows(0));
+}
+
+TEST_CASE("which rows a batch names is found when hashed tables are told of it",
+          "[trainer][embedding]") {
+  const Hashed given(40, {});
+  test::ListBatch lists = Hashed::batch_of({1, 2, 3});
+  lists.lengths[0] = -1;
+  // Not its owner: whoever looks ahead lets go of it once its rows are known.
+  auto batch = std::make_shared<Batch>();
+  batch->rows = lists.batch.rows;
+  batch->sparse_features = 1;
+  batch->num_ids = lists.batch.num_ids;
+  batch->lengths = lists.lengths.data();
+  batch->ids = lists.ids.data();
+  given.tables->expect(batch);
+  test::wait_until([&] { return batch.use_count() == 1; });
+  lists.lengths[0] = 1;
+  CHECK_FALSE(test::step(*given.tables, *batch, kWidth));
 }
 
 TEST_CASE("hashed tables go on from a snapshot as they would have", "[trainer][embedding]") {
