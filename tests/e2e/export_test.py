@@ -1,5 +1,7 @@
 """Export end to end: what Python's torch computes with the file is what the trainer itself found."""
+import itertools
 import json
+import random
 import subprocess
 import sys
 
@@ -11,6 +13,34 @@ HASH = {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}
 JOBS = [("memory", "dlrm", "sum"), ("memory", "dcn_v2", "mean"), ("memory", "wide_deep", "sum"),
         ("memory", "deepfm", "sum"), ("hashed", "dlrm", "sum"), ("hashed", "deepfm", "mean"),
         ("tiered", "dlrm", "sum"), ("tiered", "wide_deep", "sum")]
+
+NETWORKS = ("dlrm", "dcn_v2", "wide_deep", "deepfm")
+STORAGES = ("memory", "hashed", "tiered")
+
+
+def rows_of_lists(rows, seed, fresh):
+    """CSV with lists of none to eleven ids, some twice; `fresh`: ids from the ends of int64 and of no other row too."""
+    draw = random.Random(seed)
+    lines = ["click,age,price,shop,tags,seen"]
+
+    def an_id(most):
+        if fresh and draw.random() < 0.2:
+            return draw.choice([2**63 - 1, -2**63, 10**12 + draw.randrange(10**6)])
+        return draw.choice([draw.randrange(most), draw.randrange(40), -draw.randrange(1, 40)])
+
+    for _ in range(rows):
+        tags = [an_id(5000) for _ in range(draw.choice([0, 0, 1, 2, 5, 9]))]
+        tags += tags[:2] if draw.random() < 0.3 else []
+        seen = [an_id(300) for _ in range(draw.choice([0, 1, 3]))]
+        shop = an_id(60)
+        age = draw.gauss(0, 1)
+        logit = age + sum(0.4 if tag % 2 else -0.4 for tag in tags) + shop % 3 - 1
+        lines.append(",".join([str(int(draw.random() < 1 / (1 + 2.718**-logit))), f"{age:.4f}",
+                               "" if draw.random() < 0.1 else f"{draw.random():.3f}",
+                               "" if draw.random() < 0.1 else str(shop), "|".join(map(str, tags)),
+                               "|".join(map(str, seen))]))
+    return "\n".join(lines) + "\n"
+
 
 # Scores the rows of a dump with exported models; prints each one's AUC and log loss.
 SCORE = """
@@ -98,16 +128,46 @@ class Export(Scenario):
             if not (job.folder / dump).exists():
                 self.dump_of_held(job, dump)
             pairs.append([str(job.folder / f"{storage}-{model}.pt"), str(job.folder / dump)])
+        self.assert_scores_agree(python, pairs, JOBS, wanted, 3000)
+
+    def assert_scores_agree(self, python, pairs, jobs, wanted, rows):
         scored = subprocess.run([python, "-c", SCORE], input=json.dumps(pairs), capture_output=True, text=True,
                                 timeout=300)
         self.assertEqual(scored.returncode, 0, scored.stderr)
-        for names, want, got in zip(JOBS, wanted, json.loads(scored.stdout)):
+        for names, want, got in zip(jobs, wanted, json.loads(scored.stdout)):
             with self.subTest(names):
-                self.assertEqual(got["rows"], 3000)
+                self.assertEqual(got["rows"], rows)
                 self.assertAlmostEqual(got["log_loss"], want["log_loss"], delta=1e-6)
                 self.assertAlmostEqual(got["auc"], want["auc"], delta=1e-6)
                 self.assertGreater(got["auc"], 0.5)
                 self.assertEqual(got["own_rows"] > 0, names[0] == "hashed")
+
+    def test_lists_of_any_length_and_ids_that_nobody_saw_are_scored_as_the_trainer_does(self):
+        python = torch_python()
+        if python is None:
+            self.skipTest("no Python has torch (Debian: apt-get install python3-torch)")
+        columns = {"label": "click", "dense": ["age", "price"], "sparse": ["shop", "tags", "seen"]}
+        job = self.job(dataset={"format": "csv", "paths": ["data/*.csv"], "csv.list_delimiter": "|"},
+                       columns=columns, order={"batch_size": 128})
+        job.put("data/seen.csv", rows_of_lists(3000, 1, fresh=False))
+        job.put("held/unseen.csv", rows_of_lists(800, 2, fresh=True))
+        finished, _ = job.dump("--set", 'dataset.paths=["held/*.csv"]', "--set", "order.shuffle=false", name="held.tsv")
+        self.assert_done(finished)
+        jobs = list(itertools.product(STORAGES, NETWORKS, ("sum", "mean")))
+        wanted, pairs = [], []
+        for names in jobs:
+            storage, model, pooling = names
+            folder = "-".join(names)
+            job.tables["trainer"] = {
+                "model": model, "pooling": pooling, "evaluate": ["held/*.csv"], "threads": 1, "max_table_rows": 700,
+                "embedding_dim": 8, "learning_rate": 0.05, "checkpoint": folder, "tables.storage": storage,
+                **({"tables.memory": "2MiB"} if storage == "tiered" else {}),
+                **({"tables.admit_after": 3, "tables.evict_after": 20} if storage == "hashed" else {})}
+            job.change()
+            wanted.append(self.assert_done(job.run("train", "--json")))
+            self.assert_done(self.export(folder, "--json", out=f"{folder}.pt"))
+            pairs.append([str(job.folder / f"{folder}.pt"), str(job.folder / "held.tsv")])
+        self.assert_scores_agree(python, pairs, jobs, wanted, 800)
 
     def test_a_damaged_checkpoint_is_named_and_the_one_before_is_exported(self):
         for storage, name in (("memory", "model.safetensors"), ("memory", "model.json"),
