@@ -1,7 +1,6 @@
 #include "trainer/bad_loss.h"
 
 #include <cmath>
-#include <string>
 
 namespace forebay {
 namespace {
@@ -12,38 +11,47 @@ std::string words_of(double number) {
 }
 
 /// The row's first value that is not finite, in words; "": all are.
-std::string fault_in(const Batch& batch, std::size_t row) {
+std::string fault_in(const Batch& batch, const ModelShape& shape, std::size_t row) {
   if (!std::isfinite(batch.labels[row])) return "its label is " + words_of(batch.labels[row]);
   for (std::size_t feature = 0; feature < batch.dense_features; ++feature) {
     const float value = batch.dense[row * batch.dense_features + feature];
-    if (std::isfinite(value)) continue;
-    return "its dense value " + std::to_string(feature) + " is " + words_of(value);
+    if (!std::isfinite(value)) return shape.dense_names[feature] + " is " + words_of(value);
   }
   return "";
 }
 
-/// ", first of its row 7: …"; "": no row is known to be at fault.
-std::string row_at_fault(const Batch& batch, std::span<const float> logits, std::size_t first_row) {
-  for (std::size_t row = 0; row < batch.rows; ++row) {
-    const std::string fault = fault_in(batch, row);
-    if (fault.empty()) continue;
-    return ", first that of its row " + std::to_string(first_row + row) + ": " + fault;
+/// Likewise of what the model made of it.
+std::string fault_of_model(const BadLoss& what, const ModelShape& shape, std::size_t row) {
+  if (std::isfinite(what.logits[row])) return "";
+  std::string score = "its score is " + words_of(what.logits[row]);
+  const std::size_t vector = what.bad_vector ? what.bad_vector(row) : shape.table_rows.size();
+  if (vector == shape.table_rows.size()) return score;
+  return score + ", as " + shape.sparse_names[vector] +
+         "'s table has numbers for its ids that are none";
+}
+
+/// ", first that of its row 7: …"; "": no row is known to be at fault.
+std::string row_at_fault(const BadLoss& what, const ModelShape& shape) {
+  const auto told = [&](std::size_t row, const std::string& fault) {
+    return ", first that of its row " + std::to_string(what.first_row + row) + ": " + fault;
+  };
+  for (std::size_t row = 0; row < what.batch.rows; ++row) {
+    const std::string fault = fault_in(what.batch, shape, row);
+    if (!fault.empty()) return told(row, fault);
   }
-  for (std::size_t row = 0; row < logits.size(); ++row) {
-    if (std::isfinite(logits[row])) continue;
-    return ", first that of its row " + std::to_string(first_row + row) + ": its score is " +
-           words_of(logits[row]);
+  for (std::size_t row = 0; row < what.logits.size(); ++row) {
+    const std::string fault = fault_of_model(what, shape, row);
+    if (!fault.empty()) return told(row, fault);
   }
   return "";
 }
 
 }  // namespace
 
-Error bad_loss(const Batch& batch, double loss, std::span<const float> logits,
-               std::size_t first_row) {
+Error bad_loss(const BadLoss& what, const ModelShape& shape) {
   return {Code::kCorrupt,
-          "the loss of batch " + std::to_string(batch.number) + " is " + words_of(loss) +
-              row_at_fault(batch, logits, first_row) +
+          "the loss of batch " + std::to_string(what.batch.number) + " is " + words_of(what.loss) +
+              row_at_fault(what, shape) +
               "; lower trainer.learning_rate, or look for nan, inf and huge values in the "
               "dense columns (log1p and clamp tame them)"};
 }

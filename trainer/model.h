@@ -36,7 +36,8 @@ class Model {
   /// in its tables (BatchDivider of shards_of_rank), and all of the same batches.
   virtual void expect(std::shared_ptr<const Batch>) {}  // NOLINT: who overrides it keeps the batch.
 
-  /// Trains on one batch; returns its mean loss (binary cross-entropy).
+  /// Trains on one batch; returns its mean loss (binary cross-entropy). One that is not finite is
+  /// a failure that names the row at fault (trainer/bad_loss.h).
   virtual Result<double> step(const Batch& batch) = 0;
 
   /// Belongs to the thread that steps.

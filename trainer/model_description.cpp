@@ -103,13 +103,13 @@ std::optional<ModelDescription> read(const json& told) {
     return std::nullopt;
   }
   model.spec.seed = told.at("seed").get<std::uint64_t>();
-  told.at("dense").get_to(model.dense);
+  told.at("dense").get_to(shape.dense_names);
   for (const json& table : told.at("tables")) {
-    model.sparse.push_back(table.at("name").get<std::string>());
+    shape.sparse_names.push_back(table.at("name").get<std::string>());
     shape.table_rows.push_back(table.at("rows").get<std::int64_t>());
   }
   shape.network = model.spec.model;
-  shape.dense_features = model.dense.size();
+  shape.dense_features = shape.dense_names.size();
   told.at("bottom_mlp").get_to(shape.bottom_mlp);
   told.at("top_mlp").get_to(shape.top_mlp);
   told.at("embedding_dim").get_to(shape.embedding_dim);
@@ -122,16 +122,11 @@ std::optional<ModelDescription> read(const json& told) {
 
 }  // namespace
 
-ModelDescription describe(const TrainerSpec& spec, const ModelShape& shape, const Schema& schema) {
-  ModelDescription model{.spec = spec, .shape = shape, .dense = schema.dense, .sparse = {}};
-  for (const SparseFeature& feature : schema.sparse) model.sparse.push_back(feature.name);
-  return model;
-}
-
 std::string to_json(const ModelDescription& model) {
   json tables = json::array();
-  for (std::size_t feature = 0; feature < model.sparse.size(); ++feature) {
-    tables.push_back({{"name", model.sparse[feature]}, {"rows", model.shape.table_rows[feature]}});
+  const ModelShape& shape = model.shape;
+  for (std::size_t feature = 0; feature < shape.sparse_names.size(); ++feature) {
+    tables.push_back({{"name", shape.sparse_names[feature]}, {"rows", shape.table_rows[feature]}});
   }
   const json told = {{"version", kVersion},
                      {"model", name_in(kKinds, model.spec.model)},
@@ -140,7 +135,7 @@ std::string to_json(const ModelDescription& model) {
                      {"pooling", name_in(kPoolings, model.spec.pooling)},
                      {"storage", name_in(kStorages, model.spec.tables.storage)},
                      {"seed", model.spec.seed},
-                     {"dense", model.dense},
+                     {"dense", shape.dense_names},
                      {"tables", std::move(tables)},
                      {"embedding_dim", model.shape.embedding_dim},
                      {"bottom_mlp", model.shape.bottom_mlp},
@@ -148,6 +143,29 @@ std::string to_json(const ModelDescription& model) {
                      {"cross_layers", model.shape.cross_layers},
                      {"cross_rank", model.shape.cross_rank}};
   return json_text(told, 1) + "\n";
+}
+
+// A row that nobody trained is not kept: it is a function of the seed.
+Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec) {
+  const auto same = [](const std::string& key, const std::string& was,
+                       const std::string& is) -> Status {
+    if (was == is) return {};
+    return fail(Code::kInvalid, "resume refused: trainer." + key + " was " + was + ", is " + is);
+  };
+  const auto model = [](const TrainerSpec& of) { return name_in(kKinds, of.model); };
+  const auto pooling = [](const TrainerSpec& of) { return name_in(kPoolings, of.pooling); };
+  const auto dense = [](const TrainerSpec& of) { return name_in(kOptimizers, of.optimizer); };
+  const auto tables = [](const TrainerSpec& of) {
+    return name_in(kTableOptimizers, table_optimizer(of));
+  };
+  Status done = same("model", model(kept.spec), model(spec));
+  if (done && learns(spec.model)) {
+    done = same("pooling", pooling(kept.spec), pooling(spec));
+    if (done) done = same("seed", std::to_string(kept.spec.seed), std::to_string(spec.seed));
+    if (done) done = same("optimizer", dense(kept.spec), dense(spec));
+    if (done) done = same("table_optimizer", tables(kept.spec), tables(spec));
+  }
+  return done;
 }
 
 Result<ModelDescription> parse_model(const std::string& text, const std::string& path) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/data/schema.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -17,20 +16,20 @@ struct ModelDescription {
   /// Of these keys: model, optimizer, table_optimizer, pooling, seed, tables.storage.
   TrainerSpec spec;
   ModelShape shape;
-  std::vector<std::string> dense;   ///< Names of columns.
-  std::vector<std::string> sparse;  ///< Likewise, one a table.
 };
 
 /// A checkpoint's file of it.
 inline constexpr char kModelFile[] = "model.json";
-
-ModelDescription describe(const TrainerSpec& spec, const ModelShape& shape, const Schema& schema);
 
 std::string to_json(const ModelDescription& model);
 
 /// Refuses, in the name of `path`, what is no description of a model (kCorrupt), and one of another
 /// version of the format (kInvalid).
 Result<ModelDescription> parse_model(const std::string& text, const std::string& path);
+
+/// Whether a job with this `spec` may go on from a checkpoint of `kept`: refuses (kInvalid, by its
+/// key) what no tensor's name or extent would show, and what says it better than those.
+Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec);
 
 /// Where a model is exported to.
 struct ExportTarget {

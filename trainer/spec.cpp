@@ -137,6 +137,7 @@ Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {
   ModelShape shape;
   shape.network = spec.model;
   shape.dense_features = schema.dense.size();
+  shape.dense_names = schema.dense;
   shape.embedding_dim = spec.embedding_dim;
   shape.bottom_mlp = spec.bottom_mlp;
   if (shape.is_wide() && !spec.bottom_mlp.empty()) {
@@ -158,6 +159,7 @@ Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {
   for (const SparseFeature& feature : schema.sparse) {
     const std::int64_t bound = feature.bound > 0 ? feature.bound : spec.max_table_rows;
     shape.table_rows.push_back(std::min(bound, spec.max_table_rows));
+    shape.sparse_names.push_back(feature.name);
   }
   return shape;
 }

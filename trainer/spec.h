@@ -114,6 +114,9 @@ struct ModelShape {
   TrainerSpec::ModelKind network = TrainerSpec::ModelKind::kDlrm;
   std::size_t dense_features = 0;
   std::vector<std::int64_t> table_rows = {};  ///< Per sparse feature.
+  /// Names of columns; empty where there is nobody to tell them to.
+  std::vector<std::string> dense_names = {};
+  std::vector<std::string> sparse_names = {};  ///< Likewise, one a table.
   /// The tables that are made, where they are not all: the features that `table_rows` are of.
   std::vector<std::size_t> table_features = {};
   /// Where these are parts of tables: which row of the whole the first is, and the whole's rows.

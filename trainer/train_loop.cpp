@@ -1,10 +1,7 @@
 #include "trainer/train_loop.h"
 
-#include <cmath>
 #include <utility>
 #include <vector>
-
-#include "trainer/bad_loss.h"
 
 namespace forebay {
 
@@ -45,9 +42,6 @@ Status TrainLoop::train_on(const Batch& batch) {
   const auto began = clock_.now();
   auto loss = model_.step(batch);
   if (!loss) return pass(loss);
-  if (model_.learns() && !std::isfinite(*loss)) {
-    return tl::unexpected<Error>(bad_loss(batch, *loss, {}));
-  }
   if (model_.learns()) progress_.losses.add(*loss);
   progress_.loss = *loss;
   const auto now = clock_.now();

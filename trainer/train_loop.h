@@ -60,8 +60,7 @@ class TrainLoop {
 
   TrainLoop(Model& model, BatchSource& source, const Clock& clock, Options options);
 
-  /// Runs to the end. Fails with the source's or the model's error, or when a loss is not a finite
-  /// number, which is named with its batch.
+  /// Runs to the end. Fails with the source's or the model's error.
   Result<TrainProgress> run(const std::atomic<bool>& stop);
 
   /// How far it got, also when it failed.

@@ -83,6 +83,9 @@ class Checkpoint(Scenario):
         before = self.tensors(job, "whole")
         self.assert_refused(job.run("train", "--json", "--resume", "--set", "trainer.embedding_dim=8"), 2,
                             "holds another model", " in it and ")
+        for key, value, was in (("pooling", "mean", "sum"), ("seed", 7, 1), ("optimizer", "sgd", "adagrad")):
+            self.assert_refused(job.run("train", "--json", "--resume", "--set", f"trainer.{key}={value}"), 2,
+                                f"resume refused: trainer.{key} was {was}, is {value}")
         last = job.folder / "whole" / before[0]
         manifest = json.loads((last / "manifest.json").read_text())
         del manifest["digest"]  # which version 1 did not have

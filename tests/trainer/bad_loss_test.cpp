@@ -20,7 +20,14 @@ struct Rows {
     batch.dense_features = 2;
     batch.labels = labels.data();
     batch.dense = dense.data();
-    return bad_loss(batch, loss, logits).message;
+    const ModelShape shape{.dense_features = 2,
+                           .table_rows = {5, 5},
+                           .dense_names = {"age", "price"},
+                           .sparse_names = {"shop", "item"}};
+    const auto bad_vector = [&](std::size_t row) { return row == 1 ? 1U : 2U; };
+    return bad_loss({.batch = batch, .loss = loss, .logits = logits, .bad_vector = bad_vector},
+                    shape)
+        .message;
   }
   bool says(const std::string& words, const std::vector<float>& logits = {}) {
     return say(kNan, logits).find(words) != std::string::npos;
@@ -38,8 +45,9 @@ TEST_CASE("a loss that is no number names its batch and the first row at fault",
   CHECK(rows.says("the loss of batch 12 is not a number; lower trainer.learning_rate"));
   CHECK(rows.say(kInfinity).find("batch 12 is infinite;") != std::string::npos);
   CHECK(rows.says("row 2: its score is minus infinity;", {0, 1, -kInfinity}));
+  CHECK(rows.says("row 1: its score is not a number, as item's table has", {0, kNan, 1}));
   rows.dense[5] = kNan;
-  CHECK(rows.says("row 2: its dense value 1 is not a number;", {0, kNan, 1}));
+  CHECK(rows.says("row 2: price is not a number;", {0, kNan, 1}));
   rows.labels[1] = kInfinity;
   CHECK(rows.says("row 1: its label is infinite;"));
 }

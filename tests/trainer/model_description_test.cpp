@@ -12,7 +12,7 @@ ModelDescription sample() {
   spec.pooling = TrainerSpec::Pooling::kMean;
   spec.optimizer = TrainerSpec::Optimizer::kAdam;
   const Schema schema{.dense = {"price"}, .sparse = {{"shop", 30}, {"item"}}};
-  return describe(spec, shape_of(spec, schema).value(), schema);
+  return {.spec = spec, .shape = shape_of(spec, schema).value()};
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& with) {
@@ -28,12 +28,45 @@ TEST_CASE("a description reads back as it was written", "[trainer][description]"
   const auto read = parse_model(to_json(written), "model.json");
   REQUIRE(read);
   CHECK(read->shape == written.shape);
-  CHECK(read->dense == written.dense);
-  CHECK(read->sparse == std::vector<std::string>{"shop", "item"});
+  CHECK(read->shape.sparse_names == std::vector<std::string>{"shop", "item"});
   CHECK(read->spec.model == written.spec.model);
   CHECK(read->spec.pooling == written.spec.pooling);
   CHECK(read->spec.optimizer == written.spec.optimizer);
   CHECK(to_json(*read) == to_json(written));
+}
+
+TEST_CASE("what a job may not change when it goes on is named by its key",
+          "[trainer][description]") {
+  const ModelDescription kept = sample();
+  TrainerSpec spec = kept.spec;
+  spec.learning_rate = 0.5;
+  spec.tables.storage = TrainerSpec::Storage::kTiered;
+  spec.table_optimizer = TrainerSpec::TableOptimizer::kRowwiseAdagrad;  // As Adam has it anyway.
+  REQUIRE(may_go_on(kept, spec));
+  std::string words;
+  SECTION("network") {
+    spec.model = TrainerSpec::ModelKind::kDlrm;
+    words = "trainer.model was dcn_v2, is dlrm";
+  }
+  SECTION("pooling") {
+    spec.pooling = TrainerSpec::Pooling::kSum;
+    words = "trainer.pooling was mean, is sum";
+  }
+  SECTION("seed") {
+    spec.seed = 7;
+    words = "trainer.seed was 1, is 7";
+  }
+  SECTION("optimizer") {
+    spec.optimizer = TrainerSpec::Optimizer::kSgd;
+    words = "trainer.optimizer was adam, is sgd";
+  }
+  SECTION("the tables' optimizer") {
+    spec.table_optimizer = TrainerSpec::TableOptimizer::kSgd;
+    words = "trainer.table_optimizer was rowwise_adagrad, is sgd";
+  }
+  const auto refused = may_go_on(kept, spec);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error() == Error{Code::kInvalid, "resume refused: " + words});
 }
 
 TEST_CASE("a damaged description is refused by name", "[trainer][description]") {

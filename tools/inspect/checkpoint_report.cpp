@@ -140,8 +140,8 @@ std::vector<std::string> lines_of(const Held& held) {
   if (held.card) {
     lines.push_back(
         "model " + std::string(kKinds[static_cast<std::size_t>(held.card->shape.network)]) + ", " +
-        format_count(held.card->dense.size()) + " dense and " +
-        format_count(held.card->sparse.size()) + " sparse features, pooling " +
+        format_count(held.card->shape.dense_names.size()) + " dense and " +
+        format_count(held.card->shape.sparse_names.size()) + " sparse features, pooling " +
         std::string(kPoolings[static_cast<std::size_t>(held.card->spec.pooling)]) + ", tables " +
         std::string(kStorages[static_cast<std::size_t>(held.card->spec.tables.storage)]));
   }

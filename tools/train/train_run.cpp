@@ -105,6 +105,7 @@ Status TrainRun::make_model() {
 
 Status TrainRun::resume() {
   auto found = checkpoints_->restore(*trained_.model, [this](const Checkpoint& checkpoint) {
+    if (auto agreed = is_of_this_model(checkpoint); !agreed) return agreed;
     leading_->goes_on_from(checkpoint, job_, run_->schema());
     return run_->resume(checkpoint.state.loader);
   });
@@ -116,6 +117,13 @@ Status TrainRun::resume() {
     return evaluating_->restore(found->checkpoint->state.evaluations);
   }
   return found->touched ? begin_again() : Status{};
+}
+
+Status TrainRun::is_of_this_model(const Checkpoint& checkpoint) const {
+  const auto text = checkpoint.state.texts.find(kModelFile);
+  if (text == checkpoint.state.texts.end()) return {};
+  auto kept = parse_model(text->second, checkpoint.path + "/" + kModelFile);
+  return kept ? may_go_on(*kept, job_.trainer) : Status(pass(kept));
 }
 
 // All checkpoints are damaged, and which was found out as they were loaded.
@@ -191,7 +199,7 @@ TrainState TrainRun::state_at(const TrainProgress& progress) const {
   TrainState state{run_->state(progress.position), progress.losses, evaluating_->kept(),
                    kept_experience(job_.run.dir)};
   if (auto shape = shape_of(job_.trainer, run_->schema())) {
-    state.texts[kModelFile] = to_json(describe(job_.trainer, *shape, run_->schema()));
+    state.texts[kModelFile] = to_json({.spec = job_.trainer, .shape = *shape});
   }
   if (std::string kept = log_->kept(); !kept.empty()) {
     state.texts[kTrainLogFile] = std::move(kept);

@@ -45,6 +45,7 @@ class TrainRun {
   Status prepare();
   Status make_model();
   Status resume();
+  Status is_of_this_model(const Checkpoint& checkpoint) const;
   Status begin_again();
   Status start();
   Result<TrainProgress> train(RunScreen& screen, Tuning& tuning);

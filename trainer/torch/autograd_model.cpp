@@ -1,3 +1,4 @@
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include <c10/core/GradMode.h>
 
 #include "core/base/check.h"
+#include "trainer/bad_loss.h"
 #include "trainer/device_memory.h"
 #include "trainer/embedding/look_ahead.h"
 #include "trainer/embedding/make_tables.h"
@@ -134,6 +136,9 @@ Result<double> AutogradModel::step(const Batch& batch) {
     return mean.item<double>();
   });
   ahead_.end();
+  if (loss && !std::isfinite(*loss)) {
+    return tl::unexpected<Error>(bad_loss({.batch = batch, .loss = *loss}, shape_));
+  }
   return loss;
 }
 

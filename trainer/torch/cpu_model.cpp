@@ -1,6 +1,8 @@
 #include "trainer/torch/cpu_model.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
@@ -79,7 +81,28 @@ Error CpuModel::name_row(const Batch& batch, const BatchRows& rows, double loss)
     score(batch, rows, logits);
   });
   if (!scored) return scored.error();
-  return bad_loss(batch, loss, logits, together_ ? together_->first_row() : 0);
+  BadLoss what{.batch = batch, .loss = loss, .logits = logits};
+  if (together_) {
+    what.first_row = together_->first_row();
+  } else {
+    what.bad_vector = [&](std::size_t row) { return bad_vector(batch, rows, row); };
+  }
+  return bad_loss(what, shape_);
+}
+
+std::size_t CpuModel::bad_vector(const Batch& batch, const BatchRows& rows, std::size_t row) const {
+  std::vector<float> vector(width_);
+  for (std::size_t feature = 0; feature < tables_->features(); ++feature) {
+    const std::span lengths(batch.lengths + feature * batch.rows, batch.rows);
+    const std::size_t before =
+        std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(row),
+                        rows.first_id[feature]);
+    tables_->pool(feature, rows, before, lengths.subspan(row, 1), vector.data(), width_);
+    if (!std::ranges::all_of(vector, [](float value) { return std::isfinite(value); })) {
+      return feature;
+    }
+  }
+  return tables_->features();
 }
 
 Status CpuModel::predict(const Batch& batch, std::span<float> scores) {

@@ -68,6 +68,8 @@ class CpuModel final : public Model {
   void score(const Batch& batch, const BatchRows& rows, std::span<float> scores);
   Status check(const Batch& batch) const;
   Error name_row(const Batch& batch, const BatchRows& rows, double loss);
+  /// The first feature whose vector for a row is not finite; as many as there are: none.
+  std::size_t bad_vector(const Batch& batch, const BatchRows& rows, std::size_t row) const;
   /// A loss that is none: what the first rank says that had such a row.
   Error name_row_together(const Batch& batch, double loss, const std::string& at_fault);
   /// Calls `work` for each group of the share.

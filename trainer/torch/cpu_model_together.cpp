@@ -21,7 +21,7 @@ Error CpuModel::name_row_together(const Batch& batch, double loss, const std::st
   for (std::string& each : *said) {
     if (!each.empty()) return {Code::kCorrupt, std::move(each)};
   }
-  return bad_loss(batch, loss, {});
+  return bad_loss({.batch = batch, .loss = loss}, shape_);
 }
 
 Result<double> CpuModel::step_together(const Batch& batch) {

@@ -127,7 +127,7 @@ void trace(const std::string& folder, const TrainerSpec& spec) {
   }
   // Of the last batch, which the exported model has to score alike.
   told["scores"] = scores;
-  const ModelDescription description = describe(spec, shape_for(spec), kData.schema());
+  const ModelDescription description{.spec = spec, .shape = shape_for(spec)};
   FOREBAY_CHECK(export_model(description, *model->snapshot().value(), {folder + "/model.pt"}));
   told["auc"] = evaluation.finish().auc.value();
   std::ofstream(folder + "/trace.json") << told;

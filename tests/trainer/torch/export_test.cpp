@@ -39,7 +39,7 @@ struct ExportFixture {
   }
 
   ModelDescription description() const {
-    return describe(spec, shape_of(spec, schema).value(), schema);
+    return {.spec = spec, .shape = shape_of(spec, schema).value()};
   }
 
   /// A model after some steps, and a batch with ids of both signs, half of which it has not seen.

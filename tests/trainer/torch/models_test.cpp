@@ -1,12 +1,14 @@
 #include "trainer/torch/models.h"
 
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "core/base/sanitizers.h"
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/evaluation.h"
+#include "trainer/memory_source.h"
 
 #include "tests/support/catch.h"
 
@@ -55,6 +57,36 @@ std::size_t count_different(const std::vector<float>& a, const std::vector<float
 }
 
 }  // namespace
+
+TEST_CASE_METHOD(ModelFixture, "a loss that is no number names the column that it comes from",
+                 "[trainer][models]") {
+  const ClickBatches source(pool, data);
+  const auto batch = source.make(0);
+  batch->dense[5 * data.dense] = std::numeric_limits<float>::infinity();
+  const auto model = GENERATE(true, false) ? cpu() : device();
+  const auto loss = model->step(*batch);
+  REQUIRE_FALSE(loss);
+  CHECK_THAT(loss.error().message, Catch::Contains("row 5: d is infinite;"));
+}
+
+TEST_CASE_METHOD(ModelFixture, "a loss that is no number names the table that it comes from",
+                 "[trainer][models]") {
+  ModelShape named = shape();
+  named.sparse_names = {"shop", "item", "hour"};
+  const auto model = make_cpu_model(spec, named).value();
+  std::vector<test::TensorValues> values = test::state_of(*model);
+  std::vector<MemoryTensor> tensors;
+  for (test::TensorValues& each : values) {
+    if (each.tensor.name == "table.1") each.values.back() = std::nanf("");
+    tensors.push_back(in_memory(each.tensor, each.values));
+  }
+  REQUIRE(model->restore(*MemorySource::take(std::move(tensors)).value()));
+  const ClickBatches source(pool, data);
+  const auto batch = source.make(0);
+  const auto loss = model->step(*batch);
+  REQUIRE_FALSE(loss);
+  CHECK_THAT(loss.error().message, Catch::Contains("as item's table has"));
+}
 
 TEST_CASE_METHOD(ModelFixture, "the loops of the cpu's model agree with autograd step by step",
                  "[trainer][models]") {
