@@ -364,7 +364,7 @@ TEST_CASE_METHOD(RankedFixture, "a loss that is no number is named by all ranks,
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(
-      said[0].starts_with("the loss of batch 2 is not a number, first that of its row 100: its "
+      said[0].starts_with("the loss of batch 2 is not a number, first that of its row 100: "
                           "d is not a number"));
   CHECK(said == std::vector(collectives.size(), said[0]));
 }
