@@ -11,11 +11,13 @@
 #include "tools/inspect/data_report.h"
 #include "tools/inspect/decision_report.h"
 #include "tools/inspect/file_sample.h"
+#include "tools/inspect/part_report.h"
 #include "tools/inspect/record_report.h"
 #include "tools/inspect/text_table.h"
 #include "tools/job/job_document.h"
 #include "tools/job/job_file.h"
 #include "tools/process/machine.h"
+#include "trainer/saving/state_texts.h"
 
 namespace forebay {
 namespace {
@@ -80,6 +82,10 @@ tl::unexpected<Error> unknown(const FileSample& sample) {
 Result<FileReport> inspect_path(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return report_folder(path);
+  if (auto part = report_part(path)) {
+    // What holds the loader's state has more to say where it is whole.
+    if (!*part || std::filesystem::path(path).filename() != kLoaderFile) return std::move(*part);
+  }
   if (is_index(path)) return inspect_index(path);
   auto sample = read_sample(path);
   if (!sample) return pass(sample);

@@ -14,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kLoaderFile = "loader.json";
 constexpr const char* kLossesFile = "losses.json";
 constexpr const char* kEvaluationsFile = "evaluations.json";
 constexpr std::array kNeeded = {kLoaderFile, kLossesFile, kEvaluationsFile};

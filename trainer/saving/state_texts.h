@@ -9,6 +9,9 @@
 
 namespace forebay {
 
+/// The one with the loader's state.
+inline constexpr const char* kLoaderFile = "loader.json";
+
 /// The small files of a checkpoint that hold its TrainState, by name.
 std::map<std::string, std::string> to_texts(const TrainState& state);
 

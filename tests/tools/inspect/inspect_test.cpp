@@ -5,6 +5,8 @@
 #include "tools/inspect/op_list.h"
 #include "tools/inspect/record_report.h"
 #include "tools/inspect/text_table.h"
+#include "trainer/durable_file.h"
+#include "trainer/saving/manifest.h"
 #include "tuner/log/decision_log.h"
 
 #include "tests/support/catch.h"
@@ -49,6 +51,26 @@ TEST_CASE("what cannot be told is refused with how it begins", "[tools][inspect]
   CHECK(inspect_path(dir.path("none")).error().code == Code::kNotFound);
   CHECK(inspect_path(dir.write("empty", "")).error().message.ends_with("is empty"));
   CHECK(inspect_path(dir.path()).error().message.find("no checkpoint") != std::string::npos);
+}
+
+TEST_CASE("a file of a checkpoint is whole or damaged, whatever it holds", "[tools][inspect]") {
+  const test::TempDir dir;
+  const std::string name = GENERATE("model.json", "model.safetensors", "tables/7.rows");
+  RunningDigest digest;
+  digest.add("{}", 2);
+  Manifest manifest;
+  manifest.files[name] = {.bytes = 2, .digest = digest.finish().hex(), .inode = {}};
+  const std::string listed = dir.write("manifest.json", to_json(manifest));
+  const std::string path = dir.write(name, "{}");
+  CHECK(inspect_path(listed).value().title == "manifest of a checkpoint: 1 files, 2 B");
+  CHECK(inspect_path(path).value().title == "of a checkpoint, whole, 2 B");
+  dir.write(name, "[]");
+  const auto damaged = inspect_path(path);
+  REQUIRE_FALSE(damaged);
+  CHECK(damaged.error().code == Code::kCorrupt);
+  CHECK_THAT(damaged.error().message, Catch::Contains(name + " is damaged"));
+  // What the manifest does not list is what it is.
+  CHECK(inspect_path(dir.write("other", "once")).error().code == Code::kInvalid);
 }
 
 TEST_CASE("reasons of damage are counted without the values in them", "[tools][inspect]") {
