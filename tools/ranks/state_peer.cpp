@@ -32,7 +32,10 @@ StateBytes bytes_of(StateSource& source, const ReadState& read) {
 void StatePeer::serve(std::unique_ptr<StateSource> source) {
   asked_.change([](Asked& asked) { asked.over = true; });
   if (server_.joinable()) server_.join();
-  asked_.change([](Asked& asked) { asked = {}; });
+  asked_.change([](Asked& asked) {
+    asked.reads.clear();
+    asked.over = asked.lost;
+  });
   if (source == nullptr) return;
   server_ = std::thread([this, served = std::move(source)] { answer(*served); });
 }
@@ -113,6 +116,7 @@ void StatePeer::on(StateBytes bytes) {
 
 void StatePeer::lose(const std::string& why) {
   mail_.change([&](Mail& mail) { mail.lost = why.empty() ? "gone" : why; });
+  asked_.change([](Asked& asked) { asked.over = asked.lost = true; });
 }
 
 }  // namespace forebay

@@ -51,7 +51,8 @@ class StatePeer {
   void on(const ReadState& read);
   void on(StateBytes bytes);
   void on(const DropState&);
-  /// Whoever waits for it waits no longer.
+  /// Whoever waits for it waits no longer, and what it read is let go: a step may be waiting for
+  /// room that only reading makes.
   void lose(const std::string& why);
 
  private:
@@ -66,6 +67,7 @@ class StatePeer {
   struct Asked {
     std::deque<ReadState> reads;
     bool over = false;
+    bool lost = false;
   };
   void answer(StateSource& source);
 

@@ -19,8 +19,12 @@ class GatedSource final : public StateSource {
   struct Gate {
     std::atomic<bool> open{false};
     std::atomic<int> asked{0};
+    std::atomic<int> alive{0};
   };
-  explicit GatedSource(Gate& gate) : gate_(gate) {}
+  explicit GatedSource(Gate& gate) : gate_(gate) { ++gate_.alive; }
+  ~GatedSource() override { --gate_.alive; }
+  GatedSource(const GatedSource&) = delete;
+  GatedSource& operator=(const GatedSource&) = delete;
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t, std::span<std::byte> to) override {
     ++gate_.asked;
@@ -102,6 +106,14 @@ TEST_CASE_METHOD(PeerFixture, "who gave up waiting for a state takes no late ans
   });
   CHECK(text_of(*again, 1) == "11");
   opener.join();
+}
+
+TEST_CASE_METHOD(PeerFixture, "a state that a lost rank read is let go, and none is served after",
+                 "[tools][ranks]") {
+  owner.lose("killed");
+  test::wait_until([this] { return gate.alive.load() == 0; });
+  owner.serve(std::make_unique<GatedSource>(gate));
+  test::wait_until([this] { return gate.alive.load() == 0; });
 }
 
 TEST_CASE_METHOD(PeerFixture, "who waits for the state of a rank that is lost is told",
