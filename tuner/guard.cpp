@@ -59,13 +59,9 @@ class Transition {
   /// Items that wait cannot be told to go: where they do not fit beside who is to stay, actors go
   /// until the trainer has taken them.
   void make_way() {
-    Allocation staying = next_;
-    staying.prefetch = alive_.prefetch;
-    if (within(layout_, staying, bounds_)) return;
-    staying.prefetch = 1;
     const std::uint64_t waiting = (alive_.prefetch - 1) * layout_.prefetch_item_bytes;
     const std::uint64_t left = bounds_.bytes - std::min(bounds_.bytes, waiting);
-    next_.actors = fitted(layout_, staying, {bounds_.actors, left}).actors;
+    next_.actors = fitted(layout_, next_, {bounds_.actors, left}).actors;
   }
 
   /// Another actor where the goal is furthest, in proportion, among those that have room.
@@ -94,7 +90,6 @@ class Transition {
   }
 
   void grow_prefetch() {
-    if (next_.prefetch >= target_.prefetch) return;
     alive_.prefetch = target_.prefetch;
     const std::uint32_t most = fitted_prefetch();
     next_.prefetch = std::max(next_.prefetch, most);

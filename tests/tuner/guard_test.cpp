@@ -123,6 +123,14 @@ TEST_CASE("a lowered limit is obeyed at the next step, and the goal stands when 
   CHECK(guard.step(standing({4, 4}, 200, 1)) == Allocation{{8, 8}, 4});
 }
 
+TEST_CASE("prefetch that stands is not cut for those who are leaving", "[tuner][guard]") {
+  Guard guard(line({10}, 10));
+  Standing now = standing({2}, 100, 4);
+  guard.admit({{2}, 6}, now);
+  now.leaving = {6};  // 20 + 60 + 40 bytes are alive
+  CHECK(guard.step(now) == Allocation{{2}, 4});
+}
+
 TEST_CASE("under a lowered limit actors make way for items that wait until these are used",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));

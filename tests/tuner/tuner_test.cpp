@@ -20,6 +20,7 @@ class Told final : public Policy {
   Proposal decide(const Observation&) override {
     ++asked;
     if (throws) throw std::runtime_error("no idea");
+    if (throws_a_number) throw 7;
     return next;
   }
 
@@ -29,6 +30,7 @@ class Told final : public Policy {
  public:
   Proposal next;
   bool throws = false;
+  bool throws_a_number = false;
   int asked = 0;
 };
 
@@ -112,6 +114,10 @@ TEST_CASE("a policy that throws or talks nonsense is not listened to", "[tuner]"
   SECTION("it throws") {
     bench.policy->throws = true;
     fault = "told threw: no idea";
+  }
+  SECTION("it throws what is no exception") {
+    bench.policy->throws_a_number = true;
+    fault = "told threw";
   }
   SECTION("too few stages") {
     bench.policy->next.allocation.actors = {1};
