@@ -1,5 +1,7 @@
 #include "tuner/agent/online.h"
 
+#include <algorithm>
+
 #include "tests/support/catch.h"
 
 namespace forebay::tuner {
@@ -13,8 +15,8 @@ Layout two_stages() {
   return layout;
 }
 
-// Both stages take 0.1 s a split; the line could do `possible` splits/s and does `rate`.
-Observation interval(double rate, double waiting) {
+// Both stages take `seconds` a split; the line could do `possible` splits/s and does `rate`.
+Observation interval(double rate, double waiting, double seconds = 0.1) {
   Observation seen;
   seen.seconds = 2;
   seen.limits = {8, 1'000'000};
@@ -23,10 +25,10 @@ Observation interval(double rate, double waiting) {
     StageObservation stage;
     stage.actors = 4;
     stage.actor_seconds = 8;
-    stage.done = 80;
+    stage.done = static_cast<std::uint64_t>(8 / seconds);
     stage.done_seconds = stage.done_cpu_seconds = stage.working_seconds = 8;
-    stage.done_seconds_squared = 0.8;
-    stage.done_actors = 320;
+    stage.done_seconds_squared = 8 * seconds;
+    stage.done_actors = 32 / seconds;
     seen.stages.push_back(stage);
   }
   seen.trainer_steps = static_cast<std::uint64_t>(rate * 2);
@@ -84,6 +86,39 @@ TEST_CASE("a starved trainer has a few steps tried, and then no more", "[tuner][
   const int before = run.tries;
   run.intervals(100, 20, 1.5);
   CHECK(run.tries == before);
+}
+
+TEST_CASE("a change of the work is a reason to try again", "[tuner][agent]") {
+  Run run;
+  run.intervals(200, 20, 1.5);
+  REQUIRE(run.online.converged());
+  const int before = run.tries;
+  for (int i = 0; i < 100; ++i) run.see(interval(5, 1.5, 0.4));
+  CHECK(run.tries > before);
+}
+
+TEST_CASE("one lesson says five per cent at most", "[tuner][agent]") {
+  Run much;
+  much.until_trying();
+  much.intervals(1, 21.5, 1.5);
+  Run more;
+  more.until_trying();
+  more.intervals(1, 22, 1.5);
+  CHECK(much.network.weights() == more.network.weights());
+  CHECK(much.network.weights() != Network(kNetworkShape).weights());
+}
+
+TEST_CASE("the network is not asked while what comes is what the costs allow", "[tuner][agent]") {
+  Network eager(kNetworkShape);
+  auto& weights = eager.weights();
+  std::fill(weights.begin() + static_cast<std::ptrdiff_t>(eager.last_layer()), weights.end(), 5.0F);
+  const auto steps = [&](double rate) {
+    Agent agent(two_stages(), RewardMode::kUsable, Ablation::kNone);
+    for (int i = 0; i < 20; ++i) agent.observe(interval(rate, 1.5), eager);
+    return agent.choose().steps;
+  };
+  CHECK(steps(20) != std::vector<std::uint8_t>{0, 0});
+  CHECK(steps(40) == std::vector<std::uint8_t>{0, 0});
 }
 
 TEST_CASE("a step that brought more is worth more to the network afterwards", "[tuner][agent]") {

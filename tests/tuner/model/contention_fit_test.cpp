@@ -113,6 +113,24 @@ TEST_CASE("splits that take longer than expected show contention before one is d
   CHECK(seconds_of(fit.mean(), 1) == Approx(0.2).epsilon(0.02));
 }
 
+TEST_CASE("a split that outlasts all that was expected shows that the work has grown",
+          "[tuner][model]") {
+  ContentionFit fit;
+  fit.observe(1, 0.2, kLittle);
+  fit.outlast(1, 8);
+  CHECK(seconds_of(fit.mean(), 1) == Approx(8).epsilon(0.05));
+}
+
+TEST_CASE("the interval of a change held both regimes: the next one is believed alone",
+          "[tuner][model]") {
+  ContentionFit fit;
+  for (int i = 0; i < 5; ++i) fit.observe(1, 0.1, kSome);
+  CHECK(fit.observe(1, 0.36, kSome));
+  CHECK(fit.observe(1, 0.4, kSome));
+  CHECK(seconds_of(fit.mean(), 1) == Approx(0.4).epsilon(0.005));
+  CHECK_FALSE(fit.observe(1, 0.41, kSome));
+}
+
 TEST_CASE("a fit comes back as it was kept, and damaged ones are refused", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 20.0}) fit.observe(actors, seconds_of(kContended, actors), 1e-4);

@@ -77,6 +77,27 @@ TEST_CASE("a plan stays within memory, prefetch giving way to actors", "[tuner][
   CHECK(plan.allocation.prefetch == 2);
 }
 
+// Measured with one actor alone, on a large machine: what more do to each other is not known.
+PipelineEstimate measured_alone() {
+  PipelineEstimate known(two_stages());
+  Observation seen;
+  seen.seconds = 2;
+  seen.limits = {200, 10'000};
+  seen.stages = {working(1, 0.1, 0.05), working(1, 0.1, 0.05)};
+  seen.trainer_steps = 10;
+  seen.trainer_step_seconds = 1e-4;
+  known.observe(seen);
+  return known;
+}
+
+TEST_CASE("a stage that has yet to show what many actors do to it gets no more", "[tuner][model]") {
+  const Planner planner(two_stages());
+  const PipelineEstimate known = measured_alone();
+  const Limits limits{200, 10'000};
+  CHECK(planner.plan(known, limits, {{1, 1}, 8}).allocation.actors[1] > 20);
+  CHECK(planner.plan(known, limits, {{1, 20}, 8}).allocation.actors[1] <= 20);
+}
+
 TEST_CASE("a plan that stands is kept when another brings next to nothing", "[tuner][model]") {
   const Planner planner(two_stages());
   const PipelineEstimate known = measured(0.05, 1000);

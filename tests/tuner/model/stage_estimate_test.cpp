@@ -33,6 +33,13 @@ TEST_CASE("wanting a CPU is not part of what a split costs", "[tuner][model]") {
   CHECK(stage.mean().cpu == Approx(1));
 }
 
+TEST_CASE("one split says nothing about noise", "[tuner][model]") {
+  StageEstimate stage;
+  const double before = stage.noise();
+  stage.observe(interval(1, 1, 0.1, 1), 2);
+  CHECK(stage.noise() == before);
+}
+
 TEST_CASE("waiting that comes without CPU time is a rate limit, not contention", "[tuner][model]") {
   StageEstimate stage;
   stage.observe(interval(1, 20, 0.1, 0.5), 2);
