@@ -72,6 +72,15 @@ TEST_CASE("a guarded policy does not get what does not fit", "[tuner][compare]")
   CHECK(record.trace.periods.back().trained > 2);
 }
 
+TEST_CASE("a limit that falls between two decisions is obeyed within a tenth of a second",
+          "[tuner][compare]") {
+  FakeMachine machine;
+  machine.lowered_at = 5.05;
+  const DriveRecord record = drive(machine, wants({3, 4}), options_of(3, true));
+  CHECK(machine.applied_at == Approx(5.1));
+  CHECK(record.trace.periods.back().memory_bytes == 40);
+}
+
 TEST_CASE("without a guard a policy runs out of memory, and from then on nothing is trained",
           "[tuner][compare]") {
   FakeMachine machine;
@@ -97,6 +106,8 @@ TEST_CASE("what is no allocation is not applied, guarded or not", "[tuner][compa
   }
   FakeMachine machine;
   CHECK(drive(machine, wants({5, 0}), options_of(2, false)).faults == 2);
+  auto nothing_ready = std::make_unique<FixedProposal>(Allocation{{2, 2}, 0});
+  CHECK(drive(machine, std::move(nothing_ready), options_of(2, false)).faults == 2);
   CHECK(drive(machine, std::make_unique<Thrower>(), options_of(2, false)).faults == 2);
 }
 

@@ -31,7 +31,8 @@ class FakeMachine final : public Machine, public Plant {
   const Layout& layout() const override { return layout_; }
   Standing standing() const override {
     Standing standing;
-    standing.limits = {.cpus = 8, .memory_bytes = 100};
+    const bool lowered = totals_.seconds >= lowered_at;
+    standing.limits = {.cpus = 8, .memory_bytes = lowered ? 40U : 100U};
     standing.actors = actors_;
     standing.leaving = {0, 0};
     standing.memory_bytes = memory();
@@ -50,12 +51,15 @@ class FakeMachine final : public Machine, public Plant {
   }
   void apply(const Allocation& allocation) override {
     actors_ = allocation.actors;
+    applied_at = totals_.seconds;
     totals_.out_of_memory = totals_.out_of_memory || memory() > 100;
   }
 
   int runs = 0;
   int late_in_run = 0;  ///< The call of run_until that comes back so much too late.
   double late_seconds = 0;
+  double lowered_at = 1e9;  ///< From then on only 40 bytes are granted.
+  double applied_at = 0;    ///< When it was last told anything.
 
  private:
   std::uint32_t in_all() const { return actors_[0] + actors_[1]; }

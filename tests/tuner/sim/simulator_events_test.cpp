@@ -106,6 +106,17 @@ TEST_CASE("events change costs and machine when they say, and back", "[tuner][si
   CHECK(rate_until(simulator, 500) == Approx(4).epsilon(0.02));
 }
 
+TEST_CASE("who waits for a rate limit starts when an event takes it away", "[tuner][sim][events]") {
+  PipelineModel model = line_of({stage("load", 0.1)});
+  model.stages[0].max_rate = 0.1;
+  model.events = {{.at_seconds = 3, .stage = 0, .max_rate = 0}};
+  Simulator simulator(model, 1);
+  simulator.run_until(2.9);
+  CHECK(simulator.observe().stages[0].done == 1);  // the next would start at 10 s
+  simulator.run_until(4.05);
+  CHECK(simulator.observe().stages[0].done == 10);
+}
+
 TEST_CASE("a decision of the same moment sees the events applied", "[tuner][sim][events]") {
   PipelineModel model = line_of({stage("load", 0.1)});
   model.events = {{.at_seconds = 2, .cpus = 3.0, .memory_bytes = 500'000'000}};
