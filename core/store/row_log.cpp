@@ -162,7 +162,7 @@ void RowLog::finish_segment() {
 
 void RowLog::drop_if_empty(std::uint64_t slot) {
   const RowBooks::Segment& segment = books_.segment(slot);
-  if (segment->live > 0 || segment == open_) return;
+  if (segment->live > 0) return;
   std::error_code ignored;
   fs::remove(segment->path, ignored);
   books_.remove(slot);

@@ -321,6 +321,32 @@ TEST_CASE("what is no segment is refused by name", "[store]") {
   }
 }
 
+TEST_CASE("segments of a log for more rows, and more segments than a log has, are refused",
+          "[store]") {
+  const test::TempDir dir;
+  const std::string from = dir.path("from");
+  std::string words;
+  SECTION("larger ones") {
+    // 500,000 rows make segments of 41 pages, 1,000 rows of 16; these rows take 32.
+    auto log = RowLog::create(dir.path("rows"), {.row_bytes = kRow, .most_rows = 500'000}).value();
+    for (int copy = 0; copy < 4; ++copy) {
+      REQUIRE(test::write_rows(*log, test::first_numbers(kRows - copy), 1));
+    }
+    REQUIRE(log->link(from));
+    words = "is not the file of rows that its name says";
+  }
+  SECTION("too many") {
+    for (std::uint64_t number = 1; number <= RowLogPlan::kMostSegments + 1; ++number) {
+      dir.write("from/" + segment_name(number), "");
+    }
+    words = "has 257 files of rows, more than 256";
+  }
+  const auto refused = RowLog::create(dir.path("other"), small(), from);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kCorrupt);
+  CHECK_THAT(refused.error().message, Catch::EndsWith(words));
+}
+
 TEST_CASE("the memory that a log takes follows its rows", "[store]") {
   // 2^20 · 26 rows in three bytes each, and at most 16 MiB beside that.
   constexpr std::uint64_t kAll = std::uint64_t{26} << 20;
