@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/random.h"
 #include "tuner/model/expected_rate.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double kTrainerMemory = 0.5;    // weight of the last interval
 constexpr double kTrainerChange = 0.15;   // relative; more is another trainer, not noise
+constexpr double kRounding = 1e-6;        // of an interval: two ways to say how long it was
 constexpr double kLeastCpus = 0.2;        // share that the stages are sure to get
 constexpr double kUnseenSeconds = 0.1;    // before anything at all was seen
 constexpr double kShortfallMemory = 0.3;  // weight of the last interval
@@ -26,16 +28,28 @@ void PipelineEstimate::observe(const Observation& seen) {
   changed_ = limits_.cpus > 0 &&
              (limits_.cpus != seen.limits.cpus || limits_.memory_bytes != seen.limits.memory_bytes);
   limits_ = seen.limits;
-  cpus_ = seen.limits.cpus;
+  const double lasted = seconds_since_last(seen);
+  if (seen.seconds > 0) others_ = seen.other_cpu_seconds / lasted;
+  cpus_ = std::max(seen.limits.cpus * kLeastCpus, seen.limits.cpus - others_);
   if (seen.seconds <= 0) return;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    stages_[i].observe(seen.stages[i], seen.seconds);
+    stages_[i].observe(seen.stages[i], lasted);
     changed_ = changed_ || stages_[i].changed();
   }
   observe_trainer(seen);
-  const double others = seen.other_cpu_seconds / seen.seconds;
-  cpus_ = std::max(seen.limits.cpus * kLeastCpus, seen.limits.cpus - others);
   observe_loss(seen);
+}
+
+// Stages work on while the trainer pauses, and so do others: what they did is of all the time that
+// passed, as far as actors lived it (what passed before anybody asked is none of it).
+double PipelineEstimate::seconds_since_last(const Observation& seen) {
+  const double passed = seen.at_seconds - std::exchange(at_seconds_, seen.at_seconds);
+  if (passed <= seen.seconds * (1 + kRounding)) return seen.seconds;
+  double lived = 0;
+  for (const StageObservation& stage : seen.stages) {
+    lived = std::max(lived, stage.actor_seconds / std::max(1U, stage.actors));
+  }
+  return std::clamp(lived, seen.seconds, passed);
 }
 
 void PipelineEstimate::observe_trainer(const Observation& seen) {

@@ -38,6 +38,7 @@ class PipelineEstimate {
   bool restore(const std::vector<std::vector<double>>& saved);
 
  private:
+  double seconds_since_last(const Observation& seen);
   void observe_trainer(const Observation& seen);
   void observe_loss(const Observation& seen);
   StageCost guess(std::size_t stage) const;
@@ -48,6 +49,8 @@ class PipelineEstimate {
   Limits limits_{.cpus = 0};  // no interval was seen
   bool changed_ = false;
   LossScale loss_scale_;
+  double at_seconds_ = 0;  // of the last observation
+  double others_ = 0;      // CPUs that others than the stages use
   double shortfall_ = 0;
   std::vector<std::uint32_t> stood_;  // actors of the interval before
   int standing_ = 0;                  // intervals since they or the work changed

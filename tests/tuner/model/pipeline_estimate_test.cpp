@@ -56,6 +56,34 @@ TEST_CASE("a stage that nothing has left is taken for one like the others, or sl
   CHECK(slow.mean()[1].seconds == Approx(2.6));  // at work for 2 s so far
 }
 
+TEST_CASE("what was done while the trainer paused is of all the time that passed",
+          "[tuner][model]") {
+  PipelineEstimate known(two_stages());
+  Observation seen = interval();
+  seen.at_seconds = 2;
+  seen.other_cpu_seconds = 2;
+  known.observe(seen);
+  CHECK(known.cpus() == Approx(7));
+
+  SECTION("most of the interval") {
+    seen.at_seconds = 4;
+    seen.seconds = 0.1;  // of 2 that passed
+    known.observe(seen);
+    CHECK(known.cpus() == Approx(7));
+  }
+  SECTION("all of it") {
+    seen.at_seconds = 4;
+    seen.seconds = 0;
+    known.observe(seen);
+    CHECK(known.cpus() == Approx(7));
+  }
+  SECTION("but not of time that nobody asked about") {
+    seen.at_seconds = 100;
+    known.observe(seen);
+    CHECK(known.cpus() == Approx(7));
+  }
+}
+
 TEST_CASE("CPU that others of the process use is not the stages'", "[tuner][model]") {
   PipelineEstimate known(two_stages());
   Observation seen = interval();
