@@ -73,15 +73,14 @@ struct FeedOptions {
 /// Consumed, EndJob and QueryFeed; `finder` and `sink` are called on the actor's thread and outlive
 /// it. Give its mailbox room for the window: deliveries wait in it.
 class FeedActor final
-    : public ActorOf<FeedActor, MemberChanged, Ready, Deliver, HandedOn, BeginFeed, FeedTick,
-                     IssueSplits, Consumed, EndJob, QueryFeed, Answered<OpenJob>, Answered<Issue>,
+    : public ActorOf<FeedActor, Ready, Deliver, HandedOn, BeginFeed, FeedTick, IssueSplits,
+                     Consumed, EndJob, QueryFeed, Answered<OpenJob>, Answered<Issue>,
                      Answered<Arrived>, Answered<Finished>, Answered<CloseJob>, Down> {
  public:
   using Time = std::chrono::nanoseconds;
 
   FeedActor(FeedOptions options, HeadFinder& finder, ArrivalSink& sink);
 
-  Status on(const MemberChanged& change, Context& context);
   Status on(const Ready& ready, Context& context);
   Status on(Deliver&& deliver, Context& context);
   Status on(const HandedOn& handed, Context& context);
@@ -119,6 +118,10 @@ class FeedActor final
   void open(Context& context);
   void knock(const Error& why, Context& context);
   bool is_current(std::uint64_t token) const { return open_ && token == opening_; }
+  template <class Word>
+  void tell_head(Word word, bool& on_its_way, Context& context);
+  template <class Word>
+  Status heard(const Answered<Word>& answer, bool& on_its_way, Context& context);
   void send_issued(Context& context);
   void ask_for_session(Context& context);
   void send_arrived(Context& context);

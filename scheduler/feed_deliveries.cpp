@@ -111,12 +111,6 @@ void FeedActor::retry_late_pulls(Context& context) {
   }
 }
 
-Status FeedActor::on(const MemberChanged& change, Context&) {
-  // The head says what happens to its members; the feed has its own eyes on who holds what.
-  static_cast<void>(change);
-  return {};
-}
-
 Status FeedActor::on(const Down& down, Context& context) {
   if (down.actor == head_.id()) {
     if (open_) knock({Code::kUnavailable, "the connection to it was lost"}, context);

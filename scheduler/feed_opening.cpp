@@ -77,6 +77,27 @@ void FeedActor::knock(const Error& why, Context& context) {
   next_knock_ = context.clock().now() + options_.knock;
 }
 
+// One word of a kind is on its way at a time; what comes up meanwhile goes when it was heard.
+template <class Word>
+void FeedActor::tell_head(Word word, bool& on_its_way, Context& context) {
+  on_its_way = true;
+  context.ask(head_, std::move(word), options_.ask_timeout, self(context), opening_);
+}
+
+template <class Word>
+Status FeedActor::heard(const Answered<Word>& answer, bool& on_its_way, Context& context) {
+  if (!is_current(answer.token)) return {};
+  on_its_way = false;
+  if (!answer.result) {
+    knock(answer.result.error(), context);
+    return {};
+  }
+  heard_ = context.clock().now();
+  send_issued(context);
+  send_arrived(context);
+  return {};
+}
+
 void FeedActor::send_issued(Context& context) {
   if (open_ && !to_issue_.empty()) ask_for_session(context);
 }
@@ -84,56 +105,31 @@ void FeedActor::send_issued(Context& context) {
 // To issue nothing is to ask whether this session still stands.
 void FeedActor::ask_for_session(Context& context) {
   if (issuing_) return;
-  issuing_ = true;
-  context.ask(head_, Issue{std::exchange(to_issue_, {}), session_}, options_.ask_timeout,
-              self(context), opening_);
+  tell_head(Issue{std::exchange(to_issue_, {}), session_}, issuing_, context);
 }
 
 void FeedActor::send_arrived(Context& context) {
   if (!open_ || arriving_ || to_arrive_.empty()) return;
-  arriving_ = true;
-  context.ask(head_, Arrived{std::exchange(to_arrive_, {}), session_}, options_.ask_timeout,
-              self(context), opening_);
+  tell_head(Arrived{std::exchange(to_arrive_, {}), session_}, arriving_, context);
 }
 
+// What is finished is said at most once a period: a tick sends what came meanwhile.
 void FeedActor::send_finished(Context& context) {
   if (!open_ || finishing_) return;
-  finishing_ = true;
   finished_changed_ = false;
-  context.ask(head_, Finished{finished_.lowest_missing(), finished_.ahead(), session_},
-              options_.ask_timeout, self(context), opening_);
+  tell_head(Finished{finished_.lowest_missing(), finished_.ahead(), session_}, finishing_, context);
 }
 
 Status FeedActor::on(const Answered<Issue>& answer, Context& context) {
-  if (!is_current(answer.token)) return {};
-  if (answer.result) heard_ = context.clock().now();
-  issuing_ = false;
-  if (!answer.result) {
-    knock(answer.result.error(), context);
-  } else {
-    send_issued(context);
-  }
-  return {};
+  return heard(answer, issuing_, context);
 }
 
 Status FeedActor::on(const Answered<Arrived>& answer, Context& context) {
-  if (!is_current(answer.token)) return {};
-  if (answer.result) heard_ = context.clock().now();
-  arriving_ = false;
-  if (!answer.result) {
-    knock(answer.result.error(), context);
-  } else {
-    send_arrived(context);
-  }
-  return {};
+  return heard(answer, arriving_, context);
 }
 
 Status FeedActor::on(const Answered<Finished>& answer, Context& context) {
-  if (!is_current(answer.token)) return {};
-  if (answer.result) heard_ = context.clock().now();
-  finishing_ = false;
-  if (!answer.result) knock(answer.result.error(), context);
-  return {};
+  return heard(answer, finishing_, context);
 }
 
 void FeedActor::close(Context& context) {

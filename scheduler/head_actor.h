@@ -130,8 +130,6 @@ class HeadActor final
   void lose_the_gone(Time now, Context& context);
   void close_abandoned_job(Time now, Context& context);
   void end_job(const std::string& error, Context& context);
-  void tell_feed(const NodeView& node, MemberChanged::What what, const std::string& reason,
-                 Context& context);
   void say(const std::string& sentence) const;
   std::vector<std::string> problems(Time now) const;
   std::string why_nothing_is_made(Time now) const;

@@ -83,7 +83,6 @@ Result<Welcome> HeadActor::on(const Join& join, Context& context) {
   turned_away_.erase(join.name);
   for (const std::uint64_t split : join.holds) leases_.adopt(incarnation, split, now);
   say("worker " + join.name + " on " + join.host + " has joined");
-  tell_feed(node, MemberChanged::What::kJoined, "", context);
   Welcome welcome;
   welcome.incarnation = incarnation;
   welcome.feed_address = feed_address_;
@@ -113,7 +112,6 @@ Status HeadActor::on(const Prepared& prepared, Context& context) {
   if (node->state == NodeView::State::kPrepared) return {};
   node->state = NodeView::State::kPrepared;
   node->trouble.clear();
-  tell_feed(*node, MemberChanged::What::kPrepared, "", context);
   lease_out(context);
   return {};
 }
@@ -199,8 +197,6 @@ Status HeadActor::remove(std::uint64_t incarnation, Gone how, const std::string&
   if (how == Gone::kLost) {
     static_cast<void>(context.tell(worker, Dismissed{incarnation, false, why}));
   }
-  tell_feed(node, how == Gone::kLost ? MemberChanged::What::kLost : MemberChanged::What::kLeft, why,
-            context);
   return {};
 }
 
@@ -209,19 +205,7 @@ void HeadActor::refuse(NodeView& node, const std::string& why, Context& context)
   node.trouble = why;
   issued_again_ += leases_.lose(node.incarnation).size();
   say("refused: " + why);
-  tell_feed(node, MemberChanged::What::kRefused, why, context);
   lease_out(context);
-}
-
-void HeadActor::tell_feed(const NodeView& node, MemberChanged::What what, const std::string& reason,
-                          Context& context) {
-  if (!feed_is_there()) return;
-  static_cast<void>(context.tell(feed_, MemberChanged{.name = node.name,
-                                                      .incarnation = node.incarnation,
-                                                      .what = what,
-                                                      .reason = reason,
-                                                      .cpus = node.cpus,
-                                                      .memory_bytes = node.memory_limit}));
 }
 
 }  // namespace forebay::scheduler

@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/runtime/actor_ref.h"
+#include "core/runtime/message.h"
 #include "core/wire/frame.h"
-#include "scheduler/protocol.h"
+#include "scheduler/job_share.h"
 
 namespace forebay::scheduler {
 

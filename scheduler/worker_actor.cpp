@@ -79,7 +79,8 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
   joining_ = false;
   if (!answer.result) {
     if (answer.result.error().code == Code::kInvalid) {
-      end(tl::unexpected<Error>(answer.result.error()), context);
+      refuse(answer.result.error().message);
+      end({}, context);
     } else {
       knock_again(answer.result.error(), context);
     }
@@ -87,7 +88,7 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
   }
   incarnation_ = answer.result->incarnation;
   keep_pace(*answer.result, context);
-  trouble_ = phase_ == Phase::kRefused ? trouble_ : "";
+  trouble_ = refused_;
   say("joined as " + options_.name + ", incarnation " + std::to_string(incarnation_));
   if (phase_ == Phase::kKnocking) phase_ = job_.id.empty() ? Phase::kIdle : Phase::kOpening;
   if (!answer.result->job.id.empty()) {
@@ -99,7 +100,7 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
 
 void WorkerActor::knock_again(const Error& why, Context& context) {
   if (why.message != trouble_) say("the head cannot be used: " + why.message);
-  if (phase_ != Phase::kRefused) trouble_ = why.message;
+  trouble_ = why.message;
   incarnation_ = 0;
   joining_ = false;
   next_knock_ = context.clock().now() + options_.knock;
@@ -183,25 +184,29 @@ Status WorkerActor::on(const Answered<Leave>&, Context& context) {
   return {};
 }
 
-void WorkerActor::end(const Status& status, Context& context) {
+void WorkerActor::end(const Status& how, Context& context) {
+  const WorkerStatus last = status();
   phase_ = Phase::kGone;
   incarnation_ = 0;
   forget_all();
   context.stop();
-  if (options_.on_ended) options_.on_ended(status);
+  if (options_.on_ended) options_.on_ended(how, last);
 }
 
 void WorkerActor::say(const std::string& sentence) const {
   if (options_.say) options_.say(sentence);
 }
 
-Result<WorkerStatus> WorkerActor::on(const QueryWorker&, Context&) {
+Result<WorkerStatus> WorkerActor::on(const QueryWorker&, Context&) { return status(); }
+
+WorkerStatus WorkerActor::status() const {
   WorkerStatus status{
       .phase = is_member() || leave_by_ || phase_ == Phase::kGone ? phase_ : Phase::kKnocking,
       .incarnation = incarnation_,
       .job = job_.id,
       .splits_done = splits_done_,
-      .trouble = trouble_};
+      .trouble = trouble_,
+      .refused = refused_};
   for (const auto& [split, held] : held_) {
     ++(held.state == Held::State::kMaking ? status.making : status.ready);
   }

@@ -56,6 +56,8 @@ struct WorkerStatus {
   std::uint64_t ready = 0;  ///< Made, and not handed over yet.
   std::uint64_t splits_done = 0;
   std::string trouble;
+  /// Why it cannot make the splits of its job, or of its last one; empty: it can.
+  std::string refused;
 };
 
 /// Anyone in the process → worker: how is it?
@@ -79,10 +81,10 @@ struct WorkerOptions {
   std::chrono::nanoseconds announce_again = std::chrono::seconds(1);
   /// Told, in a sentence, what happens. On the worker's thread, as those below.
   std::function<void(const std::string&)> say;
-  /// The job ended, with an error unless empty; the worker waits for the next one.
-  std::function<void(const std::string& job, const std::string& error)> on_job_ended;
-  /// The worker is gone: in good order, or because the head will not have it.
-  std::function<void(const Status&)> on_ended;
+  /// The job ended, with an error unless empty, and how the worker was then; it waits for the next.
+  std::function<void(const std::string& error, const WorkerStatus& last)> on_job_ended;
+  /// The worker is gone: in good order, because it was refused, or, with an error, dismissed.
+  std::function<void(const Status&, const WorkerStatus& last)> on_ended;
 };
 
 /// A node's member of the cluster: makes the splits it is leased and holds them until they are
@@ -141,6 +143,8 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   void keep_pace(const Welcome& welcome, Context& context);
   void knock_again(const Error& why, Context& context);
   void beat(Context& context);
+  void refuse(const std::string& why);
+  WorkerStatus status() const;
   void take_job(const JobShare& job, const std::string& feed_address, Context& context);
   void say_prepared(Context& context);
   void announce(std::uint64_t split, Held& held, Context& context);
@@ -152,7 +156,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   void give_back(const std::vector<std::uint64_t>& splits, const std::string& error,
                  Context& context);
   void go_on_leaving(Context& context);
-  void end(const Status& status, Context& context);
+  void end(const Status& how, Context& context);
   bool is_member() const { return incarnation_ != 0; }
   void say(const std::string& sentence) const;
 
@@ -176,6 +180,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   std::uint64_t opening_ = 0;  // Of the job; results of earlier ones are stale.
   std::string fingerprint_;    // As found here; empty until it is open.
   std::string trouble_;
+  std::string refused_;
   std::map<std::uint64_t, Held> held_;
   std::uint64_t splits_done_ = 0;
   bool will_send_again_ = false;

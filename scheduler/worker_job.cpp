@@ -15,7 +15,7 @@ void WorkerActor::take_job(const JobShare& job, const std::string& feed_address,
   feed_ = {};
   if (job == job_) {
     if (phase_ == Phase::kRefused) {
-      give_back({}, trouble_, context);
+      give_back({}, refused_, context);
     } else if (!fingerprint_.empty()) {
       phase_ = Phase::kOpening;
       say_prepared(context);
@@ -27,17 +27,22 @@ void WorkerActor::take_job(const JobShare& job, const std::string& feed_address,
   ++opening_;
   fingerprint_.clear();
   trouble_.clear();
+  refused_.clear();
   phase_ = Phase::kOpening;
   work_.open(job_, opening_);
+}
+
+void WorkerActor::refuse(const std::string& why) {
+  phase_ = Phase::kRefused;
+  trouble_ = refused_ = why;
 }
 
 Status WorkerActor::on(const WorkOpened& opened, Context& context) {
   if (opened.opening != opening_ || phase_ != Phase::kOpening) return {};
   if (opened.error) {
-    trouble_ = opened.error->message;
-    phase_ = Phase::kRefused;
-    say("cannot open job " + job_.id + ": " + trouble_);
-    give_back({}, trouble_, context);
+    refuse(opened.error->message);
+    say("cannot open job " + job_.id + ": " + refused_);
+    give_back({}, refused_, context);
     return {};
   }
   fingerprint_ = opened.fingerprint;
@@ -57,9 +62,8 @@ Status WorkerActor::on(const Answered<Prepared>& answer, Context& context) {
     phase_ = Phase::kWorking;
     beat(context);
   } else if (answer.result.error().code == Code::kInvalid) {
-    trouble_ = answer.result.error().message;
-    phase_ = Phase::kRefused;
-    say("refused: " + trouble_);
+    refuse(answer.result.error().message);
+    say("refused: " + refused_);
     forget_all();
   }
   return {};
@@ -67,12 +71,13 @@ Status WorkerActor::on(const Answered<Prepared>& answer, Context& context) {
 
 Status WorkerActor::on(const JobEnded& ended, Context&) {
   if (ended.job != job_.id || phase_ == Phase::kGone) return {};
+  const WorkerStatus last = status();
   forget_all();
   job_ = {};
   fingerprint_.clear();
   ++opening_;
   if (phase_ != Phase::kLeaving) phase_ = Phase::kIdle;
-  if (options_.on_job_ended) options_.on_job_ended(ended.job, ended.error);
+  if (options_.on_job_ended) options_.on_job_ended(ended.error, last);
   return {};
 }
 

@@ -54,16 +54,15 @@ Status WorkerActor::on(WorkDone&& done, Context& context) {
 Status WorkerActor::on(const WorkFailed& failed, Context& context) {
   if (failed.opening != opening_ || phase_ == Phase::kRefused) return {};
   if (failed.split && !held_.contains(*failed.split)) return {};
-  trouble_ = failed.split ? "split " + std::to_string(*failed.split) + ": " : "";
-  trouble_ += failed.error.message;
-  say("this worker makes no more splits of job " + job_.id + ": " + trouble_);
-  phase_ = Phase::kRefused;
+  refuse((failed.split ? "split " + std::to_string(*failed.split) + ": " : "") +
+         failed.error.message);
+  say("this worker makes no more splits of job " + job_.id + ": " + refused_);
   std::vector<std::uint64_t> unmade;
   for (const auto& [split, held] : held_) {
     if (held.state == Held::State::kMaking) unmade.push_back(split);
   }
   for (const std::uint64_t split : unmade) forget(split);
-  give_back(unmade, trouble_, context);
+  give_back(unmade, refused_, context);
   return {};
 }
 

@@ -127,6 +127,11 @@ class ClusterScenario(Scenario):
         asked = Running(["status", "--dir", job.folder, "--json"], self.folder).wait(30)
         return asked.json.get("rows", 0) if asked.status == 0 else 0
 
+    def splits_made(self, job):
+        """By each node of a job that runs."""
+        asked = Running(["status", "--dir", job.folder, "--json"], self.folder).wait(30)
+        return {node["name"]: node["splits"] for node in asked.json.get("nodes", [])} if asked.status == 0 else {}
+
     def harass(self, cluster, act, times, pause=(0.1, 0.4), seed=1):
         """Does `act` again and again until the trainer ends; how often."""
         draw = random.Random(seed)

@@ -40,18 +40,24 @@ class SameOrder(ClusterScenario):
         job = self.work(epochs=6)
         digest = self.digest_alone(job)
         cluster = Cluster(self, job, local=False)
-        cluster.worker()
+        cluster.worker("--json")
+
+        left = []
 
         def come_and_go(draw):
-            cluster.worker()
+            cluster.worker("--json")
             name = draw.choice(sorted(cluster.workers)[:-1])
             leaving = cluster.workers.pop(name)
+            if not left:  # The first one works before it goes, the others go whenever it comes.
+                self.wait_until(lambda: self.splits_made(job).get(name, 0) > 0)
             leaving.signal(signal.SIGTERM)
-            self.assertIn(leaving.wait(30).status, (143, 0))
+            left.append(leaving.wait(30))
+            self.assertIn(left[-1].status, (143, 0))
 
         self.harass(cluster, come_and_go, times=5)
-        finished, _ = cluster.finish()
+        finished, ends = cluster.finish()
         self.assert_same_run(finished, digest, 120000)
+        self.assertGreater(left[0].json["splits"], 0, left[0])
 
     def test_training_on_workers_ends_with_the_loss_of_training_alone(self):
         job = self.work(rows=6000, trainer={"model": "emulated", "step": "1ms"})
@@ -270,12 +276,16 @@ class Bounds(ClusterScenario):
         changed = (other / "data/day_1.tsv").read_bytes()
         (other / "data/day_1.tsv").write_bytes(b"0" + changed[1:] if changed[:1] == b"1" else b"1" + changed[1:])
         cluster = Cluster(self, job, local=False)
-        cluster.worker("--data-root", f"{job.folder}={other}", "--dir", str(other / "mine"), name="wrong")
-        self.wait_until(lambda: "day_1.tsv has other content" in cluster.trainer.stderr_now(), 20)
+        roots = ["--data-root", f"{job.folder}={other}"]
+        cluster.worker(*roots, "--dir", str(other / "mine"), name="wrong")
+        cluster.worker(*roots, "--dir", str(other / "its"), "--expendable", name="expendable")
+        self.wait_until(lambda: cluster.trainer.stderr_now().count("day_1.tsv has other content") == 2, 20)
         cluster.worker(name="right")
         finished, ends = cluster.finish()
         result = self.assert_same_run(finished, digest, 40000)
         self.assertEqual(set(result["rows_by_node"]), {"right"}, finished)
+        self.assertEqual((ends["wrong"].status, ends["expendable"].status, ends["right"].status), (1, 0, 0), ends["wrong"])
+        self.assertRegex(ends["wrong"].err.splitlines()[-1], "^forebay: this worker was refused: .*day_1.tsv has other content")
 
     def test_a_file_that_changes_under_a_worker_ends_its_part_by_name_and_the_job_goes_on(self):
         job = self.work(epochs=8)
@@ -290,7 +300,7 @@ class Bounds(ClusterScenario):
         cluster.worker(name="right")
         finished, ends = cluster.finish()
         self.assert_same_run(finished, digest, 160000)
-        self.assertEqual({end.status for end in ends.values()}, {0}, [str(end) for end in ends.values()])
+        self.assertEqual({name: end.status for name, end in ends.items()}, {"far": 1, "right": 0}, [str(end) for end in ends.values()])
 
     def test_the_door_is_closed_beyond_loopback_without_keys(self):
         job = self.work(rows=500)

@@ -26,12 +26,11 @@ struct Told {
   std::vector<std::uint64_t> revoked;
   std::vector<std::string> ended;
   std::vector<JobOffer> offers;
-  std::vector<MemberChanged::What> changes;
   int dismissed = 0;
 };
 
-class Probe final : public ActorOf<Probe, Lease, Revoke, JobEnded, Dismissed, JobOffer,
-                                   MemberChanged, Ready, Deliver, HandedOn> {
+class Probe final : public ActorOf<Probe, Lease, Revoke, JobEnded, Dismissed, JobOffer, Ready,
+                                   Deliver, HandedOn> {
  public:
   explicit Probe(Told& told) : told_(told) {}
   Status on(const Lease& lease, Context&) {
@@ -46,9 +45,6 @@ class Probe final : public ActorOf<Probe, Lease, Revoke, JobEnded, Dismissed, Jo
     return told_.ended.push_back(ended.error), Status();
   }
   Status on(const JobOffer& offer, Context&) { return told_.offers.push_back(offer), Status(); }
-  Status on(const MemberChanged& change, Context&) {
-    return told_.changes.push_back(change.what), Status();
-  }
   Status on(const Dismissed&, Context&) { return ++told_.dismissed, Status(); }
   Status on(const Ready&, Context&) { return {}; }
   Status on(const Deliver&, Context&) { return {}; }
@@ -188,7 +184,6 @@ TEST_CASE("a worker that finds other files is leased nothing and named", "[sched
   REQUIRE(cluster.issue({0}));
   CHECK(cluster.told["w"].leased.empty());
   CHECK(cluster.says("refused: worker w finds another dataset"));
-  CHECK(cluster.told_feed.changes.back() == MemberChanged::What::kRefused);
 }
 
 TEST_CASE("a worker whose work fails gets nothing more, its splits go to others",
@@ -284,6 +279,34 @@ TEST_CASE("work that fails at a split that nobody can name ends the worker's par
   CHECK(cluster.says("refused: worker w: day_1.tsv changed"));
   cluster.member("other", 4);
   CHECK(cluster.told["other"].leased == Splits{3});
+}
+
+TEST_CASE("a worker that was refused says why when the job ends, and not after the next one",
+          "[scheduler][worker]") {
+  HeadFixture cluster;
+  IdleWork work;
+  work.found = cluster.head;
+  WorkerOptions options;
+  options.name = "w";
+  std::vector<std::string> refused;
+  options.on_job_ended = [&](const std::string&, const WorkerStatus& last) {
+    refused.push_back(last.job + ": " + last.refused);
+  };
+  const auto worker = cluster.host.spawn(
+      {.name = "worker"}, [&] { return std::make_unique<WorkerActor>(options, work, work, work); });
+  REQUIRE(worker.tell(BeginWorker{}));
+  const Error differs{Code::kInvalid, "day_1.tsv differs"};
+  for (const auto& id : {std::string("a"), std::string("b")}) {
+    OpenJob open;
+    open.job = job(id);
+    REQUIRE(cluster.open(std::move(open)));
+    REQUIRE(worker.tell(WorkOpened{.opening = work.opening,
+                                   .fingerprint = "f",
+                                   .error = id == "a" ? std::optional(differs) : std::nullopt}));
+    cluster.host.deliver_all();
+    REQUIRE(cluster.asked(CloseJob{id, "", cluster.session}));
+  }
+  CHECK(refused == std::vector<std::string>{"a: day_1.tsv differs", "b: "});
 }
 
 TEST_CASE("a head that stood still itself does not blame its workers", "[scheduler][head]") {

@@ -41,9 +41,8 @@ class Miser final : public ActorOf<Miser, Pull, Drop> {
 };
 
 /// The feed of another trainer.
-class OtherFeed final : public ActorOf<OtherFeed, MemberChanged, Ready, Deliver, HandedOn> {
+class OtherFeed final : public ActorOf<OtherFeed, Ready, Deliver, HandedOn> {
  public:
-  Status on(const MemberChanged&, Context&) { return {}; }
   Status on(const Ready&, Context&) { return {}; }
   Status on(Deliver&&, Context&) { return {}; }
   Status on(const HandedOn&, Context&) { return {}; }

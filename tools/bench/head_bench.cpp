@@ -31,7 +31,6 @@ using scheduler::JobOpening;
 using scheduler::JobShare;
 using scheduler::Join;
 using scheduler::Lease;
-using scheduler::MemberChanged;
 using scheduler::OpenJob;
 using scheduler::Prepared;
 using scheduler::Ready;
@@ -59,13 +58,12 @@ struct Made {
 };
 
 /// Keeps a window of splits issued, and says of each that comes that it has arrived.
-class StubFeed final : public ActorOf<StubFeed, MemberChanged, Ready, Deliver, HandedOn, Begin,
-                                      Made, Answered<OpenJob>, Answered<Issue>, Answered<Arrived>> {
+class StubFeed final : public ActorOf<StubFeed, Ready, Deliver, HandedOn, Begin, Made,
+                                      Answered<OpenJob>, Answered<Issue>, Answered<Arrived>> {
  public:
   StubFeed(HeadRef head, std::uint64_t splits, std::uint64_t window, std::promise<void>& done)
       : head_(std::move(head)), splits_(splits), window_(window), done_(done) {}
 
-  Status on(const MemberChanged&, Context&) { return {}; }
   Status on(const Ready&, Context&) { return {}; }
   Status on(const Deliver&, Context&) { return {}; }
   Status on(const HandedOn&, Context&) { return {}; }

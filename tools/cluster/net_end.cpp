@@ -83,4 +83,8 @@ Status NetEnd::connect(const std::string& address) {
   return transport_->connect(place);
 }
 
+void NetEnd::disconnect(const std::string& address) {
+  transport_->disconnect(without_scheme(address));
+}
+
 }  // namespace forebay

@@ -59,6 +59,10 @@ class NetEnd {
   Result<std::string> listen(const std::string& address);
   /// Keeps a session with this address from now on.
   Status connect(const std::string& address);
+  /// Gives up an address.
+  void disconnect(const std::string& address);
+  /// Whether a session with this "H:P" stands.
+  bool reaches(const std::string& address) const { return page_.peer(address) != PeerId::kNone; }
 
   /// The actor called `name` at `address`; a ref that names nobody while there is no session.
   template <class Ref>

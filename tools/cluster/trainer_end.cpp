@@ -86,7 +86,8 @@ Status TrainerEnd::open_door() {
     write_address();
   }
   if (!cluster.head.empty()) {
-    if (auto status = net_->connect(cluster.head); !status) {
+    other_head_.emplace(cluster.head, *net_, say_);
+    if (auto status = other_head_->open(); !status) {
       return fail(status.error().code, "cluster.head: " + status.error().message);
     }
     if (address_.empty()) {
@@ -282,16 +283,12 @@ Result<bool> TrainerEnd::arrived(std::uint64_t split, const std::string& worker,
 }
 
 scheduler::HeadRef TrainerEnd::head() {
-  if (job_.cluster.head.empty()) return own_head_;
-  return net_->actor<scheduler::HeadRef>(without_scheme(job_.cluster.head), scheduler::kHeadName);
+  return other_head_ ? other_head_->actor<scheduler::HeadRef>(scheduler::kHeadName) : own_head_;
 }
 
 std::optional<scheduler::ClusterStatus> TrainerEnd::ask_around() {
   auto ref = head_status_;
-  if (!job_.cluster.head.empty()) {
-    ref = net_->actor<ActorRef<scheduler::QueryCluster>>(without_scheme(job_.cluster.head),
-                                                         kStatusName);
-  }
+  if (other_head_) ref = other_head_->actor<ActorRef<scheduler::QueryCluster>>(kStatusName);
   std::optional<scheduler::ClusterStatus> head;
   if (ref.receiver() != nullptr) {
     if (auto answer = ask(ref, scheduler::QueryCluster{}, 200ms).wait()) head = std::move(*answer);
@@ -303,6 +300,7 @@ std::optional<scheduler::ClusterStatus> TrainerEnd::ask_around() {
 
 // What is known, for whoever wants to see it and for the window.
 void TrainerEnd::look() {
+  if (other_head_) other_head_->look();
   auto status = ask_around();
   if (!status) return;
   for (const std::string& problem : status->problems) {

@@ -18,6 +18,7 @@
 #include "scheduler/feed_actor.h"
 #include "scheduler/head_actor.h"
 #include "scheduler/worker_actor.h"
+#include "tools/cluster/head_place.h"
 #include "tools/cluster/job_text.h"
 #include "tools/cluster/local_work.h"
 #include "tools/cluster/net_end.h"
@@ -95,6 +96,7 @@ class TrainerEnd final : public SplitDispatch,
   std::string job_id_;
   std::unique_ptr<RocksStore> store_;
   std::unique_ptr<NetEnd> net_;
+  std::optional<HeadPlace> other_head_;  // where the job names a head of its own
   std::unique_ptr<LocalWork> local_work_;
   JobRun* run_ = nullptr;
   ActorRef<scheduler::IssueSplits, scheduler::Consumed, scheduler::EndJob, scheduler::QueryFeed>

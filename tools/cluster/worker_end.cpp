@@ -23,7 +23,8 @@ Result<std::unique_ptr<WorkerEnd>> WorkerEnd::open(Options options) {
                           end->clock_);
   if (!net) return fail(net.error().code, "--keys: " + net.error().message);
   end->net_ = std::move(*net);
-  if (auto status = end->net_->connect(given.join); !status) {
+  end->head_.emplace(given.join, *end->net_, given.say);
+  if (auto status = end->head_->open(); !status) {
     return fail(status.error().code, "--join: " + status.error().message);
   }
   end->make_worker();
@@ -52,12 +53,13 @@ void WorkerEnd::make_worker() {
   options.memory_bytes = options_.place.memory_bytes;
   options.heartbeat = options_.heartbeat;
   options.say = options_.say;
-  options.on_job_ended = [this](const std::string& job, const std::string& error) {
-    serial_([&] { job_ = job; });
+  options.on_job_ended = [this](const std::string& error, const scheduler::WorkerStatus& last) {
     if (!error.empty()) options_.say("the job failed: " + error);
-    end_with({});
+    end_with({}, last);
   };
-  options.on_ended = [this](const Status& how) { end_with(how); };
+  options.on_ended = [this](const Status& how, const scheduler::WorkerStatus& last) {
+    end_with(how, last);
+  };
   scheduler::HeadFinder& heads = *this;
   scheduler::FeedFinder& feeds = *this;
   worker_ = net_->actors().spawn(
@@ -78,6 +80,7 @@ void WorkerEnd::look(const std::function<bool()>& stopped) {
   if (now >= next_look_) {
     next_look_ = now + 500ms;
     look_at_link();
+    head_->look();
   }
   if (head().receiver() != nullptr) last_head_ = now;
   const auto alone = now - last_head_;
@@ -85,7 +88,8 @@ void WorkerEnd::look(const std::function<bool()>& stopped) {
   work_->with_stages([&](NodeStages&, const WorkerJob& job) { rejoin = job.job().cluster.rejoin; });
   if (rejoin && alone > *rejoin) {
     options_.say("the job's trainer has gone and not come back");
-    return end_with({});
+    const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
+    return end_with({}, last.value_or(scheduler::WorkerStatus{}));
   }
   if (alone <= options_.patience) return;
   end_with(fail(Code::kUnavailable, "no head answers at " + options_.join +
@@ -105,9 +109,11 @@ void WorkerEnd::look_at_link() {
   });
 }
 
-void WorkerEnd::end_with(const Status& how) {
+void WorkerEnd::end_with(const Status& how, const scheduler::WorkerStatus& last) {
   serial_([&] {
-    if (!ended_) ended_ = how;
+    if (ended_) return;
+    ended_ = how;
+    last_ = last;
   });
   over_.open();
 }
@@ -120,15 +126,12 @@ Result<WorkerEnd::Outcome> WorkerEnd::run(const std::function<bool()>& stopped) 
     const Ticker ticker(20ms, [&] { look(stopped); });
     over_.wait();
   }
-  Outcome outcome{.job = serial_([this]() -> std::string { return job_; }),
-                  .splits = 0,
-                  .seconds = std::chrono::duration<double>(clock_.now() - began).count()};
-  if (auto status = ask(worker_, scheduler::QueryWorker{}, 1s).wait()) {
-    outcome.splits = status->splits_done;
-  }
-  Status how = serial_([this]() -> Status { return ended_.value_or(Status{}); });
+  auto [how, last] = serial_([this] { return std::pair(*ended_, last_); });
   if (!how) return pass(how);
-  return outcome;
+  return Outcome{.job = last.job,
+                 .splits = last.splits_done,
+                 .seconds = std::chrono::duration<double>(clock_.now() - began).count(),
+                 .refused = last.refused};
 }
 
 WorkerFigures WorkerEnd::figures() const {
@@ -150,15 +153,16 @@ WorkerFigures WorkerEnd::figures() const {
 }
 
 scheduler::HeadRef WorkerEnd::head() {
-  return net_->actor<scheduler::HeadRef>(join_address(), scheduler::kHeadName);
+  return head_->actor<scheduler::HeadRef>(scheduler::kHeadName);
 }
 
 // A feed of its own is dialled once; the transport keeps the session up from then on.
 scheduler::FeedRef WorkerEnd::feed(const std::string& address) {
-  const std::string place = address.empty() ? join_address() : without_scheme(address);
+  const std::string at_head = head_->address();
+  const std::string place = address.empty() ? at_head : without_scheme(address);
   const bool known = serial_([&] {
     feed_address_ = place;
-    return place == join_address() || !dialled_.emplace(place, true).second;
+    return place == at_head || !dialled_.emplace(place, true).second;
   });
   if (!known) {
     if (auto status = net_->connect(place); !status) options_.say(status.error().message);
@@ -168,7 +172,7 @@ scheduler::FeedRef WorkerEnd::feed(const std::string& address) {
 
 TunersRef WorkerEnd::tuners() {
   const std::string place = serial_([this]() -> std::string { return feed_address_; });
-  return net_->actor<TunersRef>(place.empty() ? join_address() : place, kTunersName);
+  return net_->actor<TunersRef>(place.empty() ? head_->address() : place, kTunersName);
 }
 
 tuner::TunerActor::Options WorkerEnd::tuning(const JobSpec& job) {

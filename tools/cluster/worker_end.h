@@ -13,6 +13,7 @@
 #include "core/runtime/serial.h"
 #include "scheduler/finders.h"
 #include "scheduler/worker_actor.h"
+#include "tools/cluster/head_place.h"
 #include "tools/cluster/link_compression.h"
 #include "tools/cluster/net_end.h"
 #include "tools/cluster/stage_work.h"
@@ -29,7 +30,7 @@ namespace forebay {
 class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
  public:
   struct Options {
-    std::string join;  ///< "tcp://H:P" or "H:P".
+    std::string join;  ///< As HeadPlace takes it.
     std::string keys;
     WorkerPlace place;
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
@@ -43,14 +44,14 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
     std::string job;
     std::uint64_t splits = 0;
     double seconds = 0;
+    std::string refused;  ///< Why it could not make the job's splits; empty: it could.
   };
 
   /// Opens the door's other side: wrong addresses and keys show here.
   static Result<std::unique_ptr<WorkerEnd>> open(Options options);
   ~WorkerEnd() override;
 
-  /// Until the job ends, the head will not have it, or `stopped` gives the signal that asks it to
-  /// go.
+  /// Until the job ends, the head will not have it, or `stopped` says that it is asked to go.
   Result<Outcome> run(const std::function<bool()>& stopped);
 
   /// How it is now. Any thread.
@@ -64,8 +65,7 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   tuner::TunerActor::Options tuning(const JobSpec& job);
   void look(const std::function<bool()>& stopped);
   void look_at_link();
-  void end_with(const Status& how);
-  std::string join_address() const { return without_scheme(options_.join); }
+  void end_with(const Status& how, const scheduler::WorkerStatus& last = {});
   scheduler::HeadRef head() override;
   scheduler::FeedRef feed(const std::string& address) override;
   TunersRef tuners();
@@ -73,6 +73,7 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   const Options options_;
   SystemClock clock_;
   std::unique_ptr<NetEnd> net_;
+  std::optional<HeadPlace> head_;
   std::unique_ptr<StageWork> work_;
   scheduler::WorkerActor::Ref worker_;
   std::unique_ptr<WorkerPlant> plant_;     // while stages run
@@ -84,7 +85,7 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   Latch over_;
   const Serial serial_{};  // over those below
   std::optional<Status> ended_;
-  std::string job_;
+  scheduler::WorkerStatus last_;  // as it ended
   std::string feed_address_;
   std::map<std::string, bool> dialled_;
 };

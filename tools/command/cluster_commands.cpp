@@ -12,7 +12,8 @@ std::vector<Command> node_commands() {
   return {
       {.name = "worker",
        .summary = "joins a job as a preprocessing node; ends when the job does",
-       .options = {{"--join", "ADDR", "what the trainer or head listens at: H:P or tcp://H:P"},
+       .options = {{"--join", "ADDR",
+                    "where the trainer or head listens: H:P, tcp://H:P or a file with that"},
                    {"--cpus", "N", "CPUs to use (default: all this process may)"},
                    {"--memory", "SIZE", "hard limit on memory (default: half of what is free)"},
                    {"--name", "NAME", "unique in the cluster (default: host and process)"},
@@ -22,10 +23,12 @@ std::vector<Command> node_commands() {
                    {"--dir", "DIR", "where to keep an index (default: in the job's folder)"},
                    {"--grace", "T", "to finish what it has when asked to stop (default 5s)"},
                    {"--patience", "T", "how long to look for a head at first (default 10m)"},
+                   {"--expendable", "",
+                    "end with 0 when refused, too: for launchers that end all when one fails"},
                    kMetricsOption,
                    kJsonOption},
        .example = "  forebay worker --join 10.0.0.1:29400 --keys keys\n"
-                  "  forebay worker --join $(cat .forebay/address) --data-root /data=/mnt/data",
+                  "  forebay worker --join ./.forebay/address --data-root /data=/mnt/data",
        .run = run_worker},
       {.name = "head",
        .summary = "runs a head of its own, which outlives the trainer",

@@ -59,15 +59,12 @@ Words trainer_words(const Invocation& invocation, const JobSpec& job, const Laun
 Words worker_words(const JobSpec& job, const LaunchPlace& placement, const std::string& address) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  Words words = {"worker",
-                 "--join",
-                 address,
-                 "--name",
-                 std::string(host.data()) + "-" + std::to_string(placement.rank),
-                 "--cpus",
-                 std::to_string(job.pipeline.cpus),
-                 "--memory",
-                 std::to_string(job.pipeline.memory_bytes)};
+  Words words = {"worker", "--join", address, "--name",
+                 std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
+                 std::to_string(job.pipeline.cpus), "--memory",
+                 std::to_string(job.pipeline.memory_bytes),
+                 // The job goes on without one that is refused; srun and mpirun would end it.
+                 "--expendable"};
   if (!job.cluster.keys.empty()) {
     words.emplace_back("--keys");
     words.push_back(job.cluster.keys);

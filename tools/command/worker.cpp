@@ -98,6 +98,10 @@ Exit run_worker(const Invocation& invocation) {
   if (!metrics) return Exit::refused(metrics.error());
   auto outcome = (*worker)->run([] { return StopRequest::requested(); });
   if (!outcome) return Exit::failed(outcome.error());
+  const bool stopped = StopRequest::requested();
+  if (!outcome->refused.empty() && !stopped && !invocation.has("--expendable")) {
+    return Exit::failed({Code::kUnavailable, "this worker was refused: " + outcome->refused});
+  }
   if (invocation.has("--json")) {
     print_json(JsonObject()
                    .add("name", name)
@@ -107,7 +111,7 @@ Exit run_worker(const Invocation& invocation) {
   } else {
     say("made " + format_count(outcome->splits) + " splits");
   }
-  return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
+  return stopped ? Exit::stopped(StopRequest::signal()) : Exit::done();
 }
 
 }  // namespace forebay

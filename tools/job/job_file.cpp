@@ -98,6 +98,7 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   read_sections(keys, job);
   job.run.dir = resolve(job.base_dir, job.run.dir);
   job.cluster.keys = resolve(job.base_dir, job.cluster.keys);
+  if (names_a_file(job.cluster.head)) job.cluster.head = resolve(job.base_dir, job.cluster.head);
   job.trainer.checkpoint = resolve(job.base_dir, job.trainer.checkpoint);
   job.trainer.tables.folder = job.run.dir + "/tables";
   if (keys.find("trainer.tables.memory") == nullptr) {

@@ -36,4 +36,8 @@ Result<std::string> read_text_file(std::string_view kind, const std::string& pat
   return text;
 }
 
+bool names_a_file(const std::string& address) {
+  return !address.starts_with("tcp://") && address.find('/') != std::string::npos;
+}
+
 }  // namespace forebay

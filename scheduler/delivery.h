@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "core/runtime/actor_ref.h"
+#include "core/runtime/message.h"
+#include "core/wire/frame.h"
+
+namespace forebay::scheduler {
+
+/// Workers and the feed: who has which split, and the splits.
+
+/// Feed → worker: send me this split, I have room for it.
+struct Pull {
+  static constexpr std::string_view kTag = "cluster.pull/1";
+  std::uint64_t split = 0;
+  static auto fields(auto& self) { return std::tie(self.split); }
+};
+
+/// Feed → worker: drop this split, it has arrived from elsewhere.
+struct Drop {
+  static constexpr std::string_view kTag = "cluster.drop/1";
+  std::uint64_t split = 0;
+  static auto fields(auto& self) { return std::tie(self.split); }
+};
+
+using HolderRef = ActorRef<Pull, Drop>;
+
+/// Worker → feed: I have this split, so many bytes of it. Answered with Pull or Drop.
+struct Ready {
+  static constexpr std::string_view kTag = "cluster.ready/1";
+  std::uint64_t split = 0;
+  std::uint64_t bytes = 0;
+  HolderRef holder;
+  bool sent = false;  ///< It was pulled already and is on its way; this only asks what came of it.
+  static auto fields(auto& self) {
+    return std::tie(self.split, self.bytes, self.holder, self.sent);
+  }
+};
+
+/// Worker → feed: the split, as frames that core/wire/column_frames.h reads.
+struct Deliver {
+  static constexpr std::string_view kTag = "cluster.deliver/1";
+  std::uint64_t split = 0;
+  std::string worker;  ///< Its name.
+  Frames frames;
+  static auto fields(auto& self) { return std::tie(self.split, self.worker, self.frames); }
+};
+inline std::size_t bytes_of(const Deliver& deliver) {
+  return sizeof(deliver) + forebay::bytes_of(deliver.frames);
+}
+
+/// Worker → feed of the same process: this split went from the pools straight to the batcher.
+struct HandedOn {
+  static constexpr std::string_view kTag = "cluster.handed_on/1";
+  std::uint64_t split = 0;
+  static auto fields(auto& self) { return std::tie(self.split); }
+};
+
+using FeedRef = ActorRef<Ready, Deliver, HandedOn>;
+
+}  // namespace forebay::scheduler
