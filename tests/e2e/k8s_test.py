@@ -62,6 +62,16 @@ class Kubernetes(Scenario):
         container = trainer["spec"]["template"]["spec"]["containers"][0]
         self.assertIn("metrics", [port["name"] for port in container["ports"]])
         self.assertEqual(container["livenessProbe"]["httpGet"], {"path": "/metrics", "port": "metrics"})
+        [workers] = [each["spec"]["template"] for (kind, name), each in found.items() if kind == "Job" and name.endswith("-workers")]
+        [port] = workers["spec"]["containers"][0]["ports"]
+        self.assertEqual((port["name"], workers["metadata"]["annotations"]["prometheus.io/port"]), ("metrics", str(port["containerPort"])))
+        self.assertIn(f"0.0.0.0:{port['containerPort']}", workers["spec"]["containers"][0]["command"])
+
+    def test_names_that_kubernetes_does_not_take_are_refused(self):
+        job, _ = self.launched()
+        for words in (["--claim", "A_b"], ["--claim", "-a"], ["--claim", "a" * 254], ["--image", "a b"]):
+            self.assert_refused(Running(["launch", "k8s", "job.toml", *words], job.folder).wait(), 2, words[0])
+        self.assert_refused(Running(["launch", "k8s", "job.toml", "--set", "cluster.head=tcp://h:1"], job.folder).wait(), 2, "cluster.head")
 
     def test_the_parts_fit_together(self):
         job, folder = self.launched("--workers", "5", "--set", "order.seed=9")

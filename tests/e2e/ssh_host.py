@@ -32,7 +32,7 @@ class SshHost:
         shutil.copy(self.folder / "user.pub", self.folder / "authorized")
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+            port = self.port = probe.getsockname()[1]
         (self.folder / "sshd_config").write_text(
             f"Port {port}\nListenAddress 127.0.0.1\nHostKey {self.folder}/host\nPidFile none\nUsePAM no\n"
             f"AuthorizedKeysFile {self.folder}/authorized\nStrictModes no\nPasswordAuthentication no\n"

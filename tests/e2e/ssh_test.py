@@ -1,4 +1,5 @@
 """Jobs over a real sshd on loopback, from what `forebay launch ssh` writes."""
+import getpass
 import json
 import os
 import pathlib
@@ -29,7 +30,8 @@ class Ssh(Scenario):
         job = self.job(name, order={"batch_size": 100}, pipeline={"cpus": 1, "memory": "256MiB"},
                        tuner={"mode": "off"}, run={"grace": "5s"}, **steps)
         job.put_criteo(ROWS, files=2)
-        hosts = job.put("my-hosts", "# the test's\nnode-0 slots=1 role=trainer\nnode-1 slots=2 role=worker\nnode-2\n")
+        hosts = job.put("my-hosts", "# the test's\nnode-0 slots=1 role=trainer\n"
+                        f"{getpass.getuser()}@node-1:{self.host.port} slots=2 role=worker\nnode-2\n")
         said = self.assert_done(Running(["launch", "ssh", "job.toml", "--command", "ingest", "--json", "--workers", workers,
                                          "--hosts", hosts, *sets], job.folder).wait())
         folder = pathlib.Path(said["files"][0]).parent

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -18,6 +19,33 @@ namespace {
 constexpr std::uint64_t kMostWorkers = 100'000;
 
 void say(const std::string& line) { std::fprintf(stderr, "forebay: launch: %s\n", line.c_str()); }
+
+// What Kubernetes takes for the name of a volume claim: a DNS-1123 subdomain.
+bool is_claim_name(const std::string& name) {
+  const auto is_end = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return name.size() <= 253 && is_end(name.front()) && is_end(name.back()) &&
+         std::all_of(name.begin(), name.end(),
+                     [&](char c) { return is_end(c) || c == '-' || c == '.'; });
+}
+
+// References have no blanks; whether there is such an image only a cluster knows.
+bool is_image_name(const std::string& name) {
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](char c) { return c > 32 && c < 127; });
+}
+
+Status read_names(const Invocation& invocation, LaunchOptions& options) {
+  options.image = invocation.value("--image", "REGISTRY/forebay:TAG");
+  options.claim = invocation.value("--claim");
+  if (!is_image_name(options.image)) {
+    return fail(Code::kInvalid, "--image " + options.image +
+                                    ": must be a container image, such as registry:5000/forebay:1");
+  }
+  if (options.claim.empty() || is_claim_name(options.claim)) return {};
+  return fail(Code::kInvalid, "--claim " + options.claim +
+                                  ": must be a volume claim's name: lower-case letters, digits, "
+                                  "dashes and dots");
+}
 
 Result<LaunchOptions> options_of(const Invocation& invocation) {
   LaunchOptions options;
@@ -45,8 +73,7 @@ Result<LaunchOptions> options_of(const Invocation& invocation) {
   options.gpus = gpu_count && *gpu_count > 0 ? gpus : "";
   options.out = invocation.value("--out");
   options.sets = invocation.values("--set");
-  options.image = invocation.value("--image", "REGISTRY/forebay:TAG");
-  options.claim = invocation.value("--claim");
+  if (auto status = read_names(invocation, options); !status) return pass(status);
   return options;
 }
 
@@ -92,6 +119,11 @@ Result<Launch> k8s_launch(const LaunchSpec& spec) {
     return fail(Code::kInvalid,
                 "cluster.keys is missing, and pods are reached by addresses beyond loopback: "
                 "forebay keys new keys, then [cluster] keys = \"keys\"");
+  }
+  if (!spec.head.empty()) {
+    return fail(Code::kInvalid,
+                "cluster.head " + spec.head +
+                    ": on Kubernetes the head is in the trainer's pod; add --set cluster.head=");
   }
   auto read = read_keys(spec.keys);
   if (!read) return pass(read);

@@ -60,7 +60,7 @@ std::string yaml_text(std::string_view text) {
     if (c == '"' || c == '\\') {
       quoted += '\\';
       quoted += c;
-    } else if (static_cast<unsigned char>(c) < 32) {
+    } else if (static_cast<unsigned char>(c) < 32 || c == 127) {
       char escaped[8];
       std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(c));
       quoted += escaped;

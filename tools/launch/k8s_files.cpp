@@ -92,7 +92,8 @@ spec:
 
 constexpr std::string_view kWorkers =
     R"sh(# The workers: pods of which any may come and go. They end when the job does, and the first that
-# ends well keeps Kubernetes from starting others.
+# ends well keeps Kubernetes from starting others. One that refuses its configuration (exit status 2)
+# is not started again.
 apiVersion: batch/v1
 kind: Job
 metadata:
@@ -106,10 +107,12 @@ spec:
       - action: Ignore
         onPodConditions:
           - {type: DisruptionTarget, status: "True"}
+      - action: FailJob
+        onExitCodes: {containerName: worker, operator: In, values: [2]}
   template:
     metadata:
       labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@, app.kubernetes.io/component: worker}
-    spec:
+@SCRAPE@    spec:
       restartPolicy: Never
       # SIGTERM gives back what it holds.
       terminationGracePeriodSeconds: @GRACE@
@@ -129,7 +132,7 @@ spec:
           image: @IMAGE@
           workingDir: /job
           command:
-@WORKER_WORDS@          env:
+@WORKER_WORDS@@WORKER_PORTS@          env:
             - name: POD_NAME
               valueFrom: {fieldRef: {fieldPath: metadata.name}}
           resources:
@@ -169,6 +172,13 @@ exec kubectl patch job/@NAME@-workers --type merge --patch "{\"spec\":{\"paralle
 constexpr std::uint16_t kPort = 29400;
 constexpr std::uint16_t kMetricsPort = 9464;
 
+// Kubernetes puts a variable's value for $(NAME) in a command's words, and $ for $$.
+std::string as_it_stands(const std::string& word) {
+  std::string escaped;
+  for (const char c : word) escaped.append(c == '$' ? 2 : 1, c);
+  return escaped;
+}
+
 std::string words(const std::vector<std::string>& list) {
   std::string lines;
   for (const std::string& word : list) {
@@ -185,7 +195,7 @@ std::vector<std::string> trainer_words(const LaunchSpec& spec, const std::string
     list.emplace_back("--set");
     list.push_back(assignment);
   };
-  for (const std::string& assignment : spec.options.sets) set(assignment);
+  for (const std::string& assignment : spec.options.sets) set(as_it_stands(assignment));
   // Last, so that they hold: what the pod has, whatever the job's own machine has.
   set("cluster.listen=tcp://0.0.0.0:" + std::to_string(port));
   if (!spec.keys.empty()) set("cluster.keys=/keys");
@@ -205,16 +215,26 @@ std::vector<std::string> worker_words(const LaunchSpec& spec, std::uint16_t port
     list.emplace_back("--keys");
     list.emplace_back("/keys");
   }
+  if (!spec.metrics.empty()) {
+    list.emplace_back("--metrics");
+    list.push_back("0.0.0.0:" + std::to_string(kMetricsPort));
+  }
   return list;
 }
 
 Blanks metrics_blanks(const LaunchSpec& spec) {
   if (spec.metrics.empty()) {
-    return {{"METRICS_SERVICE", ""}, {"METRICS_PORT", ""}, {"PROBES", ""}, {"SCRAPE", ""}};
+    return {{"METRICS_SERVICE", ""},
+            {"METRICS_PORT", ""},
+            {"WORKER_PORTS", ""},
+            {"PROBES", ""},
+            {"SCRAPE", ""}};
   }
   const std::string port = std::to_string(kMetricsPort);
   return {{"METRICS_SERVICE", "    - {name: metrics, port: " + port + ", targetPort: metrics}\n"},
           {"METRICS_PORT", "            - {name: metrics, containerPort: " + port + "}\n"},
+          {"WORKER_PORTS",
+           "          ports:\n            - {name: metrics, containerPort: " + port + "}\n"},
           {"PROBES",
            "          livenessProbe:\n"
            "            httpGet: {path: /metrics, port: metrics}\n"
@@ -237,7 +257,8 @@ Blanks volume_blanks(const LaunchSpec& spec) {
             "checkpoints.\n"
             "        - name: work\n"
             "          emptyDir: {}\n"
-          : "        - name: work\n          persistentVolumeClaim: {claimName: " + claim + "}\n";
+          : "        - name: work\n          persistentVolumeClaim: {claimName: " +
+                yaml_text(claim) + "}\n";
   return blanks;
 }
 
@@ -308,7 +329,7 @@ std::vector<LaunchFile> k8s_files(const LaunchSpec& spec, const std::vector<KeyF
                    {"JOB_TEXT", indented(spec.job_text, 4)},
                    {"PORT", std::to_string(port)},
                    {"GRACE", std::to_string(spec.grace_seconds + 10)},
-                   {"IMAGE", spec.options.image},
+                   {"IMAGE", yaml_text(spec.options.image)},
                    {"COMMAND_WORDS", words(trainer_words(spec, job_file, port))},
                    {"WORKER_WORDS", words(worker_words(spec, port))},
                    {"CPUS", std::to_string(spec.cpus)},

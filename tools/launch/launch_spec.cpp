@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/data/digest.h"
+#include "tools/job/text_file.h"
+#include "tools/launch/fill.h"
 
 namespace forebay {
 namespace {
@@ -38,7 +40,26 @@ std::string listening(const JobSpec& job, const LaunchOptions& options) {
   return "tcp://" + host + ":" + std::to_string(options.port);
 }
 
+// Paths stand in comments and directives, too, whose end is that of the line.
+Status check_paths(const LaunchSpec& spec) {
+  for (const std::string* path :
+       {&spec.forebay, &spec.job_file, &spec.run_dir, &spec.out, &spec.keys, &spec.head}) {
+    const bool one_line = std::none_of(path->begin(), path->end(), [](char c) {
+      return static_cast<unsigned char>(c) < 32 || c == 127;
+    });
+    if (one_line) continue;
+    return fail(Code::kInvalid, "launch: the path " + *path +
+                                    " holds a line break or another control character; rename it");
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string worker_metrics(const LaunchSpec& spec) {
+  if (spec.metrics.empty()) return {};
+  return " --metrics " + shell_word(spec.metrics.substr(0, spec.metrics.rfind(':')) + ":0");
+}
 
 Result<LaunchSpec> launch_spec(const JobSpec& job, std::string job_text, std::string forebay,
                                LaunchOptions options) {
@@ -53,12 +74,14 @@ Result<LaunchSpec> launch_spec(const JobSpec& job, std::string job_text, std::st
   spec.forebay = std::move(forebay);
   spec.listen = listening(job, options);
   spec.metrics = job.cluster.metrics;
+  spec.head = names_a_file(job.cluster.head) ? absolute(job.cluster.head) : job.cluster.head;
   spec.cpus = job.pipeline.cpus;
   spec.memory_bytes = job.pipeline.memory_bytes;
   spec.grace_seconds = static_cast<std::uint64_t>(
       std::max<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(job.run.grace).count(), 1));
   if (options.gpus.empty() && job.trainer.device.starts_with("cuda")) options.gpus = "1";
   spec.options = std::move(options);
+  if (auto status = check_paths(spec); !status) return pass(status);
   if (spec.listen.rfind(':') == std::string::npos || spec.listen.ends_with(':')) {
     return fail(Code::kInvalid, "cluster.listen " + spec.listen +
                                     ": has no port; write it as tcp://HOST:PORT, 0 for any");

@@ -34,6 +34,7 @@ struct LaunchSpec {
   std::string keys;     ///< Folder of the CURVE keys; empty: loopback only.
   std::string listen;   ///< As the job gives it, else what fits `keys` and `port`.
   std::string metrics;  ///< `cluster.metrics`.
+  std::string head;     ///< `cluster.head`, which workers join; empty: the trainer's own.
   int cpus = 1;
   std::uint64_t memory_bytes = 0;
   std::uint64_t grace_seconds = 5;
@@ -49,9 +50,13 @@ struct LaunchFile {
 };
 
 /// Completes `job` and `options` to a spec. `forebay` is the program's own path. kInvalid for a
-/// listening address without a port.
+/// listening address without a port, and for a path that scripts cannot name on one line.
 Result<LaunchSpec> launch_spec(const JobSpec& job, std::string job_text, std::string forebay,
                                LaunchOptions options);
+
+/// ` --metrics HOST:0` where the job has `cluster.metrics`: several workers may share a machine, so
+/// each takes a free port there and says which. Empty: none.
+std::string worker_metrics(const LaunchSpec& spec);
 
 /// The files of each launcher, from the spec alone.
 std::vector<LaunchFile> slurm_files(const LaunchSpec& spec);

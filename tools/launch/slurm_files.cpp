@@ -62,9 +62,9 @@ steps=()
 
 @WORKERS_COUNT@
 # Where the workers look: the address that the trainer writes counts once it is newer than this
-# file, which names the trainer's host and how many workers this job has itself.
+# file, which names how many workers this job has itself.
 mkdir -p "$run_dir/logs"
-printf '%s\n' "$(hostname)" "$workers" >"$started"
+printf '%s\n' "$workers" >"$started"
 
 command=(@FOREBAY@ @COMMAND@ @JOB@ --json@SETS@ --set cluster.listen=@LISTEN@)
 @RESUME@
@@ -128,7 +128,8 @@ fi
 )sh";
 
 constexpr std::string_view kWorker = R"sh(#!/bin/bash
-# One worker of @NAME@: waits until the trainer says where it listens, then joins it.
+# One worker of @NAME@: waits until the trainer says where it listens, then joins it; a trainer that
+# comes back elsewhere is found by the same file.
 set -u
 started=@OUT@/started
 address_file=@RUN_DIR@/address
@@ -138,9 +139,7 @@ until [ "$address_file" -nt "$started" ] && [ -s "$started" ]; do
   [ "$SECONDS" -lt "$patience" ] || { echo "no trainer wrote $address_file in $patience s" >&2; exit 1; }
   sleep 1
 done
-# A head that listens everywhere is reached by the name of its host.
-address=$(sed -E "s#//(0\.0\.0\.0|\*|\[::\]):#//$(head -n 1 "$started"):#" "$address_file")
-exec @FOREBAY@ worker --join "$address" --cpus @CPUS@ --memory @MEMORY_BYTES@@KEYS@ \
+exec @FOREBAY@ worker --join @HEAD@ --cpus @CPUS@ --memory @MEMORY_BYTES@@KEYS@@METRICS@ \
   --name "$(hostname)-${SLURM_JOB_ID:-0}-${SLURM_PROCID:-0}"
 )sh";
 
@@ -161,7 +160,7 @@ constexpr std::string_view kScale = R"sh(#!/bin/bash
 # cancelled, which give back what they hold.
 set -u
 case ${1:-} in '' | *[!0-9]*) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;; esac
-own=$(sed -n 2p @OUT@/started 2>/dev/null)
+own=$(sed -n 1p @OUT@/started 2>/dev/null)
 [ -n "$own" ] || { echo "@NAME@ does not run" >&2; exit 1; }
 wanted=$(($1 > own ? $1 - own : 0))
 mapfile -t jobs < <(squeue --noheader --user="$(id -un)" --name=@NAME@-worker --format=%A | sort -n)
@@ -199,6 +198,8 @@ Blanks blanks_of(const LaunchSpec& spec) {
           {"SETS", sets},
           {"KEYS", spec.keys.empty() ? "" : " --keys " + shell_word(spec.keys)},
           {"GRACE", std::to_string(spec.grace_seconds + 10)},
+          {"HEAD", spec.head.empty() ? "\"$address_file\"" : shell_word(spec.head)},
+          {"METRICS", worker_metrics(spec)},
           {"PATIENCE", "3600"}};
 }
 

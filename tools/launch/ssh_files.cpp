@@ -7,8 +7,8 @@ namespace forebay {
 namespace {
 
 constexpr std::string_view kHosts =
-    R"sh(# Where @NAME@ runs. A line a host: its name as ssh knows it, how many processes it takes, and whether
-# they are workers or the trainer (one line). Paths of the job are the same on every host.
+    R"sh(# Where @NAME@ runs. A line a host: its name as ssh knows it or user@host:port, how many processes it
+# takes, and whether they are workers or the trainer (one line). Paths of the job are the same on every host.
 # An ssh_config beside this file is used instead of your own.
 localhost slots=1 role=trainer
 # node-1 slots=2 role=worker
@@ -26,7 +26,8 @@ grace=@GRACE@  # seconds from SIGTERM to SIGKILL
 remote=${FOREBAY_REMOTE_DIR:-.cache/$name}  # on each host: pids, logs, keys; removed at the end
 
 trainer_command=(@FOREBAY@ @COMMAND@ @JOB@ --json@SETS@ --set cluster.listen=@LISTEN@)
-worker_command=(@FOREBAY@ worker --cpus @CPUS@ --memory @MEMORY_BYTES@)
+worker_command=(@FOREBAY@ worker --cpus @CPUS@ --memory @MEMORY_BYTES@@METRICS@)
+head=@HEAD@  # of its own, which workers join; empty: the trainer's
 
 # One connection a host, shared by all that a script asks of it.
 sockets=$(mktemp -d /tmp/forebay-ssh-XXXXXX) || exit 1
@@ -38,7 +39,7 @@ ssh_options=(-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o 
 on() {
   local host=$1
   shift
-  setsid --wait ssh "${ssh_options[@]}" "$host" "$(printf '%q ' "$@")"
+  setsid --wait ssh "${ssh_options[@]}" -- "$host" "$(printf '%q ' "$@")"
 }
 
 # task HOST VERB TASK...: what task.sh does, there.
@@ -56,8 +57,8 @@ patiently() {
 
 close_connections() {
   local host
-  for host in $(sed -E '/^[[:space:]]*(#|$)/d; s/[[:space:]].*//' "$here/hosts" | sort -u); do
-    ssh "${ssh_options[@]}" -O exit "$host" 2>/dev/null
+  for host in $({ hosts_of trainer; hosts_of worker; } 2>/dev/null | sort -u); do
+    ssh "${ssh_options[@]}" -O exit -- "$host" 2>/dev/null
   done
   rm -rf "$sockets"
 }
@@ -75,6 +76,13 @@ hosts_of() {
         *) echo "$name: hosts: $host: $word is neither slots=N nor role=worker|trainer" >&2; return 1 ;;
       esac
     done
+    # A port is ssh's to read in an address with a scheme; a bare IPv6 address has none.
+    case $host in
+      ssh://*) ;;
+      *\]:*) host=ssh://$host ;;
+      *:*:*) ;;
+      *:*) host=ssh://$host ;;
+    esac
     [ "$role" = "$1" ] && for ((; slots > 0; --slots)); do echo "$host"; done
   done <"$here/hosts"
   return 0
@@ -94,7 +102,7 @@ fetch() { task "$1" log "$2" >"$logs/ssh-$2.log" 2>/dev/null; }
 start_worker() {
   local key_words=()
   [ -z "$keys" ] || key_words=(--keys keys)
-  task "$2" start "worker-$1" "${worker_command[@]}" --join "$3" --name "$2-$1" ${key_words[@]+"${key_words[@]}"}
+  task "$2" start "worker-$1" "${worker_command[@]}" --join "${head:-$3}" --name "${2##*[@/]}-$1" ${key_words[@]+"${key_words[@]}"}
 }
 )sh";
 
@@ -192,8 +200,7 @@ trap 'task "$trainer" stop trainer "$grace" &' INT TERM HUP
 task "$trainer" start trainer "${trainer_command[@]}" || exit 1
 if [ "$workers" -gt 0 ]; then
   if patiently "$sockets/address" task "$trainer" address "$address_file"; then
-    # A head that listens everywhere is reached by the name of its host.
-    address=$(sed -E "s#//(0\.0\.0\.0|\*|\[::\]):#//$trainer:#" "$sockets/address")
+    address=$(cat "$sockets/address")
     for ((i = 0; i < workers; ++i)); do
       start_worker "$((i + 1))" "${places[$i]}" "$address" && echo "${places[$i]}" >"$here/worker-$((i + 1)).host"
     done
@@ -245,7 +252,6 @@ for ((i = 1; i <= ${#places[@]}; ++i)); do
   if [ "$i" -le "$1" ] && [ "$runs" = no ]; then
     read -r trainer _ <"$here/running"
     address=$(task "$trainer" address "$address_file") || exit 1
-    address=$(sed -E "s#//(0\.0\.0\.0|\*|\[::\]):#//$trainer:#" <<<"$address")
     prepare "$host" && start_worker "$i" "$host" "$address" && echo "$host" >"$here/worker-$i.host" || exit 1
   elif [ "$i" -gt "$1" ] && [ "$runs" = yes ]; then
     task "$host" stop "worker-$i" "$grace"
@@ -283,6 +289,8 @@ std::vector<LaunchFile> ssh_files(const LaunchSpec& spec, const std::string& hos
                          {"JOB", shell_word(spec.job_file)},
                          {"LISTEN", shell_word(spec.listen)},
                          {"SETS", sets},
+                         {"METRICS", worker_metrics(spec)},
+                         {"HEAD", spec.head.empty() ? "" : shell_word(spec.head)},
                          {"KEYS", spec.keys.empty() ? "" : shell_word(spec.keys)},
                          {"GRACE", std::to_string(spec.grace_seconds + 5)},
                          {"RESUME", std::string(trains ? kTrainResume : kIngestResume)}};

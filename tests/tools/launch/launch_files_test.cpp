@@ -110,6 +110,57 @@ TEST_CASE("a pod's own door and keys hold against what --set says of the job's",
   CHECK(trainer.rfind("cluster.metrics=0.0.0.0:") > trainer.rfind("cluster.metrics=127.0.0.1"));
 }
 
+TEST_CASE("what --set says reaches a pod as it stands", "[tools][launch]") {
+  JobSpec with_keys = job();
+  with_keys.cluster.keys = "/jobs/keys";
+  const LaunchSpec spec = spec_of(
+      with_keys, {.sets = {"a=$(POD_NAME) $$x \"q\"\n"}, .image = "i: {x}", .claim = "c}, {d: e"});
+  const auto files = k8s_files(spec, {{"server.key", "k"}});
+  const std::string trainer = file_of(files, "trainer.yaml");
+  CHECK(holds(trainer, R"y(- "a=$$(POD_NAME) $$$$x \"q\"\x0a")y"));
+  CHECK(holds(trainer, R"y(image: "i: {x}")y"));
+  CHECK(holds(trainer, R"y({claimName: "c}, {d: e"})y"));
+  CHECK(holds(file_of(files, "workers.yaml"), R"y(- "$(POD_NAME)")y"));
+}
+
+TEST_CASE("a path with a line break is refused: a comment would end in the middle of it",
+          "[tools][launch]") {
+  JobSpec broken = job();
+  SECTION("of the job") { broken.path = "/jobs/a\ntouch b #.toml"; }
+  SECTION("of its folder") { broken.run.dir = "/jobs/a\rb"; }
+  SECTION("of the keys") { broken.cluster.keys = "/jobs/\x7f"; }
+  const auto spec = launch_spec(broken, "", "/usr/bin/forebay", {});
+  REQUIRE_FALSE(spec);
+  CHECK(spec.error().code == Code::kInvalid);
+  CHECK(holds(spec.error().message, "line break"));
+}
+
+TEST_CASE("workers serve their figures where the job's are served", "[tools][launch]") {
+  JobSpec with_metrics = job();
+  with_metrics.cluster.keys = "/jobs/keys";
+  for (const bool serves : {false, true}) {
+    CAPTURE(serves);
+    with_metrics.cluster.metrics = serves ? "[::]:9000" : "";
+    const LaunchSpec spec = spec_of(with_metrics, {.image = "i"});
+    CHECK(holds(file_of(slurm_files(spec), "worker.sh"), " --metrics '[::]:0' ") == serves);
+    CHECK(holds(file_of(ssh_files(spec, ""), "cluster.sh"), " --metrics '[::]:0')") == serves);
+    const std::string pods = file_of(k8s_files(spec, {{"server.key", "k"}}), "workers.yaml");
+    CHECK(holds(pods, "- \"--metrics\"\n            - \"0.0.0.0:9464\"\n          ports:\n") ==
+          serves);
+    CHECK(holds(pods, "{name: metrics, containerPort: 9464}") == serves);
+    CHECK(holds(pods, "prometheus.io/scrape") == serves);
+  }
+}
+
+TEST_CASE("workers join the head that the job names, else the trainer's", "[tools][launch]") {
+  JobSpec other = job();
+  CHECK(holds(file_of(slurm_files(spec_of(other, {})), "worker.sh"), "--join \"$address_file\""));
+  other.cluster.head = "tcp://head:7";
+  const LaunchSpec spec = spec_of(other, {});
+  CHECK(holds(file_of(slurm_files(spec), "worker.sh"), "--join tcp://head:7 "));
+  CHECK(holds(file_of(ssh_files(spec, ""), "cluster.sh"), "\nhead=tcp://head:7 "));
+}
+
 TEST_CASE("no file but the Secret holds a key", "[tools][launch]") {
   JobSpec with_keys = job();
   with_keys.cluster.keys = "/jobs/keys";
