@@ -37,7 +37,7 @@ struct UnpackLimits {
   std::size_t max_rows = 0;
   std::size_t dense = 0;      ///< Features, exactly.
   std::size_t sparse = 0;     ///< Features, exactly.
-  std::size_t max_bytes = 0;  ///< Of compressed data once it is not; of offsets that are made.
+  std::size_t max_bytes = 0;  ///< Of the data, once it is not compressed any more.
 };
 
 /// Columns as they came.

@@ -100,14 +100,14 @@ Frame frame_of(Buffer buffer) {
 Result<Frame> plain_data(const ColumnLayout& layout, const Frame& sent, const UnpackLimits& limits,
                          BufferPool& pool) {
   const std::size_t bytes = ColumnPlaces::of(layout).bytes;
+  if (bytes > limits.max_bytes) {
+    return wrong("of more bytes than are taken: " + std::to_string(bytes) + " of at most " +
+                 std::to_string(limits.max_bytes));
+  }
   if (layout.compression == Compression::kNone) {
     if (sent.size() == bytes) return sent;
     return wrong("of " + std::to_string(bytes) + " bytes that came as " +
                  std::to_string(sent.size()));
-  }
-  if (bytes > limits.max_bytes) {
-    return wrong("of more bytes than are taken: " + std::to_string(bytes) + " of at most " +
-                 std::to_string(limits.max_bytes));
   }
   auto data = decompressed({sent.data(), sent.size()}, layout.compression, bytes, pool);
   if (!data) return pass(data);

@@ -213,11 +213,13 @@ TEST_CASE("a layout that contradicts itself, the data or the limits is refused",
   CHECK_FALSE(wire.unpack({frames[0], shorter}, 0, 2));
 }
 
-TEST_CASE("no more rows are taken than a split has", "[core][column_frames]") {
+TEST_CASE("no more rows and bytes are taken than a split has", "[core][column_frames]") {
   Wire wire;
   const Frames frames = wire.pack(rows_of_ids({{1, 2, 3}}, wire.pool));
-  CHECK(unpack_columns(frames, {3, 0, 1, 0}, wire.pool));
-  CHECK_FALSE(unpack_columns(frames, {2, 0, 1, 0}, wire.pool));
+  const std::size_t bytes = frames[1].size();
+  CHECK(unpack_columns(frames, {3, 0, 1, bytes}, wire.pool));
+  CHECK_FALSE(unpack_columns(frames, {2, 0, 1, bytes}, wire.pool));
+  CHECK_FALSE(unpack_columns(frames, {3, 0, 1, bytes - 1}, wire.pool));
 }
 
 TEST_CASE("rows and ids are counted with 31 bits", "[core][column_frames]") {
