@@ -33,6 +33,7 @@ Status HeadPlace::read() {
   auto text = read_text_file("the head's address", given_);
   if (!text) return pass(text);
   const std::string line = text->substr(0, text->find_first_of("\r\n"));
+  if (line.empty()) return fail(Code::kNotFound, "the head's address: " + given_ + " is empty");
   if (auto status = move_to(line); !status) {
     return fail(status.error().code, given_ + ": " + status.error().message);
   }
@@ -42,7 +43,7 @@ Status HeadPlace::read() {
 Status HeadPlace::move_to(const std::string& address) {
   const std::string place = without_scheme(address);
   const std::string before = this->address();
-  if (place == before) return {};
+  if (!before.empty() && place == before) return {};
   if (auto status = net_.connect(place); !status) return status;
   serial_([&] { address_ = place; });
   if (before.empty()) return {};

@@ -37,7 +37,7 @@ Result<std::string> read_text_file(std::string_view kind, const std::string& pat
 }
 
 bool names_a_file(const std::string& address) {
-  return !address.starts_with("tcp://") && address.find('/') != std::string::npos;
+  return address.find("://") == std::string::npos && address.find('/') != std::string::npos;
 }
 
 }  // namespace forebay
