@@ -53,6 +53,7 @@ struct FeedOptions {
   JobShare job;
   Position start;       ///< Where the run resumes.
   std::string address;  ///< Where workers reach this feed; empty: where they reach the head.
+  std::uint32_t min_workers = 0;  ///< Of the job.
   std::chrono::nanoseconds period = std::chrono::milliseconds(250);
   std::chrono::nanoseconds knock = std::chrono::milliseconds(500);  ///< While the head is gone.
   std::chrono::nanoseconds ask_timeout = std::chrono::seconds(2);

@@ -39,7 +39,8 @@ void FeedActor::open(Context& context) {
                .issued = ranges_of(splits_),
                .arrived = {},
                .feed_address = options_.address,
-               .feed = self(context)};
+               .feed = self(context),
+               .min_workers = options_.min_workers};
   for (const auto& [number, split] : splits_) {
     if (split.state == Split::State::kArrived) open.arrived.push_back(number);
   }

@@ -87,7 +87,8 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   if (!status) return pass(status);
   if (!same_job) {
     leases_ = LeaseTable(options_.lease);
-    awaited_.clear();  // They worked for another job.
+    awaited_.clear();  // They worked for another job, as did whoever went.
+    last_gone_.clear();
     for (auto& [incarnation, node] : view_.nodes()) {
       node.state = NodeView::State::kJoined;
       node.trouble.clear();
@@ -100,6 +101,9 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   for (const std::uint64_t split : *wanted) {
     if (!state().finished().contains(split)) leases_.issue(split);
   }
+  min_workers_ = open.min_workers;
+  // What came back from a head's death had begun if anything has arrived.
+  enough_workers_ = (same_job && enough_workers_) || !open.arrived.empty();
   feed_ = open.feed;
   feed_address_ = open.feed_address;
   feed_gone_since_.reset();

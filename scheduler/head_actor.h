@@ -54,10 +54,9 @@ struct HeadOptions {
   std::chrono::nanoseconds rejoin = std::chrono::seconds(60);
   PlacementPolicy placement = PlacementPolicy::kSpread;
   StragglerRule straggler;
-  std::uint32_t min_workers = 0;  ///< Nothing is leased before so many have been prepared at once.
-  std::string version;            ///< What workers must be; empty: anything.
-  std::string operators;          ///< Likewise.
-  std::string trainer_host;       ///< Where the trainer is, for `near`; empty: unknown.
+  std::string version;       ///< What workers must be; empty: anything.
+  std::string operators;     ///< Likewise.
+  std::string trainer_host;  ///< Where the trainer is, for `near`; empty: unknown.
   std::uint64_t trainer_pid = 0;
   /// Told, in a sentence, what happens: who joins, is lost, is refused. On the head's thread.
   std::function<void(const std::string&)> say;
@@ -151,7 +150,8 @@ class HeadActor final
   std::optional<Time> no_worker_since_;
   Time last_tick_ = {};
   std::uint64_t issued_again_ = 0;
-  bool enough_workers_ = false;  // min_workers were there once.
+  std::uint32_t min_workers_ = 0;  // of the job
+  bool enough_workers_ = false;    // They were there once.
 };
 
 }  // namespace forebay::scheduler

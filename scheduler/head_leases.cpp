@@ -54,7 +54,7 @@ bool HeadActor::reachable(std::uint64_t incarnation) const {
 
 bool HeadActor::may_lease() {
   if (leases_.num_waiting() == 0 || !feed_is_there() || !store_error_.empty()) return false;
-  enough_workers_ = enough_workers_ || view_.num_prepared() >= options_.min_workers;
+  enough_workers_ = enough_workers_ || view_.num_prepared() >= min_workers_;
   return enough_workers_;
 }
 

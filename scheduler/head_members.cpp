@@ -150,18 +150,25 @@ Status HeadActor::on(const Leave& leave, Context& context) {
 }
 
 void HeadActor::lose_the_gone(Time now, Context& context) {
-  std::vector<std::pair<std::uint64_t, std::string>> lost;
+  struct Lost {
+    std::uint64_t incarnation;
+    Gone how;
+    std::string why;
+  };
+  // A process ends with its job: once there is none its connection's end is no loss.
+  const Gone hung_up = state().job_is_open() ? Gone::kLost : Gone::kLeft;
+  std::vector<Lost> lost;
   for (const auto& [incarnation, node] : view_.nodes()) {
     const Time silent = now - node.last_heard;
     if (members_[incarnation].gone) {
-      lost.emplace_back(incarnation, "its connection has ended");
+      lost.push_back({incarnation, hung_up, "its connection has ended"});
     } else if (silent >= lost_after_) {
-      lost.emplace_back(incarnation, "silent for " + in_seconds(silent));
+      lost.push_back({incarnation, Gone::kLost, "silent for " + in_seconds(silent)});
     }
   }
-  for (const auto& [incarnation, why] : lost) {
+  for (const auto& [incarnation, how, why] : lost) {
     // Without the store nobody is removed: the next tick tries again.
-    if (!remove(incarnation, Gone::kLost, why, context)) return;
+    if (!remove(incarnation, how, why, context)) return;
   }
 }
 

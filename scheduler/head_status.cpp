@@ -38,8 +38,8 @@ std::vector<std::string> HeadActor::problems(Time now) const {
   const std::size_t prepared = view_.num_prepared();
   if (state().job_is_open() && prepared == 0) {
     found.push_back(why_nothing_is_made(now));
-  } else if (state().job_is_open() && !enough_workers_ && prepared < options_.min_workers) {
-    found.push_back("the job waits for " + std::to_string(options_.min_workers) + " workers, " +
+  } else if (state().job_is_open() && !enough_workers_ && prepared < min_workers_) {
+    found.push_back("the job waits for " + std::to_string(min_workers_) + " workers, " +
                     std::to_string(prepared) + " are ready");
   }
   for (const auto& [incarnation, node] : view_.nodes()) {

@@ -34,9 +34,10 @@ struct OpenJob {
   std::vector<std::uint64_t> arrived;
   std::string feed_address;
   FeedRef feed;
+  std::uint32_t min_workers = 0;  ///< Nothing is leased before so many have been ready at once.
   static auto fields(auto& self) {
     return std::tie(self.job, self.finished_below, self.finished, self.issued, self.arrived,
-                    self.feed_address, self.feed);
+                    self.feed_address, self.feed, self.min_workers);
   }
 };
 

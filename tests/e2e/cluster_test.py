@@ -262,6 +262,20 @@ class Bounds(ClusterScenario):
         head.kill()
         self.wait_until(lambda: "the head has not been reached" in first.trainer.stderr_now(), 10)
 
+    def test_two_trainers_of_one_job_on_one_head_run_one_after_the_other(self):
+        job = self.work(epochs=2)
+        digest = self.digest_alone(job)
+        twin = harness.Job(self.folder / "twin", **job.tables)
+        shutil.copytree(job.folder / "data", twin.folder / "data")
+        head = Head(self, self.folder)
+        first = Cluster(self, job, head=head.address, local=False, min_workers=1)
+        self.wait_until(lambda: "is open" in head.running.stderr_now())
+        second = Cluster(self, twin, head=head.address)  # its own node waits with it, and makes nothing of the first's
+        self.wait_until(lambda: "takes one at a time" in second.trainer.stderr_now() and "worker local" in head.running.stderr_now())
+        first.worker()
+        self.assert_same_run(first.finish()[0], digest, 40000)
+        self.assert_same_run(second.finish()[0], digest, 40000)
+
     def test_a_head_that_is_stopped_ends_in_order(self):
         head = Head(self, self.folder)
         head.running.signal(signal.SIGTERM)

@@ -448,6 +448,30 @@ TEST_CASE("a second job waits for the end of the first", "[scheduler][head]") {
   CHECK(cluster.told["w"].leased == Splits{0});
 }
 
+TEST_CASE("workers that end with their job are not lost, and the next job does not hear of them",
+          "[scheduler][head]") {
+  std::vector<std::string> said;
+  HeadOptions options;
+  options.say = [&](const std::string& sentence) { said.push_back(sentence); };
+  HeadFixture cluster(options);
+  REQUIRE(cluster.open());
+  const auto worker = cluster.probe(cluster.told["w"]);
+  Join join;
+  join.name = "w";
+  join.worker = worker;
+  REQUIRE(cluster.asked(std::move(join)));
+  REQUIRE(cluster.asked(CloseJob{"a", "", cluster.session}));
+  worker.stop();
+  cluster.host.deliver_all();
+  CHECK(said.back() == "worker w has left: its connection has ended");
+  OpenJob next;
+  next.job = job("b");
+  REQUIRE(cluster.open(std::move(next)));
+  cluster.pass(2s);
+  CHECK(cluster.says("no worker has joined"));
+  CHECK_FALSE(cluster.says("worker w"));
+}
+
 TEST_CASE("a job whose trainer does not come back is closed", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
@@ -477,16 +501,37 @@ TEST_CASE("a worker that did not hear of the job is told again", "[scheduler][he
 }
 
 TEST_CASE("nothing is leased before min_workers are there", "[scheduler][head]") {
-  HeadOptions options;
-  options.min_workers = 2;
-  HeadFixture cluster(options);
-  REQUIRE(cluster.open());
-  cluster.member("one", 4);
+  HeadFixture cluster;
+  OpenJob open;
+  open.min_workers = 2;
+  REQUIRE(cluster.open(open));
+  const auto one = cluster.member("one", 4);
   REQUIRE(cluster.issue({0, 1}));
   CHECK(cluster.told["one"].leased.empty());
   CHECK(cluster.says("waits for 2 workers, 1 are ready"));
-  cluster.member("two", 4);
+  const auto two = cluster.member("two", 4);
   CHECK(cluster.status().leased == 2);
+
+  SECTION("nor of the next job") {
+    REQUIRE(cluster.asked(Leave{two}));
+    REQUIRE(cluster.asked(CloseJob{"a", "", cluster.session}));
+    open.job = job("b");
+    REQUIRE(cluster.open(open));
+    REQUIRE(cluster.asked(Prepared{one, "f"}));
+    REQUIRE(cluster.issue({0, 1}));
+    CHECK(cluster.says("waits for 2 workers, 1 are ready"));
+    CHECK(cluster.status().leased == 0);
+  }
+  SECTION("but of one that had begun when the head died") {
+    open.issued = {{0, 1}};
+    open.arrived = {0};
+    cluster.head.stop();
+    cluster.host.deliver_all();
+    cluster.start({});
+    REQUIRE(cluster.open(open));
+    cluster.member("one", 4);
+    CHECK(cluster.status().leased == 1);
+  }
 }
 
 TEST_CASE("a head says why nothing is made", "[scheduler][head]") {

@@ -152,11 +152,9 @@ CountingTrainer::~CountingTrainer() { end(net_.get()); }
 void CountingTrainer::start_head() {
   auto journal =
       std::make_shared<HeadActor::Journal>(std::move(*HeadActor::Journal::open(store_, {})));
-  HeadOptions options;
-  options.min_workers = options_.workers;
   const auto head = net_->actors().spawn(
       {.name = "head", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [journal, options] { return std::make_unique<HeadActor>(journal, options); });
+      [journal] { return std::make_unique<HeadActor>(journal, HeadOptions{}); });
   head_ = head;
   head_status_ = head;
   net_->node().publish(std::string(scheduler::kHeadName), head_);
@@ -165,6 +163,7 @@ void CountingTrainer::start_head() {
 
 Status CountingTrainer::start_feed() {
   FeedOptions options;
+  options.min_workers = options_.workers;
   options.job = {.id = "emulated",
                  .text = "",
                  .fingerprint = "emulated",

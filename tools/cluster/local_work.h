@@ -16,8 +16,8 @@ namespace forebay {
 /// The pipeline outlives it. Called on the local worker's thread, `made` from any.
 class LocalWork final : public scheduler::SplitWork {
  public:
-  LocalWork(Pipeline& pipeline, std::string fingerprint)
-      : pipeline_(pipeline), fingerprint_(std::move(fingerprint)) {}
+  LocalWork(Pipeline& pipeline, std::string job, std::string fingerprint)
+      : pipeline_(pipeline), job_(std::move(job)), fingerprint_(std::move(fingerprint)) {}
 
   void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
 
@@ -27,10 +27,16 @@ class LocalWork final : public scheduler::SplitWork {
         scheduler::WorkDone{.opening = opening_, .split = split, .frames = {}, .handed_on = true}));
   }
 
-  void open(const scheduler::JobShare&, std::uint64_t opening) override {
+  /// What the stages make goes into this trainer's batches and nowhere else, so another trainer's
+  /// job on the same head is none for them, even where it has the same splits.
+  void open(const scheduler::JobShare& job, std::uint64_t opening) override {
     opening_ = opening;
-    static_cast<void>(worker_.tell(scheduler::WorkOpened{
-        .opening = opening, .fingerprint = fingerprint_, .error = std::nullopt}));
+    scheduler::WorkOpened opened{
+        .opening = opening, .fingerprint = fingerprint_, .error = std::nullopt};
+    if (job.id != job_) {
+      opened.error = Error{Code::kInvalid, "a trainer that waits makes splits of its own job only"};
+    }
+    static_cast<void>(worker_.tell(std::move(opened)));
   }
   void begin(std::uint64_t split) override { pipeline_.make(split); }
   bool forget(std::uint64_t) override { return false; }
@@ -43,6 +49,7 @@ class LocalWork final : public scheduler::SplitWork {
 
  private:
   Pipeline& pipeline_;
+  const std::string job_;  // its id
   const std::string fingerprint_;
   scheduler::WorkResults worker_;
   std::atomic<std::uint64_t> opening_{0};

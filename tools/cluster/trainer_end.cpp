@@ -124,9 +124,6 @@ Status TrainerEnd::open_head() {
   options.heartbeat = job_.cluster.heartbeat;
   options.rejoin = job_.cluster.rejoin;
   options.placement = placement_of(job_.cluster.placement);
-  // This node's own worker is one of those it waits for.
-  options.min_workers = static_cast<std::uint32_t>(job_.cluster.min_workers) +
-                        (job_.cluster.local && job_.cluster.min_workers > 0 ? 1 : 0);
   options.trainer_host = host_name();
   options.trainer_pid = static_cast<std::uint64_t>(::getpid());
   options.say = say_;
@@ -174,6 +171,9 @@ Status TrainerEnd::start_feed(JobRun& run, const JobText& text, const std::strin
                  .splits_per_epoch = run.pipeline().splits_per_epoch(),
                  .epochs = run.order().epochs};
   options.start = run.begin();
+  // This node's own worker is one of those it waits for.
+  options.min_workers = static_cast<std::uint32_t>(job_.cluster.min_workers) +
+                        (job_.cluster.local && job_.cluster.min_workers > 0 ? 1 : 0);
   options.period = job_.cluster.heartbeat;
   if (!job_.cluster.head.empty()) options.address = reachable(without_scheme(address_));
   options.say = say_;
@@ -218,7 +218,7 @@ Status TrainerEnd::begin(JobRun& run) {
     static_cast<void>(feed_door_.tell(scheduler::IssueSplits{std::exchange(early_, {})}));
   });
   if (job_.cluster.local) {
-    local_work_ = std::make_unique<LocalWork>(run.pipeline(), fingerprint);
+    local_work_ = std::make_unique<LocalWork>(run.pipeline(), job_id_, fingerprint);
     start_local_worker();
   }
   scaling_.emplace(job_, say_);
