@@ -293,7 +293,8 @@ class Bounds(ClusterScenario):
         roots = ["--data-root", f"{job.folder}={other}"]
         cluster.worker(*roots, "--dir", str(other / "mine"), name="wrong")
         cluster.worker(*roots, "--dir", str(other / "its"), "--expendable", name="expendable")
-        self.wait_until(lambda: cluster.trainer.stderr_now().count("day_1.tsv has other content") == 2, 20)
+        self.wait_until(lambda: all(re.search(f"refused: worker {name}: .*day_1.tsv has other content", cluster.trainer.stderr_now())
+                                    for name in ("wrong", "expendable")), 20)
         cluster.worker(name="right")
         finished, ends = cluster.finish()
         result = self.assert_same_run(finished, digest, 40000)
