@@ -202,7 +202,7 @@ Status HeadActor::remove(std::uint64_t incarnation, Gone how, const std::string&
   last_gone_ = "worker " + node.name + (how == Gone::kLost ? " was lost: " : " has left: ") + why;
   say(last_gone_ + (had > 0 ? "; " + std::to_string(had) + " splits are issued again" : ""));
   if (how == Gone::kLost) {
-    static_cast<void>(context.tell(worker, Dismissed{incarnation, false, why}));
+    static_cast<void>(context.tell(worker, Dismissed{incarnation, why}));
   }
   return {};
 }

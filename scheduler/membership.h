@@ -42,13 +42,12 @@ struct JobEnded {
   static auto fields(auto& self) { return std::tie(self.job, self.error); }
 };
 
-/// Head → worker: your membership has ended; join again, or, when `final`, go.
+/// Head → worker: your membership has ended; join again.
 struct Dismissed {
   static constexpr std::string_view kTag = "cluster.dismissed/1";
   std::uint64_t incarnation = 0;
-  bool final = false;
   std::string reason;
-  static auto fields(auto& self) { return std::tie(self.incarnation, self.final, self.reason); }
+  static auto fields(auto& self) { return std::tie(self.incarnation, self.reason); }
 };
 
 /// Head → worker: there is a job now, or its trainer has come back at another place.

@@ -134,11 +134,7 @@ Status WorkerActor::on(const Dismissed& dismissed, Context& context) {
   if (dismissed.incarnation != incarnation_) return {};
   say("the head has dismissed this worker: " + dismissed.reason);
   incarnation_ = 0;
-  if (dismissed.final) {
-    end(fail(Code::kUnavailable, "dismissed: " + dismissed.reason), context);
-  } else if (!leave_by_) {
-    join(context);
-  }
+  if (!leave_by_) join(context);
   return {};
 }
 
