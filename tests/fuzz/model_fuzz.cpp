@@ -14,8 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FOREBAY_CHECK(!model.error().message.empty());
     return 0;
   }
-  FOREBAY_CHECK(model->sparse.size() == model->shape.table_rows.size());
-  FOREBAY_CHECK(model->dense.size() == model->shape.dense_features);
+  FOREBAY_CHECK(model->shape.sparse_names.size() == model->shape.table_rows.size());
+  FOREBAY_CHECK(model->shape.dense_names.size() == model->shape.dense_features);
   if (forebay::learns(model->spec.model)) {
     FOREBAY_CHECK(model->shape.dense_parameters() > 0);
     FOREBAY_CHECK(model->shape.table_parameters() / model->shape.row_width() >=
