@@ -63,9 +63,10 @@ bool Pipeline::accept(std::uint64_t number, ColumnSet columns, std::vector<BadRo
   Parts& parts = *parts_;
   const std::optional<SplitId> id = parts.expected.take(number);
   if (!id) return false;
+  const std::size_t bytes = columns.bytes();
   parts.batch.offer(ColumnSplit{*id, std::move(columns), std::move(bad), filtered, origin.times,
                                 std::move(origin.node)},
-                    0);
+                    bytes);
   return true;
 }
 

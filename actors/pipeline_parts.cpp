@@ -113,7 +113,8 @@ Status Pipeline::Parts::put(ColumnSplit&& split, PoolContext& context) {
   const std::uint64_t number = split.id.number;
   const std::uint64_t rows = split.columns.rows;
   if (options.dispatch != nullptr && !expected.take(number)) return {};
-  batch.offer(std::move(split), 0, context);
+  const std::size_t bytes = split.columns.bytes();
+  batch.offer(std::move(split), bytes, context);
   if (options.dispatch != nullptr) options.dispatch->made_here(number, rows);
   return {};
 }

@@ -106,7 +106,8 @@ std::string format_summary(const SummaryView& view) {
   text += "  stage      actors      busy  waits: input  waits: output     splits  bytes in\n";
   for (const StageView& stage : view.stages) text += table_row(stage);
   if (view.decisions > 0) {
-    text += "tuner: " + format_count(view.decisions) + " decisions, the last: " + view.tuner + "\n";
+    text += "tuner: " + format_count(view.decisions) +
+            (view.decisions == 1 ? " decision: " : " decisions, the last: ") + view.tuner + "\n";
   }
   return text + name_bottleneck(view) + "\n";
 }

@@ -237,6 +237,17 @@ TEST_CASE("room that changes while a pipeline runs is kept to, and changes nothi
   REQUIRE(narrow->resize(Stage::kLoad, 4));
 }
 
+TEST_CASE("what each pool was handed is counted in bytes", "[actors][pipeline]") {
+  Job job;
+  const auto pipeline = job.start({1, 1, 1, 1});
+  Job::pull(*pipeline);
+  const PipelineStats stats = pipeline->stats();
+  for (std::size_t pool = 1; pool < stats.stages.size(); ++pool) {
+    INFO(stats.stages[pool].name);
+    CHECK(stats.stages[pool].pool.totals.bytes > 2 * 2300 * sizeof(float));
+  }
+}
+
 TEST_CASE("a resumed run ends with the digest of one that was not stopped", "[actors][pipeline]") {
   Job job;
   const Run whole = Job::pull(*job.start({1, 1, 1, 1}));
