@@ -80,7 +80,7 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
   if (!answer.result) {
     if (answer.result.error().code == Code::kInvalid) {
       refuse(answer.result.error().message);
-      end({}, context);
+      end(context);
     } else {
       knock_again(answer.result.error(), context);
     }
@@ -162,12 +162,12 @@ void WorkerActor::go_on_leaving(Context& context) {
   const Time now = context.clock().now();
   if (!held_.empty() && now < *leave_by_) return;
   if (!is_member()) {
-    end({}, context);
+    end(context);
     return;
   }
   if (std::exchange(said_leave_, true)) {
     // Asked already; the head has had its time.
-    if (now >= *leave_by_ + options_.ask_timeout) end({}, context);
+    if (now >= *leave_by_ + options_.ask_timeout) end(context);
     return;
   }
   give_back(keys_of(held_), "", context);
@@ -176,17 +176,17 @@ void WorkerActor::go_on_leaving(Context& context) {
 }
 
 Status WorkerActor::on(const Answered<Leave>&, Context& context) {
-  if (phase_ != Phase::kGone) end({}, context);
+  if (phase_ != Phase::kGone) end(context);
   return {};
 }
 
-void WorkerActor::end(const Status& how, Context& context) {
+void WorkerActor::end(Context& context) {
   const WorkerStatus last = status();
   phase_ = Phase::kGone;
   incarnation_ = 0;
   forget_all();
   context.stop();
-  if (options_.on_ended) options_.on_ended(how, last);
+  if (options_.on_ended) options_.on_ended(last);
 }
 
 void WorkerActor::say(const std::string& sentence) const {

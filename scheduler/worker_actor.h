@@ -83,8 +83,8 @@ struct WorkerOptions {
   std::function<void(const std::string&)> say;
   /// The job ended, with an error unless empty, and how the worker was then; it waits for the next.
   std::function<void(const std::string& error, const WorkerStatus& last)> on_job_ended;
-  /// The worker is gone: in good order, because it was refused, or, with an error, dismissed.
-  std::function<void(const Status&, const WorkerStatus& last)> on_ended;
+  /// The worker is gone, in good order or because it was refused, and how it was then.
+  std::function<void(const WorkerStatus& last)> on_ended;
 };
 
 /// A node's member of the cluster: makes the splits it is leased and holds them until they are
@@ -156,7 +156,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   void give_back(const std::vector<std::uint64_t>& splits, const std::string& error,
                  Context& context);
   void go_on_leaving(Context& context);
-  void end(const Status& how, Context& context);
+  void end(Context& context);
   bool is_member() const { return incarnation_ != 0; }
   void say(const std::string& sentence) const;
 

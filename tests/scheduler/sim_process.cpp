@@ -108,7 +108,7 @@ SimWorker::SimWorker(test::SimNetwork& network, const std::string& name, std::ui
     : SimProcess(network, name), work(job, options) {
   WorkerOptions with = worker_options(name, pid);
   with.say = transport.say();
-  with.on_ended = [this](const Status&, const WorkerStatus&) { ended = true; };
+  with.on_ended = [this](const WorkerStatus&) { ended = true; };
   worker = host.spawn({.name = "worker", .mailbox_bytes = 1 << 20}, [this, with] {
     return std::make_unique<WorkerActor>(with, work, *this, *this);
   });

@@ -55,11 +55,9 @@ void WorkerEnd::make_worker() {
   options.say = options_.say;
   options.on_job_ended = [this](const std::string& error, const scheduler::WorkerStatus& last) {
     if (!error.empty()) options_.say("the job failed: " + error);
-    end_with({}, last);
+    end_with(last);
   };
-  options.on_ended = [this](const Status& how, const scheduler::WorkerStatus& last) {
-    end_with(how, last);
-  };
+  options.on_ended = [this](const scheduler::WorkerStatus& last) { end_with(last); };
   scheduler::HeadFinder& heads = *this;
   scheduler::FeedFinder& feeds = *this;
   worker_ = net_->actors().spawn(
@@ -89,7 +87,7 @@ void WorkerEnd::look(const std::function<bool()>& stopped) {
   if (rejoin && alone > *rejoin) {
     options_.say("the job's trainer has gone and not come back");
     const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
-    return end_with({}, last.value_or(scheduler::WorkerStatus{}));
+    return end_with(last.value_or(scheduler::WorkerStatus{}));
   }
   if (alone <= options_.patience) return;
   end_with(fail(Code::kUnavailable, "no head answers at " + options_.join +
@@ -109,11 +107,9 @@ void WorkerEnd::look_at_link() {
   });
 }
 
-void WorkerEnd::end_with(const Status& how, const scheduler::WorkerStatus& last) {
+void WorkerEnd::end_with(Result<scheduler::WorkerStatus> last) {
   serial_([&] {
-    if (ended_) return;
-    ended_ = how;
-    last_ = last;
+    if (!ended_) ended_ = std::move(last);
   });
   over_.open();
 }
@@ -126,12 +122,12 @@ Result<WorkerEnd::Outcome> WorkerEnd::run(const std::function<bool()>& stopped) 
     const Ticker ticker(20ms, [&] { look(stopped); });
     over_.wait();
   }
-  auto [how, last] = serial_([this] { return std::pair(*ended_, last_); });
-  if (!how) return pass(how);
-  return Outcome{.job = last.job,
-                 .splits = last.splits_done,
+  auto last = serial_([this] { return *ended_; });
+  if (!last) return pass(last);
+  return Outcome{.job = last->job,
+                 .splits = last->splits_done,
                  .seconds = std::chrono::duration<double>(clock_.now() - began).count(),
-                 .refused = last.refused};
+                 .refused = last->refused};
 }
 
 WorkerFigures WorkerEnd::figures() const {

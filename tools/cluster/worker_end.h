@@ -65,7 +65,7 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   tuner::TunerActor::Options tuning(const JobSpec& job);
   void look(const std::function<bool()>& stopped);
   void look_at_link();
-  void end_with(const Status& how, const scheduler::WorkerStatus& last = {});
+  void end_with(Result<scheduler::WorkerStatus> last);
   scheduler::HeadRef head() override;
   scheduler::FeedRef feed(const std::string& address) override;
   TunersRef tuners();
@@ -83,9 +83,8 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   std::chrono::nanoseconds next_look_{0};
   std::unique_ptr<LinkCompression> compression_;  // the ticker's thread
   Latch over_;
-  const Serial serial_{};  // over those below
-  std::optional<Status> ended_;
-  scheduler::WorkerStatus last_;  // as it ended
+  const Serial serial_{};                                 // over those below
+  std::optional<Result<scheduler::WorkerStatus>> ended_;  // how the worker was then
   std::string feed_address_;
   std::map<std::string, bool> dialled_;
 };
