@@ -1,5 +1,7 @@
-"""The model's threads while a job trains: searched for, set by a person, or the job file's."""
+"""The model's threads: as many as CPUs, searched for, set by a person, or the job file's; never a bit of the result."""
 import json
+import os
+import struct
 import subprocess
 
 from harness import FOREBAY, Running, Scenario, main
@@ -7,7 +9,58 @@ from harness import FOREBAY, Running, Scenario, main
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}]
 
 
+RESULT = ("order_digest", "loss", "auc", "log_loss", "rows", "rows_held_out")
+
+
+def tensors(checkpoint):
+    """Name of each tensor of a checkpoint -> its type, shape and bytes."""
+    found = {}
+    for path in sorted(checkpoint.glob("*.safetensors")):
+        content = path.read_bytes()
+        start = 8 + struct.unpack("<Q", content[:8])[0]
+        for name, tensor in json.loads(content[8:start]).items():
+            if name != "__metadata__":
+                first, end = tensor["data_offsets"]
+                found[path.name, name] = tensor["dtype"], tensor["shape"], content[start + first:start + end]
+    return found
+
+
 class Threads(Scenario):
+    def small(self, **trainer):
+        """A job that ends within a second and evaluates on the way."""
+        made = Running(["synth", "criteo", "--rows", 6000, "--files", 2, "--seed", "1", "--out", "job/data"],
+                       self.folder).wait()
+        self.assertEqual(made.status, 0, made)
+        return self.job(order={"batch_size": 512}, transform=OPS,
+                        trainer={"checkpoint": "kept", "evaluate_share": 0.1, "evaluate_every": 5, **trainer})
+
+    def result(self, job, threads):
+        """What a run with so many threads gives, and the tensors that it keeps."""
+        finished = job.run("train", "--json", "--restart", "--set", f"trainer.threads={threads}")
+        done = self.assert_done(finished)
+        self.assertEqual(done["trainer_threads"], threads)
+        return {key: done[key] for key in RESULT}, tensors(max((job.folder / "kept").glob("checkpoint-*")))
+
+    def test_the_number_of_threads_changes_no_bit_of_the_result(self):
+        job = self.small(max_table_rows=900)
+        for storage, tried in (("memory", (2, 3, 8)), ("hashed", (8,)), ("tiered", (8,))):
+            job.change(**{"trainer.tables": {"storage": storage, "memory": "9MiB"}})
+            one, kept = self.result(job, 1)
+            self.assertTrue(any(name.startswith("table") for _, name in kept), kept.keys())
+            for threads in tried:
+                found, tensors_found = self.result(job, threads)
+                self.assertEqual(found, one, f"{storage}, {threads} threads")
+                self.assertEqual(tensors_found.keys(), kept.keys(), f"{storage}, {threads} threads")
+                other = [name for name, tensor in tensors_found.items() if tensor != kept[name]]
+                self.assertEqual(other, [], f"{storage}, {threads} threads")
+
+    def test_a_job_has_as_many_threads_as_cpus(self):
+        job = self.small()
+        cpus = len(os.sched_getaffinity(0))
+        for asked, threads in ((1, 1), (2, min(cpus, 2)), (64, min(cpus, 16))):
+            done = self.assert_done(job.run("train", "--json", "--restart", "--set", f"pipeline.cpus={asked}"))
+            self.assertEqual(done["trainer_threads"], threads, f"pipeline.cpus = {asked}")
+
     def trained(self, **trainer):
         made = Running(["synth", "criteo", "--rows", 40000, "--files", 2, "--seed", "1", "--out", "job/data",
                         "--json"], self.folder).wait()

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "core/base/median.h"
@@ -18,14 +19,24 @@ struct Load {
 };
 
 constexpr std::array kLoads{
+    Load{"small_model", ""},
     Load{"model",
          "--set trainer.bottom_mlp='[512, 256, 16]' --set trainer.top_mlp='[512, 256, 1]'"},
     Load{"transforms", "--set transform.2.microseconds=30"}};
 
 struct Way {
-  const char* name;
+  std::string name;
   std::string settings;
 };
+
+/// The default first, then what it is compared with.
+std::vector<Way> ways_for(int cpus) {
+  const auto threads = [](int count) { return "--set trainer.threads=" + std::to_string(count); };
+  std::vector<Way> ways{Way{"default", ""}, Way{"searched", "--set trainer.deterministic=false"}};
+  if (cpus > 1) ways.push_back(Way{"one_fewer", threads(cpus - 1)});
+  ways.push_back(Way{"one_more", threads(cpus + 1)});
+  return ways;
+}
 
 Status write_job(const std::string& path, const ThreadsBenchOptions& options) {
   std::ofstream file(path);
@@ -44,10 +55,7 @@ Status write_job(const std::string& path, const ThreadsBenchOptions& options) {
 Result<std::vector<BenchResult>> run_threads_bench(const ThreadsBenchOptions& options) {
   const std::string job = options.folder + "/threads.toml";
   if (auto written = write_job(job, options); !written) return pass(written);
-  const std::string all = std::to_string(options.cpus);
-  const std::array<Way, 3> ways{Way{"searched", "--set trainer.deterministic=false"},
-                                Way{"as_many_as_cpus", "--set trainer.threads=" + all},
-                                Way{"one", "--set trainer.threads=1"}};
+  const std::vector<Way> ways = ways_for(options.cpus);
   std::map<std::pair<std::string, std::string>, std::vector<double>> rates;
   for (int round = 0; round < options.rounds; ++round) {
     for (const Load& load : kLoads) {
@@ -60,17 +68,17 @@ Result<std::vector<BenchResult>> run_threads_bench(const ThreadsBenchOptions& op
         const double rate = (*said)["rows_per_second"];
         rates[{load.name, way.name}].push_back(rate);
         std::fprintf(stderr, "forebay: round %d of %d: %s, threads %s: %.0f rows/s\n", round + 1,
-                     options.rounds, load.name, way.name, rate);
+                     options.rounds, load.name, way.name.c_str(), rate);
       }
     }
   }
   std::vector<BenchResult> results;
   for (const Load& load : kLoads) {
-    const double searched = median(rates[{load.name, ways[0].name}]);
-    for (const Way& other : {ways[1], ways[2]}) {
+    const double rate = median(rates[{load.name, ways.front().name}]);
+    for (const Way& other : std::span(ways).subspan(1)) {
       const double limit = median(rates[{load.name, other.name}]);
-      results.push_back({std::string("threads_") + load.name + "_against_" + other.name, searched,
-                         "rows/s", limit, searched / limit});
+      results.push_back({std::string("threads_") + load.name + "_against_" + other.name, rate,
+                         "rows/s", limit, rate / limit});
     }
   }
   return results;

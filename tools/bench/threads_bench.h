@@ -19,10 +19,10 @@ struct ThreadsBenchOptions {
   std::function<bool()> stopped;
 };
 
-/// A model that shares the CPUs with its pipeline: with threads that are searched for while it
-/// trains, against as many threads as CPUs (the kernel decides who runs) and against one. Two jobs:
-/// in one the model is what is heavy, in the other the transforms. Interleaved; medians of rows/s.
-/// Says each run's on stderr.
+/// A model that shares the CPUs with its pipeline: the default number of threads against threads
+/// that are searched for while it trains, one thread fewer and one more. Three jobs: a small model,
+/// a large model, and costly transforms. Interleaved; medians of rows/s. Writes the rate of each
+/// run to stderr.
 Result<std::vector<BenchResult>> run_threads_bench(const ThreadsBenchOptions& options);
 
 }  // namespace forebay

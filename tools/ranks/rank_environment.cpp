@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "core/net/door.h"
+
 namespace forebay {
 namespace {
 
@@ -53,9 +55,15 @@ Result<std::optional<RankEnvironment>> RankEnvironment::read(const Variables& va
     if (!value) return pass(value);
     found.local_rank = *value;
   }
-  found.one_machine = text_of(variable, "LOCAL_WORLD_SIZE") == size;
   found.host = text_of(variable, "MASTER_ADDR");
   if (found.host.empty()) return missing("MASTER_ADDR", "WORLD_SIZE");
+  if (found.host_is_local()) found.local_size = *ranks;
+  if (const auto local = text_of(variable, "LOCAL_WORLD_SIZE"); !local.empty()) {
+    auto value = number_of("LOCAL_WORLD_SIZE", local, 1, *ranks);
+    if (!value) return pass(value);
+    found.local_size = *value;
+    found.one_machine = *value == *ranks;
+  }
   const std::string port_text = text_of(variable, "MASTER_PORT");
   if (port_text.empty()) return missing("MASTER_PORT", "WORLD_SIZE");
   auto port = number_of("MASTER_PORT", port_text, 1, 65535);
@@ -66,6 +74,8 @@ Result<std::optional<RankEnvironment>> RankEnvironment::read(const Variables& va
                 text_of(variable, "TORCHELASTIC_RESTART_COUNT");
   return std::optional<RankEnvironment>(found);
 }
+
+bool RankEnvironment::host_is_local() const { return is_loopback(host) || host == "localhost"; }
 
 CollectiveSpec RankEnvironment::meeting(std::chrono::milliseconds timeout,
                                         const std::string& device) const {

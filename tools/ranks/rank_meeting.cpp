@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/data/digest.h"
-#include "core/net/door.h"
 #include "tools/cluster/this_node.h"
 #include "trainer/module.h"
 
@@ -74,8 +73,7 @@ Status check_ranks(const JobSpec& job, const RankEnvironment& environment) {
 }
 
 std::string listen_address(const RankEnvironment& environment) {
-  const bool here =
-      environment.one_machine || is_loopback(environment.host) || environment.host == "localhost";
+  const bool here = environment.one_machine || environment.host_is_local();
   return here ? "127.0.0.1:0" : "0.0.0.0:0";
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/process/cpu_limit.h"
+#include "tools/process/machine.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/stop_request.h"
 #include "tools/ranks/follow.h"
@@ -56,7 +57,8 @@ Exit follow_to_the_end(const JobSpec& job, RankFollower& leader, Collective& ran
 }  // namespace
 
 Exit run_following(JobSpec job, const RankEnvironment& ranks) {
-  job.trainer.threads = ModelThreads::first(job);
+  job.trainer.threads =
+      ModelThreads::first(job, {.cpus = available_cpus(), .trainers = ranks.local_size});
   if (auto status = check_ranks(job, ranks); !status) return Exit::refused(status.error());
   const CpuLimit cpus(ranks.local_rank);
   if (auto status = cpus.set(job.pipeline.cpus); !status) return Exit::refused(status.error());

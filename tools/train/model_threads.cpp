@@ -23,18 +23,20 @@ bool ModelThreads::may_change(const JobSpec& job) {
   return !job.trainer.deterministic && learns(job.trainer.model) && job.trainer.device == "cpu";
 }
 
-int ModelThreads::first(const JobSpec& job) {
+// A batch is trained in kModelShares shares: further threads would only wait for them.
+int ModelThreads::first(const JobSpec& job, const Machine& machine) {
   if (job.trainer.threads > 0) return job.trainer.threads;
-  return std::max(may_change(job) ? job.pipeline.cpus : job.pipeline.cpus - 1, 1);
+  const int own = std::min(job.pipeline.cpus, machine.cpus / machine.trainers);
+  return std::clamp(own, 1, static_cast<int>(kModelShares));
 }
 
-int ModelThreads::most(const JobSpec& job) {
-  return may_change(job) ? std::max(job.trainer.threads, job.pipeline.cpus) : job.trainer.threads;
+int ModelThreads::most(const JobSpec& job, int start, const Machine& machine) {
+  return may_change(job) ? std::max(start, std::min(job.pipeline.cpus, machine.cpus)) : start;
 }
 
-ModelThreads::ModelThreads(const JobSpec& job, int start, Model& model, Hooks hooks)
+ModelThreads::ModelThreads(const JobSpec& job, int start, int most, Model& model, Hooks hooks)
     : may_change_(may_change(job)),
-      most_(most(job)),
+      most_(most),
       hooks_(std::move(hooks)),
       model_(model),
       search_({.start = start, .most = may_change_ ? most_ : start}),

@@ -28,16 +28,23 @@ class ModelThreads {
     std::function<void(const std::string&)> say;  ///< What a person should hear.
   };
 
+  /// The CPUs that this process may use, and the job's trainers that share them.
+  struct Machine {
+    int cpus = 1;
+    int trainers = 1;
+  };
+
   /// Whether this job's threads may change while it runs.
   static bool may_change(const JobSpec& job);
-  /// With how many a job begins: as it says; else one fewer than its CPUs, or, where they may
-  /// change, as many as its CPUs, which is what leaving it to chance gives.
-  static int first(const JobSpec& job);
-  /// For how many the model has to be made.
-  static int most(const JobSpec& job);
+  /// The threads that a job begins with: `trainer.threads`; without it as many as `pipeline.cpus`,
+  /// at most this trainer's share of the machine and kModelShares. The pipeline has no CPU of its
+  /// own: it needs a small share of one, and the kernel gives it that share when it asks.
+  static int first(const JobSpec& job, const Machine& machine);
+  /// The threads that the model has to be made for, where it begins with `start`.
+  static int most(const JobSpec& job, int start, const Machine& machine);
 
-  /// `start` is what the job asks for; the model was made for most() and outlives this.
-  ModelThreads(const JobSpec& job, int start, Model& model, Hooks hooks);
+  /// The model begins with `start` threads; it was made for `most` and outlives this.
+  ModelThreads(const JobSpec& job, int start, int most, Model& model, Hooks hooks);
 
   /// After each step: rows and time of the run so far, whatever was no training left out.
   void after_step(std::uint64_t rows, std::chrono::nanoseconds trained);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tools/job/device_words.h"
+#include "tools/process/machine.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/run_dir.h"
 #include "tools/process/stop_request.h"
@@ -16,18 +17,17 @@ namespace forebay {
 
 namespace {
 
-JobSpec with_threads(JobSpec job) {
-  job.trainer.threads = ModelThreads::first(job);
-  return job;
+ModelThreads::Machine machine_of(const std::optional<RankEnvironment>& ranks) {
+  return {.cpus = available_cpus(), .trainers = ranks ? ranks->local_size : 1};
 }
 
 }  // namespace
 
 TrainRun::TrainRun(JobSpec job, Options options)
-    : job_(with_threads(std::move(job))),
+    : job_(std::move(job)),
       options_(std::move(options)),
-      threads_asked_(job_.trainer.threads) {
-  job_.trainer.threads = ModelThreads::most(job_);
+      first_threads_(ModelThreads::first(job_, machine_of(options_.ranks))) {
+  job_.trainer.threads = ModelThreads::most(job_, first_threads_, machine_of(options_.ranks));
 }
 
 Exit TrainRun::run() {
@@ -148,7 +148,7 @@ Status TrainRun::start() {
 
 Result<TrainProgress> TrainRun::train(RunScreen& screen, Tuning& tuning) {
   threads_.emplace(
-      job_, threads_asked_, *trained_.model,
+      job_, first_threads_, job_.trainer.threads, *trained_.model,
       ModelThreads::Hooks{.acts = [&tuning] { return tuning.acts(); },
                           .say = [&screen](const std::string& line) { screen.note(line); }});
   tuning.take_threads([this](int threads) { return threads_->set(threads); });

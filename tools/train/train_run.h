@@ -67,7 +67,7 @@ class TrainRun {
   std::unique_ptr<TrainerEnd> cluster_;  // absent when the job has none; goes before the run
   std::optional<Evaluating> evaluating_;
   std::optional<Checkpointing> checkpoints_;
-  const int threads_asked_;  // the job file's
+  const int first_threads_;  // that the model begins with
   std::optional<ModelThreads> threads_;
   std::optional<TrainLog> log_;
   LossWindow losses_;                          // of the run that is resumed

@@ -44,6 +44,7 @@ TEST_CASE("a launcher's variables say which rank this is", "[tools][ranks]") {
   CHECK(found.rank == 1);
   CHECK(found.size == 4);
   CHECK(found.local_rank == 0);
+  CHECK(found.local_size == 4);
   CHECK(found.host == "10.0.0.7");
   CHECK(found.port == 29500);
   CHECK(found.one_machine);
@@ -51,6 +52,20 @@ TEST_CASE("a launcher's variables say which rank this is", "[tools][ranks]") {
   CHECK(meeting.rank == 1);
   CHECK_FALSE(meeting.opens_store);
   CHECK(meeting.timeout == std::chrono::seconds(9));
+}
+
+TEST_CASE("a launcher that does not say so has one rank on a machine, or all by loopback",
+          "[tools][ranks]") {
+  Variables few = kWhole;
+  few.erase("LOCAL_WORLD_SIZE");
+  CHECK(read(few).value()->local_size == 1);
+  CHECK_FALSE(read(few).value()->one_machine);
+  for (const char* host : {"127.0.0.1", "localhost", "::1"}) {
+    few["MASTER_ADDR"] = host;
+    CHECK(read(few).value()->local_size == 4);
+  }
+  few["LOCAL_WORLD_SIZE"] = "2";
+  CHECK(read(few).value()->local_size == 2);
 }
 
 TEST_CASE("rank 0 serves the store unless the launcher does", "[tools][ranks]") {
@@ -75,6 +90,8 @@ TEST_CASE("values that make no sense are refused by name", "[tools][ranks]") {
   CHECK(refusal("WORLD_SIZE", "0").starts_with("WORLD_SIZE is \"0\""));
   CHECK(refusal("WORLD_SIZE", "four").starts_with("WORLD_SIZE is \"four\""));
   CHECK(refusal("LOCAL_RANK", "9").starts_with("LOCAL_RANK is \"9\""));
+  CHECK(refusal("LOCAL_WORLD_SIZE", "0").starts_with("LOCAL_WORLD_SIZE is \"0\""));
+  CHECK(refusal("LOCAL_WORLD_SIZE", "5").starts_with("LOCAL_WORLD_SIZE is \"5\""));
   CHECK(refusal("MASTER_PORT", "0").starts_with("MASTER_PORT is \"0\""));
   CHECK(refusal("MASTER_PORT", "65536").starts_with("MASTER_PORT is \"65536\""));
 }

@@ -47,6 +47,7 @@ struct ThreadsFixture {
   ModelThreads made() {
     return {job,
             job.trainer.threads,
+            ModelThreads::most(job, job.trainer.threads, {.cpus = 2}),
             model,
             {.acts = [this] { return acts; },
              .say = [this](const std::string& line) { said.push_back(line); }}};
@@ -64,18 +65,47 @@ struct ThreadsFixture {
 
 }  // namespace
 
-TEST_CASE("a model begins with the threads its job asks for, else with what it may have",
-          "[tools][threads]") {
+TEST_CASE("a model begins with as many threads as the job has CPUs", "[tools][threads]") {
   JobSpec job;
   job.pipeline.cpus = 4;
-  CHECK(ModelThreads::first(job) == 3);
+  job.trainer.deterministic = GENERATE(true, false);  // The threads change no bit.
+  CHECK(ModelThreads::first(job, {.cpus = 8}) == 4);
+  job.pipeline.cpus = 1;
+  CHECK(ModelThreads::first(job, {.cpus = 8}) == 1);
+}
+
+TEST_CASE("threads by default are no more than the machine has CPUs, or a batch has shares",
+          "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 64;
+  CHECK(ModelThreads::first(job, {.cpus = 2}) == 2);
+  CHECK(ModelThreads::first(job, {.cpus = 128}) == static_cast<int>(kModelShares));
+}
+
+TEST_CASE("trainers of one machine share its CPUs", "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 8;
+  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
+  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 3}) == 2);
+  CHECK(ModelThreads::first(job, {.cpus = 2, .trainers = 4}) == 1);
+  job.pipeline.cpus = 4;  // Each trainer is kept on four of its own.
+  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
+}
+
+TEST_CASE("a job file's threads are taken as they are", "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 4;
+  job.trainer.threads = 40;
+  CHECK(ModelThreads::first(job, {.cpus = 2, .trainers = 2}) == 40);
+}
+
+TEST_CASE("a model whose threads may change is made for all CPUs", "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 40;
+  CHECK(ModelThreads::most(job, 3, {.cpus = 32}) == 3);
   job.trainer.deterministic = false;
-  CHECK(ModelThreads::first(job) == 4);
-  job.trainer.threads = 2;
-  CHECK(ModelThreads::first(job) == 2);
-  JobSpec alone;
-  alone.pipeline.cpus = 1;
-  CHECK(ModelThreads::first(alone) == 1);
+  CHECK(ModelThreads::most(job, 3, {.cpus = 32}) == 32);
+  CHECK(ModelThreads::most(job, 48, {.cpus = 32}) == 48);
 }
 
 TEST_CASE_METHOD(ThreadsFixture, "a model gets the threads that the job trains fastest with",

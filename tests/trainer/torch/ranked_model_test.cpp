@@ -2,6 +2,7 @@
 #include <map>
 #include <thread>
 
+#include "core/base/sanitizers.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/thread_collective.h"
 #include "tests/support/wait_until.h"
@@ -226,6 +227,26 @@ TEST_CASE_METHOD(RankedFixture, "however many ranks train, the losses and the ta
     CHECK(largest_difference(tables.at(name), values) < 2e-4);
   }
   CHECK(largest_difference(together[0].scores, alone.scores) < 1e-3);
+}
+
+TEST_CASE_METHOD(RankedFixture, "the threads of each rank change no bit of what is trained",
+                 "[trainer][ranks][threads]") {
+  using Placement = TrainerSpec::Placement;
+  spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
+  spec.clip_norm = GENERATE(0, 0.05);
+  spec.optimizer = TrainerSpec::Optimizer::kAdam;
+  ahead = 2;
+  const auto one = train_on(2);
+  for (const int threads : {2, 3, 8}) {
+    CAPTURE(threads);
+    spec.threads = FOREBAY_THREAD_SANITIZER ? 1 : threads;  // OpenMP is not instrumented.
+    const auto several = train_on(2);
+    for (std::size_t rank = 0; rank < several.size(); ++rank) {
+      CHECK(several[rank].losses == one[rank].losses);
+      CHECK(several[rank].scores == one[rank].scores);
+      CHECK(several[rank].state == one[rank].state);
+    }
+  }
 }
 
 TEST_CASE_METHOD(RankedFixture, "ids that came before the step change no bit of what is trained",
