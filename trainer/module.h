@@ -17,8 +17,8 @@ struct TrainerEntry;
 /// would cost every command its start-up time and memory.
 ///
 /// Open it before any thread is started: it sets variables that libtorch's libraries read as they
-/// load (threads that wait do not spin; the matrix products start none of their own). It stays
-/// loaded until the process ends.
+/// load (threads that wait for each other spin only briefly; the matrix products start none of
+/// their own). It stays loaded until the process ends.
 class TrainerModule {
  public:
   /// Looks beside the program, in ../lib/forebay, where the program was built, and in `directory`

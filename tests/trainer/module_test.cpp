@@ -1,8 +1,22 @@
 #include "trainer/module.h"
 
+#include <cstdlib>
+#include <string>
+
+#include <stdlib.h>
+
 #include "tests/support/catch.h"
 
 using namespace forebay;
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
 
 TEST_CASE("the module that trains is found in the build tree and makes a model",
           "[trainer][module]") {
@@ -34,4 +48,25 @@ TEST_CASE("a device that is not there is refused in one line, by its key", "[tra
   REQUIRE_FALSE(model);
   CHECK(model.error().message.find('\n') == std::string::npos);
   CHECK(model.error().message.starts_with("trainer.device is " + spec.device + ", but "));
+}
+
+TEST_CASE("the model's threads spin briefly before they sleep, unless the user chose how they wait",
+          "[trainer][module]") {
+  for (const char* name : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"}) unsetenv(name);
+  SECTION("by default") {
+    REQUIRE(TrainerModule::open());
+    CHECK(variable("OMP_WAIT_POLICY") == "passive");
+    CHECK(variable("GOMP_SPINCOUNT") == "3000");
+  }
+  SECTION("with a policy") {
+    setenv("OMP_WAIT_POLICY", "active", 1);
+    REQUIRE(TrainerModule::open());
+    CHECK(variable("OMP_WAIT_POLICY") == "active");
+    CHECK(variable("GOMP_SPINCOUNT").empty());
+  }
+  SECTION("with a count") {
+    setenv("GOMP_SPINCOUNT", "7", 1);
+    REQUIRE(TrainerModule::open());
+    CHECK(variable("GOMP_SPINCOUNT") == "7");
+  }
 }
