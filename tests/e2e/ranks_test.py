@@ -1,5 +1,6 @@
 """Several trainers of one job: the same batches and losses however many, and what happens when one goes."""
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -56,6 +57,13 @@ class Ranks(Scenario):
             for rank, other in enumerate(others, 1):
                 self.assertEqual(other.out, "")
                 self.assertIn(f"rank {rank} trained on", other.err)
+
+    def test_ranks_of_one_machine_share_its_cpus(self):
+        job = self.trained()
+        del job.tables["trainer"]["threads"]
+        job.change()
+        first, _ = self.finish(self.start(job, 2, "--json"))
+        self.assertEqual(first.json["trainer_threads"], max(1, min(16, len(os.sched_getaffinity(0)) // 2)))
 
     def test_a_rank_that_waits_for_others_stops_when_asked_to(self):
         job = self.trained(rank_timeout="1h")

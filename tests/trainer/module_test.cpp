@@ -1,6 +1,5 @@
 #include "trainer/module.h"
 
-#include <cstdlib>
 #include <string>
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@ using namespace forebay;
 namespace {
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = getenv(name);
   return value == nullptr ? "" : value;
 }
 

@@ -30,8 +30,8 @@ int ModelThreads::first(const JobSpec& job, const Machine& machine) {
   return std::clamp(own, 1, static_cast<int>(kModelShares));
 }
 
-int ModelThreads::most(const JobSpec& job, int start, const Machine& machine) {
-  return may_change(job) ? std::max(start, std::min(job.pipeline.cpus, machine.cpus)) : start;
+int ModelThreads::most(const JobSpec& job, int start) {
+  return may_change(job) ? std::max(start, job.pipeline.cpus) : start;
 }
 
 ModelThreads::ModelThreads(const JobSpec& job, int start, int most, Model& model, Hooks hooks)

@@ -41,7 +41,7 @@ class ModelThreads {
   /// own: it needs a small share of one, and the kernel gives it that share when it asks.
   static int first(const JobSpec& job, const Machine& machine);
   /// The threads that the model has to be made for, where it begins with `start`.
-  static int most(const JobSpec& job, int start, const Machine& machine);
+  static int most(const JobSpec& job, int start);
 
   /// The model begins with `start` threads; it was made for `most` and outlives this.
   ModelThreads(const JobSpec& job, int start, int most, Model& model, Hooks hooks);

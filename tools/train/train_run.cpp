@@ -27,7 +27,7 @@ TrainRun::TrainRun(JobSpec job, Options options)
     : job_(std::move(job)),
       options_(std::move(options)),
       first_threads_(ModelThreads::first(job_, machine_of(options_.ranks))) {
-  job_.trainer.threads = ModelThreads::most(job_, first_threads_, machine_of(options_.ranks));
+  job_.trainer.threads = ModelThreads::most(job_, first_threads_);
 }
 
 Exit TrainRun::run() {

@@ -47,7 +47,7 @@ struct ThreadsFixture {
   ModelThreads made() {
     return {job,
             job.trainer.threads,
-            ModelThreads::most(job, job.trainer.threads, {.cpus = 2}),
+            ModelThreads::most(job, job.trainer.threads),
             model,
             {.acts = [this] { return acts; },
              .say = [this](const std::string& line) { said.push_back(line); }}};
@@ -102,10 +102,10 @@ TEST_CASE("a job file's threads are taken as they are", "[tools][threads]") {
 TEST_CASE("a model whose threads may change is made for all CPUs", "[tools][threads]") {
   JobSpec job;
   job.pipeline.cpus = 40;
-  CHECK(ModelThreads::most(job, 3, {.cpus = 32}) == 3);
+  CHECK(ModelThreads::most(job, 3) == 3);
   job.trainer.deterministic = false;
-  CHECK(ModelThreads::most(job, 3, {.cpus = 32}) == 32);
-  CHECK(ModelThreads::most(job, 48, {.cpus = 32}) == 48);
+  CHECK(ModelThreads::most(job, 3) == 40);
+  CHECK(ModelThreads::most(job, 48) == 48);
 }
 
 TEST_CASE_METHOD(ThreadsFixture, "a model gets the threads that the job trains fastest with",
