@@ -43,7 +43,7 @@ class Threads(Scenario):
 
     def test_the_number_of_threads_changes_no_bit_of_the_result(self):
         job = self.small(max_table_rows=900)
-        for storage, tried in (("memory", (2, 3, 8)), ("hashed", (8,)), ("tiered", (8,))):
+        for storage, tried in (("memory", (2, 3, 8)), ("tiered", (8,))):
             job.change(**{"trainer.tables": {"storage": storage, "memory": "9MiB"}})
             one, kept = self.result(job, 1)
             self.assertTrue(any(name.startswith("table") for _, name in kept), kept.keys())
@@ -57,7 +57,7 @@ class Threads(Scenario):
     def test_a_job_has_as_many_threads_as_cpus(self):
         job = self.small()
         cpus = len(os.sched_getaffinity(0))
-        for asked, threads in ((1, 1), (2, min(cpus, 2)), (64, min(cpus, 16))):
+        for asked, threads in ((1, 1), (64, min(cpus, 16))):
             done = self.assert_done(job.run("train", "--json", "--restart", "--set", f"pipeline.cpus={asked}"))
             self.assertEqual(done["trainer_threads"], threads, f"pipeline.cpus = {asked}")
 

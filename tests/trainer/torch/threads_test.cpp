@@ -28,6 +28,7 @@ struct ThreadsFixture {
   TrainerSpec spec;
   ClickBatches::Options data{
       .rows = 350, .dense = 4, .sparse = 3, .ids = 3000, .most_per_field = 3};
+  std::uint64_t steps = 3;
   int models = 0;
 
   ThreadsFixture() {
@@ -69,7 +70,7 @@ struct ThreadsFixture {
     const auto model = this->model(FOREBAY_THREAD_SANITIZER ? 1 : threads);
     const ClickBatches source(pool, data);
     Trained trained;
-    for (std::uint64_t number = 0; number < 3; ++number) {
+    for (std::uint64_t number = 0; number < steps; ++number) {
       const auto batch = source.make(number);
       model->expect(batch);
       trained.losses.push_back(model->step(*batch).value());
@@ -117,6 +118,7 @@ TEST_CASE_METHOD(ThreadsFixture, "threads change no bit where shares have severa
                  "[trainer][models][threads]") {
   data.rows = kModelShares * kModelGroupRows + 100;
   data.most_per_field = 1;
+  steps = 2;
   spec.model = GENERATE(Kind::kDlrm, Kind::kDcnV2, Kind::kWideDeep, Kind::kDeepFm);
   spec.bottom_mlp = {64, 8};
   if (spec.model == Kind::kWideDeep || spec.model == Kind::kDeepFm) spec.bottom_mlp = {};
