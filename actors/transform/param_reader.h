@@ -23,6 +23,9 @@ class ParamReader {
  public:
   explicit ParamReader(OpRequest& request) : request_(request) {}
 
+  /// The operator, as messages name it: "transform 3 (bucketize)".
+  std::string op() const { return request_.name(); }
+
   bool has(const std::string& key) const { return find(key) != nullptr; }
 
   std::int64_t integer(const std::string& key, Range<std::int64_t> range = {});

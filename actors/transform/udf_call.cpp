@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "actors/transform/column_memory.h"
@@ -78,7 +79,9 @@ class UdfCall {
     }
     if (outcome_.replaced[column]) return "a column's lists can be replaced once only";
     const std::size_t rows = run_.columns.rows;
-    const std::size_t most = input_.sparse[column].count(rows) + rows * udf_.max_ids;
+    constexpr std::size_t kOffsets = std::numeric_limits<std::int32_t>::max();
+    const std::size_t most =
+        std::min(input_.sparse[column].count(rows) + rows * udf_.max_ids, kOffsets);
     if (num_ids <= most) return {};
     return std::to_string(num_ids) + " ids for " + std::to_string(rows) + " rows, " +
            std::to_string(most) + " fit; raise max_ids";

@@ -168,7 +168,7 @@ std::unique_ptr<TransformPlan::Step> make_udf(OpInput& input) {
   const auto max_ids = static_cast<std::size_t>(
       input.params.integer_or("max_ids", columns.new_sparse > 0 ? 1 : 0, {0, 65536}));
   if (input.params.refused()) return nullptr;
-  auto function = UserFunction::open(library, name);
+  auto function = UserFunction::open(input.params.op(), library, name);
   if (!function) {
     input.params.refuse(function.error().message);
     return nullptr;

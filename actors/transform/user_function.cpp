@@ -4,6 +4,9 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
+
+#include "actors/transform/shared_object.h"
 
 namespace forebay {
 namespace {
@@ -15,30 +18,65 @@ std::string last_error() {
 
 }  // namespace
 
-Result<UserFunction> UserFunction::open(const std::string& library, const std::string& function) {
-  std::shared_ptr<void> handle(::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* opened) {
-    if (opened != nullptr) ::dlclose(opened);
-  });
-  if (handle == nullptr) return fail(Code::kInvalid, "library: " + last_error());
-  void* const symbol = ::dlsym(handle.get(), function.c_str());
-  if (symbol == nullptr) {
-    return fail(Code::kInvalid, "function: " + library + " has no function \"" + function + '"');
+/// An open library, and its one function that is listed as loaded.
+class UserFunction::Library {
+ public:
+  Library(const std::string& op, const std::string& path)
+      : unloading_(op + ": the destructors of " + path) {
+    const UserCode loading(op + ": the constructors of " + path);
+    const InUserCode here(loading);
+    handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   }
-  const void* const version = ::dlsym(handle.get(), (function + "_forebay_udf_version").c_str());
+  ~Library() {
+    if (handle_ == nullptr) return;
+    const InUserCode here(unloading_);
+    ::dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  void* find(const std::string& symbol) const { return ::dlsym(handle_, symbol.c_str()); }
+
+  const UserCode& list(const std::string& name) { return loaded_.emplace(name).code(); }
+
+ private:
+  const UserCode unloading_;
+  void* handle_ = nullptr;
+  std::optional<UserCode::Loaded> loaded_;
+};
+
+Result<UserFunction> UserFunction::open(const std::string& op, const std::string& path,
+                                        const std::string& function) {
+  // A name without a slash is looked for by the loader.
+  if (path.find('/') != std::string::npos) {
+    if (auto whole = check_shared_object(path); !whole) {
+      return fail(whole.error().code, "library: " + path + ": " + whole.error().message);
+    }
+  }
+  const auto library = std::make_shared<Library>(op, path);
+  if (!*library) return fail(Code::kInvalid, "library: " + last_error());
+  void* const symbol = library->find(function);
+  if (symbol == nullptr) {
+    return fail(Code::kInvalid, "function: " + path + " has no function \"" + function + '"');
+  }
+  const void* const version = library->find(function + "_forebay_udf_version");
   if (version == nullptr) {
-    return fail(Code::kInvalid, "function: \"" + function + "\" of " + library +
+    return fail(Code::kInvalid, "function: \"" + function + "\" of " + path +
                                     " is not declared with FOREBAY_UDF of forebay/udf.h");
   }
   const auto built_for = *static_cast<const std::uint32_t*>(version);
   if (built_for != FOREBAY_UDF_VERSION) {
-    return fail(Code::kInvalid, "library: " + library + " was built for version " +
+    return fail(Code::kInvalid, "library: " + path + " was built for version " +
                                     std::to_string(built_for) + " of forebay/udf.h, this is " +
                                     std::to_string(FOREBAY_UDF_VERSION) + "; build it again");
   }
-  return UserFunction(std::move(handle), reinterpret_cast<forebay_udf_function>(symbol));
+  const UserCode& code = library->list(op + ": " + function + " of " + path);
+  return UserFunction(library, reinterpret_cast<forebay_udf_function>(symbol), code);
 }
 
 bool UserFunction::operator()(forebay_udf_call& call) const {
+  const InUserCode here(*code_);
   try {
     return function_(&call) == 0;
   } catch (const std::exception& thrown) {

@@ -7,25 +7,34 @@
 #include <forebay/udf.h>
 
 #include "core/base/result.h"
+#include "core/base/user_code.h"
 
 namespace forebay {
 
 /// A function of a user's shared library, which stays loaded as long as a copy of this lives.
+///
+/// While a thread loads, calls or unloads the library it publishes that (core/base/user_code.h), so
+/// that the program around the job can name operator and library when the process ends there.
 class UserFunction {
  public:
-  /// kInvalid names the library that cannot be opened, the function it lacks, or the version
-  /// of forebay/udf.h that does not fit.
-  static Result<UserFunction> open(const std::string& library, const std::string& function);
+  /// `op` names the operator, as "transform 1 (udf)". kInvalid names the library that is cut short
+  /// or cannot be opened, the function it lacks, or the version of forebay/udf.h that does not fit.
+  static Result<UserFunction> open(const std::string& op, const std::string& library,
+                                   const std::string& function);
 
   /// Calls it; what it throws becomes the call's error. False when it failed.
   bool operator()(forebay_udf_call& call) const;
 
  private:
-  UserFunction(std::shared_ptr<void> library, forebay_udf_function function)
-      : library_(std::move(library)), function_(function) {}
+  class Library;
 
-  std::shared_ptr<void> library_;
+  UserFunction(std::shared_ptr<const Library> library, forebay_udf_function function,
+               const UserCode& code)
+      : library_(std::move(library)), function_(function), code_(&code) {}
+
+  std::shared_ptr<const Library> library_;
   forebay_udf_function function_;
+  const UserCode* code_;
 };
 
 }  // namespace forebay

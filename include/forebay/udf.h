@@ -15,6 +15,16 @@
  * called by several threads at once, with any number of rows, and, when it failed, again with
  * one row at a time, to find the row to name. What fails ends the job.
  *
+ * A function must return or throw; it may keep no memory from call to call that grows with them.
+ * The program `forebay` watches for the rest: exit, quick_exit, _Exit, std::terminate, abort and a
+ * crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, a stack overflow, too) end it with an
+ * error that names operator, function and library, and with status 1 or that of the signal, never
+ * 0. Where the process grows past pipeline.memory, the run fails within a second and names the
+ * function whose calls coincide with most of the growth. Not caught: a raw system call that ends
+ * the process, signal handlers that a library installs itself, writes to memory that is not the
+ * function's. In a program of your own or in Python, where Forebay is a library, none of this is
+ * caught: Forebay installs no handlers there, and a function that exits ends the whole process.
+ *
  * The version grows when this header changes incompatibly; fields are only ever added at the end.
  */
 #ifndef FOREBAY_UDF_H
@@ -77,8 +87,10 @@ typedef int (*forebay_udf_function)(forebay_udf_call* call); /* 0: done */
 
 #if defined(__GNUC__)
 #define FOREBAY_UDF_EXPORT __attribute__((visibility("default")))
+#define FOREBAY_UDF_COLD __attribute__((noinline, cold))
 #else
 #define FOREBAY_UDF_EXPORT
+#define FOREBAY_UDF_COLD
 #endif
 
 #ifndef __cplusplus
@@ -103,7 +115,9 @@ typedef int (*forebay_udf_function)(forebay_udf_call* call); /* 0: done */
 
 namespace forebay::udf {
 
-/* What a C++ function is given. Columns are numbered from 0, dense and sparse apart. */
+/* What a C++ function is given. Columns are numbered from 0, dense and sparse apart. A column, row
+ * or name that is not there, and a wrong number of values or lists, throw (std::out_of_range,
+ * std::length_error), which fails the job and names the function. In C nothing is checked. */
 class Call {
  public:
   explicit Call(forebay_udf_call& raw) : raw_(raw) {}
@@ -112,9 +126,12 @@ class Call {
   std::string_view params() const { return raw_.params; }
 
   std::size_t num_dense() const { return raw_.num_dense; }
-  std::string_view dense_name(std::size_t column) const { return raw_.dense[column].name; }
+  std::string_view dense_name(std::size_t column) const {
+    if (column >= raw_.num_dense) absent("dense column", column, raw_.num_dense);
+    return raw_.dense[column].name;
+  }
   std::span<float> dense(std::size_t column) {
-    check(column < raw_.num_dense, "there is no dense column " + std::to_string(column));
+    if (column >= raw_.num_dense) absent("dense column", column, raw_.num_dense);
     return {raw_.dense[column].values, raw_.rows};
   }
   std::span<float> dense(std::string_view name) {
@@ -130,7 +147,10 @@ class Call {
   }
 
   std::size_t num_sparse() const { return raw_.num_sparse; }
-  std::string_view sparse_name(std::size_t column) const { return raw_.sparse[column].name; }
+  std::string_view sparse_name(std::size_t column) const {
+    if (column >= raw_.num_sparse) absent("sparse column", column, raw_.num_sparse);
+    return raw_.sparse[column].name;
+  }
   std::size_t sparse_number(std::string_view name) const {
     for (std::size_t i = 0; i < raw_.num_sparse; ++i) {
       if (sparse_name(i) == name) return i;
@@ -139,6 +159,8 @@ class Call {
   }
   /* The ids of one row. */
   std::span<const std::int64_t> ids(std::size_t column, std::size_t row) const {
+    if (column >= raw_.num_sparse) absent("sparse column", column, raw_.num_sparse);
+    if (row >= raw_.rows) absent("row", row, raw_.rows);
     const forebay_udf_sparse& sparse = raw_.sparse[column];
     return {sparse.values + sparse.offsets[row], sparse.values + sparse.offsets[row + 1]};
   }
@@ -172,6 +194,12 @@ class Call {
   }
 
  private:
+  /* Apart, so that what calls it stays small. */
+  [[noreturn]] FOREBAY_UDF_COLD static void absent(const char* what, std::size_t number,
+                                                   std::size_t count) {
+    throw std::out_of_range("there is no " + std::string(what) + " " + std::to_string(number) +
+                            ": the call has " + std::to_string(count) + ", counted from 0");
+  }
   static void check(bool holds, const std::string& otherwise) {
     if (!holds) throw std::length_error(otherwise);
   }

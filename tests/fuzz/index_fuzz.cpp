@@ -1,9 +1,12 @@
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "actors/source/file_index.h"
+#include "actors/transform/shared_object.h"
 #include "core/base/check.h"
 
 namespace {
@@ -21,10 +24,24 @@ std::vector<char> with_header(std::string_view body) {
   return bytes;
 }
 
+// The same bytes as a shared library: nothing is read past their end, and not much at all.
+void check_library(const std::uint8_t* data, std::size_t size) {
+  std::size_t taken = 0;
+  const auto read = [&](std::uint64_t offset, std::span<std::byte> to) {
+    FOREBAY_CHECK(offset <= size && to.size() <= size - offset);
+    std::memcpy(to.data(), data + offset, to.size());
+    taken += to.size();
+    return true;
+  };
+  static_cast<void>(forebay::check_shared_object(size, read));
+  FOREBAY_CHECK(taken <= std::size_t{300} << 10);
+}
+
 }  // namespace
 
 /// What parse_index takes, encode_index must write so that it reads back the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  check_library(data, size);
   const auto bytes = with_header({reinterpret_cast<const char*>(data), size});
   const auto index = forebay::parse_index(bytes);
   if (!index) return 0;

@@ -63,6 +63,27 @@ FOREBAY_UDF(forgets_7) {
   }
 }
 
+/// Asks for what is not there, as `params` says: "ids 2 0" is ids(2, 0).
+FOREBAY_UDF(asks_for) {
+  const std::string params(call.params());
+  const std::size_t space = params.find(' ');
+  const std::string what = params.substr(0, space);
+  std::size_t used = 0;
+  const auto first = static_cast<std::size_t>(std::stoull(params.substr(space + 1), &used));
+  if (what == "ids") {
+    const auto row = static_cast<std::size_t>(std::stoull(params.substr(space + 1 + used)));
+    static_cast<void>(call.ids(first, row));
+  } else if (what == "dense") {
+    static_cast<void>(call.dense(first));
+  } else if (what == "dense_name") {
+    static_cast<void>(call.dense_name(first));
+  } else if (what == "sparse_name") {
+    static_cast<void>(call.sparse_name(first));
+  } else {
+    static_cast<void>(call.replace(first, 0));
+  }
+}
+
 FOREBAY_UDF_DECLARE(plain_c)
 int plain_c(forebay_udf_call* call) {
   for (size_t row = 0; row < call->rows; ++row) call->dense[0].values[row] += 1;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "actors/transform/transform.h"
+#include "core/base/user_code.h"
 #include "tests/actors/transform/columns_fixture.h"
 
 #include "tests/support/catch.h"
@@ -114,6 +115,64 @@ TEST_CASE("wrong lengths fail the job and name the row", "[actors][udf]") {
   CHECK(failure(sparse, udf("forgets_7", {"c"})) ==
         "transform 1 (udf): forgets_7: clicks.tsv, row at byte 100: wrong lengths: the list runs "
         "from 1 to -1 of 3 ids");
+}
+
+TEST_CASE("a column or row that is not there fails the job, and the function is named",
+          "[actors][udf]") {
+  const std::vector<std::pair<std::string, std::string>> all{
+      {"ids 2 0", "there is no sparse column 2: the call has 2, counted from 0"},
+      {"ids 18446744073709551615 0",
+       "there is no sparse column 18446744073709551615: the call has "
+       "2, counted from 0"},
+      {"ids 1 3", "there is no row 3: the call has 1, counted from 0"},
+      {"ids 0 18446744073709551615",
+       "there is no row 18446744073709551615: the call has 1, counted from 0"},
+      {"dense 1", "there is no dense column 1: the call has 1, counted from 0"},
+      {"dense_name 1", "there is no dense column 1: the call has 1, counted from 0"},
+      {"sparse_name 2", "there is no sparse column 2: the call has 2, counted from 0"},
+      {"replace 2", "there is no sparse column 2"}};
+  for (const auto& [params, words] : all) {
+    INFO(params);
+    Columns columns(3);
+    columns.dense("x", {1, 2, 3}).sparse("c", {{1}, {}, {2}}).ids("d", {1, 2, 3});
+    const std::string expected = "transform 1 (udf): asks_for: clicks.tsv, row at byte 0: " + words;
+    CHECK(failure(columns, udf("asks_for", {"x", "c", "d"}, {{"params", params}})) == expected);
+  }
+  for (const std::string params : {"ids 1 0", "dense 0", "dense_name 0", "sparse_name 1"}) {
+    INFO(params);
+    Columns columns(3);
+    columns.dense("x", {1, 2, 3}).sparse("c", {{1}, {}, {2}}).ids("d", {1, 2, 3});
+    CHECK(columns.apply({udf("asks_for", {"x", "c", "d"}, {{"params", params}})}));
+  }
+}
+
+/// What threads did in users' code.
+class Notes final : public UserCodeObserver {
+ public:
+  Notes() { begin_observing(); }
+  ~Notes() override { end_observing(); }
+  void entered(const UserCode& code) override { all.push_back(std::string("in ") + code.name()); }
+  void left(const UserCode& code) override { all.push_back(std::string("out ") + code.name()); }
+
+  Names all;
+};
+
+TEST_CASE("loading, calls and unloading of a library are published", "[actors][udf]") {
+  const std::string op = "transform 1 (udf): ";
+  const std::string constructors = op + "the constructors of " + kLibrary;
+  const std::string call = op + "throws_through_c of " + kLibrary;
+  const std::string destructors = op + "the destructors of " + kLibrary;
+  Notes notes;
+  {
+    Columns columns(1);
+    columns.dense("x", {1});
+    failure(columns, udf("throws_through_c", {"x"}));
+  }
+  CHECK(notes.all == Names{"in " + constructors, "out " + constructors, "in " + call, "out " + call,
+                           "in " + call, "out " + call, "in " + destructors, "out " + destructors});
+  CHECK(InUserCode::here() == nullptr);
+  for (auto* code = UserCode::first(); code != nullptr; code = code->next())
+    CHECK_FALSE(code->loaded());
 }
 
 std::string refusal(const std::string& library, const std::string& function) {
