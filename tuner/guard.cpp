@@ -15,6 +15,21 @@ std::uint64_t room(const Standing& now) {
   return now.limits.memory_bytes > beyond ? now.limits.memory_bytes - beyond : 0;
 }
 
+/// From nine tenths of the limit on no actor is added: what grows there may be a user's function,
+/// which more actors would call more often.
+bool nearly_full(const Standing& now) {
+  return now.process_bytes > 0 && now.process_bytes >= now.limits.memory_bytes / 10 * 9;
+}
+
+/// `wanted` with no more actors in any stage than stand now.
+Allocation without_growth(const Layout& layout, Allocation wanted, const Standing& now) {
+  const Allocation standing = shaped(layout, {now.actors, now.prefetch});
+  for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
+    wanted.actors[i] = std::min(wanted.actors[i], standing.actors[i]);
+  }
+  return wanted;
+}
+
 void note(const Layout& layout, const Allocation& before, const Allocation& after,
           const std::string& why, std::vector<std::string>& changes) {
   const auto say = [&](const std::string& name, std::uint32_t from, std::uint32_t to) {
@@ -128,13 +143,19 @@ Verdict Guard::admit(const Allocation& proposal, const Standing& now) {
   note(layout_, whole, few, "max_actors " + std::to_string(layout_.max_actors), verdict.changes);
   verdict.goal = fitted(layout_, few, {layout_.max_actors, room(now)});
   note(layout_, few, verdict.goal, "memory", verdict.changes);
+  if (nearly_full(now)) {
+    const Allocation fit = std::exchange(verdict.goal, without_growth(layout_, verdict.goal, now));
+    note(layout_, fit, verdict.goal, "nine tenths of the memory are taken", verdict.changes);
+  }
   goal_ = verdict.goal;
   return verdict;
 }
 
 Allocation Guard::step(const Standing& now) const {
   const Bounds bounds{layout_.max_actors, room(now)};
-  return Transition(layout_, now, fitted(layout_, goal_, bounds)).run();
+  Allocation target = fitted(layout_, goal_, bounds);
+  if (nearly_full(now)) target = without_growth(layout_, std::move(target), now);
+  return Transition(layout_, now, std::move(target)).run();
 }
 
 }  // namespace forebay::tuner

@@ -23,8 +23,9 @@ struct Verdict {
 /// pipeline's account, plus what the kernel sees beyond it, within the limit. A limit that was
 /// lowered is acted on at the next step, without a proposal: prefetch goes first, then actors in
 /// proportion, and more of them as long as items that wait take their room; when it rises again the
-/// goal still stands. Never below one actor a stage and one item. Pure state, no threads; a value;
-/// cannot be configured away.
+/// goal still stands. Never below one actor a stage and one item. Where the process itself takes
+/// nine tenths of the limit or more, whatever for, no stage gets another actor. Pure state, no
+/// threads; a value; cannot be configured away.
 class Guard {
  public:
   explicit Guard(Layout layout);

@@ -16,7 +16,9 @@ struct Standing {
   std::uint32_t prefetch = 1;            ///< Allowed to wait,
   std::uint32_t prefetched = 0;          ///< and waiting; may be more for a while after a cut.
   std::uint64_t memory_bytes = 0;        ///< In use, by the pipeline's own account.
-  std::uint64_t resident_bytes = 0;      ///< The kernel's view of the process; 0: not known.
+  /// What is taken off the limit: the account, or more where the kernel sees more; 0: not known.
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t process_bytes = 0;  ///< The process as the kernel sees it; 0: not known.
 };
 
 /// The controlled system: what a tuner watches and turns.

@@ -114,6 +114,30 @@ TEST_CASE("what the kernel sees beyond the account is taken off the limit", "[tu
   CHECK(guard.admit({{9}, 1}, now).goal.actors[0] == 6);
 }
 
+TEST_CASE("from nine tenths of the limit on no stage gets another actor, whatever the account says",
+          "[tuner][guard]") {
+  Guard guard(line({10, 10}, 10));
+  Standing now = standing({2, 4}, 1000, 3);
+  now.process_bytes = 899;
+  CHECK(guard.admit({{3, 3}, 5}, now).goal == Allocation{{3, 3}, 5});
+  CHECK(guard.step(now) == Allocation{{3, 3}, 5});
+  // A goal of before is led to no further, where it asks for fewer it still is.
+  now.process_bytes = 900;
+  CHECK(guard.step(now) == Allocation{{2, 3}, 5});
+  const Verdict verdict = guard.admit({{8, 3}, 5}, now);
+  CHECK(verdict.goal == Allocation{{2, 3}, 5});
+  REQUIRE(verdict.changes.size() == 1);
+  CHECK(verdict.changes[0] == "s0 8 -> 2: nine tenths of the memory are taken");
+  CHECK(guard.step(now) == Allocation{{2, 3}, 5});
+  // An actor that leaves is not replaced.
+  now.actors = {1, 3};
+  now.leaving = {1, 0};
+  CHECK(guard.step(now) == Allocation{{1, 3}, 5});
+  now.process_bytes = 100;
+  CHECK(guard.step(now) == Allocation{{2, 3}, 5});
+  CHECK(guard.admit({{8, 3}, 5}, now).goal == Allocation{{8, 3}, 5});
+}
+
 TEST_CASE("a lowered limit is obeyed at the next step, and the goal stands when it rises again",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));

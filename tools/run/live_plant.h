@@ -33,6 +33,8 @@ class LivePlant final : public tuner::Plant {
   void apply(const tuner::Allocation& allocation) override;
 
   tuner::Limits limits() const;
+  /// `pipeline.memory` as it is now, whatever a cgroup allows.
+  std::uint64_t memory() const { return memory_; }
   /// Gives the process so many CPUs, or all it may use.
   Status set_cpus(int cpus);
   /// Acts at once: prefetch and window give way. kInvalid, with nothing changed, when the job
@@ -45,6 +47,7 @@ class LivePlant final : public tuner::Plant {
 
   std::uint64_t account(const PipelineStats& stats) const;
   std::uint64_t beyond(std::uint64_t resident, std::uint64_t accounted) const;
+  void let_go_of_idle_buffers(std::uint64_t resident) const;
   void settle_room() const;
   double splits_per_batch(const PipelineStats& stats) const;
 
@@ -55,7 +58,8 @@ class LivePlant final : public tuner::Plant {
   std::atomic<std::uint64_t> memory_;
   const std::uint64_t cgroup_memory_;  // at the start
   mutable std::atomic<std::uint64_t> beyond_{0};
-  std::uint32_t prefetch_;  // asked for
+  mutable std::chrono::nanoseconds trimmed_{0};  // when
+  std::uint32_t prefetch_;                       // asked for
   const std::chrono::nanoseconds began_;
   const std::unique_ptr<Sampler> sampler_;
   const std::unique_ptr<Before> before_;
