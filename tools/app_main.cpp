@@ -7,6 +7,7 @@
 #include "tools/process/memory_use.h"
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
+#include "tools/process/user_code_guard.h"
 
 namespace {
 
@@ -18,17 +19,24 @@ int report(forebay::Exit exit) {
   return exit.status;
 }
 
+forebay::Exit run(const std::vector<std::string>& arguments) {
+  try {
+    return forebay::run_command_line(arguments);
+  } catch (const std::bad_alloc&) {
+    return {forebay::Exit::kFailed, "out of memory"};
+  } catch (const std::exception& error) {
+    return {forebay::Exit::kFailed, error.what()};
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   forebay::open_closed_streams();
   forebay::bound_heap_arenas();
   forebay::StopRequest::install();
-  try {
-    return report(forebay::run_command_line(std::vector<std::string>(argv + 1, argv + argc)));
-  } catch (const std::bad_alloc&) {
-    return report({forebay::Exit::kFailed, "out of memory"});
-  } catch (const std::exception& error) {
-    return report({forebay::Exit::kFailed, error.what()});
-  }
+  forebay::UserCodeGuard::install();
+  const int status = report(run({argv + 1, argv + argc}));
+  forebay::UserCodeGuard::main_ends();
+  return status;
 }

@@ -40,6 +40,8 @@ std::uint64_t peak_resident_bytes() {
   return std::max(status_bytes("VmHWM"), static_cast<std::uint64_t>(children.ru_maxrss) * 1024);
 }
 
+std::uint64_t free_heap_bytes() { return ::mallinfo2().fordblks; }
+
 double process_cpu_seconds() {
   timespec used = {};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);

@@ -16,6 +16,10 @@ std::uint64_t await_resident(std::uint64_t bytes, std::chrono::milliseconds most
 /// ended included.
 std::uint64_t peak_resident_bytes();
 
+/// Bytes that the C library keeps free for later use, mostly resident. Takes microseconds, more the
+/// more pieces they are in.
+std::uint64_t free_heap_bytes();
+
 /// Seconds of CPU that this process has used so far, in all its threads.
 double process_cpu_seconds();
 

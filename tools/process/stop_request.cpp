@@ -1,13 +1,13 @@
 #include "tools/process/stop_request.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <limits>
 
 #include <time.h>
+
+#include "tools/process/end_process.h"
 
 namespace forebay {
 namespace {
@@ -39,14 +39,14 @@ std::int64_t now_ms() {
 
 void on_signal(int signal) {
   int none = 0;
-  if (nothing_to_save.load()) ::_exit(128 + signal);
+  if (nothing_to_save.load()) end_process(128 + signal);
   if (requested_signal.compare_exchange_strong(none, signal)) {
     first_at_ms.store(now_ms());
     stop_flag.store(true);
   } else if (first_at_ms.load() == kNoSignal) {
     first_at_ms.store(now_ms());
   } else if (now_ms() - first_at_ms.load() > kOneRequestMs) {
-    ::_exit(128 + signal);
+    end_process(128 + signal);
   }
 }
 
@@ -67,7 +67,7 @@ void StopRequest::install() {
 
 StopRequest::AtOnce::AtOnce() {
   nothing_to_save.store(true);
-  if (requested()) ::_exit(128 + signal());
+  if (requested()) end_process(128 + signal());
 }
 
 StopRequest::AtOnce::~AtOnce() { nothing_to_save.store(false); }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/metrics/status_report.h"
+#include "tools/process/end_process.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/indexing_progress.h"
@@ -75,7 +76,7 @@ RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command
                             [this](const std::string& what) {
                               say(what);
                               std::fflush(nullptr);
-                              ::_exit(Exit::kFailed);
+                              end_process(Exit::kFailed);
                             }});
 }
 
@@ -231,7 +232,7 @@ Exit leave(const Exit& exit) {
   std::fflush(stdout);
   if (!exit.message.empty()) std::fprintf(stderr, "forebay: %s\n", exit.message.c_str());
   std::fflush(nullptr);
-  ::_exit(exit.status);
+  end_process(exit.status);
 }
 
 }  // namespace forebay

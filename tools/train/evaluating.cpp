@@ -7,6 +7,7 @@
 
 #include "actors/memory_shares.h"
 #include "tools/command/command.h"
+#include "tools/process/end_process.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_screen.h"
@@ -101,7 +102,7 @@ Result<std::optional<Quality>> Evaluating::in_the_middle(Model& model, JobRun& m
                                   [](const std::string& what) {
                                     say("evaluation: " + what);
                                     std::fflush(nullptr);
-                                    ::_exit(Exit::kFailed);
+                                    end_process(Exit::kFailed);
                                   }});
     return score(model, step);
   }();
