@@ -7,6 +7,7 @@
 #include "tools/cluster/central_policy.h"
 #include "tools/cluster/start_head.h"
 #include "tools/cluster/this_node.h"
+#include "tools/process/end_process.h"
 #include "tools/process/memory_use.h"
 
 namespace forebay {
@@ -195,15 +196,31 @@ tuner::TunerActor::Options WorkerEnd::tuning(const JobSpec& job) {
           .period = std::max(period, tuner::TunerActor::kStep)};
 }
 
+// Ends the process at once, since the function at fault may never return; its splits go to others.
+void WorkerEnd::watch_memory(const NodeStages& stages, std::uint64_t resident) {
+  memory_ = std::make_unique<MemoryWatch>(MemoryWatch::Options{
+      .key = "--memory",
+      .limit = [this] { return options_.place.memory_bytes; },
+      .accounted = [&stages, resident] { return resident + kMemorySlack + stages.buffer_bytes(); },
+      .fail =
+          [this](const std::string& what) {
+            options_.say(what);
+            end_process(1);
+          }});
+}
+
 void WorkerEnd::tune(NodeStages* stages, WorkerJob* job) {
+  memory_.reset();
   tuning_.reset();
   plant_.reset();
   if (stages == nullptr) return;
+  const std::uint64_t resident = resident_bytes();
+  watch_memory(*stages, resident);
   plant_ = std::make_unique<WorkerPlant>(WorkerPlant::Options{
       .stages = *stages,
       .limits = {.cpus = static_cast<double>(options_.place.cpus),
                  .memory_bytes = options_.place.memory_bytes},
-      .resident_before = resident_bytes(),
+      .resident_before = resident,
       .rows_per_split =
           std::max<std::uint64_t>(1, job->run().dataset().rows() / stages->splits_per_epoch()),
       .max_actors = static_cast<std::uint32_t>(job->job().max_actors),

@@ -20,6 +20,7 @@
 #include "tools/cluster/tuner_messages.h"
 #include "tools/cluster/worker_plant.h"
 #include "tools/metrics/node_figures.h"
+#include "tools/run/memory_watch.h"
 #include "tuner/live/tuner_actor.h"
 
 namespace forebay {
@@ -63,6 +64,7 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   void make_worker();
   void tune(NodeStages* stages, WorkerJob* job);
   tuner::TunerActor::Options tuning(const JobSpec& job);
+  void watch_memory(const NodeStages& stages, std::uint64_t resident);
   void look(const std::function<bool()>& stopped);
   void look_at_link();
   void end_with(Result<scheduler::WorkerStatus> last);
@@ -78,6 +80,7 @@ class WorkerEnd final : scheduler::HeadFinder, scheduler::FeedFinder {
   scheduler::WorkerActor::Ref worker_;
   std::unique_ptr<WorkerPlant> plant_;     // while stages run
   std::optional<ActorSystem> tuning_;      // its host; gone before the plant is
+  std::unique_ptr<MemoryWatch> memory_;    // while stages run
   std::chrono::nanoseconds last_head_{0};  // the ticker's thread, as leaving_
   bool leaving_ = false;
   std::chrono::nanoseconds next_look_{0};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/loader_state.h"
+#include "actors/memory_shares.h"
 #include "actors/pipeline.h"
 #include "actors/quarantine.h"
 #include "actors/source/dataset.h"
@@ -88,6 +89,9 @@ class JobRun {
   BufferPool& buffers() { return *buffers_; }
   /// Bytes of all buffers, idle ones too.
   std::uint64_t buffer_bytes() const { return budget_->used(); }
+  /// What the process should take: what was there before, the slack kept beside it, all buffers.
+  /// Any thread.
+  std::uint64_t accounted_bytes() const { return resident_ + kMemorySlack + buffer_bytes(); }
   const OrderSpec& order() const { return order_; }
   /// What the decode stage is told: which rows to keep.
   DecodeOptions decode() const;

@@ -78,6 +78,22 @@ RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command
                               std::fflush(nullptr);
                               end_process(Exit::kFailed);
                             }});
+  watch_memory();
+}
+
+// What is wrong is said on the watch's own thread, past what the monitor may be busy with, and ends
+// the process at once: the function at fault may never return.
+void RunScreen::watch_memory() {
+  memory_ = std::make_unique<MemoryWatch>(MemoryWatch::Options{
+      .limit =
+          [this] { return tuning_ != nullptr ? tuning_->memory() : job_.pipeline.memory_bytes; },
+      .accounted = [this] { return run_.accounted_bytes(); },
+      .fail =
+          [this](const std::string& what) {
+            std::fprintf(stderr, "%sforebay: %s\n", on_terminal_ ? "\r\033[K" : "", what.c_str());
+            log_.write(what);
+            end_process(Exit::kFailed);
+          }});
 }
 
 RunScreen::~RunScreen() { end(); }
@@ -202,6 +218,7 @@ void RunScreen::end() {
   if (!monitor_) return;
   if (tuning_ != nullptr) tuning_->show({});
   metrics_.reset();
+  memory_.reset();
   monitor_.reset();
   say_notes();
   clear_line();

@@ -13,6 +13,7 @@
 #include "tools/metrics/run_figures.h"
 #include "tools/progress.h"
 #include "tools/run/job_run.h"
+#include "tools/run/memory_watch.h"
 #include "tools/run/run_log.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_outcome.h"
@@ -25,8 +26,8 @@ namespace forebay {
 ///
 /// From its construction to end() shows progress on stderr (one live line on a terminal, a plain
 /// line every few seconds elsewhere), keeps all it says in the job's log, and warns of stalls. A
-/// stop that was asked for ends the run's stream of batches; a stall past `run.stall_fail` ends the
-/// process. The run must outlive it.
+/// stop that was asked for ends the run's stream of batches; a stall past `run.stall_fail`, and
+/// memory past `pipeline.memory`, end the process. The run must outlive it.
 class RunScreen {
  public:
   /// How the job's cluster is; asked from any thread.
@@ -67,6 +68,7 @@ class RunScreen {
   std::uint64_t memory_limit() const;
   RunFigures figures() const;
   void open_windows();
+  void watch_memory();
   ProgressView view(std::chrono::nanoseconds now);
 
   JobRun& run_;
@@ -92,6 +94,7 @@ class RunScreen {
   PipelineStats shown_stats_;
   std::unique_ptr<MetricsServer> metrics_;
   std::unique_ptr<RunMonitor> monitor_;
+  std::unique_ptr<MemoryWatch> memory_;
 };
 
 /// Ends the process at once when actors may still be at work, since one stuck in a user's function

@@ -45,6 +45,8 @@ class Tuning {
   /// What a person should hear, once.
   std::vector<std::string> take_notes();
   tuner::Limits limits() const { return plant_.limits(); }
+  /// `pipeline.memory` as it is now.
+  std::uint64_t memory() const { return plant_.memory(); }
 
   /// What `forebay status`, `top` and `trace` are answered, from any thread; nothing once `looks`
   /// is empty.

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/user_code.h"
+#include "core/runtime/serial.h"
+#include "core/runtime/ticker.h"
+#include "tools/process/resident_gauge.h"
+#include "tools/run/growth_attribution.h"
+#include "tools/run/resident_limit.h"
+
+namespace forebay {
+
+/// Watches the resident memory of the process beside a run, twenty times a second and whenever a
+/// thread enters or leaves a user's function, and fails the run that outgrows its limit.
+///
+/// Owns a thread from its construction to its end. On large machines not every call is looked at,
+/// but some hundreds a second, drawn at random.
+class MemoryWatch final : public UserCodeObserver {
+ public:
+  struct Options {
+    const char* key = "pipeline.memory";       ///< The limit's name, for messages.
+    std::function<std::uint64_t()> limit;      ///< In bytes, now; any thread, as the two below.
+    std::function<std::uint64_t()> accounted;  ///< Taken before the run, its slack, all buffers.
+    /// Called once, with what is wrong; need not end the process.
+    std::function<void(const std::string&)> fail;
+  };
+
+  explicit MemoryWatch(Options options);
+  ~MemoryWatch();
+
+  void entered(const UserCode& code) override;
+  void left(const UserCode& code) override;
+
+ private:
+  void look();
+  void settle_sampling();
+  std::int64_t beside_the_account() const;
+  std::string describe(std::uint64_t resident, std::uint64_t limit) const;
+
+  const Options options_;
+  const std::uint64_t number_;  // of this watch among those of the process
+  const ResidentGauge gauge_;
+  const SystemClock clock_;
+  ResidentLimit limit_;  // the ticker's thread, as failed_
+  bool failed_ = false;
+  std::atomic<unsigned> sampling_{0};  // of 2^this calls one is looked at
+  const Serial attributing_;           // over the two below
+  GrowthAttribution growth_;
+  std::uint64_t looks_ = 0;  // at calls, since the ticker's last one
+  Ticker ticker_;
+};
+
+/// The message of a run that outgrew its limit: the sizes, the functions that are loaded and, where
+/// one is `likely`, that one.
+std::string describe_growth(const char* key, std::uint64_t resident, std::uint64_t limit,
+                            const std::string& loaded, const std::string& likely);
+
+}  // namespace forebay
