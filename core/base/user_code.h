@@ -75,6 +75,8 @@ class InUserCode {
 /// which waits for calls under way.
 class UserCodeObserver {
  public:
+  virtual ~UserCodeObserver() = default;
+
   virtual void entered(const UserCode& code) = 0;
   virtual void left(const UserCode& code) = 0;
 
@@ -83,7 +85,6 @@ class UserCodeObserver {
 
  protected:
   UserCodeObserver() = default;
-  virtual ~UserCodeObserver() = default;
   /// At the end of the derived class's constructor, and at the begin of its destructor.
   void begin_observing();
   void end_observing();

@@ -14,8 +14,8 @@ std::uint64_t ResidentGauge::bytes() const {
   std::array<char, 128> text{};
   const ssize_t size = ::pread(statm_.number(), text.data(), text.size(), 0);
   if (size <= 0) return 0;
-  static const auto kPage = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  return resident_pages({text.data(), static_cast<std::size_t>(size)}) * kPage;
+  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return resident_pages({text.data(), static_cast<std::size_t>(size)}) * page;
 }
 
 std::uint64_t resident_pages(std::string_view statm) {

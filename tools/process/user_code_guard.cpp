@@ -96,9 +96,11 @@ void add_loaded(Message& message) {
   }
 }
 
-/// Says that `what` happened ("called exit", "SIGSEGV"), in which function. Once a process: a
-/// thread that comes second waits for the end that the first one makes.
-void report(std::string_view here_before, std::string_view what, std::string_view advice) {
+/// Says what happened (`verb` and `what`: "called", "exit") in which function, and what to do;
+/// where no function is known, which are loaded and what to make of that. Once a process: a thread
+/// that comes second waits for the end that the first one makes.
+void report(std::string_view verb, std::string_view what, std::string_view advice,
+            std::string_view blame) {
   if (reported.exchange(true)) {
     while (true) ::pause();
   }
@@ -107,11 +109,11 @@ void report(std::string_view here_before, std::string_view what, std::string_vie
   if (::isatty(STDERR_FILENO) == 1) message.add("\r\033[K");
   message.add("forebay: ");
   if (const UserCode* here = InUserCode::here()) {
-    message.add(here->name()).add(here_before).add(what).add(advice);
+    message.add(here->name()).add(verb).add(what).add(advice);
   } else {
-    message.add("a thread that is in no operator").add(here_before).add(what).add(";");
+    message.add("a thread that is in no operator").add(verb).add(what).add(";");
     add_loaded(message);
-    message.add("; one of them is the likely cause");
+    message.add(blame);
   }
   message.write();
 }
@@ -122,7 +124,7 @@ void on_fatal(int number) {
     const auto known = std::find_if(kFatal.begin(), kFatal.end(),
                                     [number](const Fatal& each) { return each.number == number; });
     report(" was ended by ", known == kFatal.end() ? "a signal" : known->words,
-           "; mend the function");
+           "; mend the function", "; one of them may be the cause");
   }
   // The signal is blocked until the handler returns, and ends the process then, where it was
   // raised.
@@ -135,7 +137,8 @@ void on_fatal(int number) {
   Message what;
   what.add(call);
   if (status) what.add("(").add(*status).add(")");
-  report(" called ", what.text(), "; a user function must return or throw");
+  report(" called ", what.text(), "; a user function must return or throw",
+         "; one of them is the cause");
   end_process(1);
 }
 
@@ -158,9 +161,9 @@ void on_terminate() {
 class ThreadsOfUserCode final : public UserCodeObserver {
  public:
   ThreadsOfUserCode() { begin_observing(); }
-  ~ThreadsOfUserCode() { end_observing(); }
+  ~ThreadsOfUserCode() override { end_observing(); }
 
-  void entered(const UserCode&) override { static thread_local const HandlerStack kStack; }
+  void entered(const UserCode&) override { static thread_local const HandlerStack stack; }
   void left(const UserCode& code) override {
     if (code.number() == UserCode::kUnlisted) register_exit_handlers();
   }

@@ -32,7 +32,7 @@ class MemoryWatch final : public UserCodeObserver {
   };
 
   explicit MemoryWatch(Options options);
-  ~MemoryWatch();
+  ~MemoryWatch() override;
 
   void entered(const UserCode& code) override;
   void left(const UserCode& code) override;
