@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include <zmq.h>
+
+#include "core/base/descriptor.h"
 
 namespace forebay {
 namespace {
@@ -24,6 +27,12 @@ Error trouble(const std::string& path, const std::string& what) {
 
 std::string system_says() { return std::generic_category().message(errno); }
 
+tl::unexpected<Error> refused_by_system(const std::string& path) {
+  const bool passing = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EINTR;
+  const Code code = errno == ENOENT ? Code::kNotFound : Code::kInvalid;
+  return fail(passing ? Code::kUnavailable : code, "key file " + path + ": " + system_says());
+}
+
 Status write_key(const std::string& path, const std::string& key, mode_t mode) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0) return tl::unexpected<Error>(trouble(path, system_says()));
@@ -31,27 +40,6 @@ Status write_key(const std::string& path, const std::string& key, mode_t mode) {
   const bool written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (::close(file) == 0 && written) return {};
   return tl::unexpected<Error>(trouble(path, "cannot be written"));
-}
-
-bool is_key(const std::string& text) {
-  std::array<std::uint8_t, 32> bytes{};
-  return text.size() == kKeyLetters && zmq_z85_decode(bytes.data(), text.c_str()) != nullptr;
-}
-
-/// At most a key and a line's end are read, whatever the file is.
-Result<std::string> read_key(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) {
-    const Code code = errno == ENOENT ? Code::kNotFound : Code::kInvalid;
-    return fail(code, "key file " + path + ": " + system_says());
-  }
-  std::array<char, kKeyLetters + 2> letters{};
-  const ssize_t size = ::read(file, letters.data(), letters.size());
-  ::close(file);
-  std::string key(letters.data(), size < 0 ? 0 : static_cast<std::size_t>(size));
-  if (!key.empty() && key.back() == '\n') key.pop_back();
-  if (is_key(key)) return key;
-  return tl::unexpected<Error>(trouble(path, "is no key: wants 40 letters of Z85"));
 }
 
 Result<std::string> read_secret(const std::string& path) {
@@ -123,17 +111,27 @@ Result<CurveKeys> CurveKeys::read(const std::string& folder) {
   return keys;
 }
 
-Result<std::vector<std::string>> read_public_keys(const std::string& folder) {
-  std::error_code error;
-  std::vector<std::string> keys;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".key") continue;
-    auto key = read_key(entry.path().string());
-    if (!key) return pass(key);
-    keys.push_back(std::move(*key));
-  }
-  if (error) return fail(Code::kNotFound, "folder " + folder + ": " + error.message());
-  return keys;
+std::optional<std::string> key_in(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::array<std::uint8_t, 32> bytes{};
+  const std::string key(text);  // The decoder takes a C string.
+  if (key.size() != kKeyLetters || key.find('\0') != std::string::npos) return std::nullopt;
+  return zmq_z85_decode(bytes.data(), key.c_str()) != nullptr ? std::optional(key) : std::nullopt;
+}
+
+Result<std::string> read_key(const std::string& path) {
+  struct stat info {};
+  // Asked before opening, too, which may act on a device.
+  if (::stat(path.c_str(), &info) != 0) return refused_by_system(path);
+  if (!S_ISREG(info.st_mode)) return tl::unexpected<Error>(trouble(path, "is no regular file"));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file || ::fstat(file.number(), &info) != 0) return refused_by_system(path);
+  if (!S_ISREG(info.st_mode)) return tl::unexpected<Error>(trouble(path, "is no regular file"));
+  std::array<char, kKeyLetters + 2> letters{};
+  const ssize_t size = ::read(file.number(), letters.data(), letters.size());
+  if (size < 0) return refused_by_system(path);
+  if (auto key = key_in({letters.data(), static_cast<std::size_t>(size)})) return *key;
+  return tl::unexpected<Error>(trouble(path, "is no key: wants 40 letters of Z85"));
 }
 
 }  // namespace forebay

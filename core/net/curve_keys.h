@@ -2,7 +2,7 @@
 
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "core/base/result.h"
 
@@ -45,7 +45,12 @@ struct CurveKeys {
   static Result<CurveKeys> read(const std::string& folder);
 };
 
-/// The public keys in `folder`/*.key.
-Result<std::vector<std::string>> read_public_keys(const std::string& folder);
+/// The key in the text of a key file: 40 letters of Z85, perhaps with a line's end.
+std::optional<std::string> key_in(std::string_view text);
+
+/// The key in a file. Never waits for a FIFO and never opens a device; reads no more than a key's
+/// length. kNotFound: no such file; kUnavailable: it cannot be opened at the moment, as too many
+/// files are open; kInvalid: it holds no key.
+Result<std::string> read_key(const std::string& path);
 
 }  // namespace forebay

@@ -1,13 +1,9 @@
 #include "core/net/zap_authenticator.h"
 
 #include <array>
-#include <chrono>
 #include <cstdint>
-#include <system_error>
 #include <utility>
-#include <vector>
 
-#include "core/net/curve_keys.h"
 #include "core/net/zmq_frames.h"
 
 namespace forebay {
@@ -39,13 +35,13 @@ void answer(zmq::socket_t& socket, Parts& request, bool let_in, const std::strin
 
 }  // namespace
 
-ZapAuthenticator::ZapAuthenticator(zmq::context_t& context, std::string folder)
-    : socket_(context, zmq::socket_type::router), folder_(std::move(folder)) {
+ZapAuthenticator::ZapAuthenticator(zmq::context_t& context, std::string folder, KeyFolder::Say say)
+    : socket_(context, zmq::socket_type::router), keys_(std::move(folder), std::move(say)) {
   socket_.socket.set(zmq::sockopt::linger, 0);
   socket_.socket.bind(kEndpoint);
 }
 
-bool ZapAuthenticator::serve() {
+bool ZapAuthenticator::serve(KeyFolder::Time now) {
   bool served = false;
   Parts request;
   while (receive(socket_, kRequestParts, request) == Came::kMessage) {
@@ -55,27 +51,11 @@ bool ZapAuthenticator::serve() {
     const bool whole = request.size() == kRequestParts && request[7].to_string_view() == "CURVE" &&
                        request[8].size() == kKeyBytes;
     if (whole) key = z85_of(request[8]);
-    const bool let_in = whole && is_known(key);
+    const bool let_in = whole && keys_.has(key, now);
     if (!let_in) ++refused_;
     answer(socket_.socket, request, let_in, let_in ? key : "");
   }
   return served;
-}
-
-bool ZapAuthenticator::is_known(const std::string& key) {
-  std::error_code error;
-  const auto changed = std::filesystem::last_write_time(folder_, error);
-  // Two changes within a tick of the file system's clock have one time: a young one is not trusted.
-  const auto age = std::filesystem::file_time_type::clock::now() - changed;
-  if (error || changed != read_at_ || age < std::chrono::seconds(2)) read_again();
-  read_at_ = error ? std::filesystem::file_time_type{} : changed;
-  return known_.contains(key);
-}
-
-void ZapAuthenticator::read_again() {
-  auto keys = read_public_keys(folder_);
-  known_.clear();
-  if (keys) known_.insert(keys->begin(), keys->end());
 }
 
 }  // namespace forebay

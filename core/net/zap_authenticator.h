@@ -1,43 +1,40 @@
 #pragma once
 
-#include <filesystem>
-#include <set>
+#include <cstdint>
 #include <string>
 
 #include <zmq.hpp>
 
-#include "core/base/result.h"
+#include "core/net/key_folder.h"
 #include "core/net/polled_socket.h"
 
 namespace forebay {
 
 /// Says which CURVE clients are let in: those whose public key is in a folder (ZAP, RFC 27).
 ///
-/// Owns the socket that libzmq asks. Belongs to the transport's thread. The folder is read again
-/// when it has changed, so a key that is added or taken away counts from the next connection on.
-/// Lets nobody in while the folder cannot be read.
+/// Owns the socket that libzmq asks. Belongs to the transport's thread. A key that is added or
+/// taken away counts from the next connection on, one that is written over another within seconds.
+/// Lets nobody in while the folder cannot be read (key_folder.h).
 class ZapAuthenticator {
  public:
   static constexpr const char* kEndpoint = "inproc://zeromq.zap.01";
 
   /// Before a socket with keys is bound in `context`.
-  ZapAuthenticator(zmq::context_t& context, std::string folder);
+  ZapAuthenticator(zmq::context_t& context, std::string folder, KeyFolder::Say say);
 
   PolledSocket& socket() { return socket_; }
 
   /// Answers every request that waits. True when there was one.
-  bool serve();
+  bool serve(KeyFolder::Time now);
+
+  /// Looks at the keys when it is time, so that what is wrong with them is said.
+  void look(KeyFolder::Time now) { keys_.look(now); }
 
   std::uint64_t refused() const { return refused_; }
 
  private:
-  bool is_known(const std::string& key);
-  void read_again();
-
   PolledSocket socket_;
-  const std::string folder_;
-  std::filesystem::file_time_type read_at_{};
-  std::set<std::string> known_;
+  KeyFolder keys_;
   std::uint64_t refused_ = 0;
 };
 

@@ -104,7 +104,9 @@ Result<std::string> ZmqTransport::Loop::listen(const std::string& address) {
 
 Result<std::string> ZmqTransport::Loop::open(const HostPort& address) {
   try {
-    if (options_.keys && !zap_) zap_.emplace(context_, options_.keys->clients_folder());
+    if (options_.keys && !zap_) {
+      zap_.emplace(context_, options_.keys->clients_folder(), options_.say);
+    }
   } catch (const zmq::error_t& thrown) {
     return fail(Code::kUnavailable, std::string("no socket to check keys with: ") + thrown.what());
   }
@@ -285,7 +287,10 @@ void ZmqTransport::Loop::tick() {
   std::erase_if(knocks_, [this](const auto& entry) {
     return now_ - entry.second.since > options_.handshake;
   });
-  if (zap_) counts_.refused_keys = zap_->refused();
+  if (zap_) {
+    zap_->look(now_);
+    counts_.refused_keys = zap_->refused();
+  }
   const std::lock_guard lock(mutex_);
   published_counts_ = counts_;
 }

@@ -37,7 +37,7 @@ bool ZmqTransport::Loop::receive_all() {
   for (std::size_t i = 0; i < dialers_.size(); ++i) {
     for (std::size_t lane = 0; lane < 2; ++lane) busy = receive_from(*dialers_[i], lane) || busy;
   }
-  if (zap_) busy = zap_->serve() || busy;
+  if (zap_) busy = zap_->serve(now_) || busy;
   return busy;
 }
 

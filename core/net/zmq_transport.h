@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ class ZmqTransport final : public Transport {
     Outbox::Limits outbox = {};
     std::optional<CurveKeys> keys = {};
     MemoryBudget* received = nullptr;  ///< Counts the frames that were received and live.
+    /// Gets a sentence for the user, such as that a file holds no key. On the transport's thread.
+    std::function<void(const std::string&)> say = {};
   };
 
   /// `clock` and the budget outlive the transport.

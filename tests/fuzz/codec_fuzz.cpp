@@ -5,12 +5,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include <msgpack.hpp>
 
 #include "core/base/check.h"
+#include "core/net/curve_keys.h"
 #include "core/wire/message_codec.h"
 
 namespace {
@@ -58,12 +60,28 @@ std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
+/// Letters that ZeroMQ's RFC 32 allows in a key.
+bool is_z85(char letter) {
+  constexpr std::string_view kLetters =
+      "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+  return kLetters.find(letter) != std::string_view::npos;
+}
+
+/// A key file's text is a key only where each of its 40 letters is one of Z85's.
+void check_key(std::string_view text) {
+  const auto key = key_in(text);
+  if (!key) return;
+  FOREBAY_CHECK(key->size() == 40 && text.starts_with(*key) && text.size() <= 41);
+  for (const char letter : *key) FOREBAY_CHECK(is_z85(letter));
+}
+
 }  // namespace
 
 /// What decode takes, msgpack-c takes, too; encoded again it reads back the same, and in one form
 /// only.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
+  check_key({reinterpret_cast<const char*>(data), size});
   Frames frames = three_frames();
   const auto message = decode<Message>(input, frames);
   if (!message) {

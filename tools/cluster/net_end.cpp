@@ -38,6 +38,7 @@ Result<std::unique_ptr<NetEnd>> NetEnd::make(const Options& options, const Clock
   ZmqTransport::Options transport;
   transport.heartbeat = std::chrono::duration_cast<std::chrono::milliseconds>(options.heartbeat);
   transport.received = options.received;
+  transport.say = options.say;
   if (!options.keys.empty()) {
     auto keys = CurveKeys::read(options.keys);
     if (!keys) return pass(keys);
