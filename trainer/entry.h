@@ -7,6 +7,7 @@
 #include "trainer/collective.h"
 #include "trainer/model.h"
 #include "trainer/model_description.h"
+#include "trainer/rank_store.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -24,11 +25,13 @@ struct TrainerEntry {
                                         const ExportTarget& target) = nullptr;
   /// Meets the other ranks; more than one.
   Result<std::unique_ptr<Collective>> (*make_collective)(const CollectiveSpec& spec) = nullptr;
+  /// Serves the ranks' store, or connects to it.
+  Result<std::unique_ptr<RankStore>> (*open_rank_store)(const CollectiveSpec& spec) = nullptr;
 };
 
-/// Changes with every change to TrainerEntry, Model, Collective, TrainerSpec, ModelShape,
-/// ModelDescription or Batch.
-inline constexpr std::uint32_t kTrainerAbi = 10;
+/// Changes with every change to TrainerEntry, Model, Collective, RankStore, TrainerSpec,
+/// ModelShape, ModelDescription or Batch.
+inline constexpr std::uint32_t kTrainerAbi = 11;
 
 /// The one symbol of the module: `extern "C" const TrainerEntry* forebay_trainer_entry()`.
 inline constexpr char kTrainerEntrySymbol[] = "forebay_trainer_entry";

@@ -103,6 +103,11 @@ Result<std::unique_ptr<Collective>> TrainerModule::make_collective(
   return entry_->make_collective(spec);
 }
 
+Result<std::unique_ptr<RankStore>> TrainerModule::open_rank_store(
+    const CollectiveSpec& spec) const {
+  return entry_->open_rank_store(spec);
+}
+
 Result<ExportedModel> TrainerModule::export_model(const ModelDescription& model, StateSource& state,
                                                   const ExportTarget& target) const {
   return entry_->export_model(model, state, target);

@@ -7,6 +7,7 @@
 #include "trainer/collective.h"
 #include "trainer/model.h"
 #include "trainer/model_description.h"
+#include "trainer/rank_store.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -38,6 +39,10 @@ class TrainerModule {
 
   /// Meets the other ranks: `spec.size` is above 1.
   Result<std::unique_ptr<Collective>> make_collective(const CollectiveSpec& spec) const;
+
+  /// Serves the ranks' store or connects to it, as `spec.opens_store` has it, at most for
+  /// `spec.timeout`.
+  Result<std::unique_ptr<RankStore>> open_rank_store(const CollectiveSpec& spec) const;
 
  private:
   explicit TrainerModule(const TrainerEntry* entry) : entry_(entry) {}

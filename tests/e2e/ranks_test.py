@@ -269,7 +269,7 @@ class Ranks(Scenario):
         self.assertAlmostEqual(together["loss"], alone["loss"], delta=1e-5)
 
     def test_ranks_with_keys_let_in_nobody_without_theirs(self):
-        job = self.trained(rank_timeout="20s")
+        job = self.trained(rank_timeout="8s")
         alone = self.assert_done(job.run("train", "--json"))
         self.assert_done(Running(["keys", "new", "keys", "--json"], job.folder).wait())
         job.change(cluster={"keys": "keys"})
@@ -279,9 +279,48 @@ class Ranks(Scenario):
         shutil.copy(job.folder / "job.toml", other.folder)
         self.assert_done(Running(["keys", "new", "keys", "--json"], other.folder).wait())
         port = free_port()
-        refused = self.finish([self.rank(job, 0, 2, port, "--restart"), self.rank(other, 1, 2, port, "--restart")], 2)
+        # Which of both has the right ones neither can know: to each the other one does not come.
+        refused = self.finish([self.rank(job, 0, 2, port, "--restart"), self.rank(other, 1, 2, port, "--restart")], 1)
         self.assertIn("rank 1 does not come", refused[0].err)
         self.assertIn("rank 0", refused[1].err)
+
+    def assert_names_a_rank(self, ended, *words):
+        """Ended with 1, in words for a user that hold each of `words`."""
+        self.assert_refused(ended, 1, *words, seconds=60)
+        for leak in ("Gloo", "gloo", "Socket", "socket.cpp", "pair.cc", "c10d"):
+            self.assertNotIn(leak, ended.err, ended)
+
+    def waiting(self, job, size):
+        """All ranks of a start but the last one, in vain."""
+        port = free_port()
+        ranks = [self.rank(job, rank, size, port) for rank in range(size - 1)]
+        self.wait_until(lambda: f"rank 0 waits for rank {size - 1}\n" in ranks[0].stderr_now())
+        return ranks
+
+    def test_a_rank_that_never_comes_is_named_by_all_others(self):
+        job = self.trained(rank_timeout="2s")
+        port = free_port()
+        without_first = self.rank(job, 1, 2, free_port())
+        for each in self.finish([self.rank(job, rank, 4, port) for rank in (0, 1, 3)], 1):
+            self.assert_names_a_rank(each, "rank 2 does not come within 2.0 s")
+            self.assertGreater(each.seconds, 2, each)
+        self.assert_names_a_rank(without_first.wait(), "rank 0 does not come to 127.0.0.1:")
+
+    def test_a_rank_that_is_lost_before_all_have_met_is_named_within_seconds(self):
+        job = self.trained(rank_timeout="10m")
+        for lost in (2, 0):
+            ranks = self.waiting(job, 4)
+            ranks[lost].signal(signal.SIGKILL)
+            begin = time.monotonic()
+            ranks.pop(lost).wait()
+            for each in self.finish(ranks, 1):
+                self.assert_names_a_rank(each, f"rank {lost} was lost")
+            self.assertLess(time.monotonic() - begin, 5)
+
+    def test_a_stop_of_one_rank_before_all_have_met_stops_those_that_came(self):
+        ranks = self.waiting(self.trained(rank_timeout="10m"), 4)
+        ranks[1].signal(signal.SIGTERM)
+        self.finish(ranks, 143)
 
     def test_what_does_not_fit_together_is_refused(self):
         job = self.trained()
@@ -292,6 +331,11 @@ class Ranks(Scenario):
         refused = self.finish(self.start(job, 3), 2)
         self.assertIn("order.batch_size is 512", refused[0].err)
         self.assertIn("RANK is", self.rank(job, 7, 2, port).wait().err)
+        with socket.socket() as taken:
+            taken.bind(("", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            self.assert_refused(self.rank(job, 0, 2, port).wait(), 2, f"MASTER_PORT {port} is in use")
 
 
 if __name__ == "__main__":

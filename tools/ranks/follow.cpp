@@ -53,6 +53,7 @@ Status carry_out(const RankOrder& order, RankFollower& leader, Model& model, Fol
       leader.ready(restore_part(*leader.state(order), model));
       return {};
     case RankOrder::Kind::kEnd:
+    case RankOrder::Kind::kMeet:
       break;
   }
   return fail(Code::kCorrupt, "rank 0 orders what this rank does not know");

@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include "tools/job/quantity.h"
+
 namespace forebay {
 namespace {
 
@@ -29,12 +31,13 @@ Result<std::unique_ptr<RankFollower>> RankFollower::open(const Options& options,
                               .size = options.size,
                               .group = options.group,
                               .keys = options.keys,
+                              .alike = options.alike,
+                              .say = options.say,
                               .received = &follower->received_},
                              *follower, clock);
   if (!link) return pass(link);
   follower->link_ = std::move(*link);
   if (auto status = follower->link_->connect(options.address); !status) return pass(status);
-  if (auto status = follower->link_->wait_for_all(options.timeout); !status) return pass(status);
   return follower;
 }
 
@@ -69,6 +72,41 @@ void RankFollower::pass_stop_on() {
   const int signal = options_.stop_signal ? options_.stop_signal() : 0;
   if (signal == 0 || std::exchange(told_stop_, true)) return;
   static_cast<void>(link_->send(0, RankStop{signal}));
+}
+
+Status RankFollower::wait_to_meet() {
+  const auto came = [](const Inbox& inbox) { return !inbox.orders.empty(); };
+  RankOrder order;
+  // Rank 0 was there before this one, and gives up sooner.
+  for (std::chrono::nanoseconds waited{0}; waited < options_.timeout + kUntilExplained;
+       waited += kLook) {
+    auto got = wait(kLook, came, [&](Inbox& inbox) {
+      order = std::move(inbox.orders.front());
+      inbox.orders.pop_front();
+    });
+    if (got) return meets(order);
+    if (got.error().code != Code::kTimeout) return got;
+    if (told_stop_) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
+    if (waited >= options_.timeout && !link_->wait_for_all({})) break;
+  }
+  return fail(Code::kTimeout, "rank 0 does not answer at " + options_.address + " within " +
+                                  format_duration(options_.timeout) +
+                                  " (trainer.rank_timeout); is the port open, and are "
+                                  "cluster.keys the same on both machines?");
+}
+
+Status RankFollower::meets(const RankOrder& order) const {
+  if (order.kind == RankOrder::Kind::kMeet) return {};
+  if (order.number != 0 && options_.on_stop) options_.on_stop(static_cast<int>(order.number));
+  if (order.ended) return fail(Code::kUnavailable, "rank 0 ended before all ranks had met");
+  return fail(order.ended.error().code, "rank 0: " + order.ended.error().message);
+}
+
+Status RankFollower::check_ranks() {
+  return inbox_.change([](const Inbox& inbox) -> Status {
+    if (inbox.broken.empty()) return {};
+    return fail(Code::kUnavailable, inbox.broken);
+  });
 }
 
 Status RankFollower::wait_for_welcome() {

@@ -32,15 +32,25 @@ class RankFollower final : RankListener {
     int rank = 1;
     int size = 2;
     std::string group;
-    std::string keys;     ///< As `cluster.keys`.
-    std::string address;  ///< RankLeader::address.
+    std::string keys;        ///< As `cluster.keys`.
+    std::string alike = {};  ///< As RankLeader::Options.
+    std::string address;     ///< RankLeader::address.
     std::uint64_t batch_size = 0;
     std::chrono::nanoseconds timeout = std::chrono::seconds(30);
     std::function<int()> stop_signal;  ///< Asked now and then; not 0: rank 0 is told, once.
+    std::function<void(int signal)> on_stop = {};  ///< Rank 0 was asked to stop before all had met.
+    std::function<void(const std::string&)> say = {};  ///< Gets a sentence for the user.
   };
 
+  /// Begins to connect to rank 0.
   static Result<std::unique_ptr<RankFollower>> open(const Options& options, const Clock& clock);
   ~RankFollower() override;
+
+  /// Waits until rank 0 says that all ranks are here. Fails with what it says of those that are
+  /// not, and when it is lost itself or does not answer (kUnavailable, kTimeout).
+  Status wait_to_meet();
+  /// Fails once a rank is known to be lost.
+  Status check_ranks();
 
   /// Waits for it, however long rank 0 takes to open the job.
   Status wait_for_welcome();
@@ -98,6 +108,7 @@ class RankFollower final : RankListener {
   template <class Ready, class Take>
   Status wait(std::chrono::nanoseconds most, const Ready& ready, const Take& take);
   void pass_stop_on();
+  Status meets(const RankOrder& order) const;
   void break_off(const std::string& why);
 
   const Options options_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "tools/job/quantity.h"
 #include "trainer/ranks/placement.h"
 
 namespace forebay {
@@ -14,10 +15,16 @@ using namespace std::chrono_literals;
 constexpr std::size_t kAhead = 1;
 /// Longer than a silent rank is waited for, by the transport's heartbeats.
 constexpr auto kUntilLost = 6s;
-constexpr const char* kWhatToDo =
-    "; go on from the last checkpoint with --resume, with as many ranks as there are";
+constexpr auto kLook = 50ms;
+/// Ranks start within that time of each other, mostly: then nothing is said.
+constexpr auto kUsualDelay = 1s;
 
 std::string name_of(int rank) { return "rank " + std::to_string(rank); }
+
+std::string did_not_come(const std::string& ranks, std::chrono::nanoseconds timeout) {
+  return ranks + " does not come within " + format_duration(timeout) +
+         " (trainer.rank_timeout); look at what it says where it runs, and start all ranks again";
+}
 
 }  // namespace
 
@@ -35,6 +42,27 @@ std::string RankLeader::Peers::lost() const {
     if (!peer.failed) names.append(")");
   }
   return names;
+}
+
+std::string RankLeader::Peers::not_here() const {
+  std::string names;
+  for (std::size_t rank = 1; rank < by_rank.size(); ++rank) {
+    if (by_rank[rank].here) continue;
+    names.append(names.empty() ? "" : ", ").append(name_of(static_cast<int>(rank)));
+  }
+  return names;
+}
+
+std::string RankLeader::Peers::different() const {
+  for (std::size_t rank = 1; rank < by_rank.size(); ++rank) {
+    if (by_rank[rank].differs) return name_of(static_cast<int>(rank));
+  }
+  return "";
+}
+
+const char* RankLeader::Peers::what_to_do() const {
+  if (meeting) return " before all ranks had met; start all ranks again";
+  return "; go on from the last checkpoint with --resume, with as many ranks as there are";
 }
 
 RankLeader::RankLeader(Options options)
@@ -59,6 +87,8 @@ Result<std::unique_ptr<RankLeader>> RankLeader::open(const Options& options, con
                               .size = options.size,
                               .group = options.group,
                               .keys = options.keys,
+                              .alike = {},
+                              .say = options.say,
                               .received = &leader->received_},
                              *leader, clock);
   if (!link) return pass(link);
@@ -72,6 +102,40 @@ Result<std::unique_ptr<RankLeader>> RankLeader::open(const Options& options, con
 RankLeader::~RankLeader() {
   end(fail(Code::kUnavailable, "rank 0 ended"));
   link_->stop();
+}
+
+Status RankLeader::wait_for_ranks(const std::atomic<bool>& stop) {
+  peers_.change([](Peers& peers) { peers.meeting = true; });
+  std::string said;
+  for (std::chrono::nanoseconds waited{0}; waited < options_.timeout; waited += kLook) {
+    if (stop) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
+    const auto enough = [](const Peers& peers) {
+      return peers.any_lost() || peers.not_here().empty();
+    };
+    if (peers_.wait(kLook, enough, [](Peers&) {})) break;
+    const std::string missing = peers_.change([](const Peers& peers) { return peers.not_here(); });
+    if (waited < kUsualDelay || missing == said || missing.empty() || !options_.say) continue;
+    options_.say("rank 0 waits for " + missing);
+    said = missing;
+  }
+  if (auto still = check_ranks(); !still) return still;
+  return peers_.change([&](const Peers& peers) -> Status {
+    if (const std::string missing = peers.not_here(); !missing.empty()) {
+      return fail(Code::kTimeout, did_not_come(missing, options_.timeout));
+    }
+    const std::string other = peers.different();
+    if (other.empty()) return {};
+    return fail(Code::kInvalid, other +
+                                    " has another job file, other --set or another version of "
+                                    "forebay than rank 0; start all ranks with the same");
+  });
+}
+
+Status RankLeader::check_ranks() {
+  return peers_.change([](const Peers& peers) -> Status {
+    if (!peers.any_lost()) return {};
+    return fail(Code::kUnavailable, peers.lost() + peers.what_to_do());
+  });
 }
 
 Status RankLeader::welcome(const Schema& schema) {
@@ -222,14 +286,15 @@ Error RankLeader::explain(Error error) {
   std::string lost;
   const bool known = peers_.wait(
       kUntilLost, [](const Peers& peers) { return peers.any_lost(); },
-      [&](const Peers& peers) { lost = peers.lost(); });
+      [&](const Peers& peers) { lost = peers.lost() + peers.what_to_do(); });
   if (!known) return error;
-  return {Code::kUnavailable, lost + kWhatToDo};
+  return {Code::kUnavailable, lost};
 }
 
 void RankLeader::breaks(Collective& ranks) {
   const bool lost = peers_.change([&](Peers& peers) {
     peers.ranks = &ranks;
+    peers.meeting = false;
     return peers.any_lost();
   });
   if (lost) break_off();
@@ -238,14 +303,16 @@ void RankLeader::breaks(Collective& ranks) {
 // Without the lock of peers_, which sending takes no part in.
 void RankLeader::break_off() {
   Collective* ranks = nullptr;
+  std::string what_to_do;
   const std::string lost = peers_.change([&](const Peers& peers) {
     ranks = peers.ended ? nullptr : peers.ranks;
+    what_to_do = peers.what_to_do();
     return peers.lost();
   });
   if (ranks == nullptr) return;
   tell_all(RankOrder{.kind = RankOrder::Kind::kEnd,
                      .number = 0,
-                     .ended = fail(Code::kUnavailable, lost + kWhatToDo)});
+                     .ended = fail(Code::kUnavailable, lost + what_to_do)});
   ranks->abandon(lost);
 }
 
@@ -255,9 +322,17 @@ void RankLeader::end(const Status& how, int signal) {
       .kind = RankOrder::Kind::kEnd, .number = static_cast<std::uint64_t>(signal), .ended = how});
   const auto all_gone = [](const Peers& peers) {
     return std::ranges::all_of(std::span(peers.by_rank).subspan(1),
-                               [](const Peer& peer) { return peer.lost; });
+                               [](const Peer& peer) { return peer.lost || !peer.here; });
   };
   static_cast<void>(peers_.wait(2s, all_gone, [](Peers&) {}));
+}
+
+void RankLeader::on_hello(int rank, const RankHello& hello) {
+  peers_.change([&](Peers& peers) {
+    Peer& peer = peers.by_rank[static_cast<std::size_t>(rank)];
+    peer.here = true;
+    peer.differs = hello.alike != options_.alike;
+  });
 }
 
 void RankLeader::on_message(int rank, RankMessage message) {

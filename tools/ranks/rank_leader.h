@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -34,16 +35,25 @@ class RankLeader final : public BatchSource, RankListener {
   struct Options {
     int size = 2;
     std::string group;
-    std::string keys;    ///< As `cluster.keys`.
-    std::string listen;  ///< HOST:0
+    std::string keys;        ///< As `cluster.keys`.
+    std::string alike = {};  ///< What has to be the same on all ranks.
+    std::string listen;      ///< HOST:0
     std::chrono::nanoseconds timeout = std::chrono::seconds(30);
     std::function<void(int signal)> on_stop;  ///< A rank was asked to stop. On the link's thread.
+    std::function<void(const std::string&)> say = {};  ///< Gets a sentence for the user.
   };
 
   static Result<std::unique_ptr<RankLeader>> open(const Options& options, const Clock& clock);
   ~RankLeader() override;
 
   const std::string& address() const { return address_; }
+
+  /// Returns when every other rank has come. Fails with the rank's number when one of those that
+  /// had come is lost (kUnavailable), when one does not come within the timeout (kTimeout), and
+  /// where one differs from rank 0 in what has to be the same (kInvalid); also when `stop` is set.
+  Status wait_for_ranks(const std::atomic<bool>& stop);
+  /// Fails once a rank is lost, with its number.
+  Status check_ranks();
 
   /// Tells all ranks what to make.
   Status welcome(const Schema& schema);
@@ -92,6 +102,8 @@ class RankLeader final : public BatchSource, RankListener {
 
  private:
   struct Peer {
+    bool here = false;  // has come; it may be lost since
+    bool differs = false;
     bool lost = false;
     bool failed = false;  // and said why
     std::string why;
@@ -103,13 +115,18 @@ class RankLeader final : public BatchSource, RankListener {
   struct Peers {
     std::vector<Peer> by_rank;    // the first is nobody
     Collective* ranks = nullptr;  // what a loss breaks
+    bool meeting = false;         // until all have met
     bool ended = false;           // so that nobody who goes is lost
     bool any_lost() const;
     std::string lost() const;
+    std::string not_here() const;
+    std::string different() const;
+    const char* what_to_do() const;
   };
 
   explicit RankLeader(Options options);
 
+  void on_hello(int rank, const RankHello& hello) override;
   void on_message(int rank, RankMessage message) override;
   void on_lost(int rank, const std::string& why) override;
   void on_credit(int rank, std::uint64_t slices);

@@ -39,6 +39,7 @@ Result<std::unique_ptr<RankLink>> RankLink::make(const Options& options, RankLis
   transport.heartbeat = std::chrono::duration_cast<std::chrono::milliseconds>(options.heartbeat);
   transport.lost_after = options.lost_after;
   transport.received = options.received;
+  transport.say = options.say;
   if (!options.keys.empty()) {
     auto keys = CurveKeys::read(options.keys);
     if (!keys) return fail(keys.error().code, "cluster.keys: " + keys.error().message);
@@ -101,7 +102,8 @@ Status RankLink::send_to(PeerId peer, const RankMessage& message) {
 void RankLink::on_peer_up(PeerId peer, const PeerInfo& info) {
   if (options_.rank == 0 || info.address.empty()) return;
   peers_.change([&](auto& peers) { peers[0] = peer; });
-  static_cast<void>(send(0, RankHello{static_cast<std::uint64_t>(options_.rank), options_.group}));
+  static_cast<void>(send(
+      0, RankHello{static_cast<std::uint64_t>(options_.rank), options_.group, options_.alike}));
 }
 
 int RankLink::rank_of(PeerId peer) {
@@ -136,10 +138,14 @@ void RankLink::greet(PeerId peer, const RankMessage& first) {
   if (hello == nullptr) return;
   const auto size = static_cast<std::uint64_t>(options_.size);
   const bool ours = hello->group == options_.group && hello->rank > 0 && hello->rank < size;
-  const bool first_of_it = ours && peers_.change([&](auto& peers) {
-    return peers.emplace(static_cast<int>(hello->rank), peer).second;
-  });
-  if (!first_of_it) transport_->close(peer, "no rank of this run");
+  if (!ours) return transport_->close(peer, "no rank of this run");
+  const int rank = static_cast<int>(hello->rank);
+  if (!peers_.change([&](auto& peers) { return peers.emplace(rank, peer).second; })) {
+    const std::string number = std::to_string(rank);
+    return transport_->close(
+        peer, "rank " + number + " is here already; two processes have RANK=" + number);
+  }
+  listener_.on_hello(rank, *hello);
 }
 
 }  // namespace forebay

@@ -19,6 +19,8 @@ namespace forebay {
 class RankListener {
  public:
   virtual ~RankListener() = default;
+  /// A rank has come. Before its messages.
+  virtual void on_hello(int /*rank*/, const RankHello& /*hello*/) {}
   virtual void on_message(int rank, RankMessage message) = 0;
   /// A rank that had said hello is gone.
   virtual void on_lost(int rank, const std::string& why) = 0;
@@ -37,7 +39,9 @@ class RankLink final : TransportHandler {
     int rank = 0;
     int size = 1;
     std::string group;
-    std::string keys;  ///< As `cluster.keys`.
+    std::string keys;                                  ///< As `cluster.keys`.
+    std::string alike = {};                            ///< Goes with the hello.
+    std::function<void(const std::string&)> say = {};  ///< As ZmqTransport::Options.
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
     int lost_after = kLostAfter;  ///< Silent heartbeats.
     MemoryBudget* received = nullptr;

@@ -1,54 +1,124 @@
 #include "tools/ranks/rank_meeting.h"
 
 #include <chrono>
+#include <functional>
 #include <future>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "core/data/digest.h"
 #include "tools/cluster/this_node.h"
+#include "tools/job/quantity.h"
+#include "tools/ranks/store_port.h"
 #include "trainer/module.h"
+#include "trainer/rank_store.h"
 
 namespace forebay {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{50};
+using namespace std::chrono_literals;
 
-/// What has to be the same on all ranks, in one line.
-std::string alike(const JobSpec& job) {
-  std::string text = job.source.text;
-  for (const std::string& set : job.source.sets) text.append("\n--set ").append(set);
-  return program_version() + ' ' + Digest::of(text.data(), text.size()).hex();
-}
+constexpr auto kLook = 50ms;
+/// For a connection to the store's port: more than any network takes.
+constexpr auto kConnect = 2s;
+/// The name under which rank 0's address is in the store.
+constexpr const char* kLeader = "leader";
+
+using Store = std::shared_ptr<RankStore>;
+using GivenUp = std::function<Status()>;
 
 std::string device_of(const JobSpec& job, const RankEnvironment& environment) {
   const std::string& device = job.trainer.device;
   return device == "cuda" ? device + ':' + std::to_string(environment.local_rank) : device;
 }
 
-/// Waits until all are there, or until `stop` is set: libtorch itself has no way to end the wait.
-Result<std::unique_ptr<Collective>> meet(const TrainerModule& module, const CollectiveSpec& spec,
-                                         const std::atomic<bool>& stop) {
-  using Met = Result<std::unique_ptr<Collective>>;
-  std::packaged_task<Met()> task([module, spec] { return module.make_collective(spec); });
-  auto met = task.get_future();
-  std::thread(std::move(task)).detach();
-  while (met.wait_for(kLook) != std::future_status::ready) {
-    if (stop) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
-  }
-  return met.get();
+CollectiveSpec spec_of(const JobSpec& job, const RankEnvironment& environment) {
+  const auto timeout =
+      std::chrono::duration_cast<std::chrono::milliseconds>(job.trainer.rank_timeout);
+  return environment.meeting(timeout, device_of(job, environment));
 }
 
-/// Who says something else than rank 0.
-Status check_alike(const std::vector<std::string>& said) {
-  const auto first_line = [](const std::string& text) { return text.substr(0, text.find('\n')); };
-  for (std::size_t rank = 1; rank < said.size(); ++rank) {
-    if (first_line(said[rank]) == first_line(said[0])) continue;
-    return fail(Code::kInvalid, "rank " + std::to_string(rank) +
-                                    " has another job file, other --set or another version of "
-                                    "forebay than rank 0; start all ranks with the same");
+/// Does `work` on a thread of its own, as libtorch has no way to end its waits: no longer waited
+/// for once `given_up` fails.
+template <class Work>
+auto apart(Work work, const GivenUp& given_up) -> decltype(work()) {
+  std::packaged_task<decltype(work())()> task(std::move(work));
+  auto done = task.get_future();
+  std::thread(std::move(task)).detach();
+  while (done.wait_for(kLook) != std::future_status::ready) {
+    if (auto still = given_up(); !still) return pass(still);
   }
-  return {};
+  return done.get();
+}
+
+Status check_stop(const std::atomic<bool>& stop) {
+  if (!stop) return {};
+  return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
+}
+
+Result<std::unique_ptr<Collective>> connect(const Store& store, const GivenUp& given_up) {
+  return apart([store] { return store->connect(); }, given_up);
+}
+
+/// Where a rank looks for rank 0, and until when.
+struct Search {
+  Search(const TrainerModule& with, CollectiveSpec where) : module(with), spec(std::move(where)) {}
+  const TrainerModule module;
+  const CollectiveSpec spec;
+  std::atomic<bool> over{false};
+};
+
+struct Found {
+  Store store;
+  std::string address;
+};
+
+/// Looks for rank 0's store, then for its address there, until they are found or the search is
+/// over. In the words of what is waited for at the end.
+Result<Found> look_for_leader(Search& search) {
+  const CollectiveSpec& spec = search.spec;
+  const auto not_found = [] { return fail(Code::kTimeout, "the search is over"); };
+  while (!is_listened_at(spec.host, spec.port, kConnect)) {
+    if (search.over) return not_found();
+    std::this_thread::sleep_for(kLook);
+  }
+  auto store = search.module.open_rank_store(spec);
+  if (!store) return pass(store);
+  while (!search.over) {
+    auto address = (*store)->find(kLeader);
+    if (!address) return pass(address);
+    if (*address) return Found{std::move(*store), std::move(**address)};
+    std::this_thread::sleep_for(kLook);
+  }
+  return not_found();
+}
+
+Result<Found> find_leader(const TrainerModule& module, const CollectiveSpec& spec,
+                          const std::atomic<bool>& stop) {
+  auto search = std::make_shared<Search>(module, spec);
+  const std::string place = spec.host + ":" + std::to_string(spec.port);
+  const auto until = std::chrono::steady_clock::now() + spec.timeout;
+  const auto given_up = [&]() -> Status {
+    if (auto still = check_stop(stop); !still) return still;
+    if (std::chrono::steady_clock::now() < until) return {};
+    return fail(Code::kTimeout, "rank 0 does not come to " + place + " within " +
+                                    format_duration(spec.timeout) +
+                                    " (trainer.rank_timeout); look at what it says where it runs, "
+                                    "and start all ranks again");
+  };
+  auto found = apart([search] { return look_for_leader(*search); }, given_up);
+  search->over = true;
+  if (found || !given_up() || stop) return found;
+  // libtorch's words are of its sockets.
+  return fail(Code::kUnavailable, "rank 0 was lost: the store of the ranks at " + place +
+                                      " went away before all ranks had met; start all ranks again");
+}
+
+/// The address of rank 0's link, as ranks on other machines reach it.
+std::string reached_from_here(const std::string& address, const std::string& host) {
+  const std::string any = "0.0.0.0:";
+  return address.starts_with(any) ? host + ':' + address.substr(any.size()) : address;
 }
 
 }  // namespace
@@ -77,23 +147,60 @@ std::string listen_address(const RankEnvironment& environment) {
   return here ? "127.0.0.1:0" : "0.0.0.0:0";
 }
 
-Result<RankMeeting> meet_ranks(const JobSpec& job, const RankEnvironment& environment,
-                               const std::string& address, const std::atomic<bool>& stop) {
+std::string alike(const JobSpec& job) {
+  std::string text = job.source.text;
+  for (const std::string& set : job.source.sets) text.append("\n--set ").append(set);
+  return program_version() + ' ' + Digest::of(text.data(), text.size()).hex();
+}
+
+Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
+                                                   const RankEnvironment& environment,
+                                                   RankLeader& leader,
+                                                   const std::atomic<bool>& stop) {
   auto module = TrainerModule::open();
   if (!module) return pass(module);
-  const auto timeout =
-      std::chrono::duration_cast<std::chrono::milliseconds>(job.trainer.rank_timeout);
-  auto ranks = meet(*module, environment.meeting(timeout, device_of(job, environment)), stop);
-  if (!ranks) return pass(ranks);
-  auto said = all_gather(**ranks, alike(job) + '\n' + address);
-  if (!said) return pass(said);
-  if (auto same = check_alike(*said); !same) return pass(same);
-  RankMeeting met{std::move(*ranks), said->front()};
-  met.address.erase(0, met.address.find('\n') + 1);
-  if (const std::string any = "0.0.0.0:"; met.address.starts_with(any)) {
-    met.address = environment.host + ':' + met.address.substr(any.size());
+  const CollectiveSpec spec = spec_of(job, environment);
+  if (spec.opens_store) {
+    if (auto free = check_port_is_free(spec.port); !free) return pass(free);
   }
-  return met;
+  const auto open = [module = *module, spec, address = leader.address()]() -> Result<Store> {
+    auto store = module.open_rank_store(spec);
+    if (!store) return pass(store);
+    if (auto put = (*store)->put(kLeader, address); !put) return pass(put);
+    return Store(std::move(*store));
+  };
+  auto store = apart(open, [&] { return check_stop(stop); });
+  if (!store) return pass(store);
+  if (auto here = leader.wait_for_ranks(stop); !here) return pass(here);
+  leader.order(RankOrder::Kind::kMeet);
+  auto ranks = connect(*store, [&] {
+    auto still = check_stop(stop);
+    return still ? leader.check_ranks() : still;
+  });
+  if (ranks || stop) return ranks;
+  const Error why = leader.explain(std::move(ranks.error()));
+  return fail(why.code, why.message);
+}
+
+Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environment,
+                              RankFollower::Options options, const Clock& clock,
+                              const std::atomic<bool>& stop) {
+  auto module = TrainerModule::open();
+  if (!module) return pass(module);
+  auto found = find_leader(*module, spec_of(job, environment), stop);
+  if (!found) return pass(found);
+  options.address = reached_from_here(found->address, environment.host);
+  auto leader = RankFollower::open(options, clock);
+  if (!leader) return pass(leader);
+  if (auto here = (*leader)->wait_to_meet(); !here) return pass(here);
+  auto ranks = connect(found->store, [&] {
+    auto still = check_stop(stop);
+    return still ? (*leader)->check_ranks() : still;
+  });
+  if (ranks) return MetLeader{std::move(*ranks), std::move(*leader)};
+  if (stop) return pass(ranks);
+  const Error why = (*leader)->explain(std::move(ranks.error()));
+  return fail(why.code, why.message);
 }
 
 }  // namespace forebay

@@ -4,9 +4,12 @@
 #include <memory>
 #include <string>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
 #include "tools/job/job_spec.h"
 #include "tools/ranks/rank_environment.h"
+#include "tools/ranks/rank_follower.h"
+#include "tools/ranks/rank_leader.h"
 #include "trainer/collective.h"
 
 namespace forebay {
@@ -17,17 +20,30 @@ Status check_ranks(const JobSpec& job, const RankEnvironment& environment);
 /// Where rank 0 listens for the others: on loopback where all are on its machine.
 std::string listen_address(const RankEnvironment& environment);
 
-/// The ranks, met, and what rank 0 told.
-struct RankMeeting {
-  std::unique_ptr<Collective> ranks;
-  std::string address;  ///< "HOST:PORT" of rank 0's link, as the others reach it.
+/// What has to be the same on all ranks, in one line.
+std::string alike(const JobSpec& job);
+
+/// Rank 0 meets the others, before any thread of the model is started: it puts the leader's address
+/// into the ranks' store, waits until all have come there, and has each connect to all others.
+///
+/// Fails with the number of a rank that is lost (kUnavailable) or does not come (kTimeout), and
+/// where one has another job file or version (kInvalid); the caller tells the others
+/// (RankLeader::end). Waits no longer once `stop` is set. After a failure libtorch may still be at
+/// it, so that the process has to end without destructors.
+Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
+                                                   const RankEnvironment& environment,
+                                                   RankLeader& leader,
+                                                   const std::atomic<bool>& stop);
+
+/// The other ranks, met by one that follows.
+struct MetLeader {
+  std::unique_ptr<Collective> ranks;  ///< Outlives the link.
+  std::unique_ptr<RankFollower> leader;
 };
 
-/// Meets the other ranks through libtorch, before any thread is started. Rank 0 listens at
-/// `address`. Refuses, on every rank, a rank with another job file or version, by its number.
-/// Waits no longer once `stop` is set; libtorch may then still be at it, so that the process has
-/// to end without destructors.
-Result<RankMeeting> meet_ranks(const JobSpec& job, const RankEnvironment& environment,
-                               const std::string& address, const std::atomic<bool>& stop);
+/// The same on every other rank. Of `options`, the address is found here.
+Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environment,
+                              RankFollower::Options options, const Clock& clock,
+                              const std::atomic<bool>& stop);
 
 }  // namespace forebay

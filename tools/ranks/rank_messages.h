@@ -15,11 +15,13 @@
 
 namespace forebay {
 
-/// Rank → rank 0: here I am; `group` is the start that I belong to.
+/// Rank → rank 0: here I am; `group` is the start that I belong to, `alike` what has to be the same
+/// on all ranks.
 struct RankHello {
   std::uint64_t rank = 0;
   std::string group;
-  static auto fields(auto& self) { return std::tie(self.rank, self.group); }
+  std::string alike;
+  static auto fields(auto& self) { return std::tie(self.rank, self.group, self.alike); }
 };
 
 /// Rank 0 → rank: what batches will be like.
@@ -63,6 +65,7 @@ struct RankOrder {
     kSnapshot,  ///< Take one, and let rank 0 read it.
     kRestore,   ///< Go on from the state of these tensors, which rank 0 lets all read.
     kEnd,       ///< The run is over; `ended` says how.
+    kMeet,      ///< All ranks are here: each connects to all others. Before every other order.
   };
   Kind kind = Kind::kStep;
   std::uint64_t number = 0;

@@ -11,6 +11,7 @@
 #include "tools/ranks/follow.h"
 #include "tools/ranks/rank_meeting.h"
 #include "tools/run/run_screen.h"
+#include "tools/train/leading.h"
 #include "tools/train/model_threads.h"
 #include "tools/train/trained_model.h"
 
@@ -36,7 +37,7 @@ Result<std::unique_ptr<Model>> make_part(const JobSpec& job, RankFollower& leade
 }
 
 Exit follow_to_the_end(const JobSpec& job, RankFollower& leader, Collective& ranks, int rank) {
-  if (auto status = leader.wait_for_welcome(); !status) return Exit::refused(status.error());
+  if (auto status = leader.wait_for_welcome(); !status) return exit_of_meeting(status.error());
   auto model = make_part(job, leader, ranks);
   leader.ready(model ? Status{} : Status(fail(model.error().code, model.error().message)));
   if (!model) return Exit::refused(model.error());
@@ -62,22 +63,24 @@ Exit run_following(JobSpec job, const RankEnvironment& ranks) {
   if (auto status = check_ranks(job, ranks); !status) return Exit::refused(status.error());
   const CpuLimit cpus(ranks.local_rank);
   if (auto status = cpus.set(job.pipeline.cpus); !status) return Exit::refused(status.error());
-  auto met = meet_ranks(job, ranks, "", StopRequest::flag());
-  if (!met && StopRequest::requested()) return leave(Exit::stopped(StopRequest::signal()));
-  if (!met) return Exit::refused(met.error());
   const SystemClock clock;
-  auto leader = RankFollower::open({.rank = ranks.rank,
-                                    .size = ranks.size,
-                                    .group = ranks.group,
-                                    .keys = job.cluster.keys,
-                                    .address = met->address,
-                                    .batch_size = job.order.batch_size,
-                                    .timeout = job.trainer.rank_timeout,
-                                    .stop_signal = StopRequest::signal},
-                                   clock);
-  if (!leader) return Exit::refused(leader.error());
-  (*leader)->breaks(*met->ranks);
-  return follow_to_the_end(job, **leader, *met->ranks, ranks.rank);
+  auto met = meet_leader(job, ranks,
+                         {.rank = ranks.rank,
+                          .size = ranks.size,
+                          .group = ranks.group,
+                          .keys = job.cluster.keys,
+                          .alike = alike(job),
+                          .address = {},
+                          .batch_size = job.order.batch_size,
+                          .timeout = job.trainer.rank_timeout,
+                          .stop_signal = StopRequest::signal,
+                          .on_stop = StopRequest::ask,
+                          .say = say_of_ranks},
+                         clock, StopRequest::flag());
+  if (!met && StopRequest::requested()) return leave(Exit::stopped(StopRequest::signal()));
+  if (!met) return leave(exit_of_meeting(met.error()));
+  met->leader->breaks(*met->ranks);
+  return follow_to_the_end(job, *met->leader, *met->ranks, ranks.rank);
 }
 
 }  // namespace forebay

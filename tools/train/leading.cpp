@@ -1,5 +1,6 @@
 #include "tools/train/leading.h"
 
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,15 @@
 
 namespace forebay {
 
+Exit exit_of_meeting(const Error& error) {
+  const bool gone = error.code == Code::kUnavailable || error.code == Code::kTimeout;
+  return gone ? Exit::failed(error) : Exit::refused(error);
+}
+
+void say_of_ranks(const std::string& line) {
+  std::fprintf(stderr, "forebay: ranks: %s\n", line.c_str());
+}
+
 Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnvironment>& ranks) {
   Leading made;
   if (!ranks) return made;
@@ -21,18 +31,25 @@ Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnviro
   auto leader = RankLeader::open({.size = ranks->size,
                                   .group = ranks->group,
                                   .keys = job.cluster.keys,
+                                  .alike = alike(job),
                                   .listen = listen_address(*ranks),
                                   .timeout = job.trainer.rank_timeout,
-                                  .on_stop = StopRequest::ask},
+                                  .on_stop = StopRequest::ask,
+                                  .say = say_of_ranks},
                                  *made.clock_);
   if (!leader) return pass(leader);
   made.leader_ = std::move(*leader);
-  auto met = meet_ranks(job, *ranks, made.leader_->address(), StopRequest::flag());
-  if (!met) return pass(met);
-  made.ranks_ = std::move(met->ranks);
+  auto met = meet_followers(job, *ranks, *made.leader_, StopRequest::flag());
+  if (!met) {
+    made.end(fail(met.error().code, met.error().message));
+    return pass(met);
+  }
+  made.ranks_ = std::move(*met);
   made.leader_->breaks(*made.ranks_);
   return made;
 }
+
+bool Leading::has_lost_a_rank() const { return !alone() && !leader_->check_ranks(); }
 
 Status Leading::welcome(const Schema& schema) {
   return alone() ? Status{} : leader_->welcome(schema);

@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "tools/command/command.h"
 #include "tools/job/job_spec.h"
 #include "tools/ranks/leading_model.h"
 #include "tools/ranks/rank_environment.h"
@@ -15,18 +17,27 @@
 
 namespace forebay {
 
+/// How a command ends whose ranks did not meet: with 1 where a rank was lost or did not come, with
+/// 2 where they do not fit together.
+Exit exit_of_meeting(const Error& error);
+
+/// How ranks speak: to stderr.
+void say_of_ranks(const std::string& line);
+
 /// Rank 0's part in a training run of several ranks; nothing is there when it trains alone.
 ///
 /// Owns the collective and the leader. open() before the job is opened, in the order of the calls
 /// below. Belongs to the model's thread.
 class Leading {
  public:
-  /// Meets the other ranks. Refuses, on every rank, those that do not fit together.
+  /// Meets the other ranks (rank_meeting.h). After a failure the process has to end without
+  /// destructors.
   static Result<Leading> open(const JobSpec& job, const std::optional<RankEnvironment>& ranks);
 
   bool alone() const { return leader_ == nullptr; }
   /// Null when alone.
   Collective* ranks() const { return ranks_.get(); }
+  bool has_lost_a_rank() const;
   /// Tells the others what batches are like.
   Status welcome(const Schema& schema);
   /// The model of all ranks, of rank 0's, which is that of `job` over `schema`.

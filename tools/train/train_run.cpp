@@ -41,13 +41,15 @@ Exit TrainRun::run() {
   cluster_ = std::move(*cluster);
   auto leading = Leading::open(job_, options_.ranks);
   if (!leading && StopRequest::requested()) return leave(Exit::stopped(StopRequest::signal()));
-  if (!leading) return Exit::refused(leading.error());
+  if (!leading) return leave(exit_of_meeting(leading.error()));
   leading_ = std::move(*leading);
   if (auto status = prepare(); !status) {
-    leading_->end(status);
+    // The other ranks end as this one does: with 1 only where a rank was lost.
+    const bool lost = leading_->has_lost_a_rank();
+    leading_->end(fail(lost ? status.error().code : Code::kInvalid, status.error().message));
     remove_tables(job_.trainer, leading_->ranks());
-    return StopRequest::requested() ? Exit::stopped(StopRequest::signal())
-                                    : Exit::refused(status.error());
+    if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+    return lost ? Exit::failed(status.error()) : Exit::refused(status.error());
   }
   Tuning tuning(*run_, job_, cpus, "train");
   RunScreen::Cluster members;

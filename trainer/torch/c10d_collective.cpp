@@ -28,6 +28,7 @@
 
 #include "core/base/check.h"
 #include "trainer/torch/patient_wait.h"
+#include "trainer/torch/source_places.h"
 #include "trainer/torch/torch_error.h"
 
 namespace forebay {
@@ -60,6 +61,14 @@ at::Tensor bytes_tensor(const std::byte* data, std::size_t size) {
   return at::from_blob(const_cast<std::byte*>(data), {static_cast<std::int64_t>(size)}, at::kByte);
 }
 
+/// As guard_torch, for c10d and what carries its data.
+template <class Work>
+auto guard_c10d(const Work& work) {
+  auto done = guard_torch(work);
+  if (!done) done.error().message = without_source_places(std::move(done.error().message));
+  return done;
+}
+
 /// The same failure, as one of the ranks rather than of a library.
 Status as_lost(Status status) {
   return fail(Code::kUnavailable,
@@ -81,7 +90,7 @@ class C10dPending final : public Collective::Pending {
 
   Status wait() override {
     const auto work = std::exchange(work_, c10::intrusive_ptr<c10d::Work>());
-    auto finished = guard_torch([&] {
+    auto finished = guard_c10d([&] {
       // NCCL takes a short wait for a failure.
       const auto given_up = [this] { return !abandoned_->check(); };
       const bool over = tensors_[0].is_cpu() ? wait_patiently(*work, given_up) : work->wait();
@@ -179,7 +188,7 @@ class C10dCollective final : public Collective {
     if (auto still = abandoned_->check(); !still) {
       return std::make_unique<FailedPending>(std::move(still.error()));
     }
-    auto pending = guard_torch(begin_it);
+    auto pending = guard_c10d(begin_it);
     if (pending) return std::move(*pending);
     return std::make_unique<FailedPending>(std::move(as_lost(pass(pending)).error()));
   }
@@ -242,8 +251,8 @@ c10::intrusive_ptr<c10d::Store> open_store(const CollectiveSpec& spec) {
   return c10::make_intrusive<c10d::PrefixStore>(spec.group, store);
 }
 
-std::unique_ptr<Collective> open_gloo(const CollectiveSpec& spec) {
-  auto store = open_store(spec);
+std::unique_ptr<Collective> open_gloo(const CollectiveSpec& spec,
+                                      const c10::intrusive_ptr<c10d::Store>& store) {
   auto options = c10d::ProcessGroupGloo::Options::create(spec.timeout);
   const std::string own = address_towards(spec.host, spec.port);
   options->devices.push_back(own.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
@@ -255,8 +264,8 @@ std::unique_ptr<Collective> open_gloo(const CollectiveSpec& spec) {
 }
 
 #ifdef FOREBAY_NCCL
-std::unique_ptr<Collective> open_nccl(const CollectiveSpec& spec) {
-  auto store = open_store(spec);
+std::unique_ptr<Collective> open_nccl(const CollectiveSpec& spec,
+                                      const c10::intrusive_ptr<c10d::Store>& store) {
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = spec.timeout;
   auto group = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, spec.rank, spec.size, options);
@@ -265,20 +274,60 @@ std::unique_ptr<Collective> open_nccl(const CollectiveSpec& spec) {
 }
 #endif
 
-}  // namespace
-
-Result<std::unique_ptr<Collective>> make_c10d_collective(const CollectiveSpec& spec) {
-  auto opened = guard_torch([&]() -> std::unique_ptr<Collective> {
+std::unique_ptr<Collective> open_group(const CollectiveSpec& spec,
+                                       const c10::intrusive_ptr<c10d::Store>& store) {
 #ifdef FOREBAY_NCCL
-    if (c10::Device(spec.device).is_cuda()) return open_nccl(spec);
+  if (c10::Device(spec.device).is_cuda()) return open_nccl(spec, store);
 #endif
-    return open_gloo(spec);
-  });
-  if (opened) return opened;
+  return open_gloo(spec, store);
+}
+
+tl::unexpected<Error> not_met(const CollectiveSpec& spec, const Error& why) {
   return fail(Code::kUnavailable, "the ranks do not meet at " + spec.host + ":" +
                                       std::to_string(spec.port) + " within " +
-                                      std::to_string(spec.timeout.count()) +
-                                      " ms: " + opened.error().message);
+                                      std::to_string(spec.timeout.count()) + " ms: " + why.message);
+}
+
+class C10dStore final : public RankStore {
+ public:
+  C10dStore(CollectiveSpec spec, c10::intrusive_ptr<c10d::Store> store)
+      : spec_(std::move(spec)), store_(std::move(store)) {}
+
+  Status put(const std::string& name, const std::string& text) override {
+    return guard_c10d([&] { store_->set(name, {text.begin(), text.end()}); });
+  }
+
+  Result<std::optional<std::string>> find(const std::string& name) override {
+    return guard_c10d([&]() -> std::optional<std::string> {
+      if (!store_->check({name})) return std::nullopt;
+      const auto bytes = store_->get(name);
+      return std::string(bytes.begin(), bytes.end());
+    });
+  }
+
+  Result<std::unique_ptr<Collective>> connect() override {
+    auto opened = guard_c10d([&] { return open_group(spec_, store_); });
+    if (opened) return opened;
+    return not_met(spec_, opened.error());
+  }
+
+ private:
+  const CollectiveSpec spec_;
+  const c10::intrusive_ptr<c10d::Store> store_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RankStore>> open_c10d_store(const CollectiveSpec& spec) {
+  auto store = guard_c10d([&] { return open_store(spec); });
+  if (!store) return not_met(spec, store.error());
+  return std::make_unique<C10dStore>(spec, std::move(*store));
+}
+
+Result<std::unique_ptr<Collective>> make_c10d_collective(const CollectiveSpec& spec) {
+  auto store = open_c10d_store(spec);
+  if (!store) return pass(store);
+  return (*store)->connect();
 }
 
 }  // namespace forebay

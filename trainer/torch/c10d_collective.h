@@ -4,6 +4,7 @@
 
 #include "core/base/result.h"
 #include "trainer/collective.h"
+#include "trainer/rank_store.h"
 
 namespace forebay {
 
@@ -14,5 +15,8 @@ namespace forebay {
 /// Waiting ranks sleep. A broken connection ends what is under way at once, silence after
 /// `spec.timeout`; which rank it was Gloo does not know.
 Result<std::unique_ptr<Collective>> make_c10d_collective(const CollectiveSpec& spec);
+
+/// The store of such ranks (TCPStore), from which RankStore::connect makes their Collective.
+Result<std::unique_ptr<RankStore>> open_c10d_store(const CollectiveSpec& spec);
 
 }  // namespace forebay

@@ -55,7 +55,8 @@ constexpr TrainerEntry kEntry = {.abi = kTrainerAbi,
                                  .torch_version = TORCH_VERSION,
                                  .make_model = make_model,
                                  .export_model = export_model,
-                                 .make_collective = make_c10d_collective};
+                                 .make_collective = make_c10d_collective,
+                                 .open_rank_store = open_c10d_store};
 
 }  // namespace
 }  // namespace forebay

@@ -1,5 +1,7 @@
 #include "tools/ranks/rank_leader.h"
 
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -395,6 +397,103 @@ TEST_CASE_METHOD(RanksFixture, "a rank that is asked to stop asks rank 0", "[too
   finish();
   CHECK(stopped_by == 15);
   CHECK(ended[1] == "batches 2");
+}
+
+/// Rank 0 of three and links of the others, which say hello and nothing else.
+struct Meeting {
+  struct Other final : public RankListener {
+    void on_message(int, RankMessage message) override {
+      if (auto* order = std::get_if<RankOrder>(&message)) {
+        orders.change([&](auto& kept) { kept.push_back(std::move(*order)); });
+      }
+    }
+    void on_lost(int, const std::string&) override {}
+    /// How rank 0 said that it is over.
+    std::string end() {
+      std::string words;
+      const auto ended = [](const auto& kept) { return !kept.empty(); };
+      REQUIRE(orders.wait(std::chrono::seconds(20), ended, [&](auto& kept) {
+        if (!kept.back().ended) words = kept.back().ended.error().message;
+      }));
+      return words;
+    }
+    Watched<std::vector<RankOrder>> orders;
+  };
+
+  explicit Meeting(std::chrono::nanoseconds timeout = std::chrono::seconds(20)) {
+    leader = RankLeader::open({.size = 3,
+                               .group = "g",
+                               .keys = "",
+                               .alike = "job",
+                               .listen = "127.0.0.1:0",
+                               .timeout = timeout,
+                               .on_stop = {}},
+                              clock)
+                 .value();
+  }
+  void come(std::size_t rank, const std::string& alike = "job") {
+    links[rank - 1] =
+        RankLink::make(
+            {.rank = static_cast<int>(rank), .size = 3, .group = "g", .keys = "", .alike = alike},
+            others[rank - 1], clock)
+            .value();
+    REQUIRE(links[rank - 1]->connect(leader->address()));
+  }
+  void go(std::size_t rank) { links[rank - 1].reset(); }
+
+  SystemClock clock;
+  std::array<Other, 2> others;
+  std::array<std::unique_ptr<RankLink>, 2> links;
+  std::unique_ptr<RankLeader> leader;
+  std::atomic<bool> stop{false};
+};
+
+TEST_CASE_METHOD(Meeting, "ranks have met when all have come", "[tools][ranks]") {
+  come(2);
+  come(1);
+  CHECK(leader->wait_for_ranks(stop));
+  CHECK(leader->check_ranks());
+}
+
+TEST_CASE("ranks that do not come are named", "[tools][ranks]") {
+  Meeting meeting(std::chrono::nanoseconds(0));
+  const Status met = meeting.leader->wait_for_ranks(meeting.stop);
+  REQUIRE_FALSE(met);
+  CHECK(met.error().code == Code::kTimeout);
+  CHECK(met.error().message.starts_with("rank 1, rank 2 does not come within"));
+}
+
+TEST_CASE_METHOD(Meeting, "a rank that came and goes before all have met is named to all",
+                 "[tools][ranks]") {
+  come(1);
+  come(2);
+  REQUIRE(leader->wait_for_ranks(stop));
+  go(2);
+  const Error why = leader->explain({Code::kUnavailable, "connection reset"});
+  CHECK(why.message.starts_with("rank 2 was lost ("));
+  CHECK(why.message.ends_with(" before all ranks had met; start all ranks again"));
+  const Status met = leader->wait_for_ranks(stop);
+  REQUIRE_FALSE(met);
+  CHECK(met.error().code == Code::kUnavailable);
+  CHECK(met.error().message == why.message);
+  leader->end(met);
+  CHECK(others[0].end() == why.message);
+}
+
+TEST_CASE_METHOD(Meeting, "a rank with another job is named once all have come", "[tools][ranks]") {
+  come(1);
+  come(2, "another job");
+  const Status met = leader->wait_for_ranks(stop);
+  REQUIRE_FALSE(met);
+  CHECK(met.error().code == Code::kInvalid);
+  CHECK(met.error().message.starts_with("rank 2 has another job file"));
+}
+
+TEST_CASE_METHOD(Meeting, "rank 0 waits for no rank once a stop is asked for", "[tools][ranks]") {
+  stop = true;
+  const Status met = leader->wait_for_ranks(stop);
+  REQUIRE_FALSE(met);
+  CHECK(met.error().message.find("a stop was asked for") != std::string::npos);
 }
 
 TEST_CASE_METHOD(RanksFixture, "a rank of another start is not let in", "[tools][ranks]") {

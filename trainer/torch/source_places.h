@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace forebay {
+
+/// Whether `text` is a place in a library's sources, such as "../gloo/tcp/pair.cc:598".
+inline bool is_source_place(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return false;
+  return text.substr(0, colon).find(".c") != std::string_view::npos &&
+         text.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
+/// The message without such places in brackets, which Gloo's begin with: a user has no use for
+/// them.
+inline std::string without_source_places(std::string message) {
+  for (std::size_t begin = 0; (begin = message.find('[', begin)) != std::string::npos;) {
+    const std::size_t end = message.find(']', begin);
+    if (end == std::string::npos) break;
+    if (is_source_place(std::string_view(message).substr(begin + 1, end - begin - 1))) {
+      message.erase(begin, end + 1 - begin + (message.substr(end + 1, 1) == " " ? 1 : 0));
+    } else {
+      begin = end;
+    }
+  }
+  return message;
+}
+
+}  // namespace forebay
