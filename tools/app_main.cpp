@@ -5,6 +5,7 @@
 
 #include "tools/command/command_line.h"
 #include "tools/process/memory_use.h"
+#include "tools/process/more_descriptors.h"
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 #include "tools/process/user_code_guard.h"
@@ -33,6 +34,7 @@ forebay::Exit run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   forebay::open_closed_streams();
+  forebay::raise_descriptor_limit();
   forebay::bound_heap_arenas();
   forebay::StopRequest::install();
   forebay::UserCodeGuard::install();

@@ -57,7 +57,8 @@ class CheckpointStore {
   /// each would remove what the other is writing.
   static Result<CheckpointStore> open(const std::string& directory, std::size_t keep = 2);
 
-  /// Whether there is any checkpoint, damaged ones included.
+  /// Whether there is any checkpoint, damaged ones included. False where the directory
+  /// cannot be read: restore_last says so.
   bool empty() const;
 
   /// Writes one; the previous stays until it is complete. `go_on`, if any, is told how many bytes

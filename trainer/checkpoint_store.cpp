@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
+#include "core/base/open_files.h"
 #include "trainer/checkpoint.h"
 #include "trainer/durable_file.h"
 #include "trainer/saving/checkpoint_names.h"
@@ -33,20 +33,20 @@ Status remove_all_that(IsOne is_one, const std::string& directory) {
     if (!error) fs::remove_all(path, error);
   }
   if (!error) return {};
-  return fail(
-      Code::kUnavailable,
-      directory + ": the checkpoint directory cannot be read or cleaned: " + error.message());
+  return fail(Code::kUnavailable, directory +
+                                      ": the checkpoint directory cannot be read or cleaned: " +
+                                      system_words(error.value()));
 }
 
 /// The directory, locked until what is returned goes; unlocked where its file system has no locks.
 Result<Descriptor> hold(const std::string& directory) {
-  Descriptor held(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Descriptor held(open_file(directory, O_RDONLY | O_DIRECTORY));
   if (held && (::flock(held.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) return held;
   return fail(Code::kUnavailable,
               directory + ": " +
                   (held ? "another run has its checkpoints there; wait for it, or set "
                           "trainer.checkpoint to another directory"
-                        : std::string("cannot be opened: ") + std::strerror(errno)));
+                        : "cannot be opened: " + system_words(errno)));
 }
 
 }  // namespace
@@ -74,7 +74,10 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
   return CheckpointStore(directory, std::max<std::size_t>(keep, 1), std::move(*held));
 }
 
-bool CheckpointStore::empty() const { return checkpoint_names(directory_).empty(); }
+bool CheckpointStore::empty() const {
+  const auto names = list_checkpoints(directory_);
+  return names && names->empty();
+}
 
 Result<std::string> CheckpointStore::save(StateSource& source, const TrainState& state,
                                           const std::function<bool(std::uint64_t)>& go_on) {
@@ -98,9 +101,10 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
 
 Status CheckpointStore::put_in_place(const std::string& aside, const std::string& name) const {
   // Those of this batch or later are damaged: a resume went behind them.
-  std::vector<std::string> abandoned = checkpoint_names(directory_);
-  std::erase_if(abandoned, [&](const std::string& other) { return is_before(other, name); });
-  if (auto moved = set_aside(abandoned); !moved) return moved;
+  auto abandoned = list_checkpoints(directory_);
+  if (!abandoned) return pass(abandoned);
+  std::erase_if(*abandoned, [&](const std::string& other) { return is_before(other, name); });
+  if (auto moved = set_aside(*abandoned); !moved) return moved;
   std::error_code error;
   const fs::path folder = fs::path(directory_) / name;
   fs::rename(aside, folder, error);
@@ -116,9 +120,10 @@ Status CheckpointStore::put_in_place(const std::string& aside, const std::string
 Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model, const Accept& accept) {
   Found found;
   last_ = {};
-  std::vector<std::string> all = checkpoint_names(directory_);
-  std::ranges::reverse(all);
-  for (const std::string& name : all) {
+  auto all = list_checkpoints(directory_);
+  if (!all) return pass(all);
+  std::ranges::reverse(*all);
+  for (const std::string& name : *all) {
     auto checkpoint = read_checkpoint((fs::path(directory_) / name).string(), Check::kSizes);
     Status done = checkpoint ? Status() : Status(pass(checkpoint));
     if (checkpoint) {
@@ -138,7 +143,9 @@ Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model, const
 }
 
 Status CheckpointStore::clear() {
-  if (auto moved = set_aside(checkpoint_names(directory_)); !moved) return moved;
+  auto all = list_checkpoints(directory_);
+  if (!all) return pass(all);
+  if (auto moved = set_aside(*all); !moved) return moved;
   return sweep();
 }
 

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -15,8 +16,7 @@ constexpr std::size_t kPiece = std::size_t{1} << 20;
 
 /// Whether another time the file may be read for all that.
 bool is_of_the_moment(int reason) {
-  return reason == EACCES || reason == EPERM || reason == EMFILE || reason == ENFILE ||
-         reason == ENOMEM;
+  return reason == EACCES || reason == EPERM || reason == ENOMEM || is_out_of_descriptors(reason);
 }
 
 }  // namespace
@@ -24,14 +24,14 @@ bool is_of_the_moment(int reason) {
 tl::unexpected<Error> file_error(const std::string& path, const char* action) {
   const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
   return fail(full ? Code::kOverloaded : Code::kUnavailable,
-              path + ": cannot " + action + ": " + std::strerror(errno));
+              path + ": cannot " + action + ": " + system_words(errno));
 }
 
 tl::unexpected<Error> reading_error(const std::string& path, const char* action) {
   const int reason = errno;
   if (reason == ENOENT) return fail(Code::kCorrupt, path + " is missing");
   return fail(is_of_the_moment(reason) ? Code::kUnavailable : Code::kCorrupt,
-              path + ": cannot " + action + ": " + std::strerror(reason));
+              path + ": cannot " + action + ": " + system_words(reason));
 }
 
 void RunningDigest::add(const void* data, std::size_t size) {
@@ -64,7 +64,7 @@ void RunningDigest::take_piece(const std::byte* data, std::size_t size) {
 }
 
 Result<DurableFile> DurableFile::create(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  const int descriptor = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
   if (descriptor < 0) return file_error(path, "be created");
   return DurableFile(path, descriptor);
 }
@@ -100,7 +100,7 @@ Result<DurableFile::Written> DurableFile::finish() {
 }
 
 Status sync_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open_file(path, O_RDONLY);
   if (descriptor < 0) return file_error(path, "be opened");
   const bool synced = ::fsync(descriptor) == 0;
   const int reason = errno;
@@ -113,7 +113,7 @@ Status sync_file(const std::string& path) {
 Status sync_directory(const std::string& path) { return sync_file(path); }
 
 Result<std::string> read_small_file(const std::string& path, std::size_t most) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open_file(path, O_RDONLY);
   if (descriptor < 0) return reading_error(path, "be opened");
   std::string text;
   char buffer[4096];

@@ -2,11 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <vector>
 
 #include <stdlib.h>
 
+#include "core/base/open_files.h"
 #include "trainer/emulated_model.h"
 #include "trainer/entry.h"
 
@@ -55,6 +57,11 @@ Result<const TrainerEntry*> load(const fs::path& file) {
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
     const std::string reason = dlerror();
+    // The loader's own words for EMFILE, which does not mean that anything is missing.
+    if (reason.find("Error 24") != std::string::npos ||
+        reason.find("Too many open files") != std::string::npos) {
+      return fail(Code::kUnavailable, "libtorch cannot be loaded: " + system_words(EMFILE));
+    }
     return fail(Code::kNotFound, "training needs libtorch, which cannot be loaded (" + reason +
                                      "); install it: apt-get install libtorch1.13 "
                                      "libopenblas0-pthread");

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.h"
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -100,7 +101,7 @@ Status TensorFile::damaged() const {
 }
 
 Status TensorFile::read_header(StateTensor::Part part) {
-  const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file(path_, O_RDONLY));
   struct stat about = {};
   if (!file || ::fstat(file.number(), &about) != 0) return reading_error(path_, "be opened");
   const auto file_bytes = static_cast<std::uint64_t>(about.st_size);

@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
+
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -38,16 +39,15 @@ Status check_is_file(const std::string& path) {
 }  // namespace
 
 std::string system_refusal(const std::string& path, const char* what) {
-  return path + " " + what + ": " + std::generic_category().message(errno);
+  return path + " " + what + ": " + system_words(errno);
 }
 
 Result<InputFile> InputFile::open(const std::string& path) {
   if (auto status = check_is_file(path); !status) return pass(status);
-  Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Descriptor descriptor(open_file(path, O_RDONLY | O_NONBLOCK));
   struct stat info {};
   if (!descriptor || ::fstat(descriptor.number(), &info) != 0) {
-    const bool crowded = errno == EMFILE || errno == ENFILE;
-    return fail(crowded ? Code::kUnavailable : Code::kInvalid,
+    return fail(is_out_of_descriptors(errno) ? Code::kUnavailable : Code::kInvalid,
                 system_refusal(path, "cannot be read"));
   }
   return InputFile(path, std::move(descriptor), stamp_of(info));

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "actors/source/input_file.h"
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".partial";
 
 tl::unexpected<Error> refused(const std::string& path) {
-  const bool passing = errno == ENOSPC || errno == EDQUOT || errno == EIO || errno == EMFILE;
+  const bool passing =
+      errno == ENOSPC || errno == EDQUOT || errno == EIO || is_out_of_descriptors(errno);
   return fail(passing ? Code::kUnavailable : Code::kInvalid,
               system_refusal(path, "cannot be written"));
 }
@@ -68,8 +70,8 @@ Result<PartialFile> PartialFile::create(const std::string& path) {
     return fail(Code::kInvalid, folder.string() + " cannot be made: " + error.message());
   }
   const std::string aside = path + "." + std::to_string(::getpid()) + std::string(kSuffix);
-  Descriptor descriptor(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                               S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH));
+  Descriptor descriptor(
+      open_file(aside, O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH));
   if (!descriptor) return refused(aside);
   return PartialFile(path, aside, std::move(descriptor));
 }

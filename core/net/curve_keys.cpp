@@ -13,6 +13,7 @@
 #include <zmq.h>
 
 #include "core/base/descriptor.h"
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -25,10 +26,10 @@ Error trouble(const std::string& path, const std::string& what) {
   return {Code::kInvalid, "key file " + path + ": " + what};
 }
 
-std::string system_says() { return std::generic_category().message(errno); }
+std::string system_says() { return system_words(errno); }
 
 tl::unexpected<Error> refused_by_system(const std::string& path) {
-  const bool passing = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EINTR;
+  const bool passing = is_out_of_descriptors(errno) || errno == ENOMEM || errno == EINTR;
   const Code code = errno == ENOENT ? Code::kNotFound : Code::kInvalid;
   return fail(passing ? Code::kUnavailable : code, "key file " + path + ": " + system_says());
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <zmq.hpp>
 
@@ -31,6 +32,11 @@ class ZmqDialer {
   /// Closes the sockets; knocks again after a pause that grows with each failure in a row.
   void give_up(Time now);
 
+  /// Takes note of why; true where it is not what was said last.
+  bool was_refused(const std::string& why) {
+    return !why.empty() && std::exchange(refused_, why) != why;
+  }
+
   bool knocking() const { return sockets_.has_value() && !up; }
   bool due(Time now) const { return !sockets_ && now >= next_knock_; }
   bool too_late(Time now) const { return knocking() && now - knocked_ > options_.handshake; }
@@ -56,6 +62,7 @@ class ZmqDialer {
   Time knocked_{0};
   Time next_knock_{0};
   Time pause_{0};
+  std::string refused_;  // why, at the last try that was
 };
 
 }  // namespace forebay

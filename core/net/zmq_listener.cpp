@@ -71,7 +71,12 @@ Result<int> listen_at(const HostPort& address, int backlog) {
 Result<std::unique_ptr<ZmqListener>> ZmqListener::open(zmq::context_t& context,
                                                        const HostPort& address,
                                                        const ZmqTransport::Options& options) {
-  Result<int> fd = listen_at(address, options.backlog);
+  // Connections that the kernel keeps may all be accepted at once, before the door is closed.
+  const int backlog = options.kept_descriptors == 0
+                          ? options.backlog
+                          : std::clamp(static_cast<int>(options.kept_descriptors / 4), 4,
+                                       std::max(options.backlog, 4));
+  Result<int> fd = listen_at(address, backlog);
   if (!fd) return pass(fd);
   const HostPort real{address.host, local_port(*fd)};
   try {
@@ -134,6 +139,7 @@ bool ZmqListener::read_monitor(Time now) {
     std::memcpy(&fd, bytes + sizeof(event), sizeof(fd));
     if (event == ZMQ_EVENT_ACCEPTED) {
       connections_[fd] = {.since = now};
+      ++accepted_;
     } else if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       if (const auto found = connections_.find(fd); found != connections_.end()) {
         found->second.shaken = true;
@@ -161,6 +167,14 @@ std::size_t ZmqListener::num_strangers() const {
       std::ranges::count_if(connections_, [](const auto& entry) { return !entry.second.welcome; }));
 }
 
+void ZmqListener::cut_all_strangers(TransportCounts& counts) {
+  for (auto& [fd, connection] : connections_) {
+    if (connection.welcome || std::exchange(connection.cut, true)) continue;
+    cut(fd);
+    ++counts.cut_strangers;
+  }
+}
+
 void ZmqListener::keep_door(Time now, TransportCounts& counts) {
   for (auto& [fd, connection] : connections_) {
     // ZeroMQ itself ends those that do not finish its handshake.
@@ -170,11 +184,13 @@ void ZmqListener::keep_door(Time now, TransportCounts& counts) {
     connection.since = now;
     ++counts.cut_strangers;
   }
+  room_.look(now, std::exchange(accepted_, 0));
+  if (room_.is_crowded()) cut_all_strangers(counts);
   const std::size_t strangers = num_strangers();
-  if (!closed_ && strangers > options_.max_strangers) {
+  if (!closed_ && (strangers > options_.max_strangers || room_.is_short())) {
     close_door();
     ++counts.door_closed;
-  } else if (closed_ && strangers <= options_.max_strangers / 2) {
+  } else if (closed_ && strangers <= options_.max_strangers / 2 && room_.is_calm()) {
     open_door();
   }
 }

@@ -10,6 +10,7 @@
 
 #include <zmq.hpp>
 
+#include "core/net/descriptor_room.h"
 #include "core/net/door.h"
 #include "core/net/polled_socket.h"
 #include "core/net/zmq_transport.h"
@@ -46,11 +47,15 @@ class ZmqListener {
   /// Cuts strangers that stayed too long, and closes or opens the door.
   void keep_door(Time now, TransportCounts& counts);
 
+  /// Whether there are descriptors for another session.
+  bool admits() const { return room_.admits(); }
+
  private:
   struct Connection {
     Time since{0};
     bool shaken = false;  // ZeroMQ's handshake is over.
     bool welcome = false;
+    bool cut = false;
   };
 
   ZmqListener(zmq::context_t& context, int fd, std::string address,
@@ -58,12 +63,15 @@ class ZmqListener {
   void close_door();
   void open_door();
   std::size_t num_strangers() const;
+  void cut_all_strangers(TransportCounts& counts);
 
   const ZmqTransport::Options& options_;
   const int listening_;  // ZeroMQ's, which closes it
   const std::string address_;
   PolledSocket router_;
   PolledSocket monitor_;
+  DescriptorRoom room_{options_.kept_descriptors};
+  std::size_t accepted_ = 0;  // since the door was kept
   bool closed_ = false;
   std::map<int, Connection> connections_;
 };

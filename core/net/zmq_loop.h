@@ -93,6 +93,7 @@ class ZmqTransport::Loop {
   void take_bye(const Source& source, const WireHeader& header, std::span<const std::byte> bytes);
   void take_data(const Source& source, const WireHeader& header, std::span<zmq::message_t> parts);
   SessionPtr session_of(const Source& source, const WireHeader& header);
+  void refuse_for_descriptors(const Source& source, const WireHeader& header);
   void begin(std::uint64_t number, Knock& knock);
   void add_session(const SessionPtr& session, const PeerInfo& info);
   void garbage(const SessionPtr& session, const std::string& what);

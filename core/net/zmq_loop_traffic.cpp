@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/open_files.h"
 #include "core/net/zmq_loop.h"
 #include "core/wire/heartbeat.h"
 
@@ -112,6 +113,9 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
     ++counts_.garbage;
     return;
   }
+  if (!knocks_.contains(header.session) && !source.listener->admits()) {
+    return refuse_for_descriptors(source, header);
+  }
   const bool full = by_number_.size() >= options_.max_sessions ||
                     (knocks_.size() >= options_.max_strangers && !knocks_.contains(header.session));
   if (full) {
@@ -135,6 +139,17 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
   knock.routes[header.lane] = std::string(source.route);
   knock.fds[header.lane] = source_fd(first);
   if (knock.routes[0] && knock.routes[1]) begin(header.session, knock);
+}
+
+void ZmqTransport::Loop::refuse_for_descriptors(const Source& source, const WireHeader& header) {
+  if (++counts_.out_of_descriptors == 1 && options_.say) {
+    options_.say("peers are refused: descriptors run out, and " +
+                 std::to_string(options_.kept_descriptors) + " of " +
+                 std::to_string(descriptor_limit()) + " are kept for files; raise ulimit -n here");
+  }
+  say(source.listener->router(), std::string(source.route),
+      {.kind = Kind::kBye, .lane = header.lane, .session = header.session},
+      "its descriptors run out (ulimit -n " + std::to_string(descriptor_limit()) + " there)");
 }
 
 void ZmqTransport::Loop::begin(std::uint64_t number, Knock& knock) {
@@ -199,6 +214,10 @@ void ZmqTransport::Loop::take_bye(const Source& source, const WireHeader& header
     return end(session, {Code::kUnavailable, "the peer ended the session: " + text}, false);
   }
   if (source.dialer != nullptr && source.dialer->session() == header.session) {
+    if (source.dialer->was_refused(text) && options_.say) {
+      options_.say(source.dialer->address() + " refuses this node for now: " + text +
+                   "; this node tries again and again");
+    }
     source.dialer->give_up(now_);
   }
 }

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include <rocksdb/cache.h>
@@ -13,6 +15,8 @@
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
+
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -63,6 +67,9 @@ tl::unexpected<Error> refusal(const std::string& folder, const rocksdb::Status& 
   if (status.IsCorruption()) {
     return fail(Code::kCorrupt, where + " is damaged (" + why +
                                     "); move the folder away: a run resumes from its checkpoint");
+  }
+  if (why.find(std::generic_category().message(EMFILE)) != std::string::npos) {
+    return fail(Code::kUnavailable, where + " cannot be used: " + system_words(EMFILE));
   }
   // Asking the kernel for the holder would release a lock that this very process has.
   const bool is_ours = why.find("lock hold by current process") != std::string::npos;

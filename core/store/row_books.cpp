@@ -11,6 +11,7 @@
 
 #include "core/base/check.h"
 #include "core/base/direct_file.h"
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -104,7 +105,7 @@ Status RowBooks::open_segment(const std::string& path) {
   auto segment = std::make_shared<OpenSegment>();
   segment->path = path;
   segment->file = open_direct(path, O_RDONLY);
-  if (!segment->file) return unreadable(path, std::strerror(errno));
+  if (!segment->file) return unreadable(path, system_words(errno));
   segment->sequence = read->sequence;
   segment->pages = segment->written = pages;
   segment->whole = true;

@@ -10,6 +10,7 @@
 
 #include "core/base/crc32c.h"
 #include "core/base/descriptor.h"
+#include "core/base/open_files.h"
 #include "core/store/read_queue.h"
 
 namespace forebay {
@@ -92,10 +93,10 @@ DirectMemory RowSegment::books(const RowPageShape& shape) const {
 }
 
 Result<RowSegment> RowSegment::open(const std::string& path, const RowPageShape& shape) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(open_file(path, O_RDONLY));
   struct stat about = {};
   if (!file || ::fstat(file.number(), &about) != 0) {
-    return fail(Code::kUnavailable, path + " cannot be opened (" + std::strerror(errno) + ")");
+    return fail(Code::kUnavailable, path + " cannot be opened (" + system_words(errno) + ")");
   }
   const auto size = static_cast<std::uint64_t>(about.st_size);
   auto last = read_last_page(path, file.number(), size, shape);

@@ -87,6 +87,27 @@ class Links(ClusterScenario):
         self.assert_same_run(finished, self.digest, 100000)
 
 
+class Keys(ClusterScenario):
+    def test_files_that_hold_no_key_are_named_once_and_nodes_with_keys_work(self):
+        job = self.work(rows=5000, epochs=2, microseconds=0)
+        digest = self.digest_alone(job)
+        self.assert_done(harness.Running(["keys", "new", "keys", "--json"], job.folder).wait())
+        clients = job.folder / "keys" / "clients"
+        (clients / "garbage.key").write_bytes(b"\0garbage" * 1000)
+        (clients / "empty.key").touch()
+        (clients / "folder.key").mkdir()
+        os.mkfifo(clients / "fifo.key")
+        names = [path.name for path in clients.iterdir() if path.name != "client.key"]
+        cluster = Cluster(self, job, local=False, keys="keys")
+        self.wait_until(lambda: all(name in cluster.trainer.stderr_now() for name in names))
+        (clients / "half.key").write_text((clients / "client.key").read_text()[:20])
+        cluster.worker("--keys", "keys")
+        finished, _ = cluster.finish()
+        self.assert_same_run(finished, digest, 10000)
+        for name in names:
+            self.assertEqual(finished.err.count(name), 1, finished)
+
+
 class Ways(ClusterScenario):
     """The same on loopback, by a relay that any kernel has."""
 

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
+#include "tests/support/descriptor_limit.h"
 #include "tests/support/temp_dir.h"
 #include "trainer/durable_file.h"
 #include "trainer/memory_source.h"
@@ -268,6 +270,31 @@ TEST_CASE_METHOD(StoreFixture, "an empty store has nothing to go on from",
   CHECK_FALSE(store().empty());
   REQUIRE(store().clear());
   CHECK(store().empty());
+}
+
+TEST_CASE_METHOD(StoreFixture, "a resume that no descriptor is left for skips no checkpoint",
+                 "[trainer][checkpoint]") {
+  save(1);
+  save(2);
+  CheckpointStore opened = store();
+  TwoTensors other;
+  std::optional<Result<CheckpointStore::Found>> found;
+  std::optional<Result<Checkpoint>> read;
+  bool empty = true;
+  {
+    const test::DescriptorLimit none(0);
+    found = opened.restore_last(other, [](const Checkpoint&) { return Status(); });
+    read = read_checkpoint((directory / "checkpoint-000000002").string(), Check::kSizes);
+    empty = opened.empty();
+  }
+  REQUIRE_FALSE(*found);
+  CHECK(found->error().code == Code::kUnavailable);
+  CHECK(found->error().message.find("raise ulimit -n") != std::string::npos);
+  REQUIRE_FALSE(*read);
+  CHECK(read->error().code == Code::kUnavailable);
+  CHECK(read->error().message.find("raise ulimit -n") != std::string::npos);
+  CHECK_FALSE(empty);
+  CHECK(last() == 2);
 }
 
 TEST_CASE_METHOD(StoreFixture, "a directory that another run has is refused and left as it is",

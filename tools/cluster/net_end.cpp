@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/open_files.h"
 #include "core/net/curve_keys.h"
 #include "core/net/door.h"
 
@@ -11,6 +12,10 @@ namespace forebay {
 std::string without_scheme(const std::string& address) {
   constexpr std::string_view kScheme = "tcp://";
   return address.starts_with(kScheme) ? address.substr(kScheme.size()) : address;
+}
+
+std::size_t kept_descriptors(std::size_t limit) {
+  return std::min(limit / 2, kMostKeptDescriptors);
 }
 
 PeerId PeerBook::Page::peer(const std::string& address) const {
@@ -39,6 +44,7 @@ Result<std::unique_ptr<NetEnd>> NetEnd::make(const Options& options, const Clock
   transport.heartbeat = std::chrono::duration_cast<std::chrono::milliseconds>(options.heartbeat);
   transport.received = options.received;
   transport.say = options.say;
+  transport.kept_descriptors = kept_descriptors(descriptor_limit());
   if (!options.keys.empty()) {
     auto keys = CurveKeys::read(options.keys);
     if (!keys) return pass(keys);

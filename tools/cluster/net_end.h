@@ -87,6 +87,12 @@ class NetEnd {
   std::unique_ptr<Node> node_;
 };
 
+/// Descriptors that connections of peers never take, however many there may be: half of them, since
+/// data files, the store and checkpoints are opened after the first peers have joined; and no more
+/// than this.
+inline constexpr std::size_t kMostKeptDescriptors = 256;
+std::size_t kept_descriptors(std::size_t limit);
+
 /// Room for what other processes' actors tell an actor here: what bounds it is the leases.
 inline constexpr std::size_t kNetMailbox = std::size_t{1} << 40;
 

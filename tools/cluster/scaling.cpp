@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "tools/process/more_descriptors.h"
+
 namespace forebay {
 namespace {
 
@@ -77,7 +79,8 @@ void Scaling::ask_for(const scheduler::ScaleDecision& decision) {
   say_(decision.why);
   const std::string line = command_ + " " + std::to_string(decision.workers);
   asker_ = std::make_unique<Thread>(Thread::Options{.name = "scale"}, [this, line] {
-    const int status = std::system(line.c_str());  // NOLINT(cert-env33-c)
+    const std::string script = with_first_descriptor_limit(line);
+    const int status = std::system(script.c_str());  // NOLINT(cert-env33-c)
     if (status != 0) say_("cluster.scale: \"" + line + "\" " + ending_of(status));
     asking_ = false;
   });

@@ -31,7 +31,9 @@ Result<std::vector<fs::path>> candidates(const fs::path& path) {
   }
   if (fs::exists(path / "manifest.json", error)) return std::vector{path};
   std::vector<fs::path> found;
-  for (const std::string& name : checkpoint_names(path.string())) found.push_back(path / name);
+  auto names = list_checkpoints(path.string());
+  if (!names) return pass(names);
+  for (const std::string& name : *names) found.push_back(path / name);
   if (found.empty()) {
     return fail(Code::kNotFound, path.string() + ": there is no checkpoint in it");
   }

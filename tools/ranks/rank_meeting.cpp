@@ -11,6 +11,7 @@
 #include "tools/cluster/this_node.h"
 #include "tools/job/quantity.h"
 #include "tools/ranks/store_port.h"
+#include "tools/ranks/watched.h"
 #include "trainer/module.h"
 #include "trainer/rank_store.h"
 
@@ -66,7 +67,13 @@ struct Search {
   Search(const TrainerModule& with, CollectiveSpec where) : module(with), spec(std::move(where)) {}
   const TrainerModule module;
   const CollectiveSpec spec;
-  std::atomic<bool> over{false};
+  Watched<bool> over;
+
+  /// Waits a little; whether to look once more.
+  bool goes_on() {
+    return !over.wait(
+        kLook, [](bool is_over) { return is_over; }, [](bool) {});
+  }
 };
 
 struct Found {
@@ -80,17 +87,15 @@ Result<Found> look_for_leader(Search& search) {
   const CollectiveSpec& spec = search.spec;
   const auto not_found = [] { return fail(Code::kTimeout, "the search is over"); };
   while (!is_listened_at(spec.host, spec.port, kConnect)) {
-    if (search.over) return not_found();
-    std::this_thread::sleep_for(kLook);
+    if (!search.goes_on()) return not_found();
   }
   auto store = search.module.open_rank_store(spec);
   if (!store) return pass(store);
-  while (!search.over) {
+  do {
     auto address = (*store)->find(kLeader);
     if (!address) return pass(address);
     if (*address) return Found{std::move(*store), std::move(**address)};
-    std::this_thread::sleep_for(kLook);
-  }
+  } while (search.goes_on());
   return not_found();
 }
 
@@ -108,7 +113,7 @@ Result<Found> find_leader(const TrainerModule& module, const CollectiveSpec& spe
                                     "and start all ranks again");
   };
   auto found = apart([search] { return look_for_leader(*search); }, given_up);
-  search->over = true;
+  search->over.change([](bool& over) { over = true; });
   if (found || !given_up() || stop) return found;
   // libtorch's words are of its sockets.
   return fail(Code::kUnavailable, "rank 0 was lost: the store of the ranks at " + place +

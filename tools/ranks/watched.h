@@ -36,7 +36,7 @@ class Watched {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  T value_;  // under mutex_
+  T value_{};  // under mutex_
 };
 
 }  // namespace forebay

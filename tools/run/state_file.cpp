@@ -5,8 +5,9 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
+
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -15,14 +16,14 @@ namespace {
 constexpr std::size_t kMostBytes = 64 << 10;
 
 Status problem(const std::string& path) {
-  return fail(Code::kUnavailable, "--state " + path + ": " + std::strerror(errno));
+  return fail(Code::kUnavailable, "--state " + path + ": " + system_words(errno));
 }
 
 }  // namespace
 
 Result<LoaderState> read_state_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::kNotFound, "--resume " + path + ": " + std::strerror(errno));
+  if (!file) return fail(Code::kNotFound, "--resume " + path + ": " + system_words(errno));
   std::string text(kMostBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
@@ -36,7 +37,7 @@ Result<LoaderState> read_state_file(const std::string& path) {
 Status write_state_file(const std::string& path, const LoaderState& state) {
   const std::string text = to_json(state) + "\n";
   const std::string aside = path + ".partial";
-  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int file = open_file(aside, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0) return problem(aside);
   const bool written =
       ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&

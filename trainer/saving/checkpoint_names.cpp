@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <utility>
+
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -40,7 +43,7 @@ bool is_before(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-std::vector<std::string> checkpoint_names(const std::string& directory) {
+Result<std::vector<std::string>> list_checkpoints(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
@@ -48,8 +51,16 @@ std::vector<std::string> checkpoint_names(const std::string& directory) {
     std::string name = entry->path().filename().string();
     if (is_checkpoint(name)) found.push_back(std::move(name));
   }
+  if (error) {
+    return fail(Code::kUnavailable, directory + ": cannot be read: " + system_words(error.value()));
+  }
   std::ranges::sort(found, is_before);
   return found;
+}
+
+std::vector<std::string> checkpoint_names(const std::string& directory) {
+  auto found = list_checkpoints(directory);
+  return found ? std::move(*found) : std::vector<std::string>();
 }
 
 std::string unfinished_name(const std::string& checkpoint) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
+
 namespace forebay {
 
 /// Of the checkpoint after so many batches: "checkpoint-000000042", with more digits where it
@@ -17,6 +19,9 @@ bool is_before(const std::string& a, const std::string& b);
 /// The names of a directory's checkpoints, ascending; none where it cannot be read. Whatever else
 /// begins like them, such as a copy "checkpoint-000000042.bak", is somebody's own.
 std::vector<std::string> checkpoint_names(const std::string& directory);
+
+/// The same; kUnavailable where the directory cannot be read.
+Result<std::vector<std::string>> list_checkpoints(const std::string& directory);
 
 /// What a store writes to until it is done, and what it is about to remove; both begin with
 /// ".tmp-".

@@ -1,0 +1,58 @@
+#include "core/base/open_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <memory>
+#include <system_error>
+
+namespace forebay {
+namespace {
+
+constexpr int kTries = 20;
+constexpr int kPauseMilliseconds = 20;
+
+}  // namespace
+
+std::size_t descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<int>::max();
+  return static_cast<std::size_t>(
+      std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<int>::max()));
+}
+
+std::size_t free_descriptors() {
+  const std::size_t limit = descriptor_limit();
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir("/proc/self/fd"), &::closedir);
+  if (open == nullptr) return is_out_of_descriptors(errno) ? 0 : limit;
+  std::size_t names = 0;
+  while (::readdir(open.get()) != nullptr) ++names;
+  constexpr std::size_t kOthers = 3;  // ".", ".." and the listing itself
+  return limit - std::min(limit, names - std::min(names, kOthers));
+}
+
+bool is_out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
+
+std::string system_words(int error) {
+  std::string words = std::generic_category().message(error);
+  if (error == EMFILE) {
+    words += " (this process may have " + std::to_string(descriptor_limit()) + "; raise ulimit -n)";
+  }
+  if (error == ENFILE) words += " (raise fs.file-max of this machine)";
+  return words;
+}
+
+int open_file(const std::string& path, int flags, unsigned mode) {
+  for (int tries = 1;; ++tries) {
+    const int file = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    if (file >= 0 || !is_out_of_descriptors(errno) || tries == kTries) return file;
+    ::poll(nullptr, 0, kPauseMilliseconds);
+  }
+}
+
+}  // namespace forebay
