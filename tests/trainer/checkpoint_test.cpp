@@ -276,17 +276,18 @@ TEST_CASE_METHOD(StoreFixture, "a resume that no descriptor is left for skips no
                  "[trainer][checkpoint]") {
   save(1);
   save(2);
-  CheckpointStore opened = store();
+  std::optional<CheckpointStore> opened = store();
   TwoTensors other;
   std::optional<Result<CheckpointStore::Found>> found;
   std::optional<Result<Checkpoint>> read;
   bool empty = true;
   {
     const test::DescriptorLimit none(0);
-    found = opened.restore_last(other, [](const Checkpoint&) { return Status(); });
+    found = opened->restore_last(other, [](const Checkpoint&) { return Status(); });
     read = read_checkpoint((directory / "checkpoint-000000002").string(), Check::kSizes);
-    empty = opened.empty();
+    empty = opened->empty();
   }
+  opened.reset();
   REQUIRE_FALSE(*found);
   CHECK(found->error().code == Code::kUnavailable);
   CHECK(found->error().message.find("raise ulimit -n") != std::string::npos);

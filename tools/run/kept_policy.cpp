@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/open_files.h"
 #include "core/data/digest.h"
 
 namespace forebay {
@@ -33,7 +34,9 @@ Result<std::string> ExperienceFile::read() const {
   }
   const auto damaged = [this] { return fail(Code::kCorrupt, path_ + " is damaged"); };
   if (size > kMostBytes) return damaged();
+  errno = 0;
   std::ifstream file(path_, std::ios::binary);
+  if (!file) return fail(Code::kUnavailable, path_ + ": " + system_words(errno));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const std::size_t end = text.find('\n');
   if (end == std::string::npos) return damaged();
