@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/crc32c_folding.h"
+
 namespace forebay {
 namespace {
 
@@ -119,11 +121,42 @@ __attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::span<const c
 
 }  // namespace
 
-std::uint32_t crc32c(std::span<const char> bytes, std::uint32_t before) {
+bool has_crc32c(Crc32cMethod method) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.2")) return ~by_instruction(bytes, ~before);
+  switch (method) {
+    case Crc32cMethod::kTable:
+      return true;
+    case Crc32cMethod::kInstruction:
+      return __builtin_cpu_supports("sse4.2");
+    case Crc32cMethod::kFolding:
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
+  }
+#endif
+  return method == Crc32cMethod::kTable;
+}
+
+std::uint32_t crc32c_by(Crc32cMethod method, std::span<const char> bytes, std::uint32_t before) {
+#if defined(__x86_64__)
+  switch (method) {
+    case Crc32cMethod::kTable:
+      break;
+    case Crc32cMethod::kInstruction:
+      return ~by_instruction(bytes, ~before);
+    case Crc32cMethod::kFolding: {
+      std::uint32_t state = ~before;
+      if (bytes.size() >= kLeastFolded) state = fold_crc32c(bytes, state);
+      return ~by_instruction(bytes, state);
+    }
+  }
 #endif
   return ~by_table(bytes, ~before);
+}
+
+std::uint32_t crc32c(std::span<const char> bytes, std::uint32_t before) {
+  for (const auto method : {Crc32cMethod::kFolding, Crc32cMethod::kInstruction}) {
+    if (has_crc32c(method)) return crc32c_by(method, bytes, before);
+  }
+  return crc32c_by(Crc32cMethod::kTable, bytes, before);
 }
 
 }  // namespace forebay

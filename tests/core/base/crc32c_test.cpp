@@ -26,14 +26,39 @@ std::uint32_t slowly(std::span<const char> bytes) {
   return ~state;
 }
 
-TEST_CASE("crc32c is the polynomial's at any length and place", "[core][base]") {
+TEST_CASE("crc32c is the polynomial's at any length and place, by every method of the processor",
+          "[core][base]") {
   Random random(6);
   std::string text(40'000, ' ');
   for (char& letter : text) letter = static_cast<char>(random.below(256));
-  for (const std::size_t bytes : {7, 8, 767, 768, 775, 1536, 12'287, 12'288, 13'063, 39'990}) {
+  for (const std::size_t bytes : {0, 7, 8, 255, 256, 257, 319, 320, 511, 512, 767, 768, 775, 1536,
+                                  12'287, 12'288, 13'063, 39'990}) {
     for (const std::size_t from : {0, 1, 5}) {
       const auto part = std::span(text).subspan(from, bytes);
-      CHECK(crc32c(part) == slowly(part));
+      const std::uint32_t expected = slowly(part);
+      CHECK(crc32c(part) == expected);
+      for (const auto method :
+           {Crc32cMethod::kTable, Crc32cMethod::kInstruction, Crc32cMethod::kFolding}) {
+        INFO("method " << static_cast<int>(method) << ", " << bytes << " bytes");
+        if (has_crc32c(method)) CHECK(crc32c_by(method, part) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("every method of the processor goes on from the checksum of what lies before",
+          "[core][base]") {
+  Random random(7);
+  std::string text(3000, ' ');
+  for (char& letter : text) letter = static_cast<char>(random.below(256));
+  const std::uint32_t whole = slowly(text);
+  for (const auto method :
+       {Crc32cMethod::kTable, Crc32cMethod::kInstruction, Crc32cMethod::kFolding}) {
+    if (!has_crc32c(method)) continue;
+    for (const std::size_t cut : {0, 1, 1000, 2743, 2744, 2999}) {
+      INFO("method " << static_cast<int>(method) << ", cut at " << cut);
+      const std::uint32_t before = crc32c_by(method, std::span(text).first(cut));
+      CHECK(crc32c_by(method, std::span(text).subspan(cut), before) == whole);
     }
   }
 }
