@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "actors/stage/split.h"
 #include "core/runtime/serial.h"
@@ -20,6 +21,16 @@ class ExpectedSplits {
   /// Whether this one is still to come.
   bool contains(std::uint64_t number) const {
     return serial_([&] { return ids_.contains(number); });
+  }
+
+  /// All that are still to come, in no order.
+  std::vector<SplitId> all() const {
+    return serial_([&] {
+      std::vector<SplitId> ids;
+      ids.reserve(ids_.size());
+      for (const auto& [number, id] : ids_) ids.push_back(id);
+      return ids;
+    });
   }
 
   /// As it was issued, for the first who brings it; nothing for all others.

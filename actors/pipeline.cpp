@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "actors/pipeline_parts.h"
+#include "actors/stage/load_split.h"
 #include "core/base/check.h"
 
 namespace forebay {
@@ -68,6 +69,16 @@ bool Pipeline::accept(std::uint64_t number, ColumnSet columns, std::vector<BadRo
                                 std::move(origin.node)},
                     bytes);
   return true;
+}
+
+Status Pipeline::check_expected() {
+  const Parts& parts = *parts_;
+  SplitReader reader(parts.options.dataset, parts.options.buffers);
+  for (const SplitId& id : parts.expected.all()) {
+    auto raw = reader.read(parts.order.blocks(id.epoch, id.index));
+    if (!raw) return pass(raw);
+  }
+  return {};
 }
 
 void Pipeline::set_elsewhere(std::uint64_t splits) {

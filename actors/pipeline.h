@@ -88,6 +88,11 @@ class Pipeline final : public BatchSource {
   bool accept(std::uint64_t number, ColumnSet columns, std::vector<BadRow> bad,
               std::uint64_t filtered, SplitOrigin origin = {});
 
+  /// With a dispatch: reads the blocks of all splits that were issued and have not come. kCorrupt
+  /// when this node's own files are no longer those that were indexed, so that another node's
+  /// failure to make them is no fault of its copy alone. Blocks while it reads; any thread.
+  Status check_expected();
+
   /// How many splits other nodes may have in hand: widens the window as far as there is room.
   void set_elsewhere(std::uint64_t splits);
 

@@ -6,26 +6,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "actors/format/block_cursor.h"
+
 namespace forebay {
 namespace {
 
 constexpr char kHeader[] = "file\tbyte_offset\tline\treason\ttext\n";
-
-std::string printable(const std::string& text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
-      shown += c;
-    } else {
-      shown += "\\x";
-      shown += kDigits[byte >> 4];
-      shown += kDigits[byte & 15];
-    }
-  }
-  return shown;
-}
 
 }  // namespace
 

@@ -41,8 +41,7 @@ CriteoDecoder::CriteoDecoder(const RawSplit& raw, const DecodeOptions& options,
 void CriteoDecoder::run(Decoded& decoded) {
   while (at_ < text_.size()) {
     if (rows_seen_ == fill_.capacity()) {
-      decoded.bad.push_back(
-          cursor_.bad_row(at_, 0, "more rows than were indexed; the file changed"));
+      decoded.miscounted = cursor_.bad_row(at_, 0, "more rows than were indexed");
       return;
     }
     if (one_by_one_ > 0) {
@@ -53,8 +52,7 @@ void CriteoDecoder::run(Decoded& decoded) {
     }
   }
   if (rows_seen_ < fill_.capacity()) {
-    decoded.bad.push_back(
-        cursor_.bad_row(at_, 0, "fewer rows than were indexed; the file changed"));
+    decoded.miscounted = cursor_.bad_row(at_, 0, "fewer rows than were indexed");
   }
 }
 

@@ -44,12 +44,11 @@ class CsvDecoder {
   Decoded run(BufferPool& pool) {
     std::size_t begin = 0;
     for (const std::size_t size : raw_.sizes) {
-      decode_block(begin, begin + size);
+      if (!decoded_.miscounted) decode_block(begin, begin + size);
       begin += size;
     }
     if (rows_seen_ < fill_.capacity()) {
-      decoded_.bad.push_back(
-          cursor_.bad_row(begin, 0, "fewer rows than were indexed; the file changed"));
+      decoded_.miscounted = cursor_.bad_row(begin, 0, "fewer rows than were indexed");
     }
     decoded_.columns = fill_.finish();
     if (lists_) lists_->finish(decoded_.columns, pool);
@@ -65,8 +64,7 @@ class CsvDecoder {
         continue;
       }
       if (rows_seen_ == fill_.capacity()) {
-        decoded_.bad.push_back(
-            cursor_.bad_row(at, 0, "more rows than were indexed; the file changed"));
+        decoded_.miscounted = cursor_.bad_row(at, 0, "more rows than were indexed");
         return;
       }
       const std::size_t bytes = row_.read(rest);

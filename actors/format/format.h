@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,11 +38,13 @@ struct DecodeOptions {
   bool keep_origins = false;  ///< Fill ColumnSet::origins (sampling and UDF errors need them).
 };
 
-/// What decoding a split gave. Every row the index counted is in exactly one of the three.
+/// What decoding a split gave. Every row the index counted is in exactly one of the first three.
 struct Decoded {
   ColumnSet columns;           ///< The rows that go on, in file order, in the format's schema.
   std::vector<BadRow> bad;     ///< Damaged rows, in file order.
   std::uint64_t filtered = 0;  ///< Sound rows that the filter kept back.
+  /// Where the decoder found more or fewer rows than were indexed; then the split must not be used.
+  std::optional<BadRow> miscounted = std::nullopt;
 };
 
 /// How the rows of one dataset are written. Immutable; any thread may decode.
@@ -54,7 +57,8 @@ class Format {
   /// Refuses a file whose start does not fit the dataset's first one (another CSV header):
   /// `head` holds at least its first max_row_bytes bytes, or all of it.
   virtual Status accepts(std::span<const char> head) const = 0;
-  /// Parses a split. Never fails for what the rows hold: damaged rows are returned, not thrown.
+  /// Parses a split. Never fails for what the rows hold: damaged rows are returned, not thrown, and
+  /// so is a split whose number of rows is not the index's.
   virtual Decoded decode(const RawSplit& raw, const DecodeOptions& options,
                          BufferPool& pool) const = 0;
   /// The most bytes that a split of `rows` rows in `raw_bytes` bytes takes once decoded.

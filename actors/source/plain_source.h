@@ -17,6 +17,7 @@ class PlainSource final : public BlockSource {
   PlainSource(InputFile file, FileStamp indexed) : file_(std::move(file)), indexed_(indexed) {}
 
   Status read(std::uint64_t offset, std::span<char> out) override;
+  const std::string& path() const override { return file_.path(); }
   void prepare(std::span<const BlockRef> blocks) override;
 
  private:

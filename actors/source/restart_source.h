@@ -29,6 +29,7 @@ class RestartSource final : public BlockSource {
       : file_(std::move(file)), index_file_(std::move(index_file)), index_(index), reads_(reads) {}
 
   Status read(std::uint64_t offset, std::span<char> out) override;
+  const std::string& path() const override { return file_.path(); }
 
  private:
   const RestartPoint& point_before(std::uint64_t offset) const;

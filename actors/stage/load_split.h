@@ -13,33 +13,26 @@
 
 namespace forebay {
 
-/// Reads the blocks of splits from a dataset's files.
+/// Reads the blocks of splits from a dataset's files and checks their content by the index.
 ///
 /// Owns one load actor's descriptors, at most kMostOpen of them; belongs to that actor's thread.
-/// Fails, naming the file, when it cannot be read or is no longer the one that was indexed.
+/// Fails, naming the file, when it cannot be read or is no longer the one that was indexed: by its
+/// size and time, asked before each read, or by the CRC-32C of each block's bytes, computed while
+/// the cache holds them (changed_block.h).
 class SplitReader {
  public:
   static constexpr std::size_t kMostOpen = 64;
 
-  /// What is made sure of for each block; a file's size and time are, always.
-  enum class Check : std::uint8_t {
-    kStamp,    ///< Nothing more: whoever indexed the file reads it.
-    kContent,  ///< That its bytes are those that were indexed, maybe on another machine.
-  };
-
-  SplitReader(const Dataset& dataset, Check check, BufferPool& pool)
-      : dataset_(dataset), check_(check), pool_(pool) {}
+  SplitReader(const Dataset& dataset, BufferPool& pool) : dataset_(dataset), pool_(pool) {}
 
   Result<RawSplit> read(std::vector<BlockRef> blocks);
 
  private:
   Status prepare(std::span<const BlockRef> blocks);
   Result<BlockSource*> source(std::uint32_t file);
-
-  Status check(const BlockRef& block, std::span<const char> bytes) const;
+  Status read_block(const BlockRef& block, std::span<char> out);
 
   const Dataset& dataset_;
-  const Check check_;
   BufferPool& pool_;
   std::map<std::uint32_t, std::unique_ptr<BlockSource>> open_;
 };

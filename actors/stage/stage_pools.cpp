@@ -51,15 +51,14 @@ StagePools::StagePools(Options options)
       decode_(pool<LoadedSplit>("decode", options_.mailbox_bytes,
                                 [this] {
                                   return std::make_unique<DecodeWorker>(
-                                      options_.dataset.format(), options_.decode, options_.buffers,
-                                      shuffle_, options_.clock);
+                                      options_.dataset, options_.decode, options_.buffers, shuffle_,
+                                      options_.clock);
                                 }),
               options_.clock),
       load_(pool<LoadTask>("load", kUnbounded,
                            [this] {
-                             return std::make_unique<LoadWorker>(options_.dataset, options_.check,
-                                                                 options_.buffers, decode_,
-                                                                 options_.clock);
+                             return std::make_unique<LoadWorker>(options_.dataset, options_.buffers,
+                                                                 decode_, options_.clock);
                            }),
             options_.clock) {}
 

@@ -41,7 +41,6 @@ class StagePools {
     DecodeOptions decode;
     std::uint64_t seed = 0;
     ShuffleWorker::Rows rows = ShuffleWorker::Rows::kPermuted;
-    SplitReader::Check check = SplitReader::Check::kStamp;
     std::size_t mailbox_bytes = 0;  ///< Between two stages.
     BufferPool& buffers;
     const Clock& clock;

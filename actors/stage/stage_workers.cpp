@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/stage/changed_block.h"
 #include "actors/stage/permute.h"
 
 namespace forebay {
@@ -28,7 +29,10 @@ Status LoadWorker::on(LoadTask&& task, PoolContext& context) {
 
 Status DecodeWorker::on(LoadedSplit&& split, PoolContext& context) {
   split.times.stages[1].begin = clock_.now();
-  Decoded decoded = format_.decode(split.raw, options_, buffers_);
+  Decoded decoded = dataset_.format().decode(split.raw, options_, buffers_);
+  if (decoded.miscounted) {
+    return tl::unexpected<Error>(miscounted_split(dataset_, *decoded.miscounted));
+  }
   split.raw = {};
   const std::size_t bytes = decoded.columns.bytes();
   split.times.stages[1].end = clock_.now();

@@ -19,9 +19,9 @@ namespace forebay {
 
 class LoadWorker final : public PoolWorker<LoadTask> {
  public:
-  LoadWorker(const Dataset& dataset, SplitReader::Check check, BufferPool& buffers,
-             ActorPool<LoadedSplit>& next, const Clock& clock)
-      : reader_(dataset, check, buffers), next_(next), clock_(clock) {}
+  LoadWorker(const Dataset& dataset, BufferPool& buffers, ActorPool<LoadedSplit>& next,
+             const Clock& clock)
+      : reader_(dataset, buffers), next_(next), clock_(clock) {}
   Status on(LoadTask&& task, PoolContext& context) override;
 
  private:
@@ -32,13 +32,13 @@ class LoadWorker final : public PoolWorker<LoadTask> {
 
 class DecodeWorker final : public PoolWorker<LoadedSplit> {
  public:
-  DecodeWorker(const Format& format, const DecodeOptions& options, BufferPool& buffers,
+  DecodeWorker(const Dataset& dataset, const DecodeOptions& options, BufferPool& buffers,
                ActorPool<ColumnSplit>& next, const Clock& clock)
-      : format_(format), options_(options), buffers_(buffers), next_(next), clock_(clock) {}
+      : dataset_(dataset), options_(options), buffers_(buffers), next_(next), clock_(clock) {}
   Status on(LoadedSplit&& split, PoolContext& context) override;
 
  private:
-  const Format& format_;
+  const Dataset& dataset_;
   const DecodeOptions& options_;
   BufferPool& buffers_;
   ActorPool<ColumnSplit>& next_;

@@ -95,6 +95,16 @@ class TwoNodes final : public SplitDispatch, SplitSink {
     return digest;
   }
 
+  /// Changes a byte of the last row and leaves the file's size and time.
+  void damage_file() const {
+    const std::string path = dir_.path("day_0.tsv");
+    const auto time = std::filesystem::last_write_time(path);
+    std::string content = dir_.read("day_0.tsv");
+    content[content.size() - 2] = 'x';
+    dir_.write("day_0.tsv", content);
+    std::filesystem::last_write_time(path, time);
+  }
+
   std::map<std::uint64_t, int> times_taken;  // by number
   std::vector<PastSplit> history;
 
@@ -168,6 +178,29 @@ TEST_CASE("a split that was not issued, or came before, is not taken", "[actors]
   CHECK_FALSE(expected.take(7).has_value());
   auto pipeline = nodes.start(&nodes);
   CHECK_FALSE(pipeline->accept(1'000'000, {}, {}, 0));
+}
+
+/// Issues splits that nobody makes.
+struct Nobody final : SplitDispatch {
+  void issued(std::uint64_t) override {}
+  void made_here(std::uint64_t, std::uint64_t) override {}
+};
+
+TEST_CASE("splits that nobody makes can be asked for damage in this node's own files",
+          "[actors][pipeline]") {
+  TwoNodes nodes;
+  Nobody nobody;
+  auto pipeline = nodes.start(&nobody);
+  CHECK(pipeline->check_expected());
+  nodes.damage_file();
+  const auto found = pipeline->check_expected();
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code == Code::kCorrupt);
+  CHECK_THAT(found.error().message, Catch::Contains("day_0.tsv: line 4000 (byte "));
+  pipeline->end_with(found.error());
+  const auto batch = pipeline->next();
+  REQUIRE_FALSE(batch);
+  CHECK(batch.error().message == found.error().message);
 }
 
 }  // namespace

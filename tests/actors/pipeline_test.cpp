@@ -44,6 +44,31 @@ struct Run {
   Position end;
 };
 
+/// A dataset whose index counted a row more or less in its first block than there is.
+class Recounted final : public Dataset {
+ public:
+  Recounted(std::unique_ptr<Dataset> dataset, int more)
+      : dataset_(std::move(dataset)), more_(more) {}
+  const Format& format() const override { return dataset_->format(); }
+  const std::vector<DatasetFile>& files() const override { return dataset_->files(); }
+  std::size_t num_blocks() const override { return dataset_->num_blocks(); }
+  BlockRef block(std::size_t i) const override {
+    BlockRef block = dataset_->block(i);
+    if (i == 0) block.rows = static_cast<std::uint32_t>(static_cast<int>(block.rows) + more_);
+    return block;
+  }
+  std::uint64_t rows() const override { return dataset_->rows(); }
+  std::uint64_t bytes() const override { return dataset_->bytes(); }
+  Digest fingerprint() const override { return dataset_->fingerprint(); }
+  Result<std::unique_ptr<BlockSource>> open(std::uint32_t file) const override {
+    return dataset_->open(file);
+  }
+
+ private:
+  const std::unique_ptr<Dataset> dataset_;
+  const int more_;
+};
+
 /// A dataset of three files, 2300 rows, and pipelines over it.
 class Job {
  public:
@@ -107,6 +132,7 @@ class Job {
   }
 
   const Dataset& dataset() const { return *dataset_; }
+  void recount(int more) { dataset_ = std::make_unique<Recounted>(std::move(dataset_), more); }
   std::string path(const std::string& name) const { return dir_.path(name); }
 
   OrderSpec order;
@@ -341,6 +367,22 @@ TEST_CASE("one damaged row more than allowed ends the run with an error that nam
     REQUIRE(*batch != nullptr);
   }
   CHECK_THAT(message, Catch::Contains("day_0.tsv: line 501") && Catch::Contains("bad_rows"));
+}
+
+TEST_CASE("a split in which the decoder finds other rows than the index fails the run",
+          "[actors][pipeline]") {
+  for (const int more : {1, -1}) {
+    Job job;
+    job.recount(more);
+    const auto pipeline = job.start({1, 1, 1, 1});
+    auto batch = pipeline->next();
+    while (batch && *batch != nullptr) batch = pipeline->next();
+    REQUIRE_FALSE(batch);
+    CHECK(batch.error().code == Code::kCorrupt);
+    const std::string reason = more > 0 ? "fewer" : "more";
+    CHECK_THAT(batch.error().message, Catch::Contains("day_") && Catch::Contains(": line ") &&
+                                          Catch::Contains(reason + " rows than were indexed"));
+  }
 }
 
 TEST_CASE("each batch is told of, in order, before it can be taken", "[actors][pipeline]") {

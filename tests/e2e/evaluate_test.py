@@ -1,7 +1,7 @@
 """Evaluation end to end: in the middle of a run and at its end, it changes nothing and tells the same."""
 import signal
 
-from harness import MIB, Running, Scenario, main
+from harness import MIB, Running, Scenario, change_in_place, main
 
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}]
 FIGURES = ("auc", "log_loss", "normalized_entropy", "calibration")
@@ -97,6 +97,15 @@ class Evaluate(Scenario):
             self.assert_refused(finished, 2, "trainer.evaluate: ", *words)
             doctor = job.run("doctor")
             self.assertIn(words[0], doctor.out + doctor.err)
+
+    def test_an_evaluated_file_that_was_damaged_in_place_fails_the_run_by_row(self):
+        job = self.job(order={"batch_size": 100}, trainer={"evaluate": ["held/*.tsv"]})
+        lines = job.put_criteo(200)
+        job.put("held/day_1.tsv", "".join(lines))
+        self.assert_done(job.run("index", "--json", "--set", 'dataset.paths=["held/*.tsv"]'))
+        at = sum(map(len, lines[:150]))
+        change_in_place(job.folder / "held/day_1.tsv", at, b"x")
+        self.assert_refused(job.run("train", "--json"), 1, "held/day_1.tsv: ", f"line 151 (byte {at}) is damaged", seconds=60)
 
     def test_a_finished_run_that_is_resumed_logs_its_evaluation_once(self):
         job = self.trained(rows=5000, csv="run.csv", log_every=2)

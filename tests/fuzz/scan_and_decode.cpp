@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 #include "core/base/check.h"
 
@@ -29,6 +30,15 @@ void check_row(const ColumnSet& columns, std::size_t i, const Row& row) {
   }
 }
 
+/// Other content of the same size under the same index, as it is decoded to name what changed.
+void check_changed(const Format& format, std::string_view text, const BlockBuilder& index,
+                   test::SplitMaker& maker) {
+  const std::string changed(text.rbegin(), text.rend());
+  const Decoded decoded = format.decode(maker.split(changed, index), {}, maker.pool());
+  const std::size_t rows = decoded.columns.rows + decoded.bad.size();
+  FOREBAY_CHECK(decoded.miscounted ? rows <= index.rows() : rows == index.rows());
+}
+
 }  // namespace
 
 void check(const Format& format, std::string_view text, std::size_t piece,
@@ -40,6 +50,7 @@ void check(const Format& format, std::string_view text, std::size_t piece,
   const RawSplit split = maker.split(text, *index);
   const DecodeOptions options{.filter = {}, .keep_origins = true};
   const Decoded all = format.decode(split, options, maker.pool());
+  FOREBAY_CHECK(!all.miscounted);
   FOREBAY_CHECK(all.columns.rows == expected.rows.size());
   FOREBAY_CHECK(all.columns.bytes() <= format.decoded_bytes(index->rows(), split.bytes.size()));
   for (std::size_t i = 0; i < all.columns.rows; ++i) check_row(all.columns, i, expected.rows[i]);
@@ -57,6 +68,7 @@ void check(const Format& format, std::string_view text, std::size_t piece,
     if (training.keeps(0, row.offset)) check_row(some.columns, kept++, row);
   }
   FOREBAY_CHECK(kept == some.columns.rows);
+  check_changed(format, text, *index, maker);
 }
 
 }  // namespace forebay::fuzz

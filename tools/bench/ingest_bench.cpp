@@ -45,7 +45,7 @@ struct Bench {
 /// One thread's share of the plain loop: every `stride`-th split, through all stages, into batches.
 Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
   const IngestBenchOptions& options = bench.options;
-  SplitReader reader(options.dataset, SplitReader::Check::kStamp, bench.buffers);
+  SplitReader reader(options.dataset, bench.buffers);
   BatchCutter cutter(options.order.batch_size, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
   Digest chain;
@@ -115,7 +115,7 @@ Status whole_pipeline(Bench& bench) {
 /// The raw bytes of as many splits as make about 64 MiB, more than any cache holds.
 Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
   std::vector<RawSplit> splits;
-  SplitReader reader(bench.options.dataset, SplitReader::Check::kStamp, bench.buffers);
+  SplitReader reader(bench.options.dataset, bench.buffers);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < bench.order.num_splits() && bytes < (std::size_t{64} << 20); ++i) {
     auto raw = reader.read(bench.order.blocks(0, i));
@@ -133,7 +133,7 @@ struct StageTimes {
 
 Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes& times) {
   const IngestBenchOptions& options = bench.options;
-  SplitReader reader(options.dataset, SplitReader::Check::kStamp, bench.buffers);
+  SplitReader reader(options.dataset, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
   BatchCutter cutter(options.order.batch_size, bench.buffers);
   double spent[6] = {};

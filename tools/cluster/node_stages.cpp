@@ -32,7 +32,6 @@ NodeStages::NodeStages(Options options)
                .seed = options_.run.order().seed,
                .rows = order_.permutes_rows() ? ShuffleWorker::Rows::kPermuted
                                               : ShuffleWorker::Rows::kAsTheyStand,
-               .check = SplitReader::Check::kContent,
                .mailbox_bytes = sizing_.sizes().usual_split,
                .buffers = buffers_,
                .clock = options_.run.clock(),

@@ -316,11 +316,22 @@ void TrainerEnd::use(const scheduler::ClusterStatus& status) {
     if (node.name != kLocalNode) elsewhere += node.capacity;
   }
   run_->pipeline().set_elsewhere(elsewhere);
+  check_own_files(status);
   scaling_->look(status,
                  {.at = run_->clock().now(),
                   .splits = run_->pipeline().stats().lowest_missing,
                   .waited = run_->source().waited()},
                  kLocalNode);
+}
+
+// Workers that find damage refuse a job each for itself. Where the damage is in the trainer's own
+// files too, no other worker will do better.
+void TrainerEnd::check_own_files(const scheduler::ClusterStatus& status) {
+  std::string refused = refusals(status);
+  if (refused.empty() || refused == std::exchange(refusals_, refused)) return;
+  auto checked = run_->pipeline().check_expected();
+  if (!checked && checked.error().code == Code::kCorrupt)
+    run_->pipeline().end_with(checked.error());
 }
 
 // For a stall: what is wrong, or else who has how many.

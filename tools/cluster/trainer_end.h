@@ -78,6 +78,7 @@ class TrainerEnd final : public SplitDispatch,
   std::optional<scheduler::ClusterStatus> ask_around();
   void look();
   void use(const scheduler::ClusterStatus& status);
+  void check_own_files(const scheduler::ClusterStatus& status);
   std::string where_splits_are() const;
 
   void issued(std::uint64_t number) override;
@@ -113,7 +114,8 @@ class TrainerEnd final : public SplitDispatch,
   bool begun_ = false;
   std::optional<RowsByNode> rows_;
   scheduler::ClusterStatus status_;
-  Problems problems_;  // the ticker's thread, as scaling_
+  Problems problems_;     // the ticker's thread, as those below
+  std::string refusals_;  // after which our own files were checked last
   std::optional<Scaling> scaling_;
   std::unique_ptr<Ticker> ticker_;
 };

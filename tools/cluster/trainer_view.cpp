@@ -16,4 +16,14 @@ scheduler::ClusterStatus trainer_view(const std::string& job,
   return seen;
 }
 
+std::string refusals(const scheduler::ClusterStatus& cluster) {
+  std::string all;
+  for (const scheduler::NodeStatus& node : cluster.nodes) {
+    if (node.state == scheduler::NodeView::State::kPrepared) return {};
+    if (node.state == scheduler::NodeView::State::kRefused)
+      all += node.name + ": " + node.trouble + '\n';
+  }
+  return all;
+}
+
 }  // namespace forebay

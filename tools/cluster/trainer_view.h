@@ -14,4 +14,8 @@ scheduler::ClusterStatus trainer_view(const std::string& job,
                                       std::optional<scheduler::ClusterStatus> head,
                                       const scheduler::FeedStatus& feed);
 
+/// Why workers of a job that nobody makes splits of were refused, in one text; empty while any
+/// makes some, or when none was refused. Pure.
+std::string refusals(const scheduler::ClusterStatus& cluster);
+
 }  // namespace forebay

@@ -2,11 +2,8 @@
 
 #include <string>
 
-#include "actors/source/dataset.h"
-#include "actors/stage/load_split.h"
 #include "core/base/crc32c.h"
 #include "core/base/random.h"
-#include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
 
@@ -60,40 +57,6 @@ TEST_CASE("a block's check is that of all content before it, however the content
       CHECK(block.check == crc32c(std::span<const char>(text).first(block.offset)));
     }
   }
-}
-
-TEST_CASE("a reader that is told to check content finds one byte that is another",
-          "[actors][source]") {
-  test::TempDir dir;
-  std::string text;
-  for (int i = 0; i < 200; ++i) {
-    text += "1\t" + std::to_string(100 + i);
-    for (int column = 2; column <= 39; ++column) text += "\t7";
-    text += '\n';
-  }
-  dir.write("a.tsv", text);
-  DatasetSpec spec;
-  spec.paths = {"*.tsv"};
-  DatasetOptions options;
-  options.base_dir = dir.path();
-  options.run_dir = dir.path("run");
-  const auto dataset = open_dataset(spec, {}, options);
-  REQUIRE(dataset);
-  MemoryBudget budget(1 << 24);
-  BufferPool pool(budget);
-  const std::vector<BlockRef> blocks = {(*dataset)->block(1), (*dataset)->block(3)};
-  SplitReader reader(**dataset, SplitReader::Check::kContent, pool);
-  REQUIRE(reader.read(blocks));
-
-  // Another byte under the same size and time, as a bad disk or copy would have it.
-  BlockRef other = blocks[1];
-  other.check_after ^= 1;
-  const auto refused = reader.read({blocks[0], other});
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == Code::kCorrupt);
-  CHECK(refused.error().message.find("a.tsv: the ") != std::string::npos);
-  SplitReader trusting(**dataset, SplitReader::Check::kStamp, pool);
-  CHECK(trusting.read({blocks[0], other}));
 }
 
 }  // namespace

@@ -54,5 +54,19 @@ TEST_CASE("where the head finds nothing wrong, the feed's problems stand", "[too
   CHECK(seen.nodes.size() == 1);
 }
 
+TEST_CASE("refusals are asked for only while nobody makes splits", "[tools][cluster]") {
+  using State = scheduler::NodeView::State;
+  ClusterStatus cluster;
+  CHECK(refusals(cluster).empty());
+  cluster.nodes = {{.name = "w1", .host = "", .state = State::kJoined, .trouble = ""}};
+  CHECK(refusals(cluster).empty());
+  cluster.nodes.push_back(
+      {.name = "w2", .host = "", .state = State::kRefused, .trouble = "a.tsv: line 3"});
+  cluster.nodes.push_back({.name = "w3", .host = "", .state = State::kRefused, .trouble = "b.tsv"});
+  CHECK(refusals(cluster) == "w2: a.tsv: line 3\nw3: b.tsv\n");
+  cluster.nodes.push_back({.name = "w4", .host = "", .state = State::kPrepared, .trouble = ""});
+  CHECK(refusals(cluster).empty());
+}
+
 }  // namespace
 }  // namespace forebay
