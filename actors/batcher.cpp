@@ -11,7 +11,8 @@ Batcher::Batcher(const OrderSpec& order, std::size_t splits_per_epoch, const Pos
       cursor_(start, splits_per_epoch),
       sequencer_(order.mode, start.epoch * splits_per_epoch + start.first_split(),
                  start.split_rows > 0),
-      cutter_(order.batch_size, pool) {}
+      cutter_(order.batch_size, pool),
+      first_damaged_(start == Position{}) {}
 
 Status Batcher::add(ColumnSplit split) {
   sequencer_.add(std::move(split));
@@ -25,9 +26,7 @@ Status Batcher::add(ColumnSplit split) {
 
 Status Batcher::append(ColumnSplit split) {
   const SplitId id = split.id;
-  if (id.epoch == 0 && !split.bad.empty()) {
-    if (auto status = sink_.damaged(split.bad); !status) return status;
-  }
+  if (auto status = check_damaged(split); !status) return status;
   const std::size_t skip = cursor_.rows_to_skip(id);
   cursor_.append(id, split.columns.rows, split.bad.size(), split.filtered);
   cutter_.add(std::move(split.columns), skip);
@@ -35,6 +34,17 @@ Status Batcher::append(ColumnSplit split) {
   emit(order_.batch_size);
   if (cursor_.epoch_is_complete()) end_epoch();
   return {};
+}
+
+Status Batcher::check_damaged(const ColumnSplit& split) {
+  if (split.bad.empty()) return {};
+  if (split.id.epoch == 0) {
+    first_damaged_.add(split.bad);
+    return sink_.damaged(split.bad);
+  }
+  const BadRow* other = first_damaged_.first_other(split.bad);
+  if (other == nullptr) return {};
+  return tl::unexpected<Error>(sink_.newly_damaged(*other, split.node));
 }
 
 void Batcher::emit(std::size_t at_least) {

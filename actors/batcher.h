@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "actors/cursor.h"
+#include "actors/damaged_rows.h"
 #include "actors/order_spec.h"
 #include "actors/sequencer.h"
 #include "actors/stage/batch_cutter.h"
@@ -25,6 +27,9 @@ class BatchSink {
   virtual void consumed(const SplitId& id) = 0;
   /// Damaged rows of a split, each once in a run; an error (too many) ends the run.
   virtual Status damaged(const std::vector<BadRow>& rows) = 0;
+  /// The error that ends a run in which this row, made by `node`, was sound in the first epoch and
+  /// is damaged in a later one.
+  virtual Error newly_damaged(const BadRow& row, const std::string& node) = 0;
 };
 
 /// Puts splits back in order and cuts them into batches, each with the loader's state after it.
@@ -52,6 +57,7 @@ class Batcher {
 
  private:
   Status append(ColumnSplit split);
+  Status check_damaged(const ColumnSplit& split);
   void emit(std::size_t at_least);
   void end_epoch();
 
@@ -61,6 +67,7 @@ class Batcher {
   Cursor cursor_;
   Sequencer sequencer_;
   BatchCutter cutter_;
+  DamagedRows first_damaged_;
   bool stopped_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/batcher.h"
+#include "actors/format/block_cursor.h"
 
 namespace forebay {
 namespace {
@@ -56,6 +57,15 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
 
   Status damaged(const std::vector<BadRow>& rows) override {
     return parts_.options.on_damaged(rows);
+  }
+
+  Error newly_damaged(const BadRow& row, const std::string& node) override {
+    return {Code::kCorrupt, parts_.options.dataset.files()[row.file].path + ": line " +
+                                std::to_string(row.line) + " (byte " + std::to_string(row.offset) +
+                                ") is damaged: " + printable(row.reason) +
+                                "; the first epoch could read it" +
+                                (node.empty() ? "" : ", worker " + node + " cannot") +
+                                "; its content is unchanged, so check that machine's memory"};
   }
 
   Parts& parts_;

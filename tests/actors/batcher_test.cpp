@@ -38,6 +38,9 @@ struct Collected final : BatchSink {
     bad.insert(bad.end(), rows.begin(), rows.end());
     return {};
   }
+  Error newly_damaged(const BadRow& row, const std::string& node) override {
+    return {Code::kCorrupt, "line " + std::to_string(row.line) + " by " + node};
+  }
   std::vector<std::string> rows() const {
     std::vector<std::string> all;
     for (const auto& batch : batches) {
@@ -179,6 +182,45 @@ TEST_CASE("in arrival order every row comes once an epoch, however often the run
     CHECK(seen.size() == kRows);
     for (const auto& [row, times] : seen) CHECK(times == 2);
   }
+}
+
+TEST_CASE("a row that is damaged in a later epoch only ends the run and is named",
+          "[actors][batcher]") {
+  Job job;
+  const BadRow other{.file = 0, .offset = 55, .line = 5, .reason = "bad", .text = ""};
+  const auto run = [&](const Position& start, std::uint64_t first, std::uint64_t damaged) {
+    Collected got;
+    Batcher batcher(job.order, kSplits, start, job.pool, got);
+    Status status;
+    for (std::uint64_t number = first; number < 2 * kSplits && status; ++number) {
+      ColumnSplit split = job.split(number);
+      if (number == damaged) split.bad.push_back(other);
+      split.node = "w1";
+      status = batcher.add(std::move(split));
+    }
+    return status;
+  };
+  const auto refused = run({}, 0, kSplits + 7);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "line 5 by w1");
+  CHECK(run({}, 0, 7));  // met in the first epoch, then sound: the content decides, not this
+  // A run that goes on from another's position has not seen which rows were damaged.
+  Position later;
+  later.epoch = 1;
+  CHECK(run(later, kSplits, kSplits + 7));
+}
+
+TEST_CASE("so many damaged rows that their places are not kept accuse no row",
+          "[actors][batcher]") {
+  DamagedRows rows(true);
+  const auto row = [](std::uint64_t offset) {
+    return BadRow{.file = 0, .offset = offset, .line = 1, .reason = "bad", .text = ""};
+  };
+  for (std::uint64_t i = 0; i < DamagedRows::kMost; ++i) rows.add({row(i)});
+  CHECK(rows.first_other({row(3)}) == nullptr);
+  CHECK(rows.first_other({row(3), row(1'000'000)}) != nullptr);
+  rows.add({row(DamagedRows::kMost)});
+  CHECK(rows.first_other({row(1'000'000)}) == nullptr);
 }
 
 TEST_CASE("a run that stops before it gave anything out keeps its start", "[actors][batcher]") {

@@ -3,6 +3,7 @@ the run fails and names file and row, wherever the change is met."""
 import gzip
 import os
 import shutil
+import signal
 
 import harness
 from cluster import Cluster, ClusterScenario
@@ -32,15 +33,18 @@ class Content(ClusterScenario):
                 self.assert_done(job.run("ingest", "--json", "--max-batches", ROWS // 100 + 2, "--state", "half.json"))
                 words = self.damage(job)
                 self.assert_refused(job.run("ingest", "--json", "--resume", "half.json"), 1, *words)
-                os.utime(job.folder / "data/day_1.tsv")  # a file that may be another is indexed again
-                self.assert_refused(job.run("ingest", "--json", "--resume", "half.json"), 2, "day_1.tsv")
+        os.utime(job.folder / "data/day_1.tsv")  # a file that may be another is indexed again
+        self.assert_refused(job.run("ingest", "--json", "--resume", "half.json"), 2, "day_1.tsv")
 
     def test_a_row_that_goes_bad_within_one_run_fails_it_though_bad_rows_would_allow_it(self):
         job = self.criteo(dataset={"bad_rows": 5}, order={"epochs": 10000, "batch_size": 100})
         running = job.start("ingest", "--json", "--state", "state.json", "--dump", "dump.tsv")
         dump = job.folder / "dump.tsv"
         self.wait_until(lambda: dump.exists() and dump.stat().st_size > 2 * ROWS * 100 or not running.alive())
+        running.signal(signal.SIGSTOP)  # so that it sees the file before or after, never between write and time
+        os.waitid(os.P_PID, running.process.pid, os.WSTOPPED)
         words = self.damage(job)
+        running.signal(signal.SIGCONT)
         self.assert_refused(running.wait(60), 1, *words, seconds=60)
 
     def test_damage_between_index_and_run_is_named_even_if_every_row_can_be_read(self):

@@ -16,6 +16,7 @@ struct Everything final : BatchSink {
   bool emit(std::shared_ptr<const Batch>) override { return true; }
   void consumed(const SplitId&) override {}
   Status damaged(const std::vector<BadRow>&) override { return {}; }
+  Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
 };
 
 /// The splits of the whole job that a run from `start` needs, in order.

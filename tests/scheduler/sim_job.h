@@ -69,6 +69,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
   bool emit(std::shared_ptr<const Batch> batch) override;
   void consumed(const SplitId& id) override;
   Status damaged(const std::vector<BadRow>&) override { return {}; }
+  Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
   void take(ColumnSplit split);
 
   const SimJob job_;

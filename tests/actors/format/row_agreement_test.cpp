@@ -106,6 +106,14 @@ TEST_CASE("a split with other rows than were indexed says so and where", "[forma
       CHECK(decoded.miscounted->reason == reason + " rows than were indexed");
       CHECK(decoded.miscounted->offset == (rows == 2 ? 2 : 3) * row.size());
     }
+    // Two rows too many in the first of two blocks: the first of them is named.
+    BlockBuilder early(4);
+    early.add_row(0, 1);
+    early.add_row(3 * row.size(), 4);
+    const Decoded decoded =
+        format->decode(maker.split(row + row + row + row, early), {}, maker.pool());
+    REQUIRE(decoded.miscounted);
+    CHECK(decoded.miscounted->offset == 2 * row.size());
   }
 }
 
