@@ -10,7 +10,7 @@ namespace forebay::test {
 
 /// A dataset that is only an index: `files[f]` rows of `row_bytes` bytes in file f, cut into
 /// blocks of `rows_per_block`. Cannot be opened.
-class FakeDataset final : public Dataset {
+class FakeDataset : public Dataset {
  public:
   FakeDataset(const std::vector<std::uint64_t>& files, std::uint32_t rows_per_block,
               std::uint64_t row_bytes) {
