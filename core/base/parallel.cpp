@@ -1,6 +1,7 @@
 #include "core/base/parallel.h"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,7 +15,11 @@ void for_each_in_parallel(std::size_t count, int threads,
   };
   std::vector<std::jthread> others;
   const std::size_t wanted = std::min(count, static_cast<std::size_t>(std::max(threads, 1)));
-  for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
+  try {
+    for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system has no more threads: those that there are do all of it.
+  }
   work();
 }
 

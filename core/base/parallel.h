@@ -8,7 +8,8 @@
 namespace forebay {
 
 /// Calls body(0) … body(count - 1), each once and in that order of starting, on at most `threads`
-/// threads of which the caller's is one. Returns when all have ended; `body` does not throw.
+/// threads of which the caller's is one, fewer where the system has none left. Returns when all
+/// have ended; `body` does not throw.
 void for_each_in_parallel(std::size_t count, int threads,
                           const std::function<void(std::size_t)>& body);
 

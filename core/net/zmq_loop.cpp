@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/start_thread.h"
 #include "core/net/door.h"
 #include "core/wire/heartbeat.h"
 
@@ -53,7 +54,7 @@ void ZmqTransport::Loop::start(TransportHandler& handler) {
   FOREBAY_CHECK(!thread_);
   handler_ = &handler;
   const std::lock_guard turn(turn_);  // It goes on when its own id is known.
-  thread_.emplace([this] { run(); });
+  thread_ = start_thread("the network", [this] { run(); });
   thread_id_ = thread_->get_id();
 }
 

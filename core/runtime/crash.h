@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,8 @@ std::optional<Error> catch_crash(Handler&& handler) {
   try {
     std::forward<Handler>(handler)();
     return std::nullopt;
+  } catch (const std::bad_alloc&) {
+    return Error{Code::kUnavailable, "out of memory"};
   } catch (const std::exception& thrown) {
     return Error{Code::kUnavailable, thrown.what()};
   } catch (...) {

@@ -50,15 +50,22 @@ SharedExecutor::SharedExecutor(const Options& options) {
   for (std::size_t i = 0; i < options.threads; ++i) {
     workers_.push_back(std::make_unique<Worker>(*this));
   }
-  for (std::size_t i = 0; i < options.threads; ++i) {
-    Worker& worker = *workers_[i];
-    worker.thread.emplace(Thread::Options{.name = options.name + "-" + std::to_string(i),
-                                          .stack_bytes = options.stack_bytes},
-                          [this, &worker] { run(worker); });
+  try {
+    for (std::size_t i = 0; i < options.threads; ++i) {
+      Worker& worker = *workers_[i];
+      worker.thread.emplace(Thread::Options{.name = options.name + "-" + std::to_string(i),
+                                            .stack_bytes = options.stack_bytes},
+                            [this, &worker] { run(worker); });
+    }
+  } catch (...) {
+    stop();  // Those that have started would be waited for without end.
+    throw;
   }
 }
 
-SharedExecutor::~SharedExecutor() {
+SharedExecutor::~SharedExecutor() { stop(); }
+
+void SharedExecutor::stop() {
   std::vector<Worker*> sleepers;
   {
     const std::lock_guard lock(mutex_);

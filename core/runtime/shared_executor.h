@@ -37,6 +37,7 @@ class SharedExecutor final : public Executor {
  private:
   struct Worker;
 
+  void stop();
   void run(Worker& self);
   Resumable* next(Worker& self);
   Resumable* find(Worker& self);

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include <limits.h>
 
 #include "core/base/check.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 namespace {
@@ -35,7 +35,7 @@ Thread::Thread(const Options& options, std::function<void()> body) : body_(std::
   FOREBAY_CHECK(pthread_attr_setstacksize(&attributes, (least + page - 1) / page * page) == 0);
   const int error = pthread_create(&handle_, &attributes, &Thread::enter, this);
   pthread_attr_destroy(&attributes);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "no thread can start");
+  if (error != 0) throw NoThread(options.name, error);
   pthread_setname_np(handle_, fitting_name(options.name).c_str());
 }
 

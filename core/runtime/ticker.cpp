@@ -2,10 +2,14 @@
 
 #include <utility>
 
+#include "core/base/start_thread.h"
+
 namespace forebay {
 
 Ticker::Ticker(std::chrono::milliseconds period, std::function<void()> tick)
-    : period_(period), tick_(std::move(tick)), thread_([this] { run(); }) {}
+    : period_(period),
+      tick_(std::move(tick)),
+      thread_(start_thread("a ticker", [this] { run(); })) {}
 
 Ticker::~Ticker() {
   {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/start_thread.h"
+
 namespace forebay {
 
 ChunkWriter::ChunkWriter(const RowLogPlan& plan, std::string folder, std::function<void()> wrote)
@@ -13,7 +15,7 @@ ChunkWriter::ChunkWriter(const RowLogPlan& plan, std::string folder, std::functi
   for (std::size_t i = 0; i < RowLogPlan::kChunks; ++i) {
     free_.push_back(std::make_unique<Chunk>(plan_.chunk_bytes()));
   }
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread("writing rows to the disk", [this] { run(); });
 }
 
 ChunkWriter::~ChunkWriter() {

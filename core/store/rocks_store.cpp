@@ -17,6 +17,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "core/base/open_files.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 namespace {
@@ -39,6 +40,7 @@ rocksdb::Options small_options() {
   options.max_write_buffer_number = 2;
   options.max_total_wal_size = 8 << 20;
   options.max_open_files = 64;
+  options.max_file_opening_threads = 1;  // Of 16, each of which it aborts without.
   options.compression = rocksdb::kNoCompression;
   options.info_log = std::make_shared<NoLog>();
   options.stats_dump_period_sec = 0;
@@ -96,6 +98,9 @@ RocksStore::RocksStore(std::string folder) : folder_(std::move(folder)) {}
 RocksStore::~RocksStore() = default;
 
 Result<std::unique_ptr<RocksStore>> RocksStore::open(const std::string& folder) {
+  // RocksDB aborts where it gets no thread to flush or compact.
+  constexpr std::size_t kThreads = 3;
+  if (auto status = check_threads(kThreads, "the store " + folder); !status) return pass(status);
   auto store = std::unique_ptr<RocksStore>(new RocksStore(folder));
   if (auto status = store->reopen(); !status) return pass(status);
   return store;

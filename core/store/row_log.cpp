@@ -11,6 +11,7 @@
 
 #include "core/base/check.h"
 #include "core/base/direct_file.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 namespace {
@@ -84,7 +85,7 @@ Status RowLog::start(const std::string& from) {
     sequence_ = std::max(sequence_, books_.segment(slot)->sequence);
     drop_if_empty(slot);
   }
-  cleaner_ = std::thread([this] { clean(); });
+  cleaner_ = start_thread("cleaning rows on the disk", [this] { clean(); });
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/open_files.h"
+#include "core/base/start_thread.h"
 #include "core/net/curve_keys.h"
 #include "core/net/door.h"
 
@@ -40,6 +41,9 @@ Status PeerBook::on(const PeerDown& down, Context&) {
 }
 
 Result<std::unique_ptr<NetEnd>> NetEnd::make(const Options& options, const Clock& clock) {
+  // ZeroMQ aborts where it gets none of its two; the others are the loop's and the actors'.
+  constexpr std::size_t kThreads = 4;
+  if (auto status = check_threads(kThreads, "the network"); !status) return pass(status);
   ZmqTransport::Options transport;
   transport.heartbeat = std::chrono::duration_cast<std::chrono::milliseconds>(options.heartbeat);
   transport.received = options.received;

@@ -82,7 +82,10 @@ Result<TorchProbe> parse(const std::string& text) {
 
 Result<TorchProbe> probe_torch() {
   std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) return fail(Code::kUnavailable, std::strerror(errno));
+  if (::pipe(ends.data()) != 0) {
+    return fail(Code::kUnavailable,
+                std::string("a pipe to try libtorch through: ") + std::strerror(errno));
+  }
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) be_child(ends[1], parent);

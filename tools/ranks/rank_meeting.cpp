@@ -4,9 +4,9 @@
 #include <functional>
 #include <future>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "core/base/start_thread.h"
 #include "core/data/digest.h"
 #include "tools/cluster/this_node.h"
 #include "tools/job/quantity.h"
@@ -46,7 +46,7 @@ template <class Work>
 auto apart(Work work, const GivenUp& given_up) -> decltype(work()) {
   std::packaged_task<decltype(work())()> task(std::move(work));
   auto done = task.get_future();
-  std::thread(std::move(task)).detach();
+  start_thread("meeting the other ranks", std::move(task)).detach();
   while (done.wait_for(kLook) != std::future_status::ready) {
     if (auto still = given_up(); !still) return pass(still);
   }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/start_thread.h"
+
 namespace forebay {
 namespace {
 
@@ -37,7 +39,8 @@ void StatePeer::serve(std::unique_ptr<StateSource> source) {
     asked.over = asked.lost;
   });
   if (source == nullptr) return;
-  server_ = std::thread([this, served = std::move(source)] { answer(*served); });
+  server_ = start_thread("reading other ranks' tables",
+                         [this, served = std::move(source)] { answer(*served); });
 }
 
 Status StatePeer::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {

@@ -13,12 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.h"
+#include "core/base/start_thread.h"
 #include "tools/run/control_socket.h"
 
 namespace forebay {
 namespace {
 
-constexpr int kPollMilliseconds = 100;
 /// An answer may wait for memory to go down.
 constexpr int kAnswerSeconds = 10;
 
@@ -61,8 +61,13 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& ru
   if (!ready) {
     return fail(Code::kUnavailable, run_dir + "/" + kControlName + ": " + std::strerror(errno));
   }
-  return std::unique_ptr<ControlServer>(  // NOLINT: the constructor is private.
-      new ControlServer(std::move(*folder), std::move(*socket), std::move(set), std::move(looks)));
+  try {
+    return std::unique_ptr<ControlServer>(  // NOLINT: the constructor is private.
+        new ControlServer(std::move(*folder), std::move(*socket), std::move(set),
+                          std::move(looks)));
+  } catch (const NoThread& none) {
+    return fail(Code::kUnavailable, none.what());
+  }
 }
 
 ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Looks looks)
@@ -75,6 +80,7 @@ ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Look
 
 ControlServer::~ControlServer() {
   ended_ = true;
+  ::shutdown(socket_.number(), SHUT_RDWR);  // Wakes serve(), which waits for as long as it takes.
   thread_.reset();
   ::unlinkat(folder_.number(), kControlName, 0);
 }
@@ -82,7 +88,7 @@ ControlServer::~ControlServer() {
 void ControlServer::serve() {
   while (!ended_) {
     pollfd waiting{.fd = socket_.number(), .events = POLLIN, .revents = 0};
-    if (::poll(&waiting, 1, kPollMilliseconds) <= 0) continue;
+    if (::poll(&waiting, 1, -1) <= 0) continue;
     const Descriptor caller(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
     if (caller) answer(caller.number());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/start_thread.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -30,7 +31,7 @@ void LookAhead::expect(std::shared_ptr<const Batch> batch) {
   {
     const std::lock_guard lock(mutex_);
     expected_.push_back({std::move(batch), ++turns_});
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    if (!thread_.joinable()) thread_ = start_thread("looking ahead", [this] { run(); });
   }
   changed_.notify_all();
 }

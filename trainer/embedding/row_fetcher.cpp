@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/start_thread.h"
+
 namespace forebay {
 namespace {
 
@@ -37,9 +39,19 @@ void RowFetcher::fetch(Rows rows) {
   {
     const std::lock_guard lock(mutex_);
     batches_.push_back({std::move(rows), lookups});
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    if (!thread_.joinable()) start();
   }
   changed_.notify_all();
+}
+
+/// Under the lock. Without a thread the batches have an error in place of their rows.
+void RowFetcher::start() {
+  try {
+    thread_ = start_thread("reading rows ahead", [this] { run(); });
+  } catch (const NoThread& none) {
+    status_ = fail(Code::kUnavailable, none.what());
+    batches_.clear();
+  }
 }
 
 Status RowFetcher::await(std::uint64_t turn) {

@@ -56,6 +56,7 @@ class RowFetcher {
     std::uint64_t lookups = 0;
   };
 
+  void start();
   void run();
   Status read(const Rows& rows);
 

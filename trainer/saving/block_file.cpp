@@ -9,13 +9,18 @@
 #include <utility>
 
 #include "core/base/direct_file.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 
 Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::create(const std::string& path) {
   Descriptor file = open_direct(path, O_WRONLY | O_CREAT | O_EXCL);
   if (!file) return file_error(path, "be created");
-  return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(path, std::move(file)));
+  try {
+    return std::unique_ptr<BlockFileWriter>(new BlockFileWriter(path, std::move(file)));
+  } catch (const NoThread& none) {
+    return fail(Code::kUnavailable, path + ": " + none.what());
+  }
 }
 
 BlockFileWriter::BlockFileWriter(std::string path, Descriptor file)
@@ -101,7 +106,11 @@ Result<DurableFile::Written> BlockFileWriter::finish() {
 Result<std::unique_ptr<BlockFileReader>> BlockFileReader::open(const std::string& path) {
   Descriptor file = open_direct(path, O_RDONLY);
   if (!file) return reading_error(path, "be opened");
-  return std::unique_ptr<BlockFileReader>(new BlockFileReader(path, std::move(file)));
+  try {
+    return std::unique_ptr<BlockFileReader>(new BlockFileReader(path, std::move(file)));
+  } catch (const NoThread& none) {
+    return fail(Code::kUnavailable, path + ": " + none.what());
+  }
 }
 
 BlockFileReader::BlockFileReader(std::string path, Descriptor file)

@@ -1,0 +1,91 @@
+#include "core/base/start_thread.h"
+
+#include <sys/resource.h>
+
+#include <atomic>
+
+#include "core/base/parallel.h"
+#include "core/base/sanitizers.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+/// While one lives, this process may map nothing more: no thread gets a stack, which is what
+/// pthread_create answers with EAGAIN as at a limit of processes.
+class NoMoreMemory {
+ public:
+  NoMoreMemory() {
+    ::getrlimit(RLIMIT_AS, &before_);
+    const rlimit none = {.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_AS, &none);
+  }
+  ~NoMoreMemory() { ::setrlimit(RLIMIT_AS, &before_); }
+  NoMoreMemory(const NoMoreMemory&) = delete;
+  NoMoreMemory& operator=(const NoMoreMemory&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+/// A sanitizer maps memory of its own for a thread, and ends the process without it.
+constexpr bool kCanRefuse = !FOREBAY_ADDRESS_SANITIZER && !FOREBAY_THREAD_SANITIZER;
+
+/// Stacks of threads that have ended are kept for the next ones; takes them all.
+template <class Use>
+void with_no_thread_left(const Use& use) {
+  if (!kCanRefuse) return;
+  std::atomic<bool> over{false};
+  std::vector<std::thread> takers;
+  takers.reserve(64);
+  {
+    const NoMoreMemory limit;
+    try {
+      while (takers.size() < 64)
+        takers.push_back(start_thread("a test", [&] { over.wait(false); }));
+    } catch (const NoThread&) {
+    }
+    use();
+  }
+  over = true;
+  over.notify_all();
+  for (std::thread& taker : takers) taker.join();
+}
+
+TEST_CASE("a thread that cannot be started is refused with its use and what to do",
+          "[core][start_thread]") {
+  std::string what;
+  Status checked;
+  with_no_thread_left([&] {
+    try {
+      start_thread("cleaning up", [] {}).join();
+    } catch (const NoThread& none) {
+      what = none.what();
+    }
+    checked = check_threads(2, "the network");
+  });
+  if (!kCanRefuse) return;
+  CHECK(what.starts_with("no thread can be started for cleaning up: "));
+  CHECK(what.find("ulimit -u") != std::string::npos);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().code == Code::kUnavailable);
+  CHECK(checked.error().message.starts_with("the network needs 2 threads, and only "));
+}
+
+TEST_CASE("as many threads as there are can be started at once", "[core][start_thread]") {
+  CHECK(check_threads(0, "nothing"));
+  CHECK(check_threads(8, "a test"));
+}
+
+TEST_CASE("work in parallel is done by as many threads as there are", "[core][start_thread]") {
+  std::atomic<int> done{0};
+  const auto work = [&] { for_each_in_parallel(20, 4, [&](std::size_t) { ++done; }); };
+  work();
+  CHECK(done == 20);
+  with_no_thread_left(work);
+  if (kCanRefuse) CHECK(done == 40);
+}
+
+}  // namespace
+}  // namespace forebay
