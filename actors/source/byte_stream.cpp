@@ -29,12 +29,14 @@ class PlainStream final : public ByteStream {
 }  // namespace
 
 Result<std::unique_ptr<ByteStream>> open_stream(const InputFile& file, Codec codec,
-                                                const Restart& start, RestartLog* log) {
+                                                const Restart& start, RestartLog* log,
+                                                const UnpackRoom& room) {
   switch (codec) {
     case Codec::kGzip:
       return GzipStream::open(file, start, log);
     case Codec::kZstd:
-      return std::unique_ptr<ByteStream>(std::make_unique<ZstdStream>(file, start.point, log));
+      return std::unique_ptr<ByteStream>(
+          std::make_unique<ZstdStream>(file, start.point, log, room));
     case Codec::kPlain:
       break;
   }

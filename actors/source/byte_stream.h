@@ -8,6 +8,7 @@
 #include "actors/source/codec.h"
 #include "actors/source/input_file.h"
 #include "actors/source/restart_point.h"
+#include "actors/source/unpack_room.h"
 #include "core/base/result.h"
 
 namespace forebay {
@@ -24,8 +25,10 @@ class ByteStream {
 };
 
 /// Opens `file`, which outlives the stream, at `start`. With a `log` (which outlives it too) the
-/// stream tells the restart points it passes.
+/// stream tells the restart points it passes. What keeps more than `room` is refused with
+/// kOverloaded when it does.
 Result<std::unique_ptr<ByteStream>> open_stream(const InputFile& file, Codec codec,
-                                                const Restart& start, RestartLog* log);
+                                                const Restart& start, RestartLog* log,
+                                                const UnpackRoom& room = {});
 
 }  // namespace forebay

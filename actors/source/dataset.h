@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct DatasetOptions {
   std::function<bool()>
       stopped;  ///< Asked between pieces; true ends indexing with kUnavailable "stopped".
   std::string index_from = {};  ///< Another run's index folder, read where ours has nothing.
+  /// Memory that decoders of compressed files may take while whole files are read.
+  std::uint64_t unpack_bytes = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// One file of a dataset, indexed.
@@ -61,8 +64,8 @@ class Dataset {
 /// Expands the paths, indexes what the cache does not know, and gives the dataset. kInvalid or
 /// kNotFound for what a user has to mend before anything can start (exit 2): a path or glob that
 /// matches nothing, an unreadable file, no rows at all, a wrong column; kCorrupt for damaged
-/// content (a truncated gzip, a row longer than the limit); kOverloaded when `run.spill` is too
-/// small.
+/// content (a truncated gzip, a row longer than the limit); kOverloaded when `run.spill` or
+/// `unpack_bytes` is too small.
 Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const ColumnSpec& columns,
                                               const DatasetOptions& options);
 

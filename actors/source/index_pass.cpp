@@ -22,7 +22,7 @@ Error stopped() { return {Code::kUnavailable, "stopped"}; }
 
 Status read_through(const InputFile& file, Codec codec, RestartLog* log, const PassWatch& watch,
                     const std::function<Status(std::span<const char>)>& piece) {
-  auto stream = open_stream(file, codec, {}, log);
+  auto stream = open_stream(file, codec, {}, log, watch.room);
   if (!stream) return pass(stream);
   std::vector<char> buffer(kPiece);
   std::uint64_t consumed = 0;

@@ -8,6 +8,7 @@
 #include "actors/source/file_index.h"
 #include "actors/source/index_cache.h"
 #include "actors/source/input_file.h"
+#include "actors/source/unpack_room.h"
 #include "core/base/result.h"
 
 namespace forebay {
@@ -17,6 +18,7 @@ struct PassWatch {
   std::function<bool()> stopped;                             ///< Asked between pieces.
   std::function<void(std::uint64_t stored_bytes)> progress;  ///< Told the growth after each piece.
   std::function<void(std::span<const char> content)> copy;   ///< Is given each piece; may be empty.
+  UnpackRoom room = {};                                      ///< For what the pass keeps unpacked.
 };
 
 /// What a pass fails with when the watch stops it.

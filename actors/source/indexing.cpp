@@ -47,6 +47,7 @@ class Indexing {
   SharedCount stored_bytes_read_;
   SharedCount failures_;
   std::uint64_t stored_bytes_to_read_ = 0;
+  UnpackRoom room_;
 };
 
 std::uint64_t Indexing::plain_bytes(const std::vector<IndexedFile>& files) {
@@ -113,7 +114,10 @@ Status Indexing::read_missing() {
   for (const std::size_t i : missing_) stored_bytes_to_read_ += files_[i].listed.stamp.bytes;
   announce_copies();
   std::vector<Status> ends(missing_.size());
-  for_each_in_parallel(missing_.size(), task_.options.threads, [&](std::size_t i) {
+  std::vector<const ListedFile*> files;
+  for (const std::size_t i : missing_) files.push_back(&files_[i].listed);
+  room_ = UnpackRoom::divide(task_.options.unpack_bytes, task_.options.threads, files);
+  for_each_in_parallel(missing_.size(), room_.streams, [&](std::size_t i) {
     if (failures_.get() == 0) ends[i] = read_one(files_[missing_[i]]);
     if (!ends[i]) failures_.add(1);
   });
@@ -190,7 +194,8 @@ PassWatch Indexing::watch() {
                 const std::uint64_t read = stored_bytes_read_.add(more);
                 if (options.progress) options.progress(read, stored_bytes_to_read_);
               },
-          .copy = {}};
+          .copy = {},
+          .room = room_};
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ class Spilling {
   std::vector<IndexedFile>& files_;
   SpillFolder& folder_;
   const DatasetOptions& options_;
+  UnpackRoom room_;
 };
 
 void Spilling::adopt() {
@@ -127,7 +128,10 @@ Status Spilling::copy(const std::vector<IndexedFile*>& files, SpillNeed need) {
   std::uint64_t to_read = 0;
   for (const IndexedFile* file : files) to_read += file->listed.stamp.bytes;
   std::vector<Status> ends(files.size());
-  for_each_in_parallel(files.size(), options_.threads,
+  std::vector<const ListedFile*> listed;
+  for (const IndexedFile* file : files) listed.push_back(&file->listed);
+  room_ = UnpackRoom::divide(options_.unpack_bytes, options_.threads, listed);
+  for_each_in_parallel(files.size(), room_.streams,
                        [&](std::size_t i) { ends[i] = copy_one(*files[i], need, read, to_read); });
   for (Status& end : ends) {
     const bool no_room =
@@ -151,7 +155,8 @@ Status Spilling::copy_one(IndexedFile& file, SpillNeed need, SharedCount& read,
                               const std::uint64_t done = read.add(more);
                               if (options_.progress) options_.progress(done, to_read);
                             },
-                        .copy = {}};
+                        .copy = {},
+                        .room = room_};
   const auto write = [&copy](std::span<const char> piece) { return copy->write(piece); };
   if (auto status = read_through(*stored, file.listed.codec, nullptr, watch, write); !status) {
     return status;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include <zstd.h>
@@ -10,17 +11,21 @@
 #include "actors/source/byte_stream.h"
 #include "actors/source/restart_point.h"
 #include "actors/source/stored_bytes.h"
+#include "actors/source/unpack_room.h"
+#include "actors/source/zstd_frame.h"
 #include "core/base/result.h"
 
 namespace forebay {
 
 /// Decodes a zstd file (RFC 8878) of one or more frames, from its start or that of a frame.
+/// A frame may have a window of up to 2 GiB, of which as much counts as there is content for.
 /// Logs a point at the start of a frame when kSpacing bytes of output lie behind the last one.
 class ZstdStream final : public ByteStream {
  public:
   static constexpr std::uint64_t kSpacing = 256 << 10;
 
-  ZstdStream(const InputFile& file, const RestartPoint& start, RestartLog* log);
+  ZstdStream(const InputFile& file, const RestartPoint& start, RestartLog* log,
+             const UnpackRoom& room);
 
   Result<std::size_t> next(std::span<char> out) override;
   std::uint64_t consumed() const override { return stored_.offset(); }
@@ -30,11 +35,19 @@ class ZstdStream final : public ByteStream {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
   Status log_frame();
+  Status begin_frame();
+  std::optional<ZstdFrame> frame() const;
+  Status check_room();
+  tl::unexpected<Error> refused(std::size_t outcome) const;
 
   StoredBytes stored_;
   RestartLog* log_;
   std::unique_ptr<ZSTD_DCtx, Free> context_;
+  const UnpackRoom room_;
   bool between_frames_ = true;
+  std::uint64_t frame_at_ = 0;     // of the frame, in the file
+  std::uint64_t frame_bytes_ = 0;  // made of it so far
+  bool fits_ = false;              // whatever more is made of it
   std::uint64_t position_;
   std::uint64_t last_point_;
 };

@@ -1,7 +1,14 @@
 """The process stays below pipeline.memory, as the kernel counts it, or refuses before it starts."""
 import re
+import subprocess
 
 from harness import MIB, Scenario, allocation, main
+
+
+def zstd_wide(path):
+    """A zstd that packs its stdin as `--long=31` does, which it does not know the size of."""
+    with open(path, "wb") as file:
+        return subprocess.Popen(["zstd", "-q", "-1", "--long=31", "-c"], stdin=subprocess.PIPE, stdout=file)
 
 
 class Memory(Scenario):
@@ -35,6 +42,30 @@ class Memory(Scenario):
         finished = job.run("ingest", "--json", "--set", f"pipeline.memory={int(needed) + 2}MiB")
         self.assert_done(finished)
         self.assertLess(finished.peak_bytes, (needed + 2) * MIB)
+
+    def test_a_zstd_window_is_memory_as_far_as_it_is_used(self):
+        job = self.job(dataset={"paths": ["data/*"]}, order={"batch_size": 500})
+        plain = "".join(job.put_criteo(200)).encode()
+        want = self.assert_done(job.run("ingest", "--json"))["order_digest"]
+
+        def pack(content):
+            with zstd_wide(job.put("data/day_0.tsv.zst", b"")) as packer:
+                packer.stdin.write(content)
+            self.assertEqual(packer.returncode, 0)
+
+        (job.folder / "data/day_0.tsv").unlink()
+        pack(plain)
+        finished = job.run("ingest", "--json", "--set", "pipeline.memory=200MiB")
+        self.assertEqual(self.assert_done(finished)["order_digest"], want)
+        self.assertLess(finished.peak_bytes, 200 * MIB)
+        copies = 80 * MIB // len(plain)
+        pack(plain * copies)
+        refused = job.run("index", "--set", "pipeline.memory=100MiB")
+        self.assert_refused(refused, 2, "day_0.tsv.zst", "2048 MiB", "pipeline.memory", "zstd --long=23")
+        self.assertLess(refused.peak_bytes, 100 * MIB)
+        finished = job.run("index", "--json", "--set", "pipeline.memory=250MiB")
+        self.assertEqual(self.assert_done(finished)["rows"], 200 * copies)
+        self.assertLess(finished.peak_bytes, 250 * MIB)
 
     def test_wide_batches_count_too(self):
         job = self.job(order={"batch_size": 200000})

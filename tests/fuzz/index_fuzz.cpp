@@ -7,6 +7,7 @@
 
 #include "actors/source/file_index.h"
 #include "actors/transform/shared_object.h"
+#include "actors/source/zstd_frame.h"
 #include "core/base/check.h"
 
 namespace {
@@ -39,9 +40,13 @@ void check_library(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 
+/// The other thing that is read of a file's head: no more memory than its window or its content.
 /// What parse_index takes, encode_index must write so that it reads back the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   check_library(data, size);
+  if (const auto frame = forebay::ZstdFrame::read({reinterpret_cast<const char*>(data), size})) {
+    FOREBAY_CHECK(frame->memory() <= frame->window && frame->memory() <= frame->content);
+  }
   const auto bytes = with_header({reinterpret_cast<const char*>(data), size});
   const auto index = forebay::parse_index(bytes);
   if (!index) return 0;

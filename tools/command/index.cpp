@@ -3,6 +3,7 @@
 
 #include "actors/source/dataset.h"
 #include "core/base/clock.h"
+#include "core/base/printable.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/job/quantity.h"
@@ -16,8 +17,8 @@ namespace {
 
 void print_files(const Dataset& dataset) {
   for (const DatasetFile& file : dataset.files()) {
-    std::printf("%s: %s rows, %s\n", file.path.c_str(), format_count(file.rows).c_str(),
-                format_size(file.bytes).c_str());
+    std::printf("%s: %s rows, %s\n", printable_message(file.path).c_str(),
+                format_count(file.rows).c_str(), format_size(file.bytes).c_str());
   }
   std::printf("%zu files, %s rows in %s blocks, %s, fingerprint %s\n", dataset.files().size(),
               format_count(dataset.rows()).c_str(), format_count(dataset.num_blocks()).c_str(),
@@ -34,7 +35,9 @@ Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
                        .threads = job.pipeline.cpus,
                        .announce = hooks.announce,
                        .progress = hooks.indexing,
-                       .stopped = hooks.stopped});
+                       .stopped = hooks.stopped,
+                       .index_from = {},
+                       .unpack_bytes = room_to_unpack(job)});
 }
 
 }  // namespace

@@ -55,7 +55,9 @@ Result<std::unique_ptr<Dataset>> Look::open(const DatasetSpec& spec) const {
                        .threads = job_.pipeline.cpus,
                        .announce = hooks_.announce,
                        .progress = hooks_.indexing,
-                       .stopped = hooks_.stopped});
+                       .stopped = hooks_.stopped,
+                       .index_from = {},
+                       .unpack_bytes = room_to_unpack(job_)});
 }
 
 Status Look::fits(const Dataset& dataset, const TransformPlan& plan,

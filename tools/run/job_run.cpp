@@ -1,12 +1,21 @@
 #include "tools/run/job_run.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "actors/memory_shares.h"
 #include "actors/sizing.h"
 #include "actors/source/manifest.h"
+#include "core/base/start_thread.h"
+#include "tools/process/memory_use.h"
 
 namespace forebay {
 namespace {
+
+/// Beside the pipeline's: tuner, control, monitor, those that serve metrics;
+constexpr std::size_t kRunThreads = 6;
+/// and of a cluster's trainer: feed, local worker, look-out, timers, the store's.
+constexpr std::size_t kClusterThreads = 6;
 
 OrderSpec order_of(const JobSpec& job, JobRun::Rows rows) {
   OrderSpec order = job.order;
@@ -62,7 +71,8 @@ Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, cons
                                .announce = hooks.announce,
                                .progress = hooks.indexing,
                                .stopped = hooks.stopped,
-                               .index_from = hooks.index_from});
+                               .index_from = hooks.index_from,
+                               .unpack_bytes = room_to_unpack(job)});
   if (!dataset && rows == Rows::kEvaluationFiles) {
     return tl::unexpected<Error>(as_evaluation(std::move(dataset.error())));
   }
@@ -129,6 +139,11 @@ DecodeOptions JobRun::decode() const {
   return {.filter = filter(), .keep_origins = plan_->needs_origins()};
 }
 
+std::uint64_t room_to_unpack(const JobSpec& job) {
+  const std::uint64_t taken = resident_bytes() + kMemorySlack;
+  return job.pipeline.memory_bytes - std::min(job.pipeline.memory_bytes, taken);
+}
+
 Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained) {
   const std::string difference = difference_in_names(evaluated.format().schema(), trained);
   if (difference.empty()) return {};
@@ -162,10 +177,22 @@ Status JobRun::fits(std::uint64_t resident) const {
 
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
 
+namespace {
+
+std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
+  const auto actors = static_cast<std::size_t>(job.pipeline.allocation.total()) + kOtherActors;
+  return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
+}
+
+}  // namespace
+
 Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
   const Sizing sizing(*dataset_, *plan_, order_);
   auto memory = plan_memory(job_.pipeline, sizing, resident);
   if (!memory) return pass(memory);
+  if (auto enough = check_threads(threads_wanted(job_, sharing), "this run"); !enough) {
+    return enough;
+  }
   if (rows_ != Rows::kHeldOut) {
     if (auto status = open_quarantine(); !status) return status;
   }
@@ -173,6 +200,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
   resident_ = resident;
   budget_ = std::make_unique<MemoryBudget>(memory->room);
   buffers_ = std::make_unique<BufferPool>(*budget_);
+  started_ = clock_.now();
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
       .dataset = *dataset_,
       .plan = *plan_,

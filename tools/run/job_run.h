@@ -78,6 +78,8 @@ class JobRun {
   /// The loader's state at `position`.
   LoaderState state(const Position& position) const;
 
+  /// When start() set the pipeline to work, by clock().
+  std::chrono::nanoseconds started() const { return started_; }
   /// After start().
   Pipeline& pipeline() { return *pipeline_; }
   const Pipeline& pipeline() const { return *pipeline_; }
@@ -126,6 +128,7 @@ class JobRun {
   std::unique_ptr<Quarantine> quarantine_;
   MemoryPlan memory_;
   std::uint64_t resident_ = 0;
+  std::chrono::nanoseconds started_{0};
   std::unique_ptr<MemoryBudget> budget_;
   std::unique_ptr<BufferPool> buffers_;
   std::unique_ptr<Pipeline> pipeline_;
@@ -133,6 +136,9 @@ class JobRun {
   std::function<void(const std::shared_ptr<const Batch>&)> announce_;
   std::unique_ptr<MeteredSource> source_;
 };
+
+/// What the job's limit leaves for decoders of compressed files before anything else is there.
+std::uint64_t room_to_unpack(const JobSpec& job);
 
 /// Refuses files of `trainer.evaluate` whose columns are not those of the dataset's, in its order,
 /// by the first name that differs: their values would be taken for others.

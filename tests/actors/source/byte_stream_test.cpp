@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/source/zstd_frame.h"
 #include "core/base/random.h"
 #include "tests/actors/source/packed.h"
 #include "tests/support/temp_dir.h"
@@ -25,11 +26,11 @@ struct CountingLog final : RestartLog {
 
 // All of the content, read in pieces of `piece` bytes, or the refusal.
 Result<std::string> decode(const std::string& stored, Codec codec, std::size_t piece = 10'000,
-                           RestartLog* log = nullptr) {
+                           RestartLog* log = nullptr, const UnpackRoom& room = {}) {
   TempDir folder;
   auto file = InputFile::open(folder.write("x", stored));
   REQUIRE(file);
-  auto stream = open_stream(*file, codec, {}, log);
+  auto stream = open_stream(*file, codec, {}, log, room);
   REQUIRE(stream);
   std::string content;
   while (true) {
@@ -63,6 +64,67 @@ TEST_CASE("a stream gives the content, whatever the size of its pieces", "[actor
     CHECK((decode(test::zstd(content), Codec::kZstd, piece).value() == content));
     CHECK((decode(test::zstd_frames(content, 70'000), Codec::kZstd, piece).value() == content));
   }
+}
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+TEST_CASE("a zstd window of any size is read, and counts as far as it is filled",
+          "[actors][source]") {
+  const std::string content = test::random_lines(23, 3 << 20);
+  const std::string wide = test::with_window(test::zstd(content), 28);
+  const auto within = [&](const std::string& stored, std::uint64_t bytes, int streams) {
+    return decode(stored, Codec::kZstd, 10'000, nullptr, {.bytes = bytes, .streams = streams});
+  };
+  CHECK((within(wide, 4 * kMiB, 1).value() == content));
+  CHECK((within(test::with_window(test::zstd(content), 21), 2 * kMiB, 1).value() == content));
+  // One frame after the other takes no more than the larger.
+  CHECK((within(wide + wide, 4 * kMiB, 1).value() == content + content));
+  const auto refused = within(wide, 2 * kMiB, 3);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kOverloaded);
+  CHECK(mentions(refused.error().message, "keeps 256 MiB in memory while it is unpacked"));
+  CHECK(mentions(refused.error().message, "leaves 2 MiB: raise pipeline.memory by 762 MiB"));
+}
+
+TEST_CASE("a zstd window that nobody unpacks is refused by its size", "[actors][source]") {
+  const auto refused = decode(test::with_window(test::zstd("some text\n"), 32), Codec::kZstd);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kOverloaded);
+  CHECK(mentions(refused.error().message,
+                 "byte 0 has a zstd window of 4096 MiB, and zstd unpacks 2048 MiB at most"));
+}
+
+TEST_CASE("a zstd frame's header tells what unpacking it takes", "[actors][source]") {
+  const auto read = [](const std::string& frame) { return ZstdFrame::read(frame); };
+  for (const std::size_t size : {10U, 300U, 70'000U}) {
+    const std::string frame = test::zstd(std::string(size, 'x'));
+    CHECK(read(frame)->memory() == size);
+    CHECK(read(test::with_window(frame, 27))->memory() == 128 * kMiB);
+  }
+  using namespace std::literals;
+  CHECK(read("\x28\xb5\x2f\xfd\x80\x0c\0\0\x10\0"s)->content == kMiB);  // a window, 4 bytes of size
+  CHECK(read("\x28\xb5\x2f\xfd\0\x0c"s)->window == 3072);               // 2 KiB and 4/8 of it
+  CHECK_FALSE(read("\x28\xb5\x2f\xfd\x80\x0c\0\0\x10"s));
+  CHECK_FALSE(read("\x50\x2a\x4d\x18\0\0\0\0"s));  // to be skipped
+  CHECK_FALSE(read(""));
+}
+
+TEST_CASE("wide windows are unpacked as many at once as there is room for", "[actors][source]") {
+  const TempDir folder;
+  const auto listed = [&](const std::string& name, const std::string& stored) {
+    ListedFile file;
+    file.path = folder.write(name, stored);
+    file.codec = Codec::kZstd;
+    return file;
+  };
+  const ListedFile usual = listed("usual", test::zstd("x"));
+  const ListedFile wide = listed("wide", test::with_window(test::zstd("x"), 27));
+  CHECK(UnpackRoom::divide(400 * kMiB, 4, {&usual}).streams == 4);
+  CHECK(UnpackRoom::divide(0, 4, {&usual}).bytes == 8 * kMiB);
+  const UnpackRoom room = UnpackRoom::divide(300 * kMiB, 4, {&usual, &wide});
+  CHECK(room.streams == 2);  // 300 / 128
+  CHECK(room.bytes == 150 * kMiB);
+  CHECK(UnpackRoom::divide(100 * kMiB, 4, {&wide}).streams == 1);
 }
 
 TEST_CASE("packed files of nothing hold nothing", "[actors][source]") {

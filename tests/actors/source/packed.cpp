@@ -55,6 +55,16 @@ std::string zstd_frames(std::string_view content, std::size_t piece) {
   return in_pieces(content, piece, zstd);
 }
 
+std::string with_window(const std::string& frame, int log) {
+  // What zstd() writes: magic, flags, a byte for the window unless the frame is one segment, and
+  // the content's size in 1 (one segment only), 2, 4 or 8 bytes.
+  const auto flags = static_cast<unsigned char>(frame[4]);
+  const bool one_segment = (flags & 0x20) != 0;
+  const std::size_t size = flags >> 6 == 0 ? (one_segment ? 1 : 0) : std::size_t{1} << (flags >> 6);
+  const std::string blocks = frame.substr(5 + (one_segment ? 0 : 1) + size);
+  return frame.substr(0, 4) + '\0' + static_cast<char>((log - 10) << 3) + blocks;
+}
+
 std::string random_lines(std::uint64_t seed, std::size_t bytes) {
   static constexpr std::array<std::string_view, 8> kWords = {",",  ",1", ",68fd1e64", ",80e26c9b",
                                                              ",0", ",,", ",fb936136", ",7b4723c4"};
