@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/batcher.h"
-#include "actors/format/block_cursor.h"
+#include "core/base/printable.h"
 
 namespace forebay {
 namespace {
@@ -62,7 +62,7 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
   Error newly_damaged(const BadRow& row, const std::string& node) override {
     return {Code::kCorrupt, parts_.options.dataset.files()[row.file].path + ": line " +
                                 std::to_string(row.line) + " (byte " + std::to_string(row.offset) +
-                                ") is damaged: " + printable(row.reason) +
+                                ") is damaged: " + printable_field(row.reason) +
                                 "; the first epoch could read it" +
                                 (node.empty() ? "" : ", worker " + node + " cannot") +
                                 "; its content is unchanged, so check that machine's memory"};

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "actors/format/block_cursor.h"
+#include "core/base/printable.h"
 
 namespace forebay {
 namespace {
@@ -65,11 +65,11 @@ Status Quarantine::write(const BadRow& row) {
     if (fresh) std::fputs(kHeader, file_.get());
   }
   const std::string& name = options_.dataset.files()[row.file].name;
-  if (known_.contains({printable(name), row.offset})) return {};
-  std::fprintf(file_.get(), "%s\t%llu\t%llu\t%s\t%s\n", printable(name).c_str(),
+  if (known_.contains({printable_field(name), row.offset})) return {};
+  std::fprintf(file_.get(), "%s\t%llu\t%llu\t%s\t%s\n", printable_field(name).c_str(),
                static_cast<unsigned long long>(row.offset),
-               static_cast<unsigned long long>(row.line), printable(row.reason).c_str(),
-               printable(row.text).c_str());
+               static_cast<unsigned long long>(row.line), printable_field(row.reason).c_str(),
+               printable_field(row.text).c_str());
   return {};
 }
 
@@ -77,7 +77,7 @@ Error Quarantine::too_many(const BadRow& row) const {
   const std::string& path = options_.dataset.files()[row.file].path;
   return {Code::kCorrupt, path + ": line " + std::to_string(row.line) + " (byte " +
                               std::to_string(row.offset) +
-                              ") is damaged: " + printable(row.reason) +
+                              ") is damaged: " + printable_field(row.reason) +
                               "; dataset.bad_rows = " + std::to_string(options_.allowed) +
                               " allows no more; damaged rows are kept in " + options_.path};
 }

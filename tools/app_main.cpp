@@ -6,6 +6,7 @@
 #include "tools/command/command_line.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/more_descriptors.h"
+#include "tools/process/message.h"
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 #include "tools/process/user_code_guard.h"
@@ -16,7 +17,7 @@ int report(forebay::Exit exit) {
   if (!forebay::flush_stdout() && exit.status == 0) {
     exit = {forebay::Exit::kFailed, "stdout: the result could not be written there"};
   }
-  if (!exit.message.empty()) std::fprintf(stderr, "forebay: %s\n", exit.message.c_str());
+  if (!exit.message.empty()) forebay::print_message(exit.message);
   return exit.status;
 }
 

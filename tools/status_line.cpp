@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "core/base/printable.h"
+#include "tools/process/message.h"
 #include "tools/progress.h"
 
 namespace forebay {
@@ -33,9 +35,9 @@ void StatusLine::show(const std::string& line) {
   shown_at_ = std::chrono::steady_clock::now();
   shown_ = on_terminal_;
   if (on_terminal_) {
-    std::fputs(fit_line(line, terminal_columns() - 1).c_str(), stderr);
+    std::fputs(fit_line(printable_message(line), terminal_columns() - 1).c_str(), stderr);
   } else {
-    std::fprintf(stderr, "forebay: %s\n", line.c_str());
+    print_message(line);
   }
 }
 

@@ -29,22 +29,6 @@ BadRow BlockCursor::bad_row(std::size_t at, std::size_t size, std::string reason
           .text = std::string(bytes + at, std::min(size, BadRow::kMaxText))};
 }
 
-std::string printable(std::string_view text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string shown;
-  for (const char letter : text) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (byte >= 0x20 && byte != 0x7f && letter != '\\') {
-      shown += letter;
-    } else {
-      shown += "\\x";
-      shown += kDigits[byte >> 4];
-      shown += kDigits[byte & 15];
-    }
-  }
-  return shown;
-}
-
 std::string quoted_text(std::string_view text) {
   static constexpr std::size_t kMost = 40;
   static constexpr char kDigits[] = "0123456789abcdef";

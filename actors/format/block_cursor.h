@@ -37,9 +37,6 @@ class BlockCursor {
   std::size_t end_ = 0;
 };
 
-/// `text` on one line: control characters and backslashes as \xNN.
-std::string printable(std::string_view text);
-
 /// `text` in double quotes for a message: at most 40 bytes of it, unprintable ones as \xNN.
 std::string quoted_text(std::string_view text);
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/format/block_cursor.h"
+#include "core/base/printable.h"
 
 namespace forebay {
 namespace {
@@ -36,7 +36,7 @@ std::string unreadable(const Format& format, const RawSplit& raw, BufferPool& po
          (more == 0
               ? " is"
               : " and " + std::to_string(more) + (more == 1 ? " more row are" : " more rows are")) +
-         " damaged: " + printable(rows.front().reason) + "; ";
+         " damaged: " + printable_field(rows.front().reason) + "; ";
 }
 
 /// The block as its index knows it.

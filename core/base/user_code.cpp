@@ -7,6 +7,7 @@
 #include <shared_mutex>
 
 #include "core/base/check.h"
+#include "core/base/printable.h"
 
 namespace forebay {
 namespace {
@@ -40,17 +41,9 @@ void replace_observer(UserCodeObserver* one, UserCodeObserver* other) {
   *place = other;
 }
 
-std::string printable(std::string_view text) {
-  std::string shown(text);
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
-  return shown;
-}
-
 }  // namespace
 
-UserCode::UserCode(std::string_view name) : name_(printable(name)) {}
+UserCode::UserCode(std::string_view name) : name_(printable_message(name)) {}
 
 const UserCode* UserCode::first() { return first_listed.load(std::memory_order_acquire); }
 
@@ -58,7 +51,7 @@ const UserCode* UserCode::first() { return first_listed.load(std::memory_order_a
 // signal handler may read them at any moment.
 UserCode& UserCode::listed(std::string_view name) {
   const std::lock_guard lock(listing);
-  const std::string wanted = printable(name);
+  const std::string wanted = printable_message(name);
   std::size_t count = 0;
   std::atomic<UserCode*>* end = &first_listed;
   for (; end->load() != nullptr; end = &end->load()->next_, ++count) {

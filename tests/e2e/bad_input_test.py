@@ -1,8 +1,12 @@
 """Whatever is wrong with the input: one or two lines that say where, soon, and exit 1 or 2."""
 import gzip
+import itertools
 import os
+import pathlib
+import shutil
 import subprocess
 
+import harness
 from harness import Scenario, criteo_lines, main
 
 CSV = {"format": "csv", "paths": ["a.csv"]}
@@ -45,6 +49,27 @@ class BadData(Scenario):
         self.refused(job, 2, "row")
         job.put("a.csv", "")
         self.refused(job, 2, "a.csv")
+
+    def test_names_from_outside_do_not_reach_the_terminal_raw(self):
+        evil = "x\x1b[2J\nforebay: all is well\x9b1m"
+        job = self.job(dataset={**CSV, "paths": ["*.csv"]}, columns={"label": evil, "dense": [], "sparse": ["x"]})
+        job.put("a.csv", "click,x\n1,2\n")
+        self.refused(job, 2, "x\\x1b[2J\\x0aforebay: all is well\\xc2\\x9b1m")
+        job.change(columns={"label": "click"})
+        job.put(f"{evil}.csv", "click,x\n7,2\n")
+        finished = job.run("ingest", "--json")
+        self.assert_refused(finished, 1, "x\\x1b[2J\\nforebay: all")
+        log = (job.folder / ".forebay" / "logs" / "ingest.log").read_text()
+        for text in (finished.err, log, (job.folder / ".forebay" / "quarantine.tsv").read_text()):
+            self.assertNotIn("\x1b", text)
+            self.assertNotIn("\nforebay: all", text)
+
+    def test_a_message_is_short_however_long_what_it_names(self):
+        job = self.job(dataset=CSV, columns={"label": "y" * 100000, "dense": [], "sparse": ["x"]})
+        job.put("a.csv", "click,x\n1,2\n")
+        finished = job.run("ingest", "--json")
+        self.assert_refused(finished, 2, "yyyy")
+        self.assertLess(len(finished.err), 5000)
 
     def test_damaged_compressed_files(self):
         packed = gzip.compress(GOOD.encode())
@@ -206,6 +231,32 @@ class BadConfiguration(Scenario):
     def test_a_full_disk_fails_the_run(self):
         finished = self.good.run("ingest", "--json", "--dump", "/dev/full")
         self.assert_refused(finished, 1, "/dev/full")
+
+    def test_a_limit_of_threads_is_named_and_ends_in_no_hang_or_abort(self):
+        binary = shutil.copy(harness.FOREBAY, self.folder)
+        user = "54321"  # Root has no such limit, and of other users nobody knows what else runs.
+        if os.getuid() != 0:
+            user = None
+        for path in (self.folder, self.good.folder, *self.good.folder.rglob("*")):
+            path.chmod(0o777)
+        listen = ["--set", "cluster.listen=tcp://127.0.0.1:0"]
+        refused = 0
+        for options, count in itertools.product(([], listen), (1, 2, 4, 7, 11, 16)):
+            words = ["prlimit", f"--nproc={count if user else threads_of_this_user() + count}"]
+            if user:
+                words = ["setpriv", f"--reuid={user}", "--clear-groups", *words]
+            ended = subprocess.run([*words, binary, "ingest", "job.toml", "--json", *options], cwd=self.good.folder,
+                                   capture_output=True, text=True, timeout=60)
+            self.assertIn(ended.returncode, (0, 1, 2), f"{count} threads: {ended}")
+            if ended.returncode != 0:
+                refused += 1
+                self.assertRegex(ended.stderr.splitlines()[-1], "^forebay: .*thread.*(ulimit -u|pids.max).*", f"{count}: {ended}")
+        self.assertGreater(refused, 5)
+
+
+def threads_of_this_user():
+    return sum(len(os.listdir(task)) for task in pathlib.Path("/proc").glob("[0-9]*/task")
+               if task.stat().st_uid == os.getuid())
 
 
 if __name__ == "__main__":

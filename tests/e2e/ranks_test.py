@@ -336,6 +336,7 @@ class Ranks(Scenario):
             taken.listen()
             port = taken.getsockname()[1]
             self.assert_refused(self.rank(job, 0, 2, port).wait(), 2, f"MASTER_PORT {port} is in use")
+        self.assert_refused(self.rank(job, " 0", 1, port).wait(), 2, 'RANK is " 0" in the environment')
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "tools/cluster/this_node.h"
 #include "tools/cluster/trainer_view.h"
 #include "tools/process/machine.h"
+#include "tools/process/message.h"
 
 namespace forebay {
 namespace {
@@ -41,9 +42,7 @@ std::string new_job_id(const std::string& fingerprint) {
 
 }  // namespace
 
-void say_of_cluster(const std::string& line) {
-  std::fprintf(stderr, "forebay: cluster: %s\n", line.c_str());
-}
+void say_of_cluster(const std::string& line) { print_message("cluster: " + line); }
 
 Result<std::unique_ptr<TrainerEnd>> TrainerEnd::open(const JobSpec& job, const std::string& command,
                                                      Say say) {

@@ -11,6 +11,7 @@
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
 #include "tools/process/machine.h"
+#include "tools/process/message.h"
 #include "tools/process/output_place.h"
 #include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
@@ -123,7 +124,7 @@ Exit run_export(const Invocation& invocation) {
     if (!exported) {
       last = exported.error();
       if (last->code != Code::kCorrupt || paths->size() == 1) break;
-      std::fprintf(stderr, "forebay: %s; trying the one before it\n", last->message.c_str());
+      print_message(last->message + "; trying the one before it");
       continue;
     }
     if (invocation.has("--json")) {

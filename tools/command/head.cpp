@@ -10,12 +10,13 @@
 #include "tools/json_object.h"
 #include "tools/metrics/node_figures.h"
 #include "tools/process/memory_use.h"
+#include "tools/process/message.h"
 #include "tools/process/stop_request.h"
 
 namespace forebay {
 namespace {
 
-void say(const std::string& line) { std::fprintf(stderr, "forebay: head: %s\n", line.c_str()); }
+void say(const std::string& line) { print_message("head: " + line); }
 
 }  // namespace
 

@@ -7,13 +7,14 @@
 #include "tools/command/commands.h"
 #include "tools/inspect/op_list.h"
 #include "tools/json_object.h"
+#include "tools/process/message.h"
 
 namespace forebay {
 namespace {
 
 void print_report(const std::string& path, const FileReport& report) {
-  std::printf("%s: %s\n", path.c_str(), report.title.c_str());
-  for (const std::string& line : report.lines) std::printf("  %s\n", line.c_str());
+  print_line(path + ": " + report.title);
+  for (const std::string& line : report.lines) print_line("  " + line);
 }
 
 /// Reports what can be told; the first file that cannot is what the command ends with.

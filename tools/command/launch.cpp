@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 
 #include "tools/command/commands.h"
@@ -11,6 +13,7 @@
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
 #include "tools/launch/write_files.h"
+#include "tools/process/message.h"
 #include "tools/process/own_path.h"
 
 namespace forebay {
@@ -18,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kMostWorkers = 100'000;
 
-void say(const std::string& line) { std::fprintf(stderr, "forebay: launch: %s\n", line.c_str()); }
+void say(const std::string& line) { print_message("launch: " + line); }
 
 // What Kubernetes takes for the name of a volume claim: a DNS-1123 subdomain.
 bool is_claim_name(const std::string& name) {
@@ -143,7 +146,10 @@ Result<Launch> launch_of(const std::string& kind, const LaunchSpec& spec) {
 /// Starts what was written; the id that it goes by.
 Result<std::string> submit(const std::string& command) {
   std::FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return fail(Code::kUnavailable, "launch: cannot start a shell");
+  if (pipe == nullptr) {
+    return fail(Code::kUnavailable, std::string("launch: no process can be started for a shell: ") +
+                                        std::strerror(errno) + "; see ulimit -u and ulimit -n");
+  }
   std::array<char, 4096> said{};
   const std::size_t size = std::fread(said.data(), 1, said.size(), pipe);
   const int status = ::pclose(pipe);

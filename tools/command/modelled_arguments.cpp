@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <limits>
 
+#include "core/base/printable.h"
 #include "tools/inspect/text_table.h"
 #include "tools/job/quantity.h"
 #include "tools/modelled/allocation_text.h"
 #include "tools/modelled/pipeline_file.h"
 #include "tools/modelled/simulation.h"
+#include "tools/process/message.h"
 
 namespace forebay {
 namespace {
@@ -64,7 +66,8 @@ Result<ModelledRun> read_modelled_run(const Invocation& invocation,
 void print_figures(const ModelledFigures& figures, const tuner::PipelineModel& model) {
   const double rate = figures.splits_per_second();
   std::printf(
-      "%s: %.2f splits/s (%s rows/s), %.1f %% of the oracle's %.2f\n", model.name.c_str(), rate,
+      "%s: %.2f splits/s (%s rows/s), %.1f %% of the oracle's %.2f\n",
+      printable(model.name).c_str(), rate,
       format_count(static_cast<std::uint64_t>(rate * static_cast<double>(model.rows_per_split)))
           .c_str(),
       100 * figures.ratio(), figures.oracle_splits_per_second);
@@ -77,7 +80,7 @@ void print_figures(const ModelledFigures& figures, const tuner::PipelineModel& m
   std::printf("measured over %.0f s, until %.0f s\n\n", figures.measured.seconds,
               figures.measured.at_seconds);
   for (const std::string& line : align_columns(stage_rows(figures, model))) {
-    std::printf("%s\n", line.c_str());
+    print_line(line);
   }
 }
 

@@ -1,8 +1,7 @@
-#include <cstdio>
-
 #include "tools/command/commands.h"
 #include "tools/command/run_folder.h"
 #include "tools/json_object.h"
+#include "tools/process/message.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/control_server.h"
 
@@ -21,7 +20,7 @@ Exit run_set(const Invocation& invocation) {
   if (invocation.has("--json")) {
     print_json(JsonObject().add("key", key).add("done", *done));
   } else {
-    std::printf("%s\n", done->c_str());
+    print_line(*done);
   }
   return Exit::done();
 }

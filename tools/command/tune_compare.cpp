@@ -14,6 +14,7 @@
 #include "tools/inspect/text_table.h"
 #include "tools/job/quantity.h"
 #include "tools/process/machine.h"
+#include "tools/process/message.h"
 #include "tools/process/stop_request.h"
 #include "tuner/compare/simulated_machine.h"
 
@@ -152,8 +153,8 @@ Status report(const std::string& folder, const ReportContent& content) {
   std::fprintf(stderr, "forebay: writing the report; plots take some seconds a pipeline\n");
   auto notes = write_report(folder, content, StopRequest::flag());
   if (!notes) return pass(notes);
-  for (const std::string& note : *notes) std::fprintf(stderr, "forebay: %s\n", note.c_str());
-  std::fprintf(stderr, "forebay: report in %s/index.html\n", folder.c_str());
+  for (const std::string& note : *notes) print_message(note);
+  print_message("report in " + folder + "/index.html");
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include "core/base/printable.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
 #include "tools/json_object.h"
@@ -92,11 +93,12 @@ Exit run_tune_replay(const Invocation& invocation) {
     return Exit::done();
   }
   for (const Difference& difference : differences) {
-    std::printf(
-        "%4llu logged %s; now %s\n", static_cast<unsigned long long>(difference.logged->number),
-        words_of(difference.logged->proposal, log->header.layout).c_str(), difference.now.c_str());
+    std::printf("%4llu logged %s; now %s\n",
+                static_cast<unsigned long long>(difference.logged->number),
+                printable(words_of(difference.logged->proposal, log->header.layout)).c_str(),
+                printable(difference.now).c_str());
   }
-  std::printf("%s would decide otherwise %zu times in %zu\n", log->header.policy.c_str(),
+  std::printf("%s would decide otherwise %zu times in %zu\n", printable(log->header.policy).c_str(),
               differences.size(), log->decisions.size());
   return Exit::done();
 }

@@ -1,8 +1,10 @@
 #include <cstdio>
 
+#include "core/base/printable.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
 #include "tools/json_object.h"
+#include "tools/process/message.h"
 #include "tools/run/decision_words.h"
 
 namespace forebay {
@@ -40,10 +42,9 @@ void print(const Decision& decision, const Layout& layout) {
   std::printf("%4llu %8.1f s %9.1f splits/s", static_cast<unsigned long long>(decision.number),
               decision.seen.at_seconds, decision.measured);
   if (decision.expected_before > 0) std::printf(" (expected %.1f)", decision.expected_before);
-  std::printf("  %s\n", words_of(decision, layout).c_str());
-  for (const std::string& change : decision.guarded)
-    std::printf("     guard: %s\n", change.c_str());
-  if (!decision.fault.empty()) std::printf("     fault: %s\n", decision.fault.c_str());
+  print_line("  " + words_of(decision, layout));
+  for (const std::string& change : decision.guarded) print_line("     guard: " + change);
+  if (!decision.fault.empty()) print_line("     fault: " + decision.fault);
 }
 
 }  // namespace
@@ -62,9 +63,9 @@ Exit run_tune_show(const Invocation& invocation) {
                    .add("decisions", decisions));
     return Exit::done();
   }
-  std::printf("%s, a run of %s on %.1f CPUs, from %s\n", log->header.policy.c_str(),
-              log->header.command.c_str(), log->header.limits.cpus,
-              words_of(log->header.start, layout).c_str());
+  std::printf("%s, a run of %s on %.1f CPUs, from %s\n", printable(log->header.policy).c_str(),
+              printable(log->header.command).c_str(), log->header.limits.cpus,
+              printable(words_of(log->header.start, layout)).c_str());
   for (const Decision& decision : log->decisions) print(decision, layout);
   return Exit::done();
 }

@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <cstdio>
 #include <utility>
 
 #include "scheduler/node_name.h"
@@ -12,12 +11,13 @@
 #include "tools/json_object.h"
 #include "tools/process/cpu_limit.h"
 #include "tools/process/machine.h"
+#include "tools/process/message.h"
 #include "tools/process/stop_request.h"
 
 namespace forebay {
 namespace {
 
-void say(const std::string& line) { std::fprintf(stderr, "forebay: worker: %s\n", line.c_str()); }
+void say(const std::string& line) { print_message("worker: " + line); }
 
 Status read_data_roots(const Invocation& invocation, WorkerPlace& place) {
   for (const std::string& root : invocation.values("--data-root")) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/printable.h"
+
 namespace forebay {
 namespace {
 
@@ -26,7 +28,7 @@ std::string message_of(const Finding& check) {
 std::string to_line(const Finding& check) {
   std::string line = word_of(check.verdict);
   line.resize(6, ' ');
-  return line + check.name + ": " + message_of(check);
+  return line + check.name + ": " + printable_message(message_of(check));
 }
 
 JsonObject to_json(const Finding& check) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "actors/format/criteo_row.h"
+#include "core/base/printable.h"
 #include "tools/inspect/table_guess.h"
 #include "tools/inspect/text_table.h"
 #include "tools/job/quantity.h"

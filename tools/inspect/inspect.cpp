@@ -7,6 +7,7 @@
 
 #include "actors/source/file_index.h"
 #include "actors/source/index_cache.h"
+#include "core/base/printable.h"
 #include "tools/inspect/checkpoint_report.h"
 #include "tools/inspect/data_report.h"
 #include "tools/inspect/decision_report.h"

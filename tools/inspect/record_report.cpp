@@ -11,6 +11,7 @@
 
 #include "actors/source/input_file.h"
 #include "core/base/json_text.h"
+#include "core/base/printable.h"
 #include "tools/inspect/text_table.h"
 #include "tools/job/quantity.h"
 

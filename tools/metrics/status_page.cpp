@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/printable.h"
 #include "tools/inspect/text_table.h"
 #include "tools/job/quantity.h"
 

@@ -1,26 +1,20 @@
 #include "tools/ranks/rank_environment.h"
 
-#include <charconv>
 #include <string_view>
 
 #include "core/net/door.h"
+#include "tools/process/environment_number.h"
 
 namespace forebay {
 namespace {
 
 constexpr int kMostRanks = 4096;
 
-/// A whole number within `least` to `most`.
 Result<int> number_of(const std::string& name, std::string_view text, int least, int most) {
-  int value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec == std::errc() && read.ptr == text.data() + text.size() && value >= least &&
-      value <= most) {
-    return value;
-  }
-  return fail(Code::kInvalid, name + " is \"" + std::string(text.substr(0, 40)) +
-                                  "\" in the environment and must be a whole number within " +
-                                  std::to_string(least) + " to " + std::to_string(most));
+  auto number = environment_number(name, text, static_cast<std::uint64_t>(least),
+                                   static_cast<std::uint64_t>(most));
+  if (!number) return pass(number);
+  return static_cast<int>(*number);
 }
 
 std::string text_of(const RankEnvironment::Variables& variable, const char* name) {
@@ -44,10 +38,10 @@ Result<std::optional<RankEnvironment>> RankEnvironment::read(const Variables& va
   auto ranks = number_of("WORLD_SIZE", size, 1, kMostRanks);
   if (!ranks) return pass(ranks);
   if (rank.empty() && *ranks > 1) return missing("RANK", "WORLD_SIZE");
+  auto own = number_of("RANK", rank.empty() ? "0" : rank, 0, *ranks - 1);
+  if (!own) return pass(own);
   if (*ranks == 1) return std::optional<RankEnvironment>();
   found.size = *ranks;
-  auto own = number_of("RANK", rank, 0, *ranks - 1);
-  if (!own) return pass(own);
   found.rank = *own;
   found.local_rank = *own;
   if (const auto local = text_of(variable, "LOCAL_RANK"); !local.empty()) {

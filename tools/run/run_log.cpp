@@ -3,6 +3,8 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/rotating_file_sink.h>
 
+#include "core/base/printable.h"
+
 namespace forebay {
 namespace {
 
@@ -26,7 +28,7 @@ RunLog::RunLog(const std::string& run_dir, const std::string& command) {
 RunLog::~RunLog() = default;
 
 void RunLog::write(const std::string& line) {
-  if (logger_) logger_->info("{}", line);
+  if (logger_) logger_->info("{}", printable_message(line));
 }
 
 }  // namespace forebay

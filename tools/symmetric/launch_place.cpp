@@ -1,10 +1,10 @@
 #include "tools/symmetric/launch_place.h"
 
 #include <array>
-#include <charconv>
 #include <string_view>
 
 #include "core/data/digest.h"
+#include "tools/process/environment_number.h"
 #include "tools/symmetric/host_list.h"
 
 namespace forebay {
@@ -29,12 +29,9 @@ constexpr std::array kLaunchers = {
 };
 
 Result<std::uint64_t> number(const char* name, const std::string& text) {
-  std::uint64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) {
-    return fail(Code::kInvalid, "symmetric-run: " + std::string(name) + "=" + text.substr(0, 60) +
-                                    " is no whole number");
-  }
+  constexpr std::uint64_t kMost = 1'000'000;
+  auto value = environment_number(name, text, 0, kMost);
+  if (!value) return fail(value.error().code, "symmetric-run: " + value.error().message);
   return value;
 }
 

@@ -8,6 +8,7 @@
 #include "actors/memory_shares.h"
 #include "tools/command/command.h"
 #include "tools/process/end_process.h"
+#include "tools/process/message.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_screen.h"
@@ -20,7 +21,7 @@ constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
 /// Of `pipeline.memory`: more than this an evaluation in the middle asks for only if it must.
 constexpr std::uint64_t kUsualShare = 8;
 
-void say(const std::string& line) { std::fprintf(stderr, "forebay: %s\n", line.c_str()); }
+void say(const std::string& line) { print_message(line); }
 
 }  // namespace
 

@@ -85,15 +85,6 @@ TEST_CASE("columns stand below each other, characters beyond ASCII included", "[
   CHECK(lines == std::vector<std::string>{"op   x   does", "≥ 1  yy  z"});
 }
 
-TEST_CASE("text for a terminal has no control characters and an end", "[tools][inspect]") {
-  CHECK(printable("a\tb\x1b\\", 10) == "a\\tb\\x1b\\x5c");
-  CHECK(printable("äöü", 3) == "äöü");
-  CHECK(printable("äöüx", 3) == "äöü…");
-  // A lead byte without its second, a second without a lead, a byte that is in no character.
-  CHECK(printable("\xc3(\xa4\xff", 9) == "\\xc3(\\xa4\\xff");
-  CHECK(printable("\xc3", 9) == "\\xc3");
-}
-
 TEST_CASE("every transform is listed, with a rule for missing values", "[tools][inspect]") {
   CHECK(op_lines().size() == op_objects().size() + 1);
   for (const JsonObject& op : op_objects()) {

@@ -86,6 +86,9 @@ TEST_CASE("values that make no sense are refused by name", "[tools][ranks]") {
   CHECK(refusal("RANK", "4") ==
         "RANK is \"4\" in the environment and must be a whole number within 0 to 3");
   CHECK(refusal("RANK", "-1").starts_with("RANK is \"-1\""));
+  CHECK(refusal("RANK", " 0").starts_with("RANK is \" 0\""));
+  CHECK(refusal("LOCAL_WORLD_SIZE", " 4").starts_with("LOCAL_WORLD_SIZE is \" 4\""));
+  CHECK(refusal("LOCAL_WORLD_SIZE", "5").starts_with("LOCAL_WORLD_SIZE is \"5\""));
   CHECK(refusal("RANK", "1x").starts_with("RANK is \"1x\""));
   CHECK(refusal("WORLD_SIZE", "0").starts_with("WORLD_SIZE is \"0\""));
   CHECK(refusal("WORLD_SIZE", "four").starts_with("WORLD_SIZE is \"four\""));
@@ -94,6 +97,14 @@ TEST_CASE("values that make no sense are refused by name", "[tools][ranks]") {
   CHECK(refusal("LOCAL_WORLD_SIZE", "5").starts_with("LOCAL_WORLD_SIZE is \"5\""));
   CHECK(refusal("MASTER_PORT", "0").starts_with("MASTER_PORT is \"0\""));
   CHECK(refusal("MASTER_PORT", "65536").starts_with("MASTER_PORT is \"65536\""));
+}
+
+TEST_CASE("one trainer alone has rank 0 or none", "[tools][ranks]") {
+  CHECK_FALSE(read({{"WORLD_SIZE", "1"}}).value().has_value());
+  for (const char* rank : {" 0", "1", "x"}) {
+    CAPTURE(rank);
+    CHECK_FALSE(read({{"WORLD_SIZE", "1"}, {"RANK", rank}}));
+  }
 }
 
 TEST_CASE("some variables without the others are refused by name", "[tools][ranks]") {

@@ -88,6 +88,9 @@ TEST_CASE("without a launcher, or with nonsense from one, there is no place",
           "[tools][symmetric]") {
   CHECK_FALSE(placed({}));
   CHECK_FALSE(placed({{"SLURM_PROCID", "x"}}));
+  CHECK(placed({{"PMI_RANK", " 0"}}).error().message ==
+        "symmetric-run: PMI_RANK is \" 0\" in the environment and must be a whole number within 0 "
+        "to 1000000");
   CHECK_FALSE(placed({{"RANK", "2"}, {"WORLD_SIZE", "2"}}));
   CHECK_FALSE(placed({{"SLURM_PROCID", "0"}, {"SLURM_JOB_NODELIST", "n["}}));
 }
