@@ -106,6 +106,7 @@ Exit Ingest::run() {
   if (cluster_) members = [this] { return cluster_->status(); };
   RunScreen screen(*run_, job_, "ingest", &tuning, std::move(members));
   const Status pulled = pull();
+  screen.stream_ended();
   return finish(screen, tuning, pulled);
 }
 

@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/base/printable.h"
 #include "tools/metrics/status_report.h"
 #include "tools/process/end_process.h"
 #include "tools/process/memory_use.h"
+#include "tools/process/message.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/indexing_progress.h"
 #include "tools/run/stage_views.h"
@@ -41,9 +43,7 @@ std::uint64_t rows_wanted(const JobRun& run, const JobSpec& job) {
 }  // namespace
 
 JobRun::Hooks RunScreen::opening() {
-  const auto announce = [](const std::string& line) {
-    std::fprintf(stderr, "forebay: %s\n", line.c_str());
-  };
+  const auto announce = [](const std::string& line) { print_message(line); };
   const auto progress = std::make_shared<IndexingProgress>(SystemClock().now());
   return {.announce = announce,
           .indexing =
@@ -63,7 +63,7 @@ RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command
       nobody_trains_(command == "ingest"),
       on_terminal_(::isatty(STDERR_FILENO) == 1),
       log_(job.run.dir, command),
-      began_(run.clock().now()),
+      began_(run.started()),
       cpu_seconds_at_start_(process_cpu_seconds()),
       shown_at_(began_) {
   open_windows();
@@ -165,7 +165,7 @@ void RunScreen::show() {
   const std::string line = format_progress(view(run_.clock().now()));
   if (on_terminal_) {
     clear_line();
-    std::fputs(fit_line(line, terminal_columns() - 1).c_str(), stderr);
+    std::fputs(fit_line(printable_message(line), terminal_columns() - 1).c_str(), stderr);
     line_shown_ = true;
   } else {
     say(line);
@@ -210,8 +210,14 @@ void RunScreen::clear_line() {
 
 void RunScreen::say(const std::string& line) {
   clear_line();
-  std::fprintf(stderr, "forebay: %s\n", line.c_str());
+  print_message(line);
   log_.write(line);
+}
+
+void RunScreen::stream_ended() {
+  ended_ = run_.clock().now();
+  cpu_seconds_at_end_ = process_cpu_seconds();
+  stats_at_end_ = run_.pipeline().stats();
 }
 
 void RunScreen::end() {
@@ -222,7 +228,6 @@ void RunScreen::end() {
   monitor_.reset();
   say_notes();
   clear_line();
-  ended_ = run_.clock().now();
 }
 
 std::string RunScreen::summary(const RunOutcome& outcome) const {
@@ -239,15 +244,15 @@ std::string RunScreen::summary(const RunOutcome& outcome) const {
     view.tuner = tuning_->last_words();
   }
   view.cpus_busy =
-      outcome.seconds > 0 ? (process_cpu_seconds() - cpu_seconds_at_start_) / outcome.seconds : 0;
-  view.stages = stage_views({}, run_.pipeline().stats());
+      outcome.seconds > 0 ? (cpu_seconds_at_end_ - cpu_seconds_at_start_) / outcome.seconds : 0;
+  view.stages = stage_views({}, stats_at_end_);
   view.consumer = nobody_trains_ ? SummaryView::Consumer::kNobody : SummaryView::Consumer::kTrainer;
   return format_summary(view);
 }
 
 Exit leave(const Exit& exit) {
   std::fflush(stdout);
-  if (!exit.message.empty()) std::fprintf(stderr, "forebay: %s\n", exit.message.c_str());
+  if (!exit.message.empty()) print_message(exit.message);
   std::fflush(nullptr);
   end_process(exit.status);
 }

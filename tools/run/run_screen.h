@@ -50,9 +50,13 @@ class RunScreen {
   /// Says a line at the next look. From any thread.
   void note(const std::string& line);
 
+  /// The stream of batches has ended: what the run is measured by is taken now, before its threads
+  /// are waited for. Once, before end().
+  void stream_ended();
   /// Says what is left to say, then nothing any more. After the tuner's end, which may have last
   /// notes.
   void end();
+  /// From the pipeline's start to the stream's end.
   std::chrono::nanoseconds elapsed() const { return ended_ - began_; }
 
   /// The end of a run: figures, a table of the stages, the bottleneck and why. Before the run is
@@ -81,7 +85,9 @@ class RunScreen {
   RunLog log_;
   const std::chrono::nanoseconds began_;
   const double cpu_seconds_at_start_;
-  std::chrono::nanoseconds ended_{0};
+  std::chrono::nanoseconds ended_{0};  // this and the two below: when the stream of batches did
+  double cpu_seconds_at_end_ = 0;
+  PipelineStats stats_at_end_;
   const Serial noted_;  // over the two below
   std::vector<std::string> notes_;
   LookupCounts lookups_;

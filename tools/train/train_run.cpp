@@ -56,6 +56,7 @@ Exit TrainRun::run() {
   if (cluster_) members = [this] { return cluster_->status(); };
   RunScreen screen(*run_, job_, "train", &tuning, std::move(members));
   auto progress = train(screen, tuning);
+  screen.stream_ended();
   tuning.end();
   screen.end();
   end_saving(progress.has_value());
