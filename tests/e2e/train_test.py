@@ -56,9 +56,17 @@ class Train(Scenario):
 
     def test_a_resume_without_a_checkpoint_starts_anew_and_says_so(self):
         job = self.trained()
+        refused = job.run("train", "--json", "--resume", "--set", "pipeline.memory=1MiB")
+        self.assert_refused(refused, 2, "pipeline.memory")
+        self.assertNotIn("anew", refused.err)
         finished = job.run("train", "--json", "--resume")
         self.assertGreater(self.assert_done(finished)["rows"], 0)
-        self.assertIn("checkpoint", finished.err)
+        self.assertIn("no checkpoint in", finished.err)
+        self.assertIn("training starts anew", finished.err)
+        refused = job.run("train", "--json", "--resume", "--set", "pipeline.memory=1MiB")
+        self.assertNotIn("going on from", refused.err)
+        finished = job.run("train", "--json", "--resume", "--set", "trainer.checkpoint=", "--set", "trainer.model=none")
+        self.assertIn("training starts anew", finished.err)
 
     def test_a_stopped_training_goes_on_to_the_same_model(self):
         job = self.trained()

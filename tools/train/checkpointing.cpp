@@ -1,11 +1,11 @@
 #include "tools/train/checkpointing.h"
 
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "tools/job/quantity.h"
+#include "tools/process/message.h"
 #include "tools/process/stop_request.h"
 
 namespace forebay {
@@ -14,7 +14,15 @@ namespace {
 /// A share of the grace is for what else has to end.
 constexpr int kGraceForTheRest = 10;
 
-void say(const std::string& line) { std::fprintf(stderr, "forebay: %s\n", line.c_str()); }
+constexpr const char* kAnew = ": training starts anew";
+
+void say(const std::string& line) { print_message(line); }
+
+std::string nothing_to_resume(bool model_is_none) {
+  return (model_is_none ? "trainer.model = \"none\" keeps no checkpoints"
+                        : std::string("trainer.checkpoint is not set")) +
+         kAnew;
+}
 
 }  // namespace
 
@@ -22,12 +30,16 @@ Result<Checkpointing> Checkpointing::open(const JobSpec& job, Begin begin) {
   Checkpointing made(job);
   made.begin_ = begin;
   const std::string& directory = job.trainer.checkpoint;
-  if (directory.empty() || job.trainer.model == TrainerSpec::ModelKind::kNone) return made;
+  const bool keeps_none = job.trainer.model == TrainerSpec::ModelKind::kNone;
+  if (directory.empty() || keeps_none) {
+    if (begin == Begin::kResume) made.begins_from_ = nothing_to_resume(keeps_none);
+    return made;
+  }
   auto store = CheckpointStore::open(directory, static_cast<std::size_t>(job.trainer.keep));
   if (!store) return pass(store);
   made.store_ = std::make_unique<CheckpointStore>(std::move(*store));
   if (made.store_->empty()) {
-    if (begin == Begin::kResume) say("no checkpoint in " + directory + ": training starts anew");
+    if (begin == Begin::kResume) made.begins_from_ = "no checkpoint in " + directory + kAnew;
     return made;
   }
   if (begin == Begin::kRestart) return made;
@@ -48,20 +60,21 @@ Result<CheckpointStore::Found> Checkpointing::restore(Model& model,
   if (!found) return found;
   for (const std::string& damaged : found->damaged) say(damaged);
   if (!found->checkpoint) {
-    say("no complete checkpoint is left: training starts anew");
+    begins_from_ = std::string("no complete checkpoint is left") + kAnew;
     return found;
   }
   from_.checkpoint = found->checkpoint->path;
   from_.batches = found->checkpoint->batches;
-  say("going on from " + from_.checkpoint);
+  begins_from_ = "going on from " + from_.checkpoint;
   return found;
 }
 
 Status Checkpointing::began(const Clock& clock) {
-  if (!store_) return {};
-  if (begin_ == Begin::kRestart) {
+  if (store_ && begin_ == Begin::kRestart) {
     if (auto cleared = store_->clear(); !cleared) return cleared;
   }
+  if (!begins_from_.empty()) say(begins_from_);
+  if (!store_) return {};
   from_.say = [](const std::string& line) { say(line); };
   from_.time_left = [grace = grace_]() -> std::optional<std::chrono::nanoseconds> {
     if (!StopRequest::requested()) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "core/base/result.h"
@@ -31,10 +32,11 @@ class Checkpointing {
   bool kept() const { return store_ != nullptr; }
 
   /// Fills the model from the last whole checkpoint, once `accept` agrees to it; without one, or
-  /// when the run begins anew, there is none in what it gives. Says on stderr what the run goes on
-  /// from, and which checkpoints are damaged.
+  /// when the run begins anew, there is none in what it gives. Says on stderr which checkpoints
+  /// are damaged.
   Result<CheckpointStore::Found> restore(Model& model, const CheckpointStore::Accept& accept);
-  /// The run has begun: what a restart does not want goes.
+  /// The run has begun, and nothing can refuse it any more: what a restart does not want goes, and
+  /// stderr says what a resume goes on from.
   Status began(const Clock& clock);
 
   /// Begins a checkpoint in the background; false: one is in flight.
@@ -56,6 +58,7 @@ class Checkpointing {
   std::unique_ptr<Saver> saver_;  // once it has begun
   bool resumes_ = false;          // from one of those there are
   Saver::Options from_;
+  std::string begins_from_;  // said once it has begun; empty: a fresh start
   Begin begin_ = Begin::kFresh;
 };
 
