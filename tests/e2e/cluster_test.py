@@ -302,6 +302,21 @@ class Bounds(ClusterScenario):
         self.assertEqual((ends["wrong"].status, ends["expendable"].status, ends["right"].status), (1, 0, 0), ends["wrong"])
         self.assertRegex(ends["wrong"].err.splitlines()[-1], "^forebay: this worker was refused: .*day_1.tsv has other content")
 
+    def test_a_worker_with_too_little_memory_is_refused_with_a_figure_that_will_do(self):
+        job = self.work(epochs=1)
+        cluster = Cluster(self, job, local=False)
+        small = cluster.worker("--memory", "40MiB", name="small")
+        self.wait_until(lambda: "start it with" in small.stderr_now() or not small.alive())
+        figure = re.search(r"--memory 40MiB is too little.* start it with --memory (\d+MiB)", small.stderr_now())
+        self.assertTrue(figure, small.stderr_now())
+        cluster.worker("--memory", figure[1], name="enough")
+        finished, ends = cluster.finish()
+        self.assertEqual(ends["small"].status, 1, ends["small"])
+        self.assertIn(f"this worker was refused: {figure[0]}", ends["small"].err)
+        self.assertEqual(self.assert_done(finished)["rows_by_node"], {"enough": 20000})
+        self.assertLess(ends["enough"].peak_bytes, int(figure[1][:-3]) * MIB)
+        self.assertIn(f"start it with --memory {figure[1]}", finished.err)
+
     def test_a_file_that_changes_under_a_worker_ends_its_part_by_name_and_the_job_goes_on(self):
         job = self.work(epochs=8)
         digest = self.digest_alone(job)

@@ -22,12 +22,28 @@ Compression compression_of(const std::string& name) {
   return name == "zstd" ? Compression::kZstd : Compression::kNone;
 }
 
+std::string in_mib(std::uint64_t bytes) {
+  return std::to_string((bytes + (1 << 20) - 1) >> 20) + "MiB";
+}
+
+/// A limit that will do when the process takes a little more the next time.
+std::uint64_t enough_for(std::uint64_t bytes) {
+  constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
+  return (bytes / kStep + 2) * kStep;
+}
+
+tl::unexpected<Error> too_little(const WorkerPlace& place, std::uint64_t own, std::uint64_t least) {
+  return fail(Code::kOverloaded, "--memory " + in_mib(place.memory_bytes) +
+                                     " is too little for this job: the worker " + "itself takes " +
+                                     in_mib(own) + " and its splits at least " + in_mib(least) +
+                                     "; start it with --memory " + in_mib(enough_for(own + least)) +
+                                     " or more");
+}
+
 }  // namespace
 
-std::uint64_t StageWork::room() const {
-  const std::uint64_t taken = std::max(options_.resident, resident_bytes()) + kMemorySlack;
-  const std::uint64_t limit = options_.place.memory_bytes;
-  return limit > taken ? limit - taken : 0;
+std::uint64_t StageWork::taken() const {
+  return std::max(options_.resident, resident_bytes()) + kMemorySlack;
 }
 
 Result<StageWork::Opened> StageWork::make_stages(const scheduler::JobShare& share,
@@ -38,17 +54,12 @@ Result<StageWork::Opened> StageWork::make_stages(const scheduler::JobShare& shar
   place.stopped = [this, opening] { return stopped_ || opening_ != opening; };
   auto job = WorkerJob::open(*text, place);
   if (!job) return pass(job);
-  const std::uint64_t space = room();
+  const std::uint64_t own = taken();
   const std::uint64_t least = NodeStages::least_room_of((*job)->run());
-  if (space < least) {
-    return fail(Code::kOverloaded, "this job's splits need " + std::to_string((least >> 20) + 1) +
-                                       " MiB beside what the worker itself takes, but only " +
-                                       std::to_string(space >> 20) +
-                                       " MiB are left; give it more with --memory");
-  }
+  if (own + least > options_.place.memory_bytes) return too_little(options_.place, own, least);
   auto stages = std::make_unique<NodeStages>(NodeStages::Options{
       .run = (*job)->run(),
-      .room = space,
+      .room = options_.place.memory_bytes - own,
       .done =
           [this, opening](std::uint64_t split, Frames frames) {
             static_cast<void>(worker_.tell(scheduler::WorkDone{

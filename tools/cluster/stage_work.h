@@ -53,7 +53,7 @@ class StageWork final : public scheduler::SplitWork {
 
   void open_now(const scheduler::JobShare& job, std::uint64_t opening);
   Result<Opened> make_stages(const scheduler::JobShare& job, std::uint64_t opening);
-  std::uint64_t room() const;
+  std::uint64_t taken() const;
   void end_stages();
 
   const Options options_;
