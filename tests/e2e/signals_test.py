@@ -3,7 +3,7 @@ import os
 import pathlib
 import signal
 
-from harness import Scenario, allocation, main
+from harness import Running, Scenario, allocation, main
 
 ROWS = 20000
 
@@ -15,17 +15,18 @@ class Signals(Scenario):
         self.slow = self.job(order={"batch_size": 100}, transform=[{"op": "spin", "microseconds": 200}])
         self.slow.put_criteo(ROWS, files=2)
 
-    def start(self, *options):
+    def start(self, *options, prefix=()):
         """A run that has begun to hand out batches."""
         (self.slow.folder / "dump.tsv").unlink(missing_ok=True)  # of a run before
-        running = self.slow.start("ingest", "--json", "--dump", "dump.tsv", "--state", "state", *options)
+        running = Running(["ingest", "job.toml", "--json", "--dump", "dump.tsv", "--state", "state", *options],
+                          self.slow.folder, prefix)
         dump = self.slow.folder / "dump.tsv"
         self.wait_until(lambda: dump.exists() and dump.stat().st_size > 0 or not running.alive())
         return running
 
     def test_an_orderly_stop_saves_a_state_that_goes_on_exactly(self):
         want = self.assert_done(self.slow.run("ingest", "--json"))
-        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             running = self.start(*allocation(2, 2, 1, 1))
             running.signal(number)
             stopped = running.wait(timeout=5)
@@ -40,6 +41,12 @@ class Signals(Scenario):
         running.signal(signal.SIGTERM)
         running.signal(signal.SIGTERM)
         self.assertIn(running.wait(timeout=5).status, (143, -signal.SIGTERM))
+
+    def test_a_hang_up_that_was_ignored_at_the_start_stops_nothing(self):
+        running = self.start(prefix=["nohup"])
+        running.signal(signal.SIGHUP)
+        running.signal(signal.SIGTERM)
+        self.assertEqual(running.wait(timeout=5).status, 143)  # 129: the hang-up came first
 
     def test_a_signal_that_comes_twice_at_once_is_one_request(self):
         # timeout(1) signals a process and then its group.

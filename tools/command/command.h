@@ -43,7 +43,7 @@ struct Exit {
   static Exit failed(const Error& error) { return {kFailed, error.message}; }
   static Exit refused(const Error& error) { return {kRefused, error.message}; }
   static Exit refused(std::string message) { return {kRefused, std::move(message)}; }
-  /// After an orderly stop by `signal`: 130 or 143.
+  /// After an orderly stop by `signal`: 129, 130 or 143.
   static Exit stopped(int signal) { return {128 + signal, ""}; }
 };
 

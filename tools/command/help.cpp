@@ -32,7 +32,8 @@ std::string help_page() {
          "\n"
          "forebay COMMAND --help explains a command and shows an example; forebay --version tells\n"
          "versions. Exit status: 0 done, 1 the run failed, 2 wrong usage or configuration,\n"
-         "130 and 143 stopped by SIGINT and SIGTERM.\n";
+         "129, 130 and 143 stopped in order by SIGHUP, SIGINT and SIGTERM; a second signal stops "
+         "at once.\n";
 }
 
 std::string help_page(const Command& command) {

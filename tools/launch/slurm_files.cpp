@@ -75,7 +75,7 @@ trainer=$!
 again=no
 trap 'again=yes; kill -TERM "$trainer"' USR1
 # scancel, preemption: Slurm tells every process of the job, the trainer and the workers too.
-trap ':' TERM INT
+trap ':' TERM INT HUP
 
 @WORKERS_STEP@
 # A wait that a trap ended early tells nothing; after the trainer's end the next one tells its status.

@@ -30,11 +30,18 @@ std::atomic<bool> nothing_to_save{false};
 /// timeout(1) and launchers signal a process and then its group: one request, however often it
 /// comes within this time.
 constexpr std::int64_t kOneRequestMs = 50;
+/// A terminal that hangs up signals twice: its shell does, and the kernel as that shell ends.
+constexpr std::int64_t kOneHangUpMs = 500;
 
 std::int64_t now_ms() {
   timespec now = {};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+bool repeats_the_first(int signal) {
+  const bool hang_up = signal == SIGHUP && requested_signal.load() == SIGHUP;
+  return now_ms() - first_at_ms.load() <= (hang_up ? kOneHangUpMs : kOneRequestMs);
 }
 
 void on_signal(int signal) {
@@ -45,7 +52,7 @@ void on_signal(int signal) {
     stop_flag.store(true);
   } else if (first_at_ms.load() == kNoSignal) {
     first_at_ms.store(now_ms());
-  } else if (now_ms() - first_at_ms.load() > kOneRequestMs) {
+  } else if (!repeats_the_first(signal)) {
     end_process(128 + signal);
   }
 }
@@ -58,6 +65,9 @@ void StopRequest::install() {
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before = {};
+  ::sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
   // A reader that went away, or a file larger than it may be, is an error where it is written to,
   // not an end without words.
   action.sa_handler = SIG_IGN;

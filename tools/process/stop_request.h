@@ -5,8 +5,9 @@
 
 namespace forebay {
 
-/// SIGINT and SIGTERM as a flag: the first asks for an orderly stop, a second one ends the process
-/// at once with 130 or 143.
+/// SIGINT, SIGTERM and SIGHUP as a flag: the first asks for an orderly stop, a second one ends the
+/// process at once with 130, 143 or 129. A SIGHUP that was ignored when the process started
+/// (nohup) stays ignored.
 ///
 /// Install once, early in main, before any thread starts; the flag may be read from any thread. The
 /// state behind it is the process's, as a signal handler's has to be.
