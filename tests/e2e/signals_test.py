@@ -1,6 +1,7 @@
 """A run that is told to stop saves its state and goes; one that is killed leaves nothing in the way."""
 import os
 import pathlib
+import re
 import signal
 
 from harness import Running, Scenario, allocation, main
@@ -41,6 +42,16 @@ class Signals(Scenario):
         running.signal(signal.SIGTERM)
         running.signal(signal.SIGTERM)
         self.assertIn(running.wait(timeout=5).status, (143, -signal.SIGTERM))
+
+    def test_a_hang_up_stops_whatever_waits_or_works(self):
+        pipeline = pathlib.Path(__file__).parents[1] / "tuner" / "pipelines" / "balanced.toml"
+        for words in (["head", "--listen", "tcp://127.0.0.1:0", "--store", "store"],
+                      ["emulate", pipeline, "--seconds", "60"],
+                      ["synth", "criteo", "--rows", "100000000", "--seed", "1", "--out", "made"]):
+            running = Running(words, self.folder)
+            self.wait_until(lambda: catches(running.process.pid, signal.SIGHUP) or not running.alive())
+            running.signal(signal.SIGHUP)
+            self.assertEqual(running.wait(timeout=20).status, 129, words)
 
     def test_a_hang_up_that_was_ignored_at_the_start_stops_nothing(self):
         running = self.start(prefix=["nohup"])
@@ -87,6 +98,12 @@ class Signals(Scenario):
             running.wait()
         result = self.assert_done(big.run("index", "--json"))
         self.assertEqual(result["rows"], 200000)
+
+
+def catches(pid, number):
+    """Whether a process has got as far as to handle a signal itself."""
+    caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return int(caught[1], 16) >> (number - 1) & 1 == 1
 
 
 def processes_of(session):
