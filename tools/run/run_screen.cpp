@@ -90,7 +90,8 @@ void RunScreen::watch_memory() {
       .accounted = [this] { return run_.accounted_bytes(); },
       .fail =
           [this](const std::string& what) {
-            std::fprintf(stderr, "%sforebay: %s\n", on_terminal_ ? "\r\033[K" : "", what.c_str());
+            if (on_terminal_) std::fputs("\r\033[K", stderr);
+            print_message(what);
             log_.write(what);
             end_process(Exit::kFailed);
           }});
