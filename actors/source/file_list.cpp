@@ -7,9 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <tuple>
 #include <utility>
+
+#include "core/base/file_identity.h"
 
 namespace forebay {
 namespace {
@@ -21,25 +23,19 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0;
 }
 
-Result<std::vector<std::string>> expand(const std::string& pattern, const std::string& shown) {
-  if (exists(pattern)) return std::vector<std::string>{pattern};
-  glob_t found{};
-  const int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (code != 0 || paths.empty()) {
-    const bool is_glob = pattern.find_first_of("*?[") != std::string::npos;
-    return fail(Code::kNotFound, "dataset.paths: " + shown +
-                                     (is_glob ? " matches no file" : ": no such file") +
-                                     " (looked for " + pattern + ")");
-  }
-  std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
-    return std::tuple(without_codec_suffix(a), a) < std::tuple(without_codec_suffix(b), b);
-  });
-  return paths;
+tl::unexpected<Error> matches_nothing(const std::string& path, const std::string& base_dir) {
+  const bool is_glob = path.find_first_of("*?[") != std::string::npos;
+  return fail(Code::kNotFound, "dataset.paths: " + path +
+                                   (is_glob ? " matches no file" : ": no such file") +
+                                   " (looked for " + (fs::path(base_dir) / path).string() + ")");
 }
 
-Result<ListedFile> look_at(const std::string& path) {
+struct OpenedFile {
+  ListedFile file;
+  FileIdentity identity;
+};
+
+Result<OpenedFile> look_at(const std::string& path) {
   auto file = InputFile::open(path);
   if (!file) return pass(file);
   std::array<char, 8> head{};
@@ -50,11 +46,14 @@ Result<ListedFile> look_at(const std::string& path) {
   if (*codec == Codec::kPlain && file->stamp().bytes > kMostFileBytes) {
     return fail(Code::kInvalid, path + " is larger than 1 TiB; split it into several files");
   }
-  return ListedFile{.path = path,
-                    .absolute = fs::absolute(path).lexically_normal().string(),
-                    .name = {},
-                    .codec = *codec,
-                    .stamp = file->stamp()};
+  const auto identity = identity_of(file->descriptor());
+  if (!identity) return fail(Code::kInvalid, system_refusal(path, "cannot be read"));
+  return OpenedFile{.file = {.path = path,
+                             .absolute = fs::absolute(path).lexically_normal().string(),
+                             .name = {},
+                             .codec = *codec,
+                             .stamp = file->stamp()},
+                    .identity = *identity};
 }
 
 // Names relative to the deepest folder that holds all files.
@@ -73,24 +72,45 @@ void name_files(std::vector<ListedFile>& files) {
   }
 }
 
+tl::unexpected<Error> comes_twice(const ListedFile& file, const std::string& before) {
+  const std::string rows = "; its rows would count twice";
+  if (file.absolute == before) {
+    return fail(Code::kInvalid, "dataset.paths names " + file.path + " twice" + rows);
+  }
+  return fail(Code::kInvalid, "dataset.paths names one file twice, as " + before + " and as " +
+                                  file.path + " (a link)" + rows);
+}
+
 }  // namespace
+
+std::vector<std::string> matching_paths(const std::string& path, const std::string& base_dir) {
+  const std::string pattern = (fs::path(base_dir) / path).string();
+  if (exists(pattern)) return {pattern};
+  glob_t found{};
+  const int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (code != 0) return {};
+  std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
+    return std::tuple(without_codec_suffix(a), a) < std::tuple(without_codec_suffix(b), b);
+  });
+  return paths;
+}
 
 Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
                                            const std::string& base_dir) {
   if (paths.empty()) return fail(Code::kInvalid, "dataset.paths names no file");
   std::vector<ListedFile> files;
-  std::set<std::string> seen;
+  std::map<FileIdentity, std::string> seen;
   for (const std::string& path : paths) {
-    auto expanded = expand((fs::path(base_dir) / path).string(), path);
-    if (!expanded) return pass(expanded);
-    for (const std::string& one : *expanded) {
-      auto file = look_at(one);
-      if (!file) return pass(file);
-      if (!seen.insert(file->absolute).second) {
-        return fail(Code::kInvalid,
-                    "dataset.paths names " + one + " twice; its rows would count twice");
-      }
-      files.push_back(std::move(*file));
+    const std::vector<std::string> matching = matching_paths(path, base_dir);
+    if (matching.empty()) return matches_nothing(path, base_dir);
+    for (const std::string& one : matching) {
+      auto opened = look_at(one);
+      if (!opened) return pass(opened);
+      const auto [before, is_new] = seen.emplace(opened->identity, opened->file.absolute);
+      if (!is_new) return comes_twice(opened->file, before->second);
+      files.push_back(std::move(opened->file));
     }
   }
   name_files(files);

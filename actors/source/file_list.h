@@ -25,8 +25,13 @@ struct ListedFile {
 /// Expands the paths and globs of a dataset (relative to `base_dir`), each in the order given; what
 /// a glob matches comes sorted bytewise by path without codec suffix, so that packed files keep
 /// the order of plain ones. kNotFound or kInvalid names a path or glob that matches nothing, is
-/// no regular file, cannot be read, is larger than 2⁴⁰ bytes or comes twice.
+/// no regular file, cannot be read, is larger than 2⁴⁰ bytes or comes twice, by one name or by a
+/// link.
 Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
                                            const std::string& base_dir);
+
+/// Paths of the files that a path or glob of a dataset stands for, sorted as above; empty where it
+/// matches nothing.
+std::vector<std::string> matching_paths(const std::string& path, const std::string& base_dir);
 
 }  // namespace forebay

@@ -108,6 +108,28 @@ TEST_CASE("a file that is named twice is refused", "[actors][source]") {
   CHECK(mentions(refusal(folder, {"a.tsv", "./a.tsv"}), "a.tsv twice"));
 }
 
+TEST_CASE("a file and a link to it are refused like a file that is named twice",
+          "[actors][source]") {
+  TempDir folder;
+  folder.write("a.tsv", "x");
+  SECTION("a hard link") {
+    std::filesystem::create_hard_link(folder.path("a.tsv"), folder.path("b.tsv"));
+  }
+  SECTION("a symbolic link") { std::filesystem::create_symlink("a.tsv", folder.path("b.tsv")); }
+  SECTION("a folder that is a link") {
+    std::filesystem::create_symlink(".", folder.path("here"));
+    const Error refused = refusal(folder, {"a.tsv", "here/a.tsv"});
+    CHECK(mentions(refused, "as " + folder.path("a.tsv") + " and as " + folder.path("here/a.tsv")));
+    folder.write("b.tsv", "x");  // Another file with the same content is none.
+    CHECK(names(folder, {"a.tsv", "b.tsv"}) == Names{"a.tsv", "b.tsv"});
+    return;
+  }
+  const Error refused = refusal(folder, {"*.tsv"});
+  CHECK(refused.code == Code::kInvalid);
+  CHECK(mentions(refused, "names one file twice, as " + folder.path("a.tsv") + " and as " +
+                              folder.path("b.tsv") + " (a link); its rows would count twice"));
+}
+
 TEST_CASE("the codec is told by content, and a promising name must keep its word",
           "[actors][source]") {
   TempDir folder;
