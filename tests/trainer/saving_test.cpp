@@ -263,6 +263,22 @@ TEST_CASE_METHOD(SaverFixture, "what a checkpoint replaces is removed behind it"
   CHECK(names() == std::vector<std::string>{"checkpoint-000000002", "checkpoint-000000003"});
 }
 
+TEST_CASE_METHOD(SaverFixture, "a run's end waits until what checkpoints replaced is removed",
+                 "[trainer][saving]") {
+  saver();
+  const auto put_many_files = [&](const std::string& checkpoint) {
+    for (int file = 0; file < 3000; ++file) std::ofstream(checkpoint + "/" + std::to_string(file));
+  };
+  put_many_files(made->finish(model, after(1)).checkpoint);  // Removing them takes a while.
+  REQUIRE(made->finish(model, after(2)).written);
+  SECTION("with a last checkpoint") { REQUIRE(made->finish(model, after(3)).written); }
+  SECTION("as the run failed") {
+    REQUIRE(made->save(model, after(3)).value());
+    REQUIRE(made->fail_after(3).written);
+  }
+  CHECK(names() == std::vector<std::string>{"checkpoint-000000002", "checkpoint-000000003"});
+}
+
 TEST_CASE_METHOD(SaverFixture, "a checkpoint that cannot be written is told of, and the next tried",
                  "[trainer][saving]") {
   saver();

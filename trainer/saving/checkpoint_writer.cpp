@@ -52,6 +52,16 @@ void CheckpointWriter::wait(std::chrono::nanoseconds at_most) {
   changed_.wait_for(lock, at_most, [this] { return !in_flight_; });
 }
 
+bool CheckpointWriter::sweeping() const {
+  const std::lock_guard lock(mutex_);
+  return sweeping_;
+}
+
+void CheckpointWriter::wait_swept(std::chrono::nanoseconds at_most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, at_most, [this] { return !sweeping_; });
+}
+
 void CheckpointWriter::give_up() {
   const std::lock_guard lock(mutex_);
   given_up_ = true;
@@ -91,11 +101,14 @@ void CheckpointWriter::write(std::unique_lock<std::mutex>& lock) {
                  .bytes = progress_.bytes,
                  .took = clock_.now() - began_};
   in_flight_ = false;
+  sweeping_ = true;
   changed_.notify_all();
   lock.unlock();
-  // Nobody waits for that; what it says the next one to be written says, too.
+  // Training does not wait for that; what it says the next one to be written says, too.
   static_cast<void>(store_.sweep());
   lock.lock();
+  sweeping_ = false;
+  changed_.notify_all();
 }
 
 }  // namespace forebay

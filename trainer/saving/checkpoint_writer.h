@@ -18,8 +18,8 @@ namespace forebay {
 /// Writes checkpoints by a thread of its own, one at a time, while training goes on.
 ///
 /// Belongs to the model's thread; the store is the writer's as long as it lives. A snapshot is let
-/// go as soon as it is written; what the checkpoint replaces is removed after that, and nobody
-/// waits for it but the next one. What is in flight when the writer dies is given up.
+/// go as soon as it is written; what the checkpoint replaces is removed after that, and only the
+/// next one and wait_swept() wait for it. What is in flight when the writer dies is given up.
 class CheckpointWriter {
  public:
   /// What became of a checkpoint.
@@ -51,6 +51,10 @@ class CheckpointWriter {
 
   /// Until nothing is in flight, at most for so long.
   void wait(std::chrono::nanoseconds at_most);
+  /// Whether what the last checkpoint replaced is still being removed.
+  bool sweeping() const;
+  /// Until it is removed, at most for so long.
+  void wait_swept(std::chrono::nanoseconds at_most);
   /// What is in flight ends soon, unwritten.
   void give_up();
 
@@ -68,6 +72,7 @@ class CheckpointWriter {
   TrainState beside_;
   bool in_flight_ = false;
   bool given_up_ = false;
+  bool sweeping_ = false;
   bool ends_ = false;  // the writer itself
   Progress progress_;
   std::chrono::nanoseconds began_{};

@@ -91,15 +91,26 @@ void Saver::write_last(Model& model, TrainState beside) {
   collect();
 }
 
+/// Waits until what the last checkpoint replaced is removed: the process may end without waiting
+/// for the writer's thread.
+void Saver::tidy() {
+  for (; writer_.sweeping(); writer_.wait_swept(kSlice)) {
+    const auto left = time_left();
+    if (left && left->count() <= 0) return;
+  }
+}
+
 Saver::Ended Saver::finish(Model& model, TrainState beside) {
   const std::uint64_t batches = beside.loader.position.batches;
   settle();
   if (batches != batches_ && last_one_fits()) write_last(model, std::move(beside));
+  tidy();
   return ended_after(batches);
 }
 
 Saver::Ended Saver::fail_after(std::uint64_t batches) {
   settle();
+  tidy();
   return ended_after(batches);
 }
 

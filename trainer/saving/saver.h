@@ -42,7 +42,8 @@ class Saver {
     std::uint64_t bytes = 0;         ///< Of a checkpoint.
     std::optional<std::chrono::nanoseconds> takes = {};  ///< As measured, or so long it took.
   };
-  /// Writes the last checkpoint, if there is time; waits for it. Nothing is in flight after it.
+  /// Writes the last checkpoint, if there is time; waits for it. Nothing is in flight after it, and
+  /// what checkpoints replaced is removed, if there is time for that.
   Ended finish(Model& model, TrainState beside);
   /// Ends what is in flight, without a last one: the run failed after `batches`.
   Ended fail_after(std::uint64_t batches);
@@ -51,6 +52,7 @@ class Saver {
   void collect();
   void settle();
   bool last_one_fits() const;
+  void tidy();
   void write_last(Model& model, TrainState beside);
   std::optional<std::chrono::nanoseconds> time_left() const;
   Ended ended_after(std::uint64_t batches);
