@@ -31,6 +31,9 @@ Result<ModelDescription> parse_model(const std::string& text, const std::string&
 /// key) what no tensor's name or extent would show, and what says it better than those.
 Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec);
 
+/// Added to the path that a model is written to before it gets its name.
+inline constexpr char kExportAside[] = ".tmp";
+
 /// Where a model is exported to.
 struct ExportTarget {
   std::string file;

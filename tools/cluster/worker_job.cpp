@@ -7,6 +7,7 @@
 #include "actors/loader_state.h"
 #include "tools/job/job_document.h"
 #include "tools/job/job_file.h"
+#include "tools/outputs/job_files.h"
 
 namespace forebay {
 namespace {
@@ -120,6 +121,9 @@ Result<std::unique_ptr<WorkerJob>> WorkerJob::open(const JobText& text, const Wo
   const std::string shared_index = job->run.dir + "/index";
   job->run.dir = *folder;
   auto made = std::unique_ptr<WorkerJob>(new WorkerJob(std::move(*job)));  // NOLINT: private.
+  auto guarded = guard_inputs(inputs_of(made->job_), outputs_of(made->job_, "worker"));
+  if (!guarded) return pass(guarded);
+  made->inputs_ = std::move(*guarded);
   auto run = JobRun::open(made->job_, JobRun::Rows::kTraining,
                           {.announce = place.announce,
                            .indexing = {},

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/base/result.h"
 #include "tools/cluster/job_text.h"
 #include "tools/job/job_spec.h"
+#include "tools/outputs/running_inputs.h"
 #include "tools/run/job_run.h"
 
 namespace forebay {
@@ -30,7 +32,8 @@ struct WorkerPlace {
 /// A trainer's job, opened on a worker and found to be the same: every file's size and content, the
 /// order, the operators.
 ///
-/// Owns the dataset and the operators. Belongs to one thread until it is made.
+/// Owns the dataset and the operators. Refuses a folder of its own whose files are the job's data,
+/// and publishes what it reads. Belongs to one thread until it is made.
 class WorkerJob {
  public:
   /// Blocks while files that no index describes are read. What differs is refused with kInvalid,
@@ -46,6 +49,7 @@ class WorkerJob {
   Status check(const JobText& wanted);
 
   JobSpec job_;
+  std::optional<PublishedInputs> inputs_;
   std::unique_ptr<JobRun> run_;
   std::string fingerprint_;
 };

@@ -10,6 +10,7 @@
 #include "tools/command/commands.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/outputs/outputs.h"
 #include "tools/process/machine.h"
 #include "tools/process/message.h"
 #include "tools/process/output_place.h"
@@ -101,6 +102,13 @@ Result<Exported> export_checkpoint(const fs::path& path, const Bounds& bounds) {
   return fail(written.error().code, std::move(message));
 }
 
+/// The checkpoints that are read must not be lost to the file that is written.
+Status check_out(const std::string& file, const std::vector<fs::path>& checkpoints) {
+  Inputs inputs;
+  for (const fs::path& path : checkpoints) inputs.add_folder("the checkpoint", path.string());
+  return check_outputs({{.name = "--out", .path = file, .aside = kExportAside}}, inputs);
+}
+
 }  // namespace
 
 Exit run_export(const Invocation& invocation) {
@@ -118,6 +126,7 @@ Exit run_export(const Invocation& invocation) {
   const std::string& named = invocation.arguments.front();
   auto paths = candidates(named);
   if (!paths) return Exit::refused(paths.error());
+  if (auto status = check_out(file, *paths); !status) return Exit::refused(status.error());
   std::optional<Error> last;
   for (const fs::path& path : *paths) {
     auto exported = export_checkpoint(path, bounds);

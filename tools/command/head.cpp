@@ -9,6 +9,7 @@
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
 #include "tools/metrics/node_figures.h"
+#include "tools/outputs/running_inputs.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/message.h"
 #include "tools/process/stop_request.h"
@@ -39,6 +40,10 @@ Exit run_head(const Invocation& invocation) {
     }
     options.lease = *time;
   }
+  Inputs keys;
+  keys.add_files_below("--keys", options.keys);
+  const auto published = PublishedInputs::publish(keys);
+  if (!published) return Exit::failed(published.error());
   auto head = HeadEnd::open(options);
   if (!head) return Exit::refused(head.error());
   auto metrics = node_metrics(invocation.value("--metrics"), say, [&head] {

@@ -8,6 +8,7 @@
 #include "tools/command/job_arguments.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/outputs/job_files.h"
 #include "tools/process/run_dir.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/run_screen.h"
@@ -45,6 +46,8 @@ Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
 Exit run_index(const Invocation& invocation) {
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
+  const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "index"));
+  if (!guarded) return Exit::refused(guarded.error());
   auto held = RunDir::hold(job->run.dir);
   if (!held) return Exit::refused(held.error());
   auto dataset = index_dataset(*job);

@@ -7,6 +7,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/json_object.h"
+#include "tools/outputs/job_files.h"
 #include "tools/process/cpu_limit.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/output_place.h"
@@ -31,6 +32,27 @@ Result<std::uint64_t> max_batches(const Invocation& invocation) {
     return fail(Code::kInvalid, "--max-batches " + text + ": wants a number of batches");
   }
   return number;
+}
+
+std::vector<Output> outputs_of(const Invocation& invocation, const JobSpec& job) {
+  std::vector<Output> outputs = outputs_of(job, "ingest");
+  if (const std::string to = invocation.value("--dump"); !to.empty()) {
+    outputs.push_back({.name = "--dump", .path = to});
+  }
+  if (const std::string to = invocation.value("--state"); !to.empty()) {
+    // The state that a run begins from may be replaced by the one it ends with.
+    outputs.push_back({.name = "--state",
+                       .path = to,
+                       .aside = kStateAside,
+                       .replaces = invocation.value("--resume")});
+  }
+  return outputs;
+}
+
+Inputs inputs_of(const Invocation& invocation, const JobSpec& job) {
+  Inputs inputs = inputs_of(job);
+  inputs.add_file("--resume", invocation.value("--resume"));
+  return inputs;
 }
 
 /// One ingest, from its arguments to its outcome.
@@ -89,6 +111,8 @@ Status Ingest::pull() {
 }
 
 Exit Ingest::run() {
+  const auto guarded = guard_inputs(inputs_of(invocation_, job_), outputs_of(invocation_, job_));
+  if (!guarded) return Exit::refused(guarded.error());
   auto held = RunDir::hold(job_.run.dir);
   if (!held) return Exit::refused(held.error());
   if (auto status = Tuning::check(job_); !status) return Exit::refused(status.error());

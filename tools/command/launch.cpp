@@ -13,6 +13,7 @@
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
 #include "tools/launch/write_files.h"
+#include "tools/outputs/job_files.h"
 #include "tools/process/message.h"
 #include "tools/process/own_path.h"
 
@@ -162,7 +163,13 @@ Result<std::string> submit(const std::string& command) {
   return id;
 }
 
-Result<LaunchSpec> spec_of(const Invocation& invocation) {
+/// What is started, and what the job reads here.
+struct Planned {
+  LaunchSpec spec;
+  Inputs inputs;
+};
+
+Result<Planned> plan_of(const Invocation& invocation) {
   auto options = options_of(invocation);
   if (!options) return pass(options);
   if (invocation.has("--hosts")) options->hosts = invocation.value("--hosts");
@@ -174,7 +181,22 @@ Result<LaunchSpec> spec_of(const Invocation& invocation) {
   if (!text) return pass(text);
   auto forebay = own_path();
   if (!forebay) return pass(forebay);
-  return launch_spec(*job, std::move(*text), std::move(*forebay), std::move(*options));
+  Inputs inputs = inputs_of(*job);
+  inputs.add_file("--hosts", options->hosts);
+  auto spec = launch_spec(*job, std::move(*text), std::move(*forebay), std::move(*options));
+  if (!spec) return pass(spec);
+  return Planned{std::move(*spec), std::move(inputs)};
+}
+
+Status check_files(const Planned& planned, const std::vector<LaunchFile>& files) {
+  std::vector<Output> outputs;
+  for (const LaunchFile& file : files) {
+    const std::string path = planned.spec.out + "/" + file.name;
+    std::error_code error;
+    if (file.users && std::filesystem::exists(path, error)) continue;
+    outputs.push_back({.name = "--out", .path = path, .aside = kLaunchAside});
+  }
+  return check_outputs(outputs, planned.inputs);
 }
 
 Exit report(const Invocation& invocation, const std::vector<std::string>& files, std::string output,
@@ -198,13 +220,17 @@ Exit report(const Invocation& invocation, const std::vector<std::string>& files,
 
 Exit run_launch(const Invocation& invocation) {
   const std::string& kind = invocation.arguments.front();
-  auto spec = spec_of(invocation);
-  if (!spec) return Exit::refused(spec.error());
+  const auto planned = plan_of(invocation);
+  if (!planned) return Exit::refused(planned.error());
+  const LaunchSpec* const spec = &planned->spec;
   auto launch = launch_of(kind, *spec);
   if (!launch) return Exit::refused(launch.error());
   const bool submits = invocation.has("--submit");
   if (submits && kind == "k8s" && !invocation.has("--image")) {
     return Exit::refused("launch k8s --submit needs --image, a container image with forebay in it");
+  }
+  if (auto checked = check_files(*planned, launch->files); !checked) {
+    return Exit::refused(checked.error());
   }
   std::error_code error;
   std::filesystem::create_directories(spec->run_dir + "/logs", error);

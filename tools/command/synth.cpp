@@ -3,6 +3,7 @@
 #include "tools/command/commands.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/outputs/outputs.h"
 #include "tools/process/stop_request.h"
 #include "tools/synth/synth_files.h"
 
@@ -42,6 +43,15 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
   return spec;
 }
 
+/// With --force files are replaced; a run may be reading them.
+Status check_files(const SynthSpec& spec) {
+  std::vector<Output> outputs;
+  for (std::string& file : synth_files(spec)) {
+    outputs.push_back({.name = "--out", .path = std::move(file), .aside = kSynthAside});
+  }
+  return check_outputs(outputs, {});
+}
+
 }  // namespace
 
 Exit run_synth(const Invocation& invocation) {
@@ -49,6 +59,7 @@ Exit run_synth(const Invocation& invocation) {
   const auto spec = read_spec(invocation);
   if (!spec) return Exit::refused(spec.error());
   if (auto checked = check_synth(*spec); !checked) return Exit::refused(checked.error());
+  if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
   std::uint64_t next_tenth = 1;
   const auto written = write_synth(*spec, [&](std::uint64_t rows) {
     if (rows * 10 >= next_tenth * spec->rows && spec->rows > 1'000'000) {

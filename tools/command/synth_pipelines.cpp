@@ -6,6 +6,7 @@
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
 #include "tools/modelled/pipeline_file.h"
+#include "tools/outputs/outputs.h"
 #include "tools/process/stop_request.h"
 #include "tuner/sim/random_pipeline.h"
 
@@ -46,13 +47,17 @@ Result<PipelinesSpec> read_spec(const Invocation& invocation) {
   return spec;
 }
 
+std::string name_of(const PipelinesSpec& spec, std::uint64_t number) {
+  return "random-" + std::to_string(spec.seed) + "-" + std::to_string(number);
+}
+
 std::string path_of(const PipelinesSpec& spec, const std::string& name) {
   return (std::filesystem::path(spec.folder) / (name + ".toml")).string();
 }
 
 Status write_one(const PipelinesSpec& spec, std::uint64_t number) {
   auto model = tuner::random_pipeline(mix64(spec.seed, number), spec.options);
-  model.name = "random-" + std::to_string(spec.seed) + "-" + std::to_string(number);
+  model.name = name_of(spec, number);
   const std::string path = path_of(spec, model.name);
   if (!spec.replace && std::filesystem::exists(path)) {
     return fail(Code::kInvalid,
@@ -61,11 +66,20 @@ Status write_one(const PipelinesSpec& spec, std::uint64_t number) {
   return save_pipeline(model, path);
 }
 
+Status check_files(const PipelinesSpec& spec) {
+  std::vector<Output> outputs;
+  for (std::uint64_t number = 0; number < spec.count; ++number) {
+    outputs.push_back({.name = "--out", .path = path_of(spec, name_of(spec, number))});
+  }
+  return check_outputs(outputs, {});
+}
+
 }  // namespace
 
 Exit run_synth_pipelines(const Invocation& invocation) {
   const auto spec = read_spec(invocation);
   if (!spec) return Exit::refused(spec.error());
+  if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
   for (std::uint64_t number = 0; number < spec->count; ++number) {
     if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
     if (auto written = write_one(*spec, number); !written) return Exit::refused(written.error());

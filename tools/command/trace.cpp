@@ -9,6 +9,7 @@
 #include "tools/command/run_folder.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/outputs/outputs.h"
 #include "tools/process/output_place.h"
 #include "tools/process/stop_request.h"
 #include "tools/run/control_server.h"
@@ -31,9 +32,11 @@ Result<std::optional<Time>> time_of(const Invocation& invocation) {
   return std::optional<Time>(*time);
 }
 
+constexpr char kAside[] = ".new";
+
 /// Whole or not at all.
 Status write_whole(const std::string& path, const std::string& text) {
-  const std::string aside = path + ".new";
+  const std::string aside = path + kAside;
   std::ofstream file(aside, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
@@ -59,6 +62,8 @@ Exit run_trace(const Invocation& invocation) {
   }
   const std::string out = invocation.value("--out", "trace.json");
   if (auto status = check_output_place("--out", out); !status) return Exit::refused(status.error());
+  const Output output{.name = "--out", .path = out, .aside = kAside};
+  if (auto status = check_outputs({output}, {}); !status) return Exit::refused(status.error());
   auto time = time_of(invocation);
   if (!time) return Exit::refused(time.error());
   auto answer = [&] {

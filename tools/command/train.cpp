@@ -3,6 +3,7 @@
 
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
+#include "tools/outputs/job_files.h"
 #include "tools/ranks/rank_environment.h"
 #include "tools/train/follow_run.h"
 #include "tools/train/train_run.h"
@@ -15,6 +16,8 @@ Exit run_train(const Invocation& invocation) {
   auto ranks = RankEnvironment::read(std::getenv);
   if (!ranks) return Exit::refused(ranks.error());
   if (*ranks && (*ranks)->rank != 0) return run_following(std::move(*job), **ranks);
+  const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "train"));
+  if (!guarded) return Exit::refused(guarded.error());
   TrainRun::Options options;
   options.ranks = std::move(*ranks);
   if (invocation.has("--restart")) {

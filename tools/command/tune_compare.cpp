@@ -13,6 +13,7 @@
 #include "tools/compare/report.h"
 #include "tools/inspect/text_table.h"
 #include "tools/job/quantity.h"
+#include "tools/outputs/outputs.h"
 #include "tools/process/machine.h"
 #include "tools/process/message.h"
 #include "tools/process/stop_request.h"
@@ -158,6 +159,19 @@ Status report(const std::string& folder, const ReportContent& content) {
   return {};
 }
 
+Status check_report(const Invocation& invocation) {
+  Inputs inputs;
+  for (const std::string& file : pipeline_files(invocation.arguments)) {
+    inputs.add_file("a pipeline", file);
+  }
+  inputs.add_file("--weights", invocation.value("--weights"));
+  std::vector<Output> outputs;
+  for (const std::string& file : report_files(invocation.value("--report"))) {
+    outputs.push_back({.name = "--report", .path = file});
+  }
+  return check_outputs(outputs, inputs);
+}
+
 }  // namespace
 
 Exit run_tune_compare(const Invocation& invocation) {
@@ -166,6 +180,7 @@ Exit run_tune_compare(const Invocation& invocation) {
   if (!options) return Exit::refused(options.error());
   const std::string folder = invocation.value("--report");
   if (invocation.has("--report")) {
+    if (auto free = check_report(invocation); !free) return Exit::refused(free.error());
     if (auto ready = prepare_report(folder); !ready) return Exit::refused(ready.error());
   }
   if (invocation.value("--machine") == "emulated") announce(*options);

@@ -8,6 +8,7 @@
 #include "tools/command/tune_log.h"
 #include "tools/job/job_edit.h"
 #include "tools/json_object.h"
+#include "tools/outputs/job_files.h"
 #include "tools/run/decision_words.h"
 
 namespace forebay {
@@ -40,6 +41,11 @@ Exit run_tune_freeze(const Invocation& invocation) {
   if (!edited) return Exit::refused(path + ": " + edited.error().message);
   if (auto usable = open_job(invocation, *edited); !usable) {
     return Exit::refused("the log's allocation does not fit the job: " + usable.error().message);
+  }
+  // The job file itself is what the user asks to change.
+  const Output aside{.name = "JOB", .path = new_copy_of(path)};
+  if (auto free = check_outputs({aside}, inputs_of(*job)); !free) {
+    return Exit::refused(free.error());
   }
   if (auto status = replace_file(path, *edited); !status) return Exit::failed(status.error());
   const std::string words = words_of(last, log->header.layout);

@@ -4,6 +4,7 @@
 #include "tools/command/commands.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/outputs/outputs.h"
 #include "tools/process/machine.h"
 #include "tools/process/output_place.h"
 #include "tools/process/stop_request.h"
@@ -40,6 +41,8 @@ Result<tuner::PretrainOptions> read_options(const Invocation& invocation) {
   return options;
 }
 
+constexpr char kAside[] = ".partial";
+
 Status write_aside(const std::string& aside, const std::string& bytes) {
   auto file = DurableFile::create(aside);
   if (!file) return pass(file);
@@ -50,7 +53,7 @@ Status write_aside(const std::string& aside, const std::string& bytes) {
 
 // Written aside and renamed: whoever builds meanwhile finds the old weights or the new ones.
 Status write_whole(const std::string& path, const std::string& bytes) {
-  const std::string aside = path + ".partial";
+  const std::string aside = path + kAside;
   std::error_code problem;
   std::filesystem::remove(aside, problem);
   Status written = write_aside(aside, bytes);
@@ -71,6 +74,8 @@ Exit run_tune_pretrain(const Invocation& invocation) {
   }
   const std::string path = invocation.value("--out");
   if (auto place = check_output_place("--out", path); !place) return Exit::refused(place.error());
+  const Output output{.name = "--out", .path = path, .aside = kAside};
+  if (auto status = check_outputs({output}, {}); !status) return Exit::refused(status.error());
   StopRequest::install();
   const tuner::Network network = tuner::pretrain(*options);
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());

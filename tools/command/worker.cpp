@@ -9,6 +9,7 @@
 #include "tools/command/node_metrics.h"
 #include "tools/job/quantity.h"
 #include "tools/json_object.h"
+#include "tools/outputs/running_inputs.h"
 #include "tools/process/cpu_limit.h"
 #include "tools/process/machine.h"
 #include "tools/process/message.h"
@@ -88,6 +89,10 @@ Result<WorkerEnd::Options> options_of(const Invocation& invocation) {
 Exit run_worker(const Invocation& invocation) {
   auto options = options_of(invocation);
   if (!options) return Exit::refused(options.error());
+  Inputs keys;
+  keys.add_files_below("--keys", options->keys);
+  const auto published = PublishedInputs::publish(keys);
+  if (!published) return Exit::failed(published.error());
   const CpuLimit cpus;
   if (auto status = cpus.set(options->place.cpus); !status) return Exit::refused(status.error());
   const std::string name = options->place.name;

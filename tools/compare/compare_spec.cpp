@@ -48,6 +48,15 @@ Result<std::vector<tuner::PipelineModel>> load_pipelines(const std::vector<std::
   return pipelines;
 }
 
+std::vector<std::string> pipeline_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> found;
+  for (const std::string& path : paths) {
+    const auto files = files_of(path);
+    if (files) found.insert(found.end(), files->begin(), files->end());
+  }
+  return found;
+}
+
 Result<std::vector<std::string>> split_policies(std::string_view text) {
   std::vector<std::string> names;
   while (true) {

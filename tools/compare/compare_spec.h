@@ -15,6 +15,9 @@ namespace forebay {
 /// folder. Refuses what is no pipeline, a folder without any, and two of one name.
 Result<std::vector<tuner::PipelineModel>> load_pipelines(const std::vector<std::string>& paths);
 
+/// The files that load_pipelines() reads.
+std::vector<std::string> pipeline_files(const std::vector<std::string>& paths);
+
 /// `a,b` as a list; refuses an empty name and one that is there twice.
 Result<std::vector<std::string>> split_policies(std::string_view text);
 

@@ -62,6 +62,14 @@ void remove_old_plots(const fs::path& folder) {
 
 }  // namespace
 
+std::vector<std::string> report_files(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const char* name : {"runs.csv", "trace.csv", "report.md", "index.html"}) {
+    files.push_back((fs::path(folder) / name).string());
+  }
+  return files;
+}
+
 Status prepare_report(const std::string& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);

@@ -14,6 +14,9 @@ namespace forebay {
 /// written to or holds files of these names that are not a report's.
 Status prepare_report(const std::string& folder);
 
+/// The files that a report replaces.
+std::vector<std::string> report_files(const std::string& folder);
+
 /// What goes into a report.
 struct ReportContent {
   const ComparisonResult& result;

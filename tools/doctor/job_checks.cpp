@@ -12,6 +12,7 @@
 #include "tools/doctor/place.h"
 #include "tools/job/device_words.h"
 #include "tools/job/quantity.h"
+#include "tools/outputs/job_files.h"
 #include "tools/process/memory_use.h"
 #include "tools/process/run_dir.h"
 #include "trainer/saving/checkpoint_names.h"
@@ -149,6 +150,11 @@ Finding Look::checkpoints() const {
 std::vector<Finding> Look::run(const std::optional<TorchProbe>& probe) {
   checks_.push_back(check_place("disk", "run.dir", job_.run.dir));
   if (checks_.back().verdict == Finding::Verdict::kBad) return checks_;
+  const auto safe = check_outputs(outputs_of(job_, "train"), inputs_of(job_));
+  if (!safe) {
+    checks_.push_back(Finding::bad("outputs", safe.error()));
+    return checks_;
+  }
   auto held = RunDir::hold(job_.run.dir);
   if (!held) {
     checks_.push_back(Finding::bad("run", held.error()));

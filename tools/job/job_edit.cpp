@@ -133,11 +133,17 @@ Result<std::string> with_value(const std::string& text, std::string_view table,
                                   name + " = " + std::string(value) + " by hand");
 }
 
+std::string new_copy_of(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  return (error ? fs::path(path) : target).string() + ".new";
+}
+
 Status replace_file(const std::string& path, const std::string& text) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
   if (error) return fail(Code::kInvalid, path + ": " + error.message());
-  const fs::path aside = target.string() + ".new";
+  const fs::path aside = new_copy_of(path);
   std::ofstream file(aside, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();

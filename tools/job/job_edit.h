@@ -19,4 +19,7 @@ Result<std::string> with_value(const std::string& text, std::string_view table,
 /// keeps the file's permissions.
 Status replace_file(const std::string& path, const std::string& text);
 
+/// Where replace_file() writes the new content first.
+std::string new_copy_of(const std::string& path);
+
 }  // namespace forebay

@@ -41,7 +41,7 @@ Status check_place(const std::string& path, const LaunchFile& file, Edited edite
 }
 
 Status write_one(const std::string& path, const std::string& content, std::uint32_t mode) {
-  const std::string part = path + ".part";
+  const std::string part = path + kLaunchAside;
   ::unlink(part.c_str());
   const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   bool written = file >= 0;

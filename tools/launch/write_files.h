@@ -8,6 +8,9 @@
 
 namespace forebay {
 
+/// Added to a file's path while it is written.
+inline constexpr char kLaunchAside[] = ".part";
+
 /// What becomes of files of an earlier launch that somebody has edited since.
 enum class Edited { kRefuse, kReplace };
 

@@ -36,7 +36,7 @@ Result<LoaderState> read_state_file(const std::string& path) {
 
 Status write_state_file(const std::string& path, const LoaderState& state) {
   const std::string text = to_json(state) + "\n";
-  const std::string aside = path + ".partial";
+  const std::string aside = path + kStateAside;
   const int file = open_file(aside, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0) return problem(aside);
   const bool written =

@@ -7,6 +7,9 @@
 
 namespace forebay {
 
+/// Added to the path that a state is written to first.
+inline constexpr char kStateAside[] = ".partial";
+
 /// Reads a loader state that `--state` wrote; refuses a file that is none, or larger than any.
 Result<LoaderState> read_state_file(const std::string& path);
 

@@ -28,7 +28,7 @@ std::string file_name(const SynthSpec& spec, std::uint64_t file) {
 /// A file written under another name until it is whole; what was not renamed is removed.
 class PartFile {
  public:
-  explicit PartFile(std::string name) : name_(std::move(name)), part_(name_ + ".part") {
+  explicit PartFile(std::string name) : name_(std::move(name)), part_(name_ + kSynthAside) {
     file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   }
   PartFile(const PartFile&) = delete;
@@ -127,6 +127,12 @@ Status check_synth(const SynthSpec& spec) {
     }
   }
   return {};
+}
+
+std::vector<std::string> synth_files(const SynthSpec& spec) {
+  std::vector<std::string> files;
+  for (std::uint64_t file = 0; file < spec.files; ++file) files.push_back(file_name(spec, file));
+  return files;
 }
 
 Result<SynthResult> write_synth(const SynthSpec& spec,

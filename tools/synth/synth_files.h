@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 
@@ -30,6 +31,10 @@ struct SynthResult {
 
 /// Whether the files can be written: kInvalid names the option or the file that stands in the way.
 Status check_synth(const SynthSpec& spec);
+
+/// The files that it names, and what is added to each while it is written.
+std::vector<std::string> synth_files(const SynthSpec& spec);
+inline constexpr char kSynthAside[] = ".part";
 
 /// Writes day_0.tsv, day_1.tsv, … with the rows divided evenly; the same spec gives the same bytes.
 /// Each file is written aside and renamed. `progress` is called with the rows written, now and

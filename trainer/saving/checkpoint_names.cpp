@@ -19,18 +19,18 @@ constexpr std::string_view kUnfinished = ".tmp-";
 constexpr std::string_view kSetAside = ".tmp-old-";
 constexpr std::size_t kLeastDigits = 9;
 
-bool is_checkpoint(std::string_view name) {
+bool is_checkpoint_after(std::string_view prefix, std::string_view name) {
+  return name.starts_with(prefix) && is_checkpoint_name(name.substr(prefix.size()));
+}
+
+}  // namespace
+
+bool is_checkpoint_name(std::string_view name) {
   if (!name.starts_with(kPrefix)) return false;
   name.remove_prefix(kPrefix.size());
   return name.size() >= kLeastDigits &&
          std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
-
-bool is_checkpoint_after(std::string_view prefix, std::string_view name) {
-  return name.starts_with(prefix) && is_checkpoint(name.substr(prefix.size()));
-}
-
-}  // namespace
 
 std::string checkpoint_name(std::uint64_t batches) {
   std::array<char, 32> number{};
@@ -49,7 +49,7 @@ Result<std::vector<std::string>> list_checkpoints(const std::string& directory) 
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     std::string name = entry->path().filename().string();
-    if (is_checkpoint(name)) found.push_back(std::move(name));
+    if (is_checkpoint_name(name)) found.push_back(std::move(name));
   }
   if (error) {
     return fail(Code::kUnavailable, directory + ": cannot be read: " + system_words(error.value()));

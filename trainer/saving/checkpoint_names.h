@@ -28,6 +28,9 @@ Result<std::vector<std::string>> list_checkpoints(const std::string& directory);
 std::string unfinished_name(const std::string& checkpoint);
 std::string set_aside_name(const std::string& checkpoint);
 
+/// Whether a name is one that checkpoint_name() gives.
+bool is_checkpoint_name(std::string_view name);
+
 /// Whether a name is the one or the other of any checkpoint.
 bool is_unfinished(std::string_view name);
 bool is_set_aside(std::string_view name);

@@ -182,7 +182,7 @@ Result<ExportedModel> export_model(const ModelDescription& model, StateSource& s
   if (target.is_whole) {
     if (auto whole = target.is_whole(); !whole) return pass(whole);
   }
-  const std::string aside = target.file + ".tmp";
+  const std::string aside = target.file + kExportAside;
   auto written = guard_torch([&] { return write(model, *network, *weights, aside); });
   std::error_code error;
   if (written) std::filesystem::rename(aside, target.file, error);

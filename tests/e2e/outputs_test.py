@@ -1,0 +1,130 @@
+"""No output of a command destroys what a job reads: refused before anything starts, every byte as it was."""
+import os
+import signal
+import threading
+
+import harness
+
+EMULATED = {"model": "emulated", "step": "1ms", "checkpoint_steps": 2}
+
+
+class Outputs(harness.Scenario):
+    def job_with_links(self, **tables):
+        """A job of two data files; `link` and `hard` are names of the first, `key` one of a key."""
+        job = self.job(**tables)
+        job.put_criteo(2000, files=2)
+        os.symlink("data/day_0.tsv", job.folder / "link")
+        os.link(job.folder / "data/day_0.tsv", job.folder / "hard")
+        return job
+
+    def content(self, job):
+        return {path: path.read_bytes() for path in sorted(job.folder.rglob("*"))
+                if path.is_file() and ".forebay" not in path.parts}
+
+    def assert_untouched(self, job, command, options, *words, arguments=("job.toml",)):
+        before = self.content(job)
+        finished = harness.Running([command, *arguments, *options], job.folder).wait()
+        self.assert_refused(finished, 2, *words)
+        self.assertEqual(self.content(job), before, options)
+
+    def test_a_data_file_a_link_to_it_the_job_file_and_a_key_are_no_outputs_of_ingest(self):
+        job = self.job_with_links()
+        self.assertEqual(harness.Running(["keys", "new", "keys"], job.folder).wait().status, 0)
+        keys = ["--set", "cluster.keys=keys"]
+        for option in ("--dump", "--state"):
+            for place, what in (("data/day_0.tsv", "dataset.paths"), ("link", "dataset.paths"),
+                                ("hard", "dataset.paths"), ("job.toml", "the job file"),
+                                ("keys/server.key_secret", "cluster.keys"),
+                                ("keys/clients/client.key", "cluster.keys")):
+                self.assert_untouched(job, "ingest", [option, place, *keys], f"{option} {place} is", what, "give")
+        self.assert_untouched(job, "ingest", ["--dump", "evaluated", "--set", "trainer.evaluate=hard",
+                                              "--set", "dataset.paths=data/day_1.tsv", "--state", "link"],
+                              "--state link is", "trainer.evaluate")
+        self.assertFalse((job.folder / ".forebay").exists())
+
+    def test_files_that_a_run_writes_by_itself_replace_no_input(self):
+        job = self.job_with_links()
+        (job.folder / ".forebay").mkdir()
+        for name in ("lock", "quarantine.tsv", "decisions.jsonl"):
+            os.link(job.folder / "data/day_0.tsv", job.folder / ".forebay" / name)
+            self.assert_untouched(job, "ingest", [], f"run.dir .forebay/{name} is the same file as", "day_0.tsv")
+            (job.folder / ".forebay" / name).unlink()
+        data = job.put(".forebay/spill/day_0.tsv", (job.folder / "data/day_0.tsv").read_bytes())
+        refused = job.run("index", "--set", f"dataset.paths={data}")
+        self.assert_refused(refused, 2, "day_0.tsv lies in .forebay/spill")
+        self.assertTrue(data.exists())
+
+    def test_outputs_that_a_job_of_today_may_have_are_written(self):
+        job = self.job_with_links()
+        job.put("old.tsv", "of the run before\n")
+        finished, rows = job.dump("--state", "state.json", "--max-batches", "1", name="old.tsv")
+        self.assert_done(finished)
+        self.assertEqual(len(rows), 1000)
+        again = ["--json", "--resume", "state.json", "--state", "state.json", "--dump"]
+        self.assert_done(job.run("ingest", *again, "/dev/null", "--max-batches", "0"))
+        fifo = job.folder / "fifo"
+        os.mkfifo(fifo)
+        read = []
+        reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
+        reader.start()
+        self.assert_done(job.run("ingest", *again, "fifo"))
+        reader.join()
+        self.assertEqual(read[0].count(b"\n"), 1001)
+        self.assert_untouched(job, "ingest", ["--resume", "state.json", "--dump", "state.json"], "an input (--resume)")
+        self.assert_untouched(job, "ingest", ["--dump", "one", "--state", "one"], "is the same file as --state one")
+
+    def test_what_training_and_export_write_destroys_neither_data_nor_checkpoints(self):
+        job = self.job_with_links(trainer=EMULATED)
+        self.assert_done(job.run("train", "--json"))
+        last = max((job.folder / "checkpoints").glob("checkpoint-*")).relative_to(job.folder)
+        os.link(job.folder / last / "loader.json", job.folder / "part")
+        for key, place, words in (("csv", "data/day_1.tsv", "an input"), ("csv", "link", "an input"),
+                                  ("csv", "job.toml", "an input"), ("csv", "part", "a checkpoint"),
+                                  ("csv", last / "losses.json", "a checkpoint"),
+                                  ("tensorboard", "data/day_1.tsv", "is no folder"),
+                                  ("tensorboard", last, "a checkpoint"),
+                                  ("csv", "checkpoints/checkpoint-000000009", "a checkpoint's name")):
+            for begin in ("--resume", "--restart"):
+                self.assert_untouched(job, "train", [begin, "--set", f"trainer.{key}={place}"],
+                                      f"trainer.{key} {place} ", words)
+        self.assert_untouched(job, "ingest", ["--dump", "part"], "--dump part is the same file as", "a checkpoint")
+        for place in ("part", last / "manifest.json", last / "model.pt"):
+            self.assert_untouched(job, "export", ["--out", place], f"--out {place} ", arguments=["checkpoints"])
+        job.put("start.sh", "node-1\n")
+        self.assert_untouched(job, "launch", ["--out", ".", "--hosts", "start.sh", "--force"],
+                              "start.sh is an input (--hosts)", arguments=["ssh", "job.toml"])
+
+    def test_what_another_running_job_reads_is_no_output_here(self):
+        job = self.job_with_links(trainer={**EMULATED, "step": "50ms"}, order={"epochs": 1000})
+        running = job.start("train")
+        self.addCleanup(running.wait)
+        self.addCleanup(running.signal, signal.SIGKILL)
+        self.wait_until(lambda: any((job.folder / "checkpoints").glob("checkpoint-*")) or not running.alive())
+        other = self.job("other")
+        other.put_criteo(1000)
+        at = f"process {running.process.pid} "
+        for place, words in (("data/day_0.tsv", "dataset.paths"), ("hard", "dataset.paths"),
+                             ("job.toml", "the job file")):
+            self.assert_refused(other.run("ingest", "--state", job.folder / place), 2, at, words)
+        before = (job.folder / "data/day_0.tsv").read_bytes()
+        for arguments in (["trace", "--dir", ".", "--out", "data/day_0.tsv"],
+                          ["synth", "criteo", "--rows", "10", "--files", "2", "--out", "data", "--force"],
+                          ["tune", "pretrain", "--out", "hard"]):
+            self.assert_refused(harness.Running(arguments, job.folder).wait(), 2, "--out", at)
+        self.assertEqual((job.folder / "data/day_0.tsv").read_bytes(), before)
+        running.signal(signal.SIGTERM)
+        self.wait_until(lambda: not running.alive())
+        self.assert_done(other.run("ingest", "--json", "--state", job.folder / "hard"))
+
+    def test_a_file_and_a_link_to_it_do_not_count_twice(self):
+        job = self.job_with_links(dataset={"paths": ["data/day_0.tsv", "link"]})
+        for paths in ('["data/day_0.tsv", "link"]', '["data/*.tsv", "hard"]'):
+            self.assert_refused(job.run("ingest", "--set", f"dataset.paths={paths}"), 2,
+                                "dataset.paths names one file twice", "day_0.tsv", "a link")
+        self.assert_refused(job.run("train", "--set", "dataset.paths=data/day_1.tsv", "--set",
+                                    'trainer.evaluate=["hard", "link"]', "--set", "trainer.model=dlrm"), 2,
+                            "trainer.evaluate names one file twice")
+
+
+if __name__ == "__main__":
+    harness.main()

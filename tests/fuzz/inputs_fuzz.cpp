@@ -1,0 +1,16 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/check.h"
+#include "tools/outputs/inputs.h"
+
+/// Any bytes as another process' list of inputs: an error, or a list that is written as it was
+/// read.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto inputs = forebay::parse_inputs(bytes);
+  if (!inputs) return 0;
+  FOREBAY_CHECK(forebay::parse_inputs(to_bytes(*inputs)) == *inputs);
+  return 0;
+}

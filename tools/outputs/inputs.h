@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/file_identity.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// A file that a command reads.
+struct InputEntry {
+  FileIdentity file;
+  std::string role;  ///< "dataset.paths", "the job file".
+  std::string path;  ///< Absolute.
+
+  bool operator==(const InputEntry&) const = default;
+};
+
+/// The files that a command reads and that no output may replace or change.
+///
+/// A value. Files are known by device and inode, so each of their links is covered.
+struct Inputs {
+  std::vector<InputEntry> files = {};
+  std::vector<std::string> folders = {};      ///< Nothing may be put into them. Absolute.
+  std::vector<std::string> checkpoints = {};  ///< Directories of a CheckpointStore. Absolute.
+
+  /// Adds the regular file at `path`; nothing where there is none.
+  void add_file(const std::string& role, const std::string& path);
+  /// Adds the regular files in `folder` and in the folders below it, a bounded number.
+  void add_files_below(const std::string& role, const std::string& folder);
+  /// Adds the folder and the files in it.
+  void add_folder(const std::string& role, const std::string& folder);
+
+  bool operator==(const Inputs&) const = default;
+};
+
+/// `inputs` with the files of every checkpoint that lies in `inputs.checkpoints` now.
+Inputs with_checkpoint_files(Inputs inputs);
+
+/// As other processes read it: records that end in a zero byte.
+std::string to_bytes(const Inputs& inputs);
+
+/// The most bytes that are read of another process' inputs: those of some 400,000 files.
+inline constexpr std::size_t kMostInputBytes = std::size_t{64} << 20;
+
+/// Reads to_bytes(); kCorrupt where a record is none of it. A last record without its end is left
+/// out.
+Result<Inputs> parse_inputs(std::string_view bytes);
+
+}  // namespace forebay
