@@ -71,7 +71,8 @@ class Outputs(harness.Scenario):
         reader.join()
         self.assertEqual(read[0].count(b"\n"), 1001)
         self.assert_untouched(job, "ingest", ["--resume", "state.json", "--dump", "state.json"], "an input (--resume)")
-        self.assert_untouched(job, "ingest", ["--dump", "one", "--state", "one"], "is the same file as --state one")
+        self.assert_untouched(job, "ingest", ["--dump", "one", "--state", "one"], "--state one is the same file as --dump one")
+        self.assert_untouched(job, "ingest", ["--dump", ".forebay/lock"], "--dump .forebay/lock is the same file as run.dir")
 
     def test_what_training_and_export_write_destroys_neither_data_nor_checkpoints(self):
         job = self.job_with_links(trainer=EMULATED)

@@ -78,9 +78,10 @@ Existing existing_files(const std::vector<Output>& outputs) {
   return found;
 }
 
-bool may_replace(const Output& output, const InputEntry& entry) {
-  return !output.replaces.empty() && regular_file_at(output.replaces) == entry.file &&
-         entry.role == "--resume";
+/// Not while it is written aside: a kill would leave neither.
+bool may_replace(const Output& output, const std::string& name, const InputEntry& entry) {
+  return entry.role == "--resume" && name == output.path && !output.replaces.empty() &&
+         regular_file_at(output.replaces) == entry.file;
 }
 
 Status Check::kinds() const {
@@ -101,8 +102,9 @@ Status Check::kinds() const {
 Status Check::twice() {
   std::map<fs::path, const Output*> seen;
   std::map<FileIdentity, const Output*> there;
-  const auto refuse_both = [](const Output& one, const std::string& path, const Output& other) {
-    return refuse(one, path, "is the same file as " + other.name + " " + other.path + another(one));
+  const auto refuse_both = [](const Output& one, const Output& before) {
+    return refuse(one, one.path,
+                  "is the same file as " + before.name + " " + before.path + another(one));
   };
   for (const Output& output : outputs_) {
     if (output.kind != Kind::kFile) continue;
@@ -111,11 +113,11 @@ Status Check::twice() {
       const fs::file_status status = fs::status(name, error);
       if (fs::exists(status) && !fs::is_regular_file(status)) continue;
       const auto [before, is_new] = seen.emplace(find_.place_of(name), &output);
-      if (!is_new) return refuse_both(*before->second, before->second->path, output);
+      if (!is_new) return refuse_both(output, *before->second);
       const auto file = regular_file_at(name);
       if (!file) continue;
       const auto [linked, is_first] = there.emplace(*file, &output);
-      if (!is_first) return refuse_both(*linked->second, linked->second->path, output);
+      if (!is_first) return refuse_both(output, *linked->second);
     }
   }
   return {};
@@ -185,8 +187,9 @@ Status Check::swept_inputs() {
 Status Check::own_files(const Existing& there) const {
   for (const InputEntry& entry : with_checkpoint_files(inputs_).files) {
     const auto found = there.find(entry.file);
-    if (found == there.end() || may_replace(*found->second.first, entry)) continue;
+    if (found == there.end()) continue;
     const auto& [output, path] = found->second;
+    if (may_replace(*output, path, entry)) continue;
     return refuse(*output, path,
                   same_file(path, entry.path) + "an input (" + entry.role + ")" + another(*output));
   }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,6 +61,12 @@ std::optional<pid_t> process_of(const std::string& name) {
   return process;
 }
 
+/// What another user publishes is not believed: it could keep a root's commands from any file.
+bool is_of_this_user(const fs::path& folder) {
+  struct stat about = {};
+  return ::stat(folder.c_str(), &about) == 0 && about.st_uid == ::geteuid();
+}
+
 /// Adds what the process at `folder` (/proc/PID) publishes.
 void look_into(const fs::path& folder, pid_t process, std::vector<RunningInputs>& found) {
   std::error_code error;
@@ -91,7 +98,8 @@ std::vector<RunningInputs> inputs_of_other_processes() {
   for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
     const auto process = process_of(entry->path().filename().string());
-    if (process && *process != ::getpid()) look_into(entry->path(), *process, found);
+    if (process && *process != ::getpid() && is_of_this_user(entry->path()))
+      look_into(entry->path(), *process, found);
   }
   return found;
 }

@@ -34,8 +34,7 @@ struct RunningInputs {
   Inputs inputs;
 };
 
-/// What all other processes of this machine publish; those that this one may not look into are left
-/// out. Takes about 10 µs a process.
+/// What all other processes of this user on this machine publish. Takes about 10 µs a process.
 std::vector<RunningInputs> inputs_of_other_processes();
 
 }  // namespace forebay

@@ -86,6 +86,9 @@ TEST_CASE_METHOD(Folder, "a state may be written over the one that was resumed f
   CHECK(mentions(refusal_of(output), "an input (--resume)"));
   output.replaces = state;
   CHECK(refusal_of(output) == "");
+  output.path = state.substr(0, state.size() - 5);
+  output.aside = ".json";  // It would be cut while it is written, and a kill leave no state at all.
+  CHECK(mentions(refusal_of(output), "an input (--resume)"));
   output.path = data;
   CHECK(mentions(refusal_of(output), "an input (dataset.paths)"));
 }
@@ -145,7 +148,8 @@ TEST_CASE_METHOD(Folder, "two outputs that are one file are refused by both name
         check({{.name = "--dump", .path = dir.path(dump)},
                {.name = "--state", .path = dir.path(state), .aside = ".partial"}});
     if (!status) {
-      CHECK(mentions(status.error().message, "is the same file as --state " + dir.path(state)));
+      CHECK(mentions(status.error().message,
+                     "--state " + dir.path(state) + " is the same file as --dump"));
     }
     return status.has_value();
   };
