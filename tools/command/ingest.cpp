@@ -41,10 +41,8 @@ std::vector<Output> outputs_of(const Invocation& invocation, const JobSpec& job)
   }
   if (const std::string to = invocation.value("--state"); !to.empty()) {
     // The state that a run begins from may be replaced by the one it ends with.
-    outputs.push_back({.name = "--state",
-                       .path = to,
-                       .aside = kStateAside,
-                       .replaces = invocation.value("--resume")});
+    outputs.push_back(
+        {.name = "--state", .path = to, .aside = kStateAside, .replaces = "--resume"});
   }
   return outputs;
 }

@@ -80,8 +80,7 @@ Existing existing_files(const std::vector<Output>& outputs) {
 
 /// Not while it is written aside: a kill would leave neither.
 bool may_replace(const Output& output, const std::string& name, const InputEntry& entry) {
-  return entry.role == "--resume" && name == output.path && !output.replaces.empty() &&
-         regular_file_at(output.replaces) == entry.file;
+  return entry.role == output.replaces && name == output.path;
 }
 
 Status Check::kinds() const {

@@ -24,7 +24,7 @@ struct Output {
   std::string path;
   Kind kind = Kind::kFile;
   std::string aside = {};     ///< Of kFile: it is first written to `path` + `aside`; "": in place.
-  std::string replaces = {};  ///< An input that it may replace: the state that is resumed from.
+  std::string replaces = {};  ///< Role of an input that it may replace: "--resume" of "--state".
 };
 
 /// Refuses (kInvalid, in one sentence that names the output, its path, the input and what to do)

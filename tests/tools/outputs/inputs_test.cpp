@@ -31,8 +31,8 @@ TEST_CASE("a list of inputs that is cut short gives its whole records, other byt
   const auto cut = parse_inputs((first + second).substr(0, 20));
   REQUIRE(cut);
   CHECK(cut->files == std::vector<InputEntry>{{{1, 2}, "role", "/a"}});
-  for (const char* bad : {"x/a", "f1 2 role/a", "f1 role\t/a", "f-1 2 role\t/a", "f", "",
-                          "f99999999999999999999 2 role\t/a"}) {
+  for (const char* bad : {"x/a", "f1 2 role/a", "f1 role\t/a", "f1x2 3 role\t/a", "f-1 2 role\t/a",
+                          "f", "", "f99999999999999999999 2 role\t/a"}) {
     INFO(bad);
     const auto refused = parse_inputs(first + bad + std::string(1, '\0'));
     REQUIRE_FALSE(refused);

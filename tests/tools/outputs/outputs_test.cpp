@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Folder, "a state may be written over the one that was resumed f
   inputs.add_file("--resume", state);
   Output output{.name = "--state", .path = state, .aside = ".partial"};
   CHECK(mentions(refusal_of(output), "an input (--resume)"));
-  output.replaces = state;
+  output.replaces = "--resume";
   CHECK(refusal_of(output) == "");
   output.path = state.substr(0, state.size() - 5);
   output.aside = ".json";  // It would be cut while it is written, and a kill leave no state at all.
