@@ -99,7 +99,10 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   auto dataset =
       std::make_unique<IndexedDataset>(std::move(agreed->format), std::move(files), reads);
   if (dataset->rows() == 0) return no_rows(spec);
-  if (auto status = write_manifest(options.run_dir, *dataset); !status) return pass(status);
+  // A reader of another run's index resumes nothing and needs no manifest.
+  if (options.index_from.empty()) {
+    if (auto status = write_manifest(options.run_dir, *dataset); !status) return pass(status);
+  }
   return std::unique_ptr<Dataset>(std::move(dataset));
 }
 

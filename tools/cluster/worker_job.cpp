@@ -94,6 +94,13 @@ std::string first_difference(const std::vector<SharedFile>& wanted,
   return {};
 }
 
+WorkerJob::~WorkerJob() {
+  run_.reset();
+  if (folder_.empty()) return;
+  std::error_code in_use;  // An index that this worker made stays for the next one.
+  for (const char* part : {"/index", "/spill", ""}) fs::remove(folder_ + part, in_use);
+}
+
 Status WorkerJob::check(const JobText& wanted) {
   if (const auto what = first_difference(wanted.files, files_of(run_->dataset())); !what.empty()) {
     return fail(Code::kInvalid, "the data differs on this node: " + what);
@@ -121,6 +128,7 @@ Result<std::unique_ptr<WorkerJob>> WorkerJob::open(const JobText& text, const Wo
   const std::string shared_index = job->run.dir + "/index";
   job->run.dir = *folder;
   auto made = std::unique_ptr<WorkerJob>(new WorkerJob(std::move(*job)));  // NOLINT: private.
+  if (place.dir.empty()) made->folder_ = *folder;
   auto guarded = guard_inputs(inputs_of(made->job_), outputs_of(made->job_, "worker"));
   if (!guarded) return pass(guarded);
   made->inputs_ = std::move(*guarded);

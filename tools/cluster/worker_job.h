@@ -39,6 +39,10 @@ class WorkerJob {
   /// Blocks while files that no index describes are read. What differs is refused with kInvalid,
   /// what is missing with kNotFound, both by name.
   static Result<std::unique_ptr<WorkerJob>> open(const JobText& text, const WorkerPlace& place);
+  /// Removes the worker's folder in the job's own where nothing was put into it.
+  ~WorkerJob();
+  WorkerJob(const WorkerJob&) = delete;
+  WorkerJob& operator=(const WorkerJob&) = delete;
 
   const JobSpec& job() const { return job_; }
   JobRun& run() { return *run_; }
@@ -49,6 +53,7 @@ class WorkerJob {
   Status check(const JobText& wanted);
 
   JobSpec job_;
+  std::string folder_;  // in the job's own; "": the user's
   std::optional<PublishedInputs> inputs_;
   std::unique_ptr<JobRun> run_;
   std::string fingerprint_;

@@ -70,7 +70,38 @@ TEST_CASE("a worker opens the trainer's job, overrides included, and agrees with
   CHECK((*job)->run().dataset().rows() == 120);
   CHECK((*job)->job().pipeline.cpus == 2);
   // The trainer's index was used: the worker made none of its own.
-  CHECK_FALSE(fs::exists(shared.path(".forebay/workers/w1/index/day_0.tsv")));
+  CHECK_FALSE(fs::exists(shared.path(".forebay/workers/w1/index")));
+  REQUIRE(fs::exists(shared.path(".forebay/workers/w1")));
+  (*job).reset();
+  CHECK_FALSE(fs::exists(shared.path(".forebay/workers/w1")));
+}
+
+TEST_CASE("a worker's own index and a folder that the user named stay when it ends",
+          "[tools][cluster]") {
+  const Shared shared;
+  WorkerPlace place = shared.place();
+  SECTION("an index, where the trainer's cannot be read") {
+    fs::remove_all(shared.path(".forebay/index"));
+    REQUIRE(WorkerJob::open(shared.text, place));
+    CHECK_FALSE(fs::is_empty(shared.path(".forebay/workers/w1/index")));
+  }
+  SECTION("a folder of the user's") {
+    place.dir = shared.path("mine");
+    REQUIRE(WorkerJob::open(shared.text, place));
+    CHECK(fs::exists(place.dir));
+  }
+}
+
+TEST_CASE("a worker whose folder would replace the job's data is refused", "[tools][cluster]") {
+  const Shared shared;
+  fs::create_directories(shared.path(".forebay/workers/w1"));
+  fs::create_hard_link(shared.path("data/day_0.tsv"),
+                       shared.path(".forebay/workers/w1/quarantine.tsv"));
+  const auto refused = WorkerJob::open(shared.text, shared.place());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message.find("quarantine.tsv is the same file as") != std::string::npos);
+  CHECK(fs::file_size(shared.path("data/day_0.tsv")) > 0);
 }
 
 TEST_CASE("a worker whose data differs is told which file", "[tools][cluster]") {
