@@ -92,7 +92,6 @@ Exit run_worker(const Invocation& invocation) {
   Inputs keys;
   keys.add_files_below("--keys", options->keys);
   const auto published = PublishedInputs::publish(keys);
-  if (!published) return Exit::failed(published.error());
   const CpuLimit cpus;
   if (auto status = cpus.set(options->place.cpus); !status) return Exit::refused(status.error());
   const std::string name = options->place.name;

@@ -69,7 +69,6 @@ std::vector<Output> outputs_of(const JobSpec& job, const std::string& command) {
 
 Result<PublishedInputs> guard_inputs(const Inputs& inputs, const std::vector<Output>& outputs) {
   auto published = PublishedInputs::publish(inputs);
-  if (!published) return published;
   if (auto status = check_outputs(outputs, inputs); !status) return pass(status);
   return published;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -27,6 +28,14 @@ constexpr const char* kName = "forebay-inputs";
 const std::string& link_text() {
   static const std::string text = std::string("/memfd:") + kName + " (deleted)";
   return text;
+}
+
+/// Not executable, which some systems insist on and Linux before 6.3 does not know.
+Descriptor make_memory_file() {
+  constexpr unsigned kNotExecutable = 8;  // MFD_NOEXEC_SEAL
+  Descriptor file(::memfd_create(kName, MFD_CLOEXEC | kNotExecutable));
+  if (!file && errno == EINVAL) file = Descriptor(::memfd_create(kName, MFD_CLOEXEC));
+  return file;
 }
 
 bool write_all(int file, std::string_view bytes) {
@@ -82,14 +91,12 @@ void look_into(const fs::path& folder, pid_t process, std::vector<RunningInputs>
 
 }  // namespace
 
-Result<PublishedInputs> PublishedInputs::publish(const Inputs& inputs) {
-  Descriptor file(::memfd_create(kName, MFD_CLOEXEC));
-  if (!file || !write_all(file.number(), to_bytes(inputs))) {
-    return fail(Code::kUnavailable,
-                std::string("the list of this run's inputs cannot be kept in memory: ") +
-                    std::strerror(errno));
-  }
-  return PublishedInputs(std::move(file));
+PublishedInputs PublishedInputs::publish(const Inputs& inputs) {
+  Descriptor file = make_memory_file();
+  if (file && write_all(file.number(), to_bytes(inputs))) return PublishedInputs(std::move(file));
+  std::fprintf(stderr, "forebay: other commands cannot see what this one reads: memfd_create: %s\n",
+               std::strerror(errno));
+  return PublishedInputs(Descriptor());
 }
 
 std::vector<RunningInputs> inputs_of_other_processes() {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/descriptor.h"
-#include "core/base/result.h"
 #include "tools/outputs/inputs.h"
 
 namespace forebay {
@@ -19,8 +18,8 @@ namespace forebay {
 /// another user, of another PID namespace or without /proc do not see each other's.
 class PublishedInputs {
  public:
-  /// kUnavailable where the system has no memory file to give.
-  static Result<PublishedInputs> publish(const Inputs& inputs);
+  /// Where the system has no memory file to give, says so on stderr; the inputs are not seen then.
+  static PublishedInputs publish(const Inputs& inputs);
 
  private:
   explicit PublishedInputs(Descriptor file) : file_(std::move(file)) {}
