@@ -1,6 +1,8 @@
 #include "core/base/json_text.h"
 
 #include <cstddef>
+#include <set>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -34,7 +36,18 @@ bool is_shallow(std::string_view text) {
 
 json parse_json(std::string_view text) {
   if (!is_shallow(text)) return json(json::value_t::discarded);
-  return json::parse(text, nullptr, /*allow_exceptions=*/false);
+  std::vector<std::set<std::string>> open;  // the keys of each object that is being read
+  bool unique = true;
+  const auto watch_keys = [&](int, json::parse_event_t event, const json& value) {
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
+      unique = false;
+    }
+    return true;
+  };
+  json parsed = json::parse(text, watch_keys, /*allow_exceptions=*/false);
+  return unique ? parsed : json(json::value_t::discarded);
 }
 
 std::string json_text(const json& value, int indent) {

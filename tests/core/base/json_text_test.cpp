@@ -32,6 +32,13 @@ TEST_CASE("what is no JSON is discarded, not thrown", "[core][json]") {
   CHECK(parse_json("{\"rows\":3}") == json{{"rows", 3}});
 }
 
+TEST_CASE("an object with a key twice is discarded, however the key is written", "[core][json]") {
+  CHECK_FALSE(parses("{\"rows\":3,\"rows\":3}"));
+  CHECK_FALSE(parses("{\"rows\":3,\"\\u0072ows\":4}"));
+  CHECK_FALSE(parses("[{\"a\":{\"b\":1,\"c\":[],\"b\":2}}]"));
+  CHECK(parses("{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":1}]}"));
+}
+
 TEST_CASE("JSON text is one line, or a line a field, and always UTF-8", "[core][json]") {
   CHECK(json_text(json{{"rows", 3}}) == "{\"rows\":3}");
   CHECK(json_text(json{{"rows", 3}}, 1) == "{\n \"rows\": 3\n}");

@@ -1,0 +1,40 @@
+#include "core/base/bounded_file.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+
+TEST_CASE("a file is read as a whole up to the bound, and not past it", "[core][bounded_file]") {
+  const test::TempDir dir;
+  const std::string text(200'000, 'x');
+  const std::string path = dir.write("file", text);
+  CHECK(read_bounded_file(path, text.size()) == text);
+  CHECK(read_bounded_file(path, text.size() - 1).error().code == Code::kCorrupt);
+  CHECK(read_bounded_file(dir.write("empty", ""), 0) == std::string());
+  // As long as they say they are empty, files of the system are read to their end.
+  CHECK(read_bounded_file("/proc/self/status", 1 << 20)->starts_with("Name:"));
+  CHECK(read_bounded_file("/proc/self/status", 10).error().code == Code::kCorrupt);
+}
+
+TEST_CASE("what is no file to read is refused by its path, and not waited for",
+          "[core][bounded_file]") {
+  const test::TempDir dir;
+  const std::string fifo = dir.path("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  for (const std::string& path : {fifo, dir.path(), std::string("/dev/zero")}) {
+    const auto refused = read_bounded_file(path, 100);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Code::kInvalid);
+    CHECK(refused.error().message == path + ": is not a regular file");
+  }
+  CHECK(read_bounded_file(dir.path("none"), 100).error().code == Code::kNotFound);
+}
+
+}  // namespace forebay
