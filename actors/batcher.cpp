@@ -1,8 +1,30 @@
 #include "actors/batcher.h"
 
+#include <string>
 #include <utility>
 
 namespace forebay {
+namespace {
+
+/// What the state to resume from says of a split is only known to be wrong once its rows are here.
+tl::unexpected<Error> too_many_to_skip(const SplitId& id, std::size_t skip, std::size_t rows) {
+  return fail(Code::kCorrupt, "the state to resume from does not fit the dataset: split_rows is " +
+                                  std::to_string(skip) + ", but split " + std::to_string(id.index) +
+                                  " of epoch " + std::to_string(id.epoch) + " has " +
+                                  std::to_string(rows) +
+                                  " sound rows; resume from another state, or start anew");
+}
+
+tl::unexpected<Error> uneven_epochs(std::uint64_t epoch, const Cursor::Uneven& uneven) {
+  return fail(
+      Code::kCorrupt,
+      "epoch " + std::to_string(epoch) + " left out " + std::to_string(uneven.left_out) +
+          " damaged and held-out rows, the first epoch " + std::to_string(uneven.counted) +
+          ": the files changed, or the state to resume from is not of this job; start anew");
+}
+
+}  // namespace
+
 Batcher::Batcher(const OrderSpec& order, std::size_t splits_per_epoch, const Position& start,
                  BufferPool& pool, BatchSink& sink)
     : order_(order),
@@ -26,14 +48,16 @@ Status Batcher::add(ColumnSplit split) {
 
 Status Batcher::append(ColumnSplit split) {
   const SplitId id = split.id;
-  if (auto status = check_damaged(split); !status) return status;
   const std::size_t skip = cursor_.rows_to_skip(id);
+  if (skip > 0 && skip >= split.columns.rows) {
+    return too_many_to_skip(id, skip, split.columns.rows);
+  }
+  if (auto status = check_damaged(split); !status) return status;
   cursor_.append(id, split.columns.rows, split.bad.size(), split.filtered);
   cutter_.add(std::move(split.columns), skip);
   sink_.consumed(id);
   emit(order_.batch_size);
-  if (cursor_.epoch_is_complete()) end_epoch();
-  return {};
+  return cursor_.epoch_is_complete() ? end_epoch() : Status{};
 }
 
 Status Batcher::check_damaged(const ColumnSplit& split) {
@@ -57,13 +81,15 @@ void Batcher::emit(std::size_t at_least) {
   }
 }
 
-void Batcher::end_epoch() {
+Status Batcher::end_epoch() {
   if (order_.drop_last) {
     cursor_.leave_out(cutter_.drop());
   } else {
     emit(1);
   }
+  if (cursor_.uneven()) return uneven_epochs(cursor_.epoch(), *cursor_.uneven());
   if (!stopped_) cursor_.start_next_epoch();
+  return {};
 }
 
 }  // namespace forebay

@@ -41,7 +41,8 @@ class Batcher {
   Batcher(const OrderSpec& order, std::size_t splits_per_epoch, const Position& start,
           BufferPool& pool, BatchSink& sink);
 
-  /// Takes a split in any order and emits every batch that it completes.
+  /// Takes a split in any order and emits every batch that it completes. kCorrupt where the start
+  /// position turns out not to fit the splits' rows.
   Status add(ColumnSplit split);
 
   /// Whether the last batch of the last epoch has been emitted.
@@ -59,7 +60,7 @@ class Batcher {
   Status append(ColumnSplit split);
   Status check_damaged(const ColumnSplit& split);
   void emit(std::size_t at_least);
-  void end_epoch();
+  Status end_epoch();
 
   const OrderSpec order_;
   const std::size_t splits_per_epoch_;

@@ -87,15 +87,22 @@ void Cursor::finish(const InLine& split) {
     position_.bad_rows += split.bad;
     position_.held_out += split.held_out;
   }
+  position_.left_out += split.bad + split.held_out;
   if (split.index == position_.split) {
     position_.split = absorb(finished_ahead_, position_.split + 1);
   } else {
     finished_ahead_.insert(split.index);
   }
-  if (position_.split == splits_per_epoch_) {
-    ++position_.epoch;
-    position_.split = 0;
-  }
+  if (position_.split == splits_per_epoch_) end_epoch();
+}
+
+// Every epoch leaves out the rows that the first one counted.
+void Cursor::end_epoch() {
+  const std::uint64_t counted = position_.bad_rows + position_.held_out;
+  if (position_.left_out != counted) uneven_ = {position_.left_out, counted};
+  ++position_.epoch;
+  position_.split = 0;
+  position_.left_out = 0;
 }
 
 void Cursor::start_next_epoch() {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
 
 #include "actors/stage/split.h"
@@ -22,7 +23,8 @@ class Cursor {
   /// Rows of this split that an earlier run has given out already.
   std::size_t rows_to_skip(const SplitId& id) const;
 
-  /// The rows of `split`, less those to skip, are next in line.
+  /// The rows of `split`, less those to skip, are next in line. The caller has seen that there are
+  /// as many to skip.
   void append(const SplitId& id, std::size_t rows, std::uint64_t bad, std::uint64_t held_out);
 
   /// The first `rows` in line went out as one batch with content `digest`.
@@ -43,6 +45,14 @@ class Cursor {
   /// The lowest split of the current epoch that has not been appended.
   std::uint64_t lowest_missing() const;
 
+  /// Rows that an epoch left out and rows that the first epoch left out, once they differ: the
+  /// files changed, or the start position is not of this job.
+  struct Uneven {
+    std::uint64_t left_out = 0;
+    std::uint64_t counted = 0;
+  };
+  const std::optional<Uneven>& uneven() const { return uneven_; }
+
   Position position() const;
 
  private:
@@ -57,6 +67,7 @@ class Cursor {
   void advance(std::size_t rows);
   void finish_given_out();
   void finish(const InLine& split);
+  void end_epoch();
 
   const std::size_t splits_per_epoch_;
   const Position start_;
@@ -67,6 +78,7 @@ class Cursor {
   std::uint64_t lowest_missing_;
   std::set<std::uint64_t> finished_ahead_;  // above position_.split
   std::deque<InLine> line_;
+  std::optional<Uneven> uneven_;
   bool begun_ =
       false;  // Until a split is appended the position is the start, an open split included.
 };

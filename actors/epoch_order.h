@@ -24,6 +24,10 @@ class EpochOrder {
   /// The blocks of split `index` < num_splits(), in dataset order.
   std::vector<BlockRef> blocks(std::uint64_t epoch, std::size_t index) const;
 
+  /// The rows, damaged and held-out ones too, of the splits from `first` up to but not `end`
+  /// <= num_splits(). Looks at each of their blocks.
+  std::uint64_t rows(std::uint64_t epoch, std::size_t first, std::size_t end) const;
+
   /// Whether the rows of a split are permuted at all.
   bool permutes_rows() const { return shuffle_ != OrderSpec::Shuffle::kNone; }
 
@@ -54,6 +58,9 @@ class EpochOrder {
   Extent largest_consecutive(const Group& group) const;
   std::vector<BlockRef> mixed(const Group& group, std::uint64_t epoch, std::size_t index) const;
   std::vector<BlockRef> consecutive(const Group& group, std::size_t index) const;
+  std::uint64_t rows_mixed(const Group& group, std::uint64_t epoch, std::size_t first,
+                           std::size_t end) const;
+  std::uint64_t rows_consecutive(const Group& group, std::size_t first, std::size_t end) const;
 
   const Dataset& dataset_;
   OrderSpec::Shuffle shuffle_;

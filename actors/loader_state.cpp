@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,7 +16,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr std::uint64_t kFirstVersion = 1;
+constexpr const char* kVersionKey = "version";
+constexpr const char* kChecksumKey = "checksum";
+// Many times what any state takes.
+constexpr std::size_t kMostBytes = 64 << 10;
 // A state lists at most the splits of one window; a longer list is a damaged file.
 constexpr std::size_t kMostAhead = 1 << 20;
 
@@ -28,6 +31,8 @@ constexpr Counter kCounters[] = {
     {"batches", &Position::batches},       {"rows", &Position::rows},
     {"bad_rows", &Position::bad_rows},     {"held_out", &Position::held_out},
 };
+// Not in version 1.
+constexpr Counter kLeftOut = {"left_out", &Position::left_out};
 
 std::string ranges_of(const std::vector<std::uint32_t>& numbers) {
   std::string text;
@@ -50,8 +55,10 @@ std::optional<std::uint32_t> take_number(std::string_view& text) {
   return value;
 }
 
+// Distances from a split that is not among them, so they begin at 1 and rise.
 std::optional<std::vector<std::uint32_t>> parse_ranges(std::string_view text) {
   std::vector<std::uint32_t> numbers;
+  std::uint32_t before = 0;
   while (!text.empty()) {
     const auto first = take_number(text);
     auto last = first;
@@ -59,9 +66,9 @@ std::optional<std::vector<std::uint32_t>> parse_ranges(std::string_view text) {
       text.remove_prefix(1);
       last = take_number(text);
     }
-    if (!first || !last || *last < *first || *last - *first >= kMostAhead - numbers.size()) {
-      return std::nullopt;
-    }
+    if (!first || !last || *first <= before || *last < *first) return std::nullopt;
+    if (*last - *first >= kMostAhead - numbers.size()) return std::nullopt;
+    before = *last;
     for (std::uint64_t number = *first; number <= *last; ++number) {
       numbers.push_back(static_cast<std::uint32_t>(number));
     }
@@ -72,76 +79,161 @@ std::optional<std::vector<std::uint32_t>> parse_ranges(std::string_view text) {
   return numbers;
 }
 
-bool has_exactly(const json& object, const std::set<std::string>& keys) {
-  if (!object.is_object() || object.size() != keys.size()) return false;
-  for (const auto& [key, value] : object.items()) {
-    if (!keys.contains(key)) return false;
+/// Takes the values of an object key by key and remembers the first thing that is wrong.
+class KeyReader {
+ public:
+  KeyReader(json object, const char* name, std::string& problem)
+      : object_(std::move(object)), problem_(problem) {
+    if (!object_.is_object()) refuse(name, "is no object");
   }
-  return true;
-}
 
-std::optional<Position> parse_position(const json& object) {
-  std::set<std::string> keys = {"digest", "ahead"};
-  for (const auto& [name, member] : kCounters) keys.insert(name);
-  if (!has_exactly(object, keys)) return std::nullopt;
-  Position position;
-  for (const auto& [name, member] : kCounters) {
-    if (!object[name].is_number_unsigned()) return std::nullopt;
-    position.*member = object[name].get<std::uint64_t>();
+  std::uint64_t number(const char* key) {
+    const json value = take(key);
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+    refuse(key, "is no whole number");
+    return 0;
   }
-  if (!object["digest"].is_string() || !object["ahead"].is_string()) return std::nullopt;
-  if (!Digest::parse(object["digest"].get<std::string>(), position.digest)) return std::nullopt;
-  auto ahead = parse_ranges(object["ahead"].get<std::string>());
-  if (!ahead) return std::nullopt;
-  position.ahead = std::move(*ahead);
+
+  std::string text(const char* key) {
+    const json value = take(key);
+    if (value.is_string()) return value.get<std::string>();
+    refuse(key, "is no text");
+    return {};
+  }
+
+  json take(const char* key) {
+    if (!problem_.empty()) return {};
+    const auto found = object_.find(key);
+    if (found == object_.end()) {
+      refuse(key, "is missing");
+      return {};
+    }
+    json value = std::move(*found);
+    object_.erase(found);
+    return value;
+  }
+
+  /// All keys that are left, as texts.
+  std::map<std::string, std::string> texts() {
+    std::map<std::string, std::string> all;
+    while (problem_.empty() && !object_.empty()) {
+      const std::string key = object_.begin().key();
+      all[key] = text(key.c_str());
+    }
+    return all;
+  }
+
+  /// After the last key: another one is wrong.
+  void finish() {
+    if (problem_.empty() && !object_.empty()) refuse(object_.begin().key(), "is unknown");
+  }
+
+  void refuse(const std::string& key, const char* what) {
+    if (problem_.empty()) problem_ = "\"" + key.substr(0, 40) + "\" " + what;
+  }
+
+ private:
+  json object_;
+  std::string& problem_;
+};
+
+/// What both versions have of a position.
+Position read_position(KeyReader& keys) {
+  Position position;
+  for (const auto& [name, member] : kCounters) position.*member = keys.number(name);
+  if (!Digest::parse(keys.text("digest"), position.digest)) {
+    keys.refuse("digest", "is not of 32 hex digits");
+  }
+  auto ahead = parse_ranges(keys.text("ahead"));
+  if (ahead) {
+    position.ahead = std::move(*ahead);
+  } else {
+    keys.refuse("ahead", "is no rising list such as 5-9,12");
+  }
   return position;
 }
 
-std::optional<std::map<std::string, std::string>> parse_identity(const json& object) {
-  if (!object.is_object()) return std::nullopt;
-  std::map<std::string, std::string> identity;
-  for (const auto& [key, value] : object.items()) {
-    if (!value.is_string()) return std::nullopt;
-    identity[key] = value.get<std::string>();
+/// The digest of everything but the checksum itself, as JSON without blanks and with its keys in
+/// bytewise order, as `json_text` writes it.
+std::string checksum_of(json object) {
+  object.erase(kChecksumKey);
+  const std::string text = json_text(object);
+  return Digest::of(text.data(), text.size()).hex();
+}
+
+LoaderState read_flat(json object, std::string& problem) {
+  const std::string checksum = checksum_of(object);
+  KeyReader keys(std::move(object), "the state", problem);
+  if (keys.text(kChecksumKey) != checksum) {
+    keys.refuse(kChecksumKey, "does not fit the other values: they were damaged or edited");
   }
-  return identity;
+  LoaderState state;
+  state.version = keys.number(kVersionKey);
+  state.fingerprint = keys.text("fingerprint");
+  state.position = read_position(keys);
+  state.position.left_out = keys.number(kLeftOut.first);
+  state.identity = keys.texts();
+  return state;
+}
+
+LoaderState read_nested(json object, std::string& problem) {
+  KeyReader keys(std::move(object), "the state", problem);
+  LoaderState state;
+  state.version = keys.number(kVersionKey);
+  state.fingerprint = keys.text("fingerprint");
+  KeyReader position(keys.take("position"), "position", problem);
+  KeyReader identity(keys.take("identity"), "identity", problem);
+  keys.finish();
+  state.position = read_position(position);
+  position.finish();
+  state.identity = identity.texts();
+  return state;
 }
 
 }  // namespace
 
 std::string to_json(const LoaderState& state) {
-  json position;
-  for (const auto& [name, member] : kCounters) position[name] = state.position.*member;
-  position["digest"] = state.position.digest.hex();
-  position["ahead"] = ranges_of(state.position.ahead);
-  const json object = {{"version", kVersion},
-                       {"fingerprint", state.fingerprint},
-                       {"position", std::move(position)},
-                       {"identity", state.identity}};
+  json object(state.identity);
+  object[kVersionKey] = LoaderState::kVersion;
+  object["fingerprint"] = state.fingerprint;
+  for (const auto& [name, member] : kCounters) object[name] = state.position.*member;
+  object[kLeftOut.first] = state.position.left_out;
+  object["digest"] = state.position.digest.hex();
+  object["ahead"] = ranges_of(state.position.ahead);
+  object[kChecksumKey] = checksum_of(object);
   return json_text(object) + "\n";
 }
 
 Result<LoaderState> parse_loader_state(const std::string& text, const std::string& where) {
-  const auto damaged = [&](const char* what) {
-    return fail(Code::kCorrupt, where + ": " + what + "; it cannot be resumed from");
+  const auto refused = [&](const std::string& what) {
+    return fail(Code::kCorrupt,
+                where + ": " + what + "; resume from an undamaged state, or start anew without it");
   };
-  const json object = parse_json(text);
-  if (object.is_discarded() || !object.is_object()) return damaged("not a loader state");
-  const auto version = object.find("version");
-  if (version == object.end() || !version->is_number_integer()) {
-    return damaged("a loader state without a version");
+  if (text.size() > kMostBytes) return refused("not a loader state (too large)");
+  json object = parse_json(text);
+  if (!object.is_object()) return refused("not a loader state");
+  const auto version = object.find(kVersionKey);
+  if (version == object.end() || !version->is_number_unsigned()) {
+    return refused("a loader state whose \"version\" is no number, or not there");
   }
-  if (*version != kVersion) return damaged("a loader state of another version");
-  if (!has_exactly(object, {"version", "fingerprint", "position", "identity"}) ||
-      !object["fingerprint"].is_string()) {
-    return damaged("a loader state with missing or unknown keys");
+  if (*version < kFirstVersion) return refused("a loader state of version 0, which never was");
+  if (const auto number = version->get<std::uint64_t>(); number > LoaderState::kVersion) {
+    return fail(Code::kInvalid, where + ": a loader state of version " + std::to_string(number) +
+                                    "; this program reads versions 1 and 2: use the program that "
+                                    "wrote it, or start anew");
   }
-  auto position = parse_position(object["position"]);
-  auto identity = parse_identity(object["identity"]);
-  if (!position || !identity) return damaged("a loader state with a damaged value");
-  return LoaderState{.position = std::move(*position),
-                     .fingerprint = object["fingerprint"].get<std::string>(),
-                     .identity = std::move(*identity)};
+  std::string problem;
+  LoaderState state = *version == kFirstVersion ? read_nested(std::move(object), problem)
+                                                : read_flat(std::move(object), problem);
+  if (!problem.empty()) return refused("a damaged loader state: " + problem);
+  return state;
+}
+
+std::string note_of_version(const LoaderState& state, const std::string& where) {
+  if (state.version == LoaderState::kVersion) return {};
+  return where + ": a loader state of version " + std::to_string(state.version) +
+         ", which has no checksum; its numbers were checked, and states are written in version " +
+         std::to_string(LoaderState::kVersion);
 }
 
 Status check_same_job(const LoaderState& saved, const LoaderState& now) {

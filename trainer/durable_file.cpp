@@ -1,6 +1,7 @@
 #include "trainer/durable_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -113,8 +114,14 @@ Status sync_file(const std::string& path) {
 Status sync_directory(const std::string& path) { return sync_file(path); }
 
 Result<std::string> read_small_file(const std::string& path, std::size_t most) {
-  const int descriptor = open_file(path, O_RDONLY);
+  // Without O_NONBLOCK opening a FIFO waits until something writes into it.
+  const int descriptor = open_file(path, O_RDONLY | O_NONBLOCK);
   if (descriptor < 0) return reading_error(path, "be opened");
+  struct stat info {};
+  if (::fstat(descriptor, &info) == 0 && !S_ISREG(info.st_mode)) {
+    ::close(descriptor);
+    return fail(Code::kCorrupt, path + ": is not a regular file");
+  }
   std::string text;
   char buffer[4096];
   ssize_t got = 0;

@@ -104,7 +104,9 @@ std::optional<std::vector<Evaluated>> parse_evaluations(const std::string& text)
   evaluations.reserve(list.size());
   for (const json& each : list) {
     auto evaluated = parse_one(each);
-    if (!evaluated) return std::nullopt;
+    const bool follows =
+        evaluated && (evaluations.empty() || evaluations.back().step < evaluated->step);
+    if (!follows || evaluated->quality.positives > evaluated->quality.rows) return std::nullopt;
     evaluations.push_back(*evaluated);
   }
   return evaluations;

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "core/base/descriptor.h"
+#include "core/base/open_files.h"
 
 namespace forebay {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::size_t kPiece = std::size_t{64} << 10;
 tl::unexpected<Error> refused(const std::string& path) {
   const int reason = errno;
   return fail(reason == ENOENT ? Code::kNotFound : Code::kUnavailable,
-              path + ": " + std::strerror(reason));
+              path + ": " + system_words(reason));
 }
 
 tl::unexpected<Error> too_large(const std::string& path, std::size_t most) {
@@ -30,7 +30,7 @@ tl::unexpected<Error> too_large(const std::string& path, std::size_t most) {
 
 Result<std::string> read_bounded_file(const std::string& path, std::size_t most) {
   // Without O_NONBLOCK opening a FIFO waits until something writes into it.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(open_file(path, O_RDONLY | O_NONBLOCK));
   struct stat info {};
   if (!file || ::fstat(file.number(), &info) != 0) return refused(path);
   if (!S_ISREG(info.st_mode)) return fail(Code::kInvalid, path + ": is not a regular file");

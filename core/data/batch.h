@@ -22,7 +22,9 @@ struct Position {
   std::uint64_t rows = 0;        ///< Rows given out since the start of the job.
   std::uint64_t bad_rows = 0;    ///< Damaged rows in the splits given out whole in the first epoch.
   std::uint64_t held_out = 0;    ///< Likewise rows held out for evaluation.
-  Digest digest;                 ///< Chain over every batch given out.
+  /// Damaged and held-out rows in the splits given out whole in the current epoch.
+  std::uint64_t left_out = 0;
+  Digest digest;  ///< Chain over every batch given out.
   /// Arrival order only: splits above `split` given out whole, as distances from it.
   std::vector<std::uint32_t> ahead;
 

@@ -117,6 +117,41 @@ TEST_CASE("batches are full but for the last of an epoch, and none spans two epo
   CHECK(got.consumed_splits == 2 * kSplits);
 }
 
+TEST_CASE("a split that has not the rows that were given out of it ends the run",
+          "[actors][batcher]") {
+  Job job;
+  for (const std::uint64_t rows : {rows_in(1), rows_in(1) + 1}) {
+    Position start;
+    start.split = start.open_split = 1;
+    start.split_rows = rows;
+    Collected got;
+    Batcher batcher(job.order, kSplits, start, job.pool, got);
+    const auto refused = batcher.add(job.split(1));
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Code::kCorrupt);
+    CHECK_THAT(refused.error().message, Catch::Contains("split_rows is " + std::to_string(rows) +
+                                                        ", but split 1 of epoch 0 has 7 sound"));
+    CHECK(got.batches.empty());
+  }
+}
+
+TEST_CASE("an epoch that leaves out other rows than the first ends the run", "[actors][batcher]") {
+  Job job;
+  Collected got;
+  Batcher batcher(job.order, kSplits, {}, job.pool, got);
+  for (std::uint64_t number = 0; number + 1 < 2 * kSplits; ++number) {
+    REQUIRE(batcher.add(job.split(number)));
+  }
+  ColumnSplit last = job.split(2 * kSplits - 1);
+  last.filtered = 3;
+  const auto refused = batcher.add(std::move(last));
+  REQUIRE_FALSE(refused);
+  // Each epoch: one damaged row, and two held out of each of 13 splits.
+  CHECK_THAT(
+      refused.error().message,
+      Catch::StartsWith("epoch 1 left out 28 damaged and held-out rows, the first epoch 27"));
+}
+
 TEST_CASE("drop_last leaves out the rows that fill no batch, in every epoch", "[actors][batcher]") {
   Job job;
   job.order.drop_last = true;

@@ -57,6 +57,26 @@ TEST_CASE("every epoch holds every block once, in every shuffle mode", "[actors]
   }
 }
 
+TEST_CASE("the rows of a range of splits are those of its blocks", "[actors][order]") {
+  const FakeDataset dataset({5000, 1, 3333, 700}, 9, 2500);
+  for (const Shuffle shuffle : {Shuffle::kAll, Shuffle::kFile, Shuffle::kNone}) {
+    const EpochOrder order(dataset, with(shuffle));
+    const std::size_t splits = order.num_splits();
+    REQUIRE(splits > 20);
+    std::vector<std::uint64_t> before = {0};
+    for (std::size_t split = 0; split < splits; ++split) {
+      before.push_back(before.back());
+      for (const BlockRef& block : order.blocks(1, split)) before.back() += block.rows;
+    }
+    CHECK(before.back() == dataset.rows());
+    for (std::size_t first = 0; first <= splits; first += 3) {
+      for (std::size_t end = first; end <= splits; end += 5) {
+        CHECK(order.rows(1, first, end) == before[end] - before[first]);
+      }
+    }
+  }
+}
+
 TEST_CASE("file order is the order of the files", "[actors][order]") {
   const FakeDataset dataset({5000, 1, 3333}, 9, 250);
   const EpochOrder order(dataset, with(Shuffle::kNone));

@@ -85,6 +85,8 @@ Status Ingest::prepare() {
     auto saved = read_state_file(from);
     if (!saved) return pass(saved);
     if (auto status = run_->resume(*saved); !status) return status;
+    const std::string note = note_of_version(*saved, "--resume " + from);
+    if (!note.empty()) RunScreen::opening().announce(note);
   }
   if (const std::string to = invocation_.value("--dump"); !to.empty()) {
     auto dump = DumpFile::create(to, run_->schema());

@@ -100,7 +100,8 @@ FileReport report_state(const std::string& path, const LoaderState& state) {
     identity.add(key, value);
   }
   for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
-  report.json.add("batches", at.batches)
+  report.json.add("version", state.version)
+      .add("batches", at.batches)
       .add("rows", at.rows)
       .add("epochs", at.epoch)
       .add("split", at.first_split())

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/memory_shares.h"
+#include "actors/position_check.h"
 #include "actors/sizing.h"
 #include "actors/source/manifest.h"
 #include "core/base/start_thread.h"
@@ -118,7 +119,17 @@ Status JobRun::resume(const LoaderState& saved) {
     return fail(Code::kInvalid, "resume refused: the dataset changed: " + what);
   }
   if (auto same = check_same_job(saved, now); !same) return same;
-  begin_ = saved.position;
+  const bool holds_out = job_.trainer.evaluate_share > 0;
+  auto begin =
+      check_position(saved, {.dataset = *dataset_, .order = order_, .holds_out = holds_out});
+  if (!begin) return pass(begin);
+  if (begin->bad_rows > job_.dataset.bad_rows) {
+    return fail(Code::kInvalid, "resume refused: " + std::to_string(begin->bad_rows) +
+                                    " damaged rows were counted so far, and dataset.bad_rows = " +
+                                    std::to_string(job_.dataset.bad_rows) +
+                                    " allows no more; set it to as many");
+  }
+  begin_ = std::move(*begin);
   return {};
 }
 

@@ -43,7 +43,8 @@ class JobRun {
 
   static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, const Hooks& hooks);
 
-  /// Goes on from `saved`; refused, naming what differs, when it is of another job or dataset.
+  /// Goes on from `saved`; refused, naming what differs, when it is of another job or dataset, and
+  /// (kCorrupt) naming the number that does not fit them.
   Status resume(const LoaderState& saved);
 
   /// Whether the pipeline will find room beside `resident` bytes; says how much is needed if not.

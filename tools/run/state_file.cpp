@@ -5,8 +5,9 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <cstring>
 
+#include "core/base/bounded_file.h"
 #include "core/base/open_files.h"
 
 namespace forebay {
@@ -22,20 +23,16 @@ Status problem(const std::string& path) {
 }  // namespace
 
 Result<LoaderState> read_state_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::kNotFound, "--resume " + path + ": " + system_words(errno));
-  std::string text(kMostBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMostBytes) {
-    return fail(Code::kCorrupt,
-                "--resume " + path + ": not a state that forebay wrote (too large)");
-  }
-  return parse_loader_state(text, "--resume " + path);
+  const std::string where = "--resume " + path;
+  auto text = read_bounded_file(path, kMostBytes);
+  if (text) return parse_loader_state(*text, where);
+  const std::string advice =
+      text.error().code == Code::kCorrupt ? ", so it is no state that forebay wrote" : "";
+  return fail(text.error().code, "--resume " + text.error().message + advice);
 }
 
 Status write_state_file(const std::string& path, const LoaderState& state) {
-  const std::string text = to_json(state) + "\n";
+  const std::string text = to_json(state);
   const std::string aside = path + kStateAside;
   const int file = open_file(aside, O_WRONLY | O_CREAT | O_TRUNC, 0644);
   if (file < 0) return problem(aside);

@@ -64,12 +64,12 @@ Status Evaluating::fits(std::uint64_t resident) const {
   return rows_ ? rows_->fits(resident + scores_bytes()) : Status{};
 }
 
-Status Evaluating::restore(const std::string& kept) {
+Status Evaluating::restore(const std::string& kept, std::uint64_t batches) {
   auto found = parse_evaluations(kept);
-  if (!found) {
+  if (!found || (!found->empty() && found->back().step > batches)) {
     return fail(Code::kCorrupt,
-                "the checkpoint's evaluations.json is not of this version of forebay; start anew "
-                "with --restart");
+                "the checkpoint's evaluations.json is damaged or not of this version of forebay; "
+                "start anew with --restart");
   }
   found_ = std::move(*found);
   return {};

@@ -34,8 +34,8 @@ class Evaluating {
   /// Whether an evaluation at the end fits beside `resident` bytes; says how much is needed if not.
   Status fits(std::uint64_t resident) const;
 
-  /// Goes on from what a checkpoint kept.
-  Status restore(const std::string& kept);
+  /// Goes on from what a checkpoint kept after `batches` batches.
+  Status restore(const std::string& kept, std::uint64_t batches);
   /// What a checkpoint keeps.
   std::string kept() const { return to_json(found_); }
   const std::vector<Evaluated>& found() const { return found_; }

@@ -12,6 +12,7 @@
 #include "tools/train/kept_experience.h"
 #include "tools/train/model_threads.h"
 #include "trainer/model_description.h"
+#include "trainer/saving/state_texts.h"
 
 namespace forebay {
 
@@ -107,19 +108,37 @@ Status TrainRun::make_model() {
 }
 
 Status TrainRun::resume() {
-  auto found = checkpoints_->restore(*trained_.model, [this](const Checkpoint& checkpoint) {
-    if (auto agreed = is_of_this_model(checkpoint); !agreed) return agreed;
-    leading_->goes_on_from(checkpoint, job_, run_->schema());
-    return run_->resume(checkpoint.state.loader);
-  });
+  auto found = checkpoints_->restore(
+      *trained_.model, [this](const Checkpoint& checkpoint) { return go_on_from(checkpoint); });
   if (!found) return pass(found);
   if (found->checkpoint) {
     restore_experience(found->checkpoint->state.texts, job_.run.dir);
     losses_ = std::move(found->checkpoint->state.losses);
     log_kept_ = found->checkpoint->state.texts[kTrainLogFile];
-    return evaluating_->restore(found->checkpoint->state.evaluations);
+    return evaluating_->restore(found->checkpoint->state.evaluations, found->checkpoint->batches);
   }
   return found->touched ? begin_again() : Status{};
+}
+
+/// Numbers that do not fit are damage (kCorrupt), as bytes that have changed are.
+Status TrainRun::go_on_from(const Checkpoint& checkpoint) {
+  if (auto agreed = is_of_this_model(checkpoint); !agreed) return agreed;
+  const std::uint64_t steps = checkpoint.state.losses.steps();
+  if (steps != 0 && steps != checkpoint.batches) {
+    return fail(Code::kCorrupt, checkpoint.path + ": losses.json counts " + std::to_string(steps) +
+                                    " steps, " + kLoaderFile + " " +
+                                    std::to_string(checkpoint.batches) + " batches");
+  }
+  const std::string loader = checkpoint.path + "/" + kLoaderFile;
+  if (auto resumed = run_->resume(checkpoint.state.loader); !resumed) {
+    const Error& error = resumed.error();
+    const bool damaged = error.code == Code::kCorrupt;
+    return fail(error.code, damaged ? loader + ": " + error.message : error.message);
+  }
+  const std::string note = note_of_version(checkpoint.state.loader, loader);
+  if (!note.empty()) RunScreen::opening().announce(note);
+  leading_->goes_on_from(checkpoint, job_, run_->schema());
+  return {};
 }
 
 Status TrainRun::is_of_this_model(const Checkpoint& checkpoint) const {

@@ -45,6 +45,7 @@ class TrainRun {
   Status prepare();
   Status make_model();
   Status resume();
+  Status go_on_from(const Checkpoint& checkpoint);
   Status is_of_this_model(const Checkpoint& checkpoint) const;
   Status begin_again();
   Status start();

@@ -1,5 +1,7 @@
 #include "tools/run/state_file.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "tests/support/temp_dir.h"
@@ -43,11 +45,25 @@ TEST_CASE("what is no state is refused by name", "[tools][state_file]") {
     CHECK(damaged.error().code == Code::kCorrupt);
   }
   // 64 KiB are the most that is looked at; a sound state with so much space behind it is none.
-  std::string large = to_json(some_state());
-  large.resize((64 << 10) + 1, ' ');
-  const auto refused = read_state_file(dir.write("state.json", large));
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().message.find("too large") != std::string::npos);
+  const std::string large = dir.write("state.json", to_json(some_state()));
+  for (const std::uintmax_t size : {std::uintmax_t{(64 << 10) + 1}, std::uintmax_t{8} << 30}) {
+    std::filesystem::resize_file(large, size);
+    const auto refused = read_state_file(large);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Code::kCorrupt);
+    CHECK(refused.error().message.find("larger than the 65536 bytes") != std::string::npos);
+  }
+}
+
+TEST_CASE("what is no regular file is refused without waiting for it", "[tools][state_file]") {
+  const test::TempDir dir;
+  const std::string fifo = dir.path("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  for (const std::string& path : {fifo, dir.path(), std::string("/dev/zero")}) {
+    const auto refused = read_state_file(path);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().message == "--resume " + path + ": is not a regular file");
+  }
 }
 
 TEST_CASE("a state that cannot be written leaves nothing behind", "[tools][state_file]") {

@@ -1,0 +1,211 @@
+#include "actors/position_check.h"
+
+#include <algorithm>
+#include <string>
+
+#include "actors/epoch_order.h"
+
+namespace forebay {
+namespace {
+
+/// The most that `order.epochs` may be.
+constexpr std::uint64_t kMostEpochs = 1'000'000'000;
+
+tl::unexpected<Error> refuse(const char* key, const std::string& value, const std::string& why) {
+  return fail(Code::kCorrupt,
+              "resume refused: the loader state does not fit the dataset: " + std::string(key) +
+                  " is " + value + ", but " + why + "; resume from another state, or start anew");
+}
+
+tl::unexpected<Error> refuse(const char* key, std::uint64_t value, const std::string& why) {
+  return refuse(key, std::to_string(value), why);
+}
+
+std::string split_name(std::uint64_t index) { return "split " + std::to_string(index); }
+
+/// One position held against its job.
+class PositionCheck {
+ public:
+  PositionCheck(const Position& at, const PositionFacts& facts)
+      : at_(at), facts_(facts), order_(facts.dataset, facts.order) {}
+
+  Status check();
+
+  /// After check(): the damaged and held-out rows of the current epoch's splits that were given out
+  /// whole.
+  std::uint64_t left_out() const { return left_out_; }
+
+ private:
+  Status check_place() const;
+  Status check_open_split() const;
+  Status check_ahead() const;
+  Status check_counted();
+  Status check_epochs();
+  Status check_rows();
+  Status check_batches() const;
+  Status check_digest() const;
+
+  std::uint64_t rows_in(std::uint64_t split) const {
+    return order_.rows(at_.epoch, split, split + 1);
+  }
+  // Of the epoch's first splits, looked up in what is the smaller part of it.
+  std::uint64_t rows_below(std::uint64_t split) const {
+    const std::size_t splits = order_.num_splits();
+    if (split < splits / 2) return order_.rows(at_.epoch, 0, split);
+    return facts_.dataset.rows() - order_.rows(at_.epoch, split, splits);
+  }
+  std::uint64_t counted() const { return at_.bad_rows + at_.held_out; }
+  std::uint64_t batch_size() const { return facts_.order.batch_size; }
+
+  const Position& at_;
+  const PositionFacts& facts_;
+  const EpochOrder order_;
+  std::uint64_t whole_ = 0;           // rows of the splits given out whole in this epoch
+  std::uint64_t given_ = 0;           // rows given out in this epoch
+  std::uint64_t batches_before_ = 0;  // of the epochs before
+  std::uint64_t left_out_ = 0;
+};
+
+Status PositionCheck::check() {
+  if (auto status = check_place(); !status) return status;
+  if (auto status = check_open_split(); !status) return status;
+  if (auto status = check_ahead(); !status) return status;
+  whole_ = rows_below(at_.split);
+  for (const std::uint32_t distance : at_.ahead) whole_ += rows_in(at_.split + distance);
+  if (auto status = check_counted(); !status) return status;
+  if (auto status = check_epochs(); !status) return status;
+  if (auto status = check_rows(); !status) return status;
+  if (auto status = check_batches(); !status) return status;
+  return check_digest();
+}
+
+Status PositionCheck::check_place() const {
+  if (at_.epoch > kMostEpochs) return refuse("epoch", at_.epoch, "no job has so many");
+  if (at_.split < order_.num_splits()) return {};
+  return refuse("split", at_.split,
+                "an epoch has " + std::to_string(order_.num_splits()) + " splits");
+}
+
+Status PositionCheck::check_open_split() const {
+  const bool may_differ = at_.split_rows > 0 && facts_.order.mode == OrderSpec::Mode::kArrival;
+  if (!may_differ && at_.open_split != at_.split) {
+    return refuse("open_split", at_.open_split, "split is " + std::to_string(at_.split));
+  }
+  if (at_.open_split < at_.split || at_.open_split >= order_.num_splits()) {
+    return refuse("open_split", at_.open_split,
+                  "the splits that are left begin at " + std::to_string(at_.split) +
+                      ", and an epoch has " + std::to_string(order_.num_splits()));
+  }
+  if (at_.split_rows == 0) return {};
+  const std::uint64_t rows = rows_in(at_.open_split);
+  if (at_.split_rows < rows) return {};
+  return refuse("split_rows", at_.split_rows,
+                split_name(at_.open_split) + " has " + std::to_string(rows) + " rows");
+}
+
+Status PositionCheck::check_ahead() const {
+  if (at_.ahead.empty()) return {};
+  if (facts_.order.mode == OrderSpec::Mode::kExact) {
+    return refuse("ahead", std::to_string(at_.ahead.size()) + " splits long",
+                  "order.mode = \"exact\" gives out none of them early");
+  }
+  std::uint32_t before = 0;
+  for (const std::uint32_t distance : at_.ahead) {
+    const std::uint64_t split = at_.split + distance;
+    if (distance <= before || split >= order_.num_splits()) {
+      return refuse("ahead", "to name " + split_name(split),
+                    "it names splits above " + std::to_string(at_.split) +
+                        ", each once, and an epoch has " + std::to_string(order_.num_splits()));
+    }
+    if (at_.split_rows > 0 && split == at_.open_split) {
+      return refuse("open_split", at_.open_split, "ahead says that it was given out whole");
+    }
+    before = distance;
+  }
+  return {};
+}
+
+Status PositionCheck::check_counted() {
+  const std::uint64_t rows = facts_.dataset.rows();
+  const std::string all = "the dataset has " + std::to_string(rows) + " rows";
+  if (at_.bad_rows > rows) return refuse("bad_rows", at_.bad_rows, all);
+  if (at_.held_out > rows - at_.bad_rows) return refuse("held_out", at_.held_out, all);
+  if (at_.held_out > 0 && !facts_.holds_out) {
+    return refuse("held_out", at_.held_out, "the job holds out no rows");
+  }
+  return {};
+}
+
+// Every epoch gives out the same number of rows; which of them are left out is counted in the
+// first.
+Status PositionCheck::check_epochs() {
+  given_ = at_.rows;
+  if (at_.epoch == 0) return {};
+  const std::uint64_t sound = facts_.dataset.rows() - counted();
+  const std::uint64_t rest = sound % batch_size();
+  const std::uint64_t rows = facts_.order.drop_last ? sound - rest : sound;
+  const std::uint64_t batches =
+      sound / batch_size() + (rest > 0 && !facts_.order.drop_last ? 1 : 0);
+  std::uint64_t rows_before = 0;
+  const bool too_many = __builtin_mul_overflow(rows, at_.epoch, &rows_before);
+  if (too_many || at_.rows < rows_before || at_.rows - rows_before > rows) {
+    return refuse("rows", at_.rows,
+                  std::to_string(at_.epoch) +
+                      " whole epochs and a part of one are meant, each of " + std::to_string(rows) +
+                      " rows");
+  }
+  given_ = at_.rows - rows_before;
+  batches_before_ = batches * at_.epoch;  // there are no more batches than rows
+  return {};
+}
+
+Status PositionCheck::check_rows() {
+  const std::uint64_t reached = whole_ + at_.split_rows;
+  const std::uint64_t behind = facts_.dataset.rows() - reached;
+  const std::string splits =
+      "the splits up to this position have " + std::to_string(reached) + " rows";
+  if (given_ > reached) return refuse("rows", at_.rows, splits + ", in its epoch");
+  left_out_ = reached - given_;
+  if (left_out_ > whole_ || left_out_ > counted() || counted() - left_out_ > behind ||
+      (at_.epoch == 0 && left_out_ != counted())) {
+    return refuse("rows", at_.rows,
+                  splits + ", so that " + std::to_string(left_out_) + " were left out, where " +
+                      std::to_string(counted()) + " are counted (bad_rows, held_out)");
+  }
+  return {};
+}
+
+Status PositionCheck::check_batches() const {
+  if (given_ % batch_size() != 0) {
+    return refuse("rows", at_.rows,
+                  std::to_string(given_) + " in an epoch are no whole batches of " +
+                      std::to_string(batch_size()));
+  }
+  const std::uint64_t batches = batches_before_ + given_ / batch_size();
+  if (at_.batches == batches) return {};
+  return refuse("batches", at_.batches,
+                std::to_string(at_.rows) + " rows are " + std::to_string(batches));
+}
+
+Status PositionCheck::check_digest() const {
+  const bool is_new = at_.digest == Digest{};
+  if (is_new == (at_.batches == 0)) return {};
+  return refuse("digest", at_.digest.hex(),
+                is_new ? "batches were given out" : "no batch was given out");
+}
+
+}  // namespace
+
+Result<Position> check_position(const LoaderState& saved, const PositionFacts& facts) {
+  PositionCheck check(saved.position, facts);
+  if (auto status = check.check(); !status) return pass(status);
+  Position position = saved.position;
+  position.left_out = check.left_out();
+  if (saved.version > 1 && position.left_out != saved.position.left_out) {
+    return refuse("left_out", saved.position.left_out,
+                  "it is " + std::to_string(position.left_out) + " by the other numbers");
+  }
+  return position;
+}
+
+}  // namespace forebay

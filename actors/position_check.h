@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "actors/loader_state.h"
+#include "actors/order_spec.h"
+#include "actors/source/dataset.h"
+#include "core/base/result.h"
+#include "core/data/batch.h"
+
+namespace forebay {
+
+/// What a position of a job is checked against.
+struct PositionFacts {
+  const Dataset& dataset;
+  const OrderSpec& order;
+  bool holds_out = false;  ///< Rows are held out for evaluation (`trainer.evaluate_share` > 0).
+};
+
+/// Checks every number of a state that was read back against the dataset, the order and the other
+/// numbers; kCorrupt names the key that does not fit. Returns the position with `left_out`, which
+/// version 1 lacks and which follows from the others. What only the splits' content can show is
+/// left to the Batcher. A pure function; looks at up to half of the dataset's blocks.
+///
+/// With R rows and S splits an epoch, B + H of the rows damaged or held out, and G of the R - B - H
+/// others handed out each epoch (all, or as many as fill batches):
+///
+///   split < S; the splits of `ahead` lie above it; `open_split` is one that is left, and has more
+///   than `split_rows` rows
+///   rows - epoch · G = rows of the splits given out whole - left_out + split_rows
+///   left_out = B + H of these splits: all that were counted, in epoch 0
+///   batches - epoch · (batches an epoch) = (rows - epoch · G) / batch_size, without a rest
+///   no digest before the first batch, and one after it
+Result<Position> check_position(const LoaderState& saved, const PositionFacts& facts);
+
+}  // namespace forebay
