@@ -11,6 +11,7 @@
 namespace forebay {
 namespace {
 
+constexpr std::size_t kMostLineBytes = 64 << 10;
 constexpr char kHeader[] = "file\tbyte_offset\tline\treason\ttext\n";
 
 }  // namespace
@@ -18,21 +19,35 @@ constexpr char kHeader[] = "file\tbyte_offset\tline\treason\ttext\n";
 Result<std::unique_ptr<Quarantine>> Quarantine::open(Options options, Begin begin) {
   auto opened =
       std::unique_ptr<Quarantine>(new Quarantine(std::move(options)));  // NOLINT: private.
+  std::error_code error;
+  const auto found = std::filesystem::status(opened->options_.path, error);
+  if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found)) {
+    return fail(Code::kInvalid, opened->options_.path +
+                                    ": damaged rows are kept there, and it is not a regular file; "
+                                    "remove it, or set run.dir to another folder");
+  }
   if (begin == Begin::kResumed) {
     opened->read_known();
     return opened;
   }
-  std::error_code error;
   std::filesystem::remove(opened->options_.path, error);
   if (error) return fail(Code::kUnavailable, opened->options_.path + ": " + error.message());
   return opened;
 }
 
+// No run keeps more rows than are allowed and the one that is too many; what is longer than any
+// line was not written here.
 void Quarantine::read_known() {
   std::ifstream file(options_.path);
-  std::string line;
-  std::getline(file, line);
-  while (std::getline(file, line)) {
+  std::string line(kMostLineBytes, '\0');
+  const auto next = [&] {
+    line.resize(kMostLineBytes);
+    if (!file.getline(line.data(), static_cast<std::streamsize>(line.size()))) return false;
+    line.resize(std::strlen(line.data()));
+    return true;
+  };
+  next();
+  while (known_.size() <= options_.allowed && next()) {
     const std::size_t name_end = line.find('\t');
     if (name_end == std::string::npos) continue;
     std::uint64_t offset = 0;

@@ -13,7 +13,9 @@ namespace forebay {
 namespace {
 
 constexpr std::string_view kMagic = "FBINDEX3";
-constexpr std::size_t kHeader = 24;  // magic and digest
+constexpr std::string_view kMagicOfAll =
+    kMagic.substr(0, kMagic.size() - 1);  // what follows is the version
+constexpr std::size_t kHeader = 24;       // magic and digest
 constexpr std::uint64_t kMostWindow = 64 << 10;
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
@@ -123,6 +125,11 @@ std::uint64_t grown(std::uint64_t value, std::uint64_t growth) {
   return growth > kMostFileBytes ? ~std::uint64_t{0} : value + growth;
 }
 
+// A row takes a byte, and so does every line before the block.
+bool fits_before(const Block& last, std::uint64_t offset) {
+  return last.rows <= offset - last.offset;
+}
+
 bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
   constexpr std::size_t kLeast = 7;  // bytes a block
   if (count > in.left() / kLeast) return false;
@@ -136,15 +143,23 @@ bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
     block.line = grown(last.line + last.rows, in.number());
     const std::uint64_t block_rows = in.number();
     block.check = in.half();
-    if (block.offset >= index.bytes || block.line == 0 || block.line > kMostFileBytes) return false;
+    if (block.offset >= index.bytes || block.line == 0 || block.line > block.offset + 1)
+      return false;
     if (block_rows == 0 || block_rows > index.slot_bytes) return false;
     if (i > 0 && block.offset >> shift <= last.offset >> shift) return false;
+    if (i > 0 && !fits_before(last, block.offset)) return false;
     block.rows = static_cast<std::uint32_t>(block_rows);
     rows += block_rows;
     index.blocks.push_back(block);
     last = block;
   }
-  return rows == index.rows;
+  return rows == index.rows && (count == 0 || fits_before(last, index.bytes));
+}
+
+// A frame begins at a byte and needs nothing before it; only gzip has points inside one.
+bool fits_kind(const RestartPoint& point, Codec codec) {
+  if (point.kind == RestartPoint::Kind::kInside) return codec == Codec::kGzip;
+  return codec != Codec::kPlain && point.bits == 0 && point.window_bytes == 0;
 }
 
 bool decode_points(Decoder& in, std::uint64_t count, FileIndex& index) {
@@ -165,6 +180,7 @@ bool decode_points(Decoder& in, std::uint64_t count, FileIndex& index) {
     if (point.out <= last.out || point.out > index.bytes || point.in <= last.in) return false;
     if (point.in > index.stamp.bytes || kind >= 16 || window_bytes > kMostWindow) return false;
     point.window_bytes = static_cast<std::uint32_t>(window_bytes);
+    if (!fits_kind(point, index.codec)) return false;
     index.points.push_back(point);
     last = point;
   }
@@ -191,6 +207,7 @@ bool decode(Decoder& in, FileIndex& index) {
   if (check > ~std::uint32_t{0}) return false;
   if (codec > static_cast<std::uint64_t>(Codec::kZstd) || index.bytes > kMostFileBytes)
     return false;
+  if (index.codec == Codec::kPlain && index.bytes != index.stamp.bytes) return false;
   if (!std::has_single_bit(index.slot_bytes) || index.slot_bytes > slot_rule::kCoarsest)
     return false;
   return decode_blocks(in, blocks, index) && decode_points(in, points, index) && in.sound() &&
@@ -244,10 +261,18 @@ std::vector<char> encode_index(const FileIndex& index) {
   return std::move(out).take();
 }
 
+Status check_index_head(std::span<const char> bytes) {
+  const std::string_view text(bytes.data(), bytes.size());
+  if (text.size() >= kHeader && text.starts_with(kMagic)) return {};
+  if (text.size() >= kHeader && text.starts_with(kMagicOfAll)) {
+    return fail(Code::kInvalid, "an index of another version");
+  }
+  return fail(Code::kCorrupt, "not an index, or a damaged one");
+}
+
 Result<FileIndex> parse_index(std::span<const char> bytes) {
   const auto bad = [] { return fail(Code::kCorrupt, "not an index, or a damaged one"); };
-  if (bytes.size() < kHeader) return bad();
-  if (std::string_view(bytes.data(), kMagic.size()) != kMagic) return bad();
+  if (auto status = check_index_head(bytes); !status) return pass(status);
   Decoder header(bytes.subspan(kMagic.size(), kHeader - kMagic.size()));
   const auto body = bytes.subspan(kHeader);
   if (header.digest() != Digest::of(body.data(), body.size())) return bad();

@@ -47,8 +47,12 @@ struct FileIndex {
 ///   window_at, window_bytes as LEB128, then window_hash in 8 bytes.
 std::vector<char> encode_index(const FileIndex& index);
 
-/// Reads what encode_index wrote. kCorrupt for anything else: every number is checked, so that an
-/// index that is given can be used without another look.
+/// Reads what encode_index wrote. kInvalid for an index of another version, kCorrupt for anything
+/// else: every number is checked against the others, so that an index that is given can be used
+/// without another look.
 Result<FileIndex> parse_index(std::span<const char> bytes);
+
+/// Whether an index of this version begins with these bytes (24 are enough); else as parse_index().
+Status check_index_head(std::span<const char> bytes);
 
 }  // namespace forebay

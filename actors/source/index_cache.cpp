@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kWindow = 32 << 10;
 constexpr std::uint64_t kMostIndex = 1 << 30;  // bytes
+constexpr std::uint64_t kHead = 24;            // bytes that check_index_head() looks at
 
 std::uint64_t hash_of(std::span<const char> bytes) {
   return Digest::of(bytes.data(), bytes.size()).low;
@@ -22,23 +23,30 @@ std::string index_path(const std::string& folder, const std::string& absolute) {
   return folder + "/" + Digest::of(absolute.data(), absolute.size()).hex().substr(0, 16) + ".idx";
 }
 
-std::optional<FileIndex> read_index(const std::string& path) {
+Result<FileIndex> read_index(const std::string& path) {
+  const auto damaged = [&] { return fail(Code::kCorrupt, path + ": a damaged index"); };
   auto file = InputFile::open(path);
+  if (!file && file.error().code == Code::kNotFound) return pass(file);
   std::array<char, 8> tail{};
-  if (!file || file->stamp().bytes < tail.size()) return std::nullopt;
+  if (!file || file->stamp().bytes < kHead + tail.size()) return damaged();
   const std::uint64_t end = file->stamp().bytes - tail.size();
-  if (!file->read(end, tail)) return std::nullopt;
+  if (!file->read(end, tail)) return damaged();
   const auto begin = std::bit_cast<std::uint64_t>(tail);
-  if (begin > end || end - begin > kMostIndex) return std::nullopt;
-  std::vector<char> bytes(end - begin);
-  if (!file->read(begin, bytes)) return std::nullopt;
-  auto index = parse_index(bytes);
-  if (!index) return std::nullopt;
-  for (const RestartPoint& point : index->points) {
-    if (point.window_at > begin || point.window_bytes > begin - point.window_at)
-      return std::nullopt;
+  if (begin > end - kHead || end - begin > kMostIndex) return damaged();
+  // Before room is made for all of it.
+  std::array<char, kHead> head{};
+  if (!file->read(begin, head)) return damaged();
+  if (auto status = check_index_head(head); !status) {
+    return fail(status.error().code, path + ": " + status.error().message);
   }
-  return std::move(*index);
+  std::vector<char> bytes(end - begin);
+  if (!file->read(begin, bytes)) return damaged();
+  auto index = parse_index(bytes);
+  if (!index) return damaged();
+  for (const RestartPoint& point : index->points) {
+    if (point.window_at > begin || point.window_bytes > begin - point.window_at) return damaged();
+  }
+  return index;
 }
 
 Result<Restart> read_restart(const InputFile& index_file, const RestartPoint& point) {

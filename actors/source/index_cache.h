@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,9 +17,10 @@ namespace forebay {
 /// Where the index of the file at `absolute` is kept in `folder`.
 std::string index_path(const std::string& folder, const std::string& absolute);
 
-/// Reads an index file (windows, then the index, then where it begins in 8 bytes). Nothing when
-/// there is none or it is damaged: it is made again then.
-std::optional<FileIndex> read_index(const std::string& path);
+/// Reads an index file (windows, then the index, then where it begins in 8 bytes). kNotFound when
+/// there is none, kInvalid for one of another version, kCorrupt for what is damaged or cannot be
+/// read: it is made anew then.
+Result<FileIndex> read_index(const std::string& path);
 
 /// The restart at `point`, its window taken out of the index file. kCorrupt when that was damaged.
 Result<Restart> read_restart(const InputFile& index_file, const RestartPoint& point);

@@ -23,12 +23,13 @@ class Indexing {
   Indexing(std::vector<IndexedFile>& files, const IndexingTask& task)
       : files_(files), task_(task), content_bytes_(plain_bytes(files)) {}
 
-  std::optional<FileIndex> cached(const IndexedFile& file, const std::string& path) const;
+  std::optional<FileIndex> cached(const IndexedFile& file, const std::string& path);
   void take_cached();
   Status check_heads();
   bool done() const { return missing_.empty(); }
   Status read_missing();
   void find_too_coarse(std::uint64_t slot);
+  void say_what_is_made_anew() const;
 
  private:
   static std::uint64_t plain_bytes(const std::vector<IndexedFile>& files);
@@ -42,6 +43,8 @@ class Indexing {
   std::vector<IndexedFile>& files_;
   const IndexingTask& task_;
   std::vector<std::size_t> missing_;
+  std::size_t of_other_version_ = 0;  // indexes in the cache
+  std::size_t damaged_ = 0;
   std::vector<std::size_t> unchecked_;  // whose start was not yet found to fit the format
   SharedCount content_bytes_;           // at least so many has the dataset
   SharedCount stored_bytes_read_;
@@ -59,12 +62,27 @@ std::uint64_t Indexing::plain_bytes(const std::vector<IndexedFile>& files) {
 }
 
 // The index at `path`, if it is of this file as it stands and of this job.
-std::optional<FileIndex> Indexing::cached(const IndexedFile& file, const std::string& path) const {
+std::optional<FileIndex> Indexing::cached(const IndexedFile& file, const std::string& path) {
   auto index = read_index(path);
+  if (!index && index.error().code == Code::kInvalid) ++of_other_version_;
+  if (!index && index.error().code == Code::kCorrupt) ++damaged_;
   const bool fits = index && index->path == file.listed.absolute &&
                     index->stamp == file.listed.stamp && index->codec == file.listed.codec &&
                     index->settings == task_.settings;
-  return fits ? std::move(index) : std::nullopt;
+  if (!fits) return std::nullopt;
+  return std::move(*index);
+}
+
+// One line for all of them, and none for files that were never indexed or have changed.
+void Indexing::say_what_is_made_anew() const {
+  const std::size_t all = of_other_version_ + damaged_;
+  if (all == 0 || missing_.empty() || !task_.options.announce) return;
+  const char* why = damaged_ == 0            ? "of another version"
+                    : of_other_version_ == 0 ? "damaged"
+                                             : "of another version or damaged";
+  task_.options.announce(task_.options.run_dir + "/index: " + std::to_string(all) +
+                         (all == 1 ? " index is " : " indexes are ") + why +
+                         "; its files are indexed anew");
 }
 
 void Indexing::take_cached() {
@@ -203,6 +221,7 @@ PassWatch Indexing::watch() {
 Status index_files(std::vector<IndexedFile>& files, const IndexingTask& task) {
   Indexing indexing(files, task);
   indexing.take_cached();
+  indexing.say_what_is_made_anew();
   if (auto status = indexing.check_heads(); !status) return status;
   do {
     if (auto status = indexing.read_missing(); !status) return status;

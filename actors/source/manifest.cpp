@@ -1,17 +1,18 @@
 #include "actors/source/manifest.h"
 
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "actors/source/partial_file.h"
+#include "core/base/bounded_file.h"
 #include "core/base/json_text.h"
 
 namespace forebay {
 namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // a million files
 
 struct Written {
   std::uint64_t bytes = 0;
@@ -88,8 +89,8 @@ Status write_manifest(const std::string& run_dir, const Dataset& dataset) {
 Result<std::vector<std::string>> changed_files(const std::string& run_dir, const Digest& before,
                                                const Dataset& dataset) {
   const std::string path = path_of(run_dir, before);
-  std::ifstream file(path, std::ios::binary);
-  const Manifest manifest = parse({std::istreambuf_iterator<char>(file), {}});
+  const auto text = read_bounded_file(path, kMostBytes);
+  const Manifest manifest = text ? parse(*text) : Manifest{};
   if (manifest.empty()) return fail(Code::kNotFound, path + " is not there or not readable");
   return differences(manifest, manifest_of(dataset));
 }

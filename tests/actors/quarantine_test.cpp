@@ -1,5 +1,7 @@
 #include "actors/quarantine.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "tests/support/fake_dataset.h"
@@ -49,6 +51,29 @@ TEST_CASE("a quarantine keeps each damaged row with its place and reason", "[act
   CHECK(place.content() == std::string(kHeader) +
                                "day_0\t20\t3\t39 tabs wanted\ta\\x09b\n"
                                "day_1\t0\t1\t39 tabs wanted\tx\\x0a\\x5c\\x00\\x7f\n");
+}
+
+TEST_CASE("a quarantine that a run goes on with is bounded, whatever stands in its place",
+          "[actors][quarantine]") {
+  Place place;
+  SECTION("a FIFO is refused and not waited for") {
+    REQUIRE(::mkfifo(place.path().c_str(), 0600) == 0);
+    const test::FakeDataset dataset({100}, 10, 10);
+    const auto refused = Quarantine::open({.path = place.path(), .allowed = 1, .dataset = dataset},
+                                          Quarantine::Begin::kResumed);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Code::kInvalid);
+    CHECK_THAT(refused.error().message, Catch::StartsWith(place.path() + ": "));
+  }
+  SECTION("a line of gigabytes ends what is known") {
+    REQUIRE(place.open(1, Quarantine::Begin::kFresh)->add({bad_row(0, 20, "a")}));
+    const std::string before = place.content();
+    std::filesystem::resize_file(place.path(), std::uintmax_t{8} << 30);
+    auto quarantine = place.open(2, Quarantine::Begin::kResumed);
+    std::filesystem::resize_file(place.path(), before.size());
+    REQUIRE(quarantine->add({bad_row(0, 20, "a")}));
+    CHECK(place.content() == before);
+  }
 }
 
 TEST_CASE("a quarantine refuses the row past those allowed and keeps it too",

@@ -25,26 +25,26 @@ namespace {
 
 constexpr std::string_view kQuarantineHeader = "file\tbyte_offset\tline\treason\t";
 
-/// Whether the file ends as an index does: where the index begins, and its magic there.
+/// Whether the file ends as an index of any version does: where the index begins, and its magic
+/// there.
 bool is_index(const std::string& path) {
   auto file = InputFile::open(path);
   std::array<char, 8> tail{};
-  if (!file || file->stamp().bytes < 2 * tail.size()) return false;
+  std::array<char, 24> head{};
+  if (!file || file->stamp().bytes < head.size() + tail.size()) return false;
   const std::uint64_t end = file->stamp().bytes - tail.size();
   if (!file->read(end, tail)) return false;
   const auto begin = std::bit_cast<std::uint64_t>(tail);
-  std::array<char, 8> magic{};
-  if (begin > end - magic.size() || !file->read(begin, magic)) return false;
-  const std::vector<char> empty = encode_index({});
-  return std::string_view(magic.data(), magic.size()) ==
-         std::string_view(empty.data(), magic.size());
+  if (begin > end - head.size() || !file->read(begin, head)) return false;
+  const Status found = check_index_head(head);
+  return found || found.error().code == Code::kInvalid;
 }
 
 Result<FileReport> inspect_index(const std::string& path) {
   auto index = read_index(path);
   if (!index) {
-    return fail(Code::kCorrupt,
-                path + ": a damaged index; remove it, it is made again when needed");
+    return fail(index.error().code,
+                index.error().message + "; remove it, it is made anew when needed");
   }
   return report_index(path, *index);
 }

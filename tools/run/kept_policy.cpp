@@ -5,18 +5,18 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
-#include "core/base/open_files.h"
+#include "core/base/bounded_file.h"
 #include "core/data/digest.h"
 
 namespace forebay {
 namespace {
 
+constexpr std::string_view kFormat = "forebay-experience ";
 constexpr std::string_view kKind = "forebay-experience 1 ";
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr int kBetweenKeeping = 32;
 
 std::string head_of(const std::string& experience) {
@@ -26,22 +26,16 @@ std::string head_of(const std::string& experience) {
 }  // namespace
 
 Result<std::string> ExperienceFile::read() const {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path_, error);
-  if (error) {
-    const bool none = error == std::errc::no_such_file_or_directory;
-    return fail(none ? Code::kNotFound : Code::kUnavailable, path_ + ": " + error.message());
+  auto text = read_bounded_file(path_, kMostBytes);
+  if (!text) return text;
+  if (text->starts_with(kFormat) && !text->starts_with(kKind)) {
+    return fail(Code::kInvalid, path_ + " is of another version");
   }
-  const auto damaged = [this] { return fail(Code::kCorrupt, path_ + " is damaged"); };
-  if (size > kMostBytes) return damaged();
-  errno = 0;
-  std::ifstream file(path_, std::ios::binary);
-  if (!file) return fail(Code::kUnavailable, path_ + ": " + system_words(errno));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::size_t end = text.find('\n');
-  if (end == std::string::npos) return damaged();
-  std::string experience = text.substr(end + 1);
-  if (text.substr(0, end + 1) != head_of(experience)) return damaged();
+  const std::size_t end = text->find('\n');
+  std::string experience = end == std::string::npos ? std::string() : text->substr(end + 1);
+  if (end == std::string::npos || text->substr(0, end + 1) != head_of(experience)) {
+    return fail(Code::kCorrupt, path_ + " is damaged");
+  }
   return experience;
 }
 

@@ -15,8 +15,8 @@ class ExperienceFile {
  public:
   explicit ExperienceFile(std::string path) : path_(std::move(path)) {}
 
-  /// kNotFound when there is none; kCorrupt when it is not as it was written; kUnavailable when it
-  /// cannot be read.
+  /// kNotFound when there is none; kCorrupt when it is not as it was written; kInvalid when it is
+  /// of another version or no regular file; kUnavailable when it cannot be read.
   Result<std::string> read() const;
   /// What could not be written whole is removed; what was there before stays.
   Status write(const std::string& experience) const;

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "core/base/bounded_file.h"
 #include "core/base/open_files.h"

@@ -130,7 +130,7 @@ std::unique_ptr<tuner::Policy> Tuning::make_policy() {
   if (experience && kept->restore(*experience)) {
     header_.restored = *experience;
   } else if (experience || experience.error().code != Code::kNotFound) {
-    note("what the tuner learned in earlier runs is not used: " +
+    note("the tuner learns anew, without what it learned in earlier runs: " +
          (experience ? path + " is of another version" : experience.error().message));
   }
   return kept;

@@ -108,9 +108,9 @@ std::string Intune::experience() const {
 
 bool Intune::restore(std::string_view text) {
   const auto found = decode_experience(text, options_.layout);
-  if (!found || !agent_.known().restore(found->stages)) return false;
   auto& weights = network_.weights();
-  if (found->last_layer.size() != weights.size() - network_.last_layer()) return false;
+  if (!found || found->last_layer.size() != weights.size() - network_.last_layer()) return false;
+  if (!agent_.known().restore(found->stages)) return false;
   std::copy(found->last_layer.begin(), found->last_layer.end(),
             weights.begin() + static_cast<std::ptrdiff_t>(network_.last_layer()));
   return true;

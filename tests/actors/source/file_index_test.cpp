@@ -27,7 +27,8 @@ FileIndex sample(std::uint64_t seed) {
   std::uint64_t line = 1;
   for (std::uint64_t slot = random.below(3); slot < 1900; slot += 1 + random.below(4)) {
     const std::uint32_t rows = 1 + random.below(9);
-    index.blocks.push_back({.offset = slot * 512 + random.below(512), .line = line, .rows = rows});
+    // As far from the next as its rows and lines take at least.
+    index.blocks.push_back({.offset = slot * 512 + random.below(256), .line = line, .rows = rows});
     line += rows + random.below(3);
     index.rows += rows;
   }
@@ -84,7 +85,37 @@ TEST_CASE("an index that contradicts itself is refused though its digest is righ
   SECTION("a point past the stored end") { index.points.back().in = index.stamp.bytes + 1; }
   SECTION("a window too large") { index.points[1].window_bytes = 1 << 20; }
   SECTION("points that go back") { index.points[2].out = index.points[1].out; }
+  SECTION("more rows than bytes") {
+    index.blocks[2].offset = index.blocks[3].offset - index.blocks[2].rows + 1;
+  }
+  SECTION("more lines than bytes") { index.blocks[0].line = index.blocks[0].offset + 2; }
+  SECTION("rows that the file is too short for") {
+    index.bytes = index.blocks.back().offset + index.blocks.back().rows - 1;
+    index.points.clear();
+  }
+  SECTION("a plain file of another size") {
+    index.codec = Codec::kPlain;
+    index.points.clear();
+  }
+  SECTION("a point inside a frame of zstd") { index.codec = Codec::kZstd; }
+  SECTION("a frame that begins inside a byte") {
+    index.points[1].kind = RestartPoint::Kind::kFrame;
+    index.points[1].window_bytes = 0;
+  }
+  SECTION("a frame with a window") {
+    index.points[1].kind = RestartPoint::Kind::kFrame;
+    index.points[1].bits = 0;
+  }
   CHECK_FALSE(parse_index(encode_index(index)));
+}
+
+TEST_CASE("an index of another version is told from a damaged one", "[actors][source]") {
+  std::vector<char> bytes = encode_index(sample(3));
+  CHECK(check_index_head(bytes));
+  bytes[7] = '2';
+  CHECK(parse_index(bytes).error().code == Code::kInvalid);
+  bytes[0] = 'x';
+  CHECK(parse_index(bytes).error().code == Code::kCorrupt);
 }
 
 TEST_CASE("the longest span counts the file's start and end", "[actors][source]") {

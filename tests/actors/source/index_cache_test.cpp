@@ -1,6 +1,7 @@
 #include "actors/source/index_cache.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,51 @@ TEST_CASE("what makes an index out of date has the file read again", "[actors][s
   CHECK(folder.bytes_read > 0);
   folder.opened({"a.tsv"});
   CHECK(folder.bytes_read == 0);
+}
+
+/// A byte of the index itself: its last eight say where it begins.
+void change_index(const std::string& path, std::size_t place, char byte) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  std::uint64_t begin = 0;
+  file.seekg(-8, std::ios::end);
+  file.read(reinterpret_cast<char*>(&begin), sizeof begin);
+  file.seekp(static_cast<std::streamoff>(begin + place));
+  file.put(byte);
+}
+
+TEST_CASE("an index of another version, or a damaged one, is made anew with one line",
+          "[actors][source]") {
+  DatasetFolder folder;
+  folder.write("a.tsv", test::random_lines(36, 100'000));
+  const Digest before = folder.opened({"a.tsv"})->fingerprint();
+  CHECK(folder.announced.empty());
+  const std::string path = only_index(folder);
+  std::string why = "1 index is damaged";
+  SECTION("of another version") {
+    change_index(path, 7, '2');
+    why = "1 index is of another version";
+  }
+  SECTION("damaged") { change_index(path, 40, '\x55'); }
+  SECTION("of many gigabytes") { fs::resize_file(path, std::uintmax_t{8} << 30); }
+  SECTION("a FIFO") {
+    fs::remove(path);
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  }
+  CHECK(folder.opened({"a.tsv"})->fingerprint() == before);
+  CHECK(folder.announced == std::vector<std::string>{folder.path(".forebay") + "/index: " + why +
+                                                     "; its files are indexed anew"});
+  CHECK(folder.bytes_read > 0);
+  folder.opened({"a.tsv"});
+  CHECK(folder.bytes_read == 0);
+}
+
+TEST_CASE("a file that changed is indexed again without a word", "[actors][source]") {
+  DatasetFolder folder;
+  folder.write("a.tsv", test::random_lines(37, 10'000));
+  folder.opened({"a.tsv"});
+  folder.write("a.tsv", test::random_lines(38, 11'000));
+  folder.opened({"a.tsv"});
+  CHECK(folder.announced.empty());
 }
 
 TEST_CASE("a file of a large dataset gets finer blocks when it is opened alone",

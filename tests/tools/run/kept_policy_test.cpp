@@ -1,5 +1,7 @@
 #include "tools/run/kept_policy.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "tests/support/temp_dir.h"
@@ -62,7 +64,23 @@ TEST_CASE("that experience cannot be kept is said once, and nothing of it is lef
   CHECK_FALSE(std::filesystem::exists(path + ".new"));
   const auto unreadable = ExperienceFile(path).read();
   REQUIRE_FALSE(unreadable);
-  CHECK(unreadable.error().code == Code::kUnavailable);
+  CHECK(unreadable.error().code == Code::kInvalid);
+}
+
+TEST_CASE("experience of another version is told from a damaged one, and a FIFO is not waited for",
+          "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string other = dir.write("other", "forebay-experience 2 00\n{}");
+  const auto refused = ExperienceFile(other).read();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message == other + " is of another version");
+  const std::string fifo = dir.path("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(ExperienceFile(fifo).read().error().code == Code::kInvalid);
+  const std::string large = dir.write("large", "forebay-experience 1 ");
+  std::filesystem::resize_file(large, std::uintmax_t{8} << 30);
+  CHECK(ExperienceFile(large).read().error().code == Code::kCorrupt);
 }
 
 TEST_CASE("a damaged file is told from none", "[tools][kept_policy]") {
