@@ -1,5 +1,6 @@
 #include "tuner/agent/intune.h"
 
+#include "tuner/agent/experience.h"
 #include "tuner/guard.h"
 #include "tuner/sim/oracle.h"
 #include "tuner/sim/random_pipeline.h"
@@ -85,6 +86,18 @@ TEST_CASE("experience of another pipeline is refused", "[tuner][agent]") {
   Layout other = layout_of(random_pipeline(43));
   other.stages[0].name = "renamed";
   CHECK_FALSE(agent_for(other)->restore(first->experience()));
+}
+
+TEST_CASE("of experience that is refused nothing is kept", "[tuner][agent]") {
+  const PipelineModel model = random_pipeline(45);
+  const auto first = agent_for(layout_of(model));
+  tuned_rate(model, *first, 10);
+  auto experience = decode_experience(first->experience(), layout_of(model)).value();
+  experience.last_layer.pop_back();
+  const auto again = agent_for(layout_of(model));
+  const std::string before = again->experience();
+  CHECK_FALSE(again->restore(encode_experience(experience)));
+  CHECK(again->experience() == before);
 }
 
 TEST_CASE("every ablation tunes", "[tuner][agent]") {
