@@ -227,7 +227,7 @@ TEST_CASE("a refusal names the number that does not fit and the one that would",
   }
   SECTION("fewer rows of a split than were given out") {
     --position.split_rows;
-    key = "rows is 200, but the splits up to this position have 199 rows";
+    key = "rows is 200, but the splits up to this position have 199 rows, in its epoch";
   }
   SECTION("an epoch later") {
     ++position.epoch;
@@ -279,6 +279,38 @@ TEST_CASE("a refusal names the number that does not fit and the one that would",
   CHECK(refused.error().code == Code::kCorrupt);
   CHECK_THAT(refused.error().message, Catch::Contains(key));
   CHECK_THAT(refused.error().message, Catch::EndsWith("resume from another state, or start anew"));
+}
+
+TEST_CASE("of an epoch no more rows are given out than the first one counted as sound, in batches",
+          "[actors][position]") {
+  CountedJob job({.damages = true, .holds_out = true});
+  const auto positions = job.run({}, kSeed).positions;
+  Position position = positions[positions.size() - 4];
+  REQUIRE(position.epoch == 1);
+  // 1101 rows less 69 damaged and 76 held out; this far 900 of 956 were given out, 2 x 50 short.
+  REQUIRE(position.rows - 956 == 900);
+  REQUIRE(position.left_out > 100);
+  std::string key;
+  SECTION("more than there are") {
+    position.rows += 100;
+    position.left_out -= 100;
+    position.batches += 2;
+    key = "rows is 1956, but 1 whole epochs and a part of one are meant, each of 956 rows";
+  }
+  SECTION("more left out than were counted") {
+    position.rows -= 100;
+    position.left_out += 100;
+    position.batches -= 2;
+    key = "where 145 are counted";
+  }
+  SECTION("a part of a batch") {
+    ++position.rows;
+    --position.left_out;
+    key = "rows is 1857, but 901 in an epoch are no whole batches of 50";
+  }
+  const auto refused = checked(job, position, 2);
+  REQUIRE_FALSE(refused);
+  CHECK_THAT(refused.error().message, Catch::Contains(key));
 }
 
 TEST_CASE("splits given out early are above the lowest, each once, and not the one begun",
