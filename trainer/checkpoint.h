@@ -76,9 +76,8 @@ class CheckpointStore {
     bool touched = false;  ///< The model holds parts of damaged ones and is of no use.
   };
   /// Fills the model from the last whole checkpoint that `accept` agrees to; damaged ones are gone
-  /// behind, those that `accept` finds damaged (kCorrupt) too. What `accept` refuses otherwise, or
-  /// a model of another shape, ends the search with that error, and so does a checkpoint of another
-  /// version of the format.
+  /// behind. What `accept` refuses, or a model of another shape, ends the search with that error,
+  /// and so does a checkpoint of another version of the format.
   using Accept = std::function<Status(const Checkpoint&)>;
   Result<Found> restore_last(Model& model, const Accept& accept);
 

@@ -126,8 +126,8 @@ Result<CheckpointStore::Found> CheckpointStore::restore_last(Model& model, const
   for (const std::string& name : *all) {
     auto checkpoint = read_checkpoint((fs::path(directory_) / name).string(), Check::kSizes);
     Status done = checkpoint ? Status() : Status(pass(checkpoint));
-    if (checkpoint) done = accept(*checkpoint);
-    if (checkpoint && done) {
+    if (checkpoint) {
+      if (auto agreed = accept(*checkpoint); !agreed) return pass(agreed);
       done = load_checkpoint(*checkpoint, model);
       found.touched = !done;
     }

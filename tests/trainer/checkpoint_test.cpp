@@ -190,25 +190,6 @@ class Anybody {
   const uid_t was_ = ::geteuid();
 };
 
-TEST_CASE_METHOD(StoreFixture, "a checkpoint whose numbers do not fit is named like a damaged one",
-                 "[trainer][checkpoint]") {
-  save(10);
-  save(20);
-  TwoTensors other;
-  const auto found = store().restore_last(other, [](const Checkpoint& checkpoint) {
-    return checkpoint.batches == 20 ? Status(fail(Code::kCorrupt, "20 does not fit")) : Status();
-  });
-  REQUIRE(found);
-  CHECK(found->damaged == std::vector<std::string>{"20 does not fit"});
-  CHECK(found->checkpoint->batches == 10);
-  CHECK(other.weights[0] == 10);
-  // Another job's is no damage.
-  const auto refused = store().restore_last(
-      other, [](const Checkpoint&) { return Status(fail(Code::kInvalid, "another job")); });
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().message == "another job");
-}
-
 TEST_CASE_METHOD(StoreFixture, "a FIFO in place of a checkpoint's file is damage, not a wait",
                  "[trainer][checkpoint]") {
   const fs::path folder = save(10);

@@ -22,6 +22,10 @@ ModelThreads::Machine machine_of(const std::optional<RankEnvironment>& ranks) {
   return {.cpus = available_cpus(), .trainers = ranks ? ranks->local_size : 1};
 }
 
+std::string without(const Checkpoint& checkpoint) {
+  return "; once " + checkpoint.path + " is moved away, --resume goes on from the one before it";
+}
+
 }  // namespace
 
 TrainRun::TrainRun(JobSpec job, Options options)
@@ -120,20 +124,22 @@ Status TrainRun::resume() {
   return found->touched ? begin_again() : Status{};
 }
 
-/// Numbers that do not fit are damage (kCorrupt), as bytes that have changed are.
+/// A whole checkpoint whose numbers do not fit ends the search: what is behind it, and starting
+/// anew, would cost steps that a user may still save.
 Status TrainRun::go_on_from(const Checkpoint& checkpoint) {
   if (auto agreed = is_of_this_model(checkpoint); !agreed) return agreed;
+  const std::string loader = checkpoint.path + "/" + kLoaderFile;
   const std::uint64_t steps = checkpoint.state.losses.steps();
   if (steps != 0 && steps != checkpoint.batches) {
-    return fail(Code::kCorrupt, checkpoint.path + ": losses.json counts " + std::to_string(steps) +
-                                    " steps, " + kLoaderFile + " " +
-                                    std::to_string(checkpoint.batches) + " batches");
+    return fail(Code::kInvalid, loader + ": resume refused: \"batches\" is " +
+                                    std::to_string(checkpoint.batches) +
+                                    ", but losses.json counts " + std::to_string(steps) + " steps" +
+                                    without(checkpoint));
   }
-  const std::string loader = checkpoint.path + "/" + kLoaderFile;
   if (auto resumed = run_->resume(checkpoint.state.loader); !resumed) {
     const Error& error = resumed.error();
-    const bool damaged = error.code == Code::kCorrupt;
-    return fail(error.code, damaged ? loader + ": " + error.message : error.message);
+    if (error.code != Code::kCorrupt) return resumed;
+    return fail(Code::kInvalid, loader + ": " + error.message + without(checkpoint));
   }
   const std::string note = note_of_version(checkpoint.state.loader, loader);
   if (!note.empty()) RunScreen::opening().announce(note);
