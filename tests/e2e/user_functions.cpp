@@ -103,8 +103,11 @@ FOREBAY_UDF(exits_on_a_worker) {
   if (on_a_worker()) std::exit(0);
 }
 
+/// Takes 400 MiB in its first call, which never ends.
 FOREBAY_UDF(leaks_on_a_worker) {
-  if (on_a_worker()) std::memset(std::malloc(32 << 20), 1, 32 << 20);
+  if (!on_a_worker()) return;
+  std::memset(std::malloc(400 << 20), 1, 400 << 20);
+  work(-1);
 }
 
 FOREBAY_UDF(reads_past_the_rows) { static_cast<void>(call.ids(0, call.rows())); }
