@@ -5,8 +5,8 @@
 
 #include "tools/command/command_line.h"
 #include "tools/process/memory_use.h"
-#include "tools/process/more_descriptors.h"
 #include "tools/process/message.h"
+#include "tools/process/more_descriptors.h"
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 #include "tools/process/user_code_guard.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "actors/source/file_index.h"
-#include "actors/transform/shared_object.h"
 #include "actors/source/zstd_frame.h"
+#include "actors/transform/shared_object.h"
 #include "core/base/check.h"
 
 namespace {
