@@ -32,10 +32,10 @@ class DescriptorRoom {
   /// Whether another peer may have a session.
   bool admits() const { return free_ >= kept_; }
   /// Whether no connection may be accepted until is_calm(). Refusing a peer in words takes one.
-  bool is_short() const { return free_ < kept_ - kept_ / 4; }
-  bool is_calm() const { return free_ >= kept_ - kept_ / 8; }
+  bool is_short() const { return free_ < kept_ / 4; }
+  bool is_calm() const { return free_ >= kept_ * 3 / 8; }
   /// Whether connections without a session are to be cut.
-  bool is_crowded() const { return free_ < kept_ / 2; }
+  bool is_crowded() const { return free_ < kept_ / 4; }
 
  private:
   const std::size_t kept_;

@@ -30,16 +30,16 @@ TEST_CASE("peers are admitted while descriptors are left beside those kept for f
   look(31);
   CHECK_FALSE(room.admits());
   CHECK_FALSE(room.is_short());  // There is room to refuse a peer in words.
-  look(23);                      // below 32 - 32 / 4
+  look(7);                       // below 32 / 4
   CHECK(room.is_short());
-  CHECK_FALSE(room.is_crowded());
-  look(27);
-  CHECK_FALSE(room.is_short());
-  CHECK_FALSE(room.is_calm());
-  look(28);  // 32 - 32 / 8
-  CHECK(room.is_calm());
-  look(15);  // below 32 / 2
   CHECK(room.is_crowded());
+  look(8);
+  CHECK_FALSE(room.is_crowded());
+  CHECK_FALSE(room.is_short());
+  look(11);
+  CHECK_FALSE(room.is_calm());
+  look(12);  // 32 x 3 / 8
+  CHECK(room.is_calm());
 }
 
 TEST_CASE("descriptors are counted once a second, or when connections came and few are left",
