@@ -42,6 +42,15 @@ void append_hex(std::string& shown, std::string_view bytes) {
   }
 }
 
+/// As it is where it is plain, else its bytes.
+void append_shown(std::string& shown, std::string_view character) {
+  if (is_plain(character)) {
+    shown += character;
+  } else {
+    append_hex(shown, character);
+  }
+}
+
 /// Takes the first character, or the first byte where none begins, off `text`.
 std::string_view take_character(std::string_view& text) {
   const std::size_t size = std::max<std::size_t>(character_size(text), 1);
@@ -74,10 +83,10 @@ std::string printable(std::string_view text, std::size_t most) {
     const std::string_view next = take_character(text);
     if (next == "\t") {
       shown += "\\t";
-    } else if (is_plain(next) && next != "\\") {
-      shown += next;
-    } else {
+    } else if (next == "\\") {
       append_hex(shown, next);
+    } else {
+      append_shown(shown, next);
     }
   }
   return shown;
@@ -87,10 +96,10 @@ std::string printable_field(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
     const std::string_view next = take_character(text);
-    if (is_plain(next) && next != "\\") {
-      shown += next;
-    } else {
+    if (next == "\\") {
       append_hex(shown, next);
+    } else {
+      append_shown(shown, next);
     }
   }
   return shown;
@@ -106,10 +115,8 @@ std::string printable_message(std::string_view text) {
     const std::string_view next = take_character(rest);
     if (next == "\n" || next == "\t") {
       shown += next == "\n" ? "\\n" : "\\t";
-    } else if (is_plain(next)) {
-      shown += next;
     } else {
-      append_hex(shown, next);
+      append_shown(shown, next);
     }
   }
   return shown.size() > kMostMessageBytes ? without_middle(shown) : shown;
