@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-/// How far a run has got: what a resume needs, all of it in integers (actors/README.md, "Loader states").
+/// How far a run has got: what a resume needs, all of it in integers (actors/README.md).
 struct Position {
   std::uint64_t epoch = 0;  ///< Epochs completed.
   std::uint64_t split = 0;  ///< The lowest split of the epoch not yet given out whole.
