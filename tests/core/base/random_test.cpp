@@ -22,7 +22,7 @@ TEST_CASE("below stays below its bound and reaches every number", "[core][random
   for (const int times : seen) CHECK(times > 800);  // 1000 expected, standard deviation 29.
 }
 
-TEST_CASE("uniform lies in [0, 1)", "[core][random]") {
+TEST_CASE("uniform numbers are at least 0 and below 1", "[core][random]") {
   Random random(4);
   double sum = 0;
   for (int i = 0; i < 10'000; ++i) {

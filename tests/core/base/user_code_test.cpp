@@ -48,7 +48,7 @@ TEST_CASE("a thread publishes the user code that it runs, the innermost of it",
 }
 
 TEST_CASE("control characters of a name cannot reach a terminal", "[core][user_code]") {
-  CHECK(std::string(UserCode("f of \x1b[2Ja\nb\x7f.so").name()) == "f of ?[2Ja?b?.so");
+  CHECK(std::string(UserCode("f of \x1b[2Ja\nb\x7f.so").name()) == R"(f of \x1b[2Ja\nb\x7f.so)");
 }
 
 TEST_CASE("functions are listed once each, as long as one user of theirs lives",
