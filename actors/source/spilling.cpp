@@ -129,6 +129,7 @@ Status Spilling::copy(const std::vector<IndexedFile*>& files, SpillNeed need) {
   for (const IndexedFile* file : files) to_read += file->listed.stamp.bytes;
   std::vector<Status> ends(files.size());
   std::vector<const ListedFile*> listed;
+  listed.reserve(files.size());
   for (const IndexedFile* file : files) listed.push_back(&file->listed);
   room_ = UnpackRoom::divide(options_.unpack_bytes, options_.threads, listed);
   for_each_in_parallel(files.size(), room_.streams,

@@ -150,7 +150,8 @@ Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema
   const bool tiered = job.trainer.tables.storage == TrainerSpec::Storage::kTiered;
   if (tiered && ranks != nullptr) clear_tables_of_others(job.trainer, ranks->size());
   // OpenBLAS, libgomp and libtorch end the process where they get none.
-  const auto threads = static_cast<std::size_t>(job.pipeline.cpus + job.trainer.threads);
+  const auto threads =
+      static_cast<std::size_t>(job.pipeline.cpus) + static_cast<std::size_t>(job.trainer.threads);
   if (auto enough = check_threads(threads, "the model"); learns && !enough) return pass(enough);
   auto model = make_model(job.trainer, *shape, ranks);
   if (!model) return pass(model);
