@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <limits>
 #include <memory>
-#include <system_error>
 
 namespace forebay {
 namespace {
@@ -39,7 +39,7 @@ std::size_t free_descriptors() {
 bool is_out_of_descriptors(int error) { return error == EMFILE || error == ENFILE; }
 
 std::string system_words(int error) {
-  std::string words = std::generic_category().message(error);
+  std::string words = std::strerror(error);
   if (error == EMFILE) {
     words += " (this process may have " + std::to_string(descriptor_limit()) + "; raise ulimit -n)";
   }
