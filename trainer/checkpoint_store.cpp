@@ -23,7 +23,7 @@ constexpr const char* kTrial = ".tmp-trial";
 
 using IsOne = bool (*)(std::string_view name);
 
-Status remove_all_that(IsOne is_one, const std::string& directory) {
+std::error_code try_to_remove(IsOne is_one, const std::string& directory) {
   std::error_code error;
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
@@ -32,6 +32,13 @@ Status remove_all_that(IsOne is_one, const std::string& directory) {
   for (const fs::path& path : found) {
     if (!error) fs::remove_all(path, error);
   }
+  return error;
+}
+
+Status remove_all_that(IsOne is_one, const std::string& directory) {
+  DescriptorWait wait;
+  std::error_code error = try_to_remove(is_one, directory);
+  while (wait.again(error.value())) error = try_to_remove(is_one, directory);
   if (!error) return {};
   return fail(Code::kUnavailable, directory +
                                       ": the checkpoint directory cannot be read or cleaned: " +

@@ -47,12 +47,27 @@ std::string system_words(int error) {
   return words;
 }
 
+bool DescriptorWait::again(int error) {
+  if (!is_out_of_descriptors(error) || tries_ == kTries) return false;
+  ++tries_;
+  ::poll(nullptr, 0, kPauseMilliseconds);
+  return true;
+}
+
 int open_file(const std::string& path, int flags, unsigned mode) {
-  for (int tries = 1;; ++tries) {
-    const int file = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-    if (file >= 0 || !is_out_of_descriptors(errno) || tries == kTries) return file;
-    ::poll(nullptr, 0, kPauseMilliseconds);
-  }
+  DescriptorWait wait;
+  int file = -1;
+  do {
+    file = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (file < 0 && wait.again(errno));
+  return file;
+}
+
+std::filesystem::directory_iterator open_folder(const std::string& path, std::error_code& error) {
+  DescriptorWait wait;
+  std::filesystem::directory_iterator entries(path, error);
+  while (wait.again(error.value())) entries = std::filesystem::directory_iterator(path, error);
+  return entries;
 }
 
 }  // namespace forebay

@@ -33,7 +33,7 @@ std::string segment_name(std::uint64_t sequence) {
 Result<std::vector<std::string>> segments_in(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
-  for (fs::directory_iterator file(folder, error), end; !error && file != end;
+  for (fs::directory_iterator file = open_folder(folder, error), end; !error && file != end;
        file.increment(error)) {
     const fs::path& path = file->path();
     if (path.extension() == ".sst" || path.filename() == "CURRENT") {

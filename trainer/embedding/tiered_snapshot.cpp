@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/open_files.h"
 #include "trainer/embedding/tiered_tables.h"
 #include "trainer/embedding/whole_tables.h"
 
@@ -83,7 +84,7 @@ class TieredSource final : public StateSource {
   Status link_files(const std::string& folder) override {
     std::error_code error;
     fs::create_directories(folder, error);
-    for (fs::directory_iterator file(folder_, error), end; !error && file != end;
+    for (fs::directory_iterator file = open_folder(folder_, error), end; !error && file != end;
          file.increment(error)) {
       const fs::path to = fs::path(folder) / file->path().filename();
       std::error_code refused;

@@ -46,7 +46,7 @@ bool is_before(const std::string& a, const std::string& b) {
 Result<std::vector<std::string>> list_checkpoints(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+  for (fs::directory_iterator entry = open_folder(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     std::string name = entry->path().filename().string();
     if (is_checkpoint_name(name)) found.push_back(std::move(name));

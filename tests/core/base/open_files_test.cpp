@@ -45,5 +45,14 @@ TEST_CASE("a file that no descriptor is left for is not opened, and the words sa
   CHECK(system_words(ENOENT) == "No such file or directory");
 }
 
+TEST_CASE("what finds no descriptor is tried again for a while, and nothing else is", "[core]") {
+  DescriptorWait wait;
+  CHECK_FALSE(wait.again(0));
+  CHECK_FALSE(wait.again(ENOENT));
+  int tries = 1;
+  while (wait.again(EMFILE)) ++tries;
+  CHECK(tries == 20);
+}
+
 }  // namespace
 }  // namespace forebay
