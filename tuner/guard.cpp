@@ -15,12 +15,6 @@ std::uint64_t room(const Standing& now) {
   return now.limits.memory_bytes > beyond ? now.limits.memory_bytes - beyond : 0;
 }
 
-/// From nine tenths of the limit on no actor is added: what grows there may be a user's function,
-/// which more actors would call more often.
-bool nearly_full(const Standing& now) {
-  return now.process_bytes > 0 && now.process_bytes >= now.limits.memory_bytes / 10 * 9;
-}
-
 /// `wanted` with no more actors in any stage than stand now.
 Allocation without_growth(const Layout& layout, Allocation wanted, const Standing& now) {
   const Allocation standing = shaped(layout, {now.actors, now.prefetch});
@@ -128,6 +122,10 @@ class Transition {
 };
 
 }  // namespace
+
+bool nearly_full(const Standing& now) {
+  return now.process_bytes > 0 && now.process_bytes >= now.limits.memory_bytes / 10 * 9;
+}
 
 Guard::Guard(Layout layout) : layout_(std::move(layout)), goal_(one_each(layout_)) {}
 

@@ -9,6 +9,10 @@
 
 namespace forebay::tuner {
 
+/// Whether the process takes nine tenths of its memory or more. From there on no actor is added:
+/// what grows may be a user's function, which more actors would call more often.
+bool nearly_full(const Standing& now);
+
 /// What the guard made of a proposal.
 struct Verdict {
   Allocation goal;                   ///< Legal; where the guard will lead.

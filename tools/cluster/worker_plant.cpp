@@ -13,8 +13,6 @@ constexpr std::array kStages{Stage::kLoad, Stage::kDecode, Stage::kShuffle, Stag
 constexpr std::uint32_t kMostActorsOfAStage = 128;
 constexpr std::uint32_t kMostWaiting = 64;
 constexpr std::uint32_t kUsualWaiting = 2;
-/// Buffers that were given back cost fresh pages when they are needed again.
-constexpr std::chrono::seconds kBetweenTrims{10};
 
 tuner::Layout layout_of(const WorkerPlant::Options& options) {
   const MemorySizes& sizes = options.stages.sizes();
@@ -66,15 +64,6 @@ void WorkerPlant::look(const std::vector<StageStats>& stages) const {
   looks_.peak = std::max(looks_.peak, account());
 }
 
-// From nine tenths of the limit on the guard adds no actor: idle buffers must not keep a process
-// there.
-void WorkerPlant::let_go_of_idle_buffers(std::uint64_t resident) const {
-  const auto now = options_.clock.now();
-  if (resident < options_.limits.memory_bytes / 10 * 9 || now - trimmed_ < kBetweenTrims) return;
-  trimmed_ = now;
-  options_.stages.buffers().trim();
-}
-
 tuner::Standing WorkerPlant::standing() const {
   const std::vector<StageStats> stages = options_.stages.stats();
   look(stages);
@@ -88,7 +77,7 @@ tuner::Standing WorkerPlant::standing() const {
   now.memory_bytes = account();
   now.process_bytes = resident_bytes();
   now.resident_bytes = std::max(now.process_bytes, now.memory_bytes);
-  let_go_of_idle_buffers(now.process_bytes);
+  idle_buffers_.look(options_.clock.now(), now, options_.stages.buffers());
   return now;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/cluster/node_stages.h"
+#include "tools/run/idle_buffers.h"
 #include "tuner/plant.h"
 
 namespace forebay {
@@ -51,14 +52,13 @@ class WorkerPlant final : public tuner::Plant {
   Sums sums() const;
   std::uint64_t account() const;
   void look(const std::vector<StageStats>& stages) const;
-  void let_go_of_idle_buffers(std::uint64_t resident) const;
 
   const Options options_;
   tuner::Layout layout_;
   const std::chrono::nanoseconds began_;
   Sums before_;
   mutable Looks looks_;
-  mutable std::chrono::nanoseconds trimmed_{0};  // when
+  mutable IdleBuffers idle_buffers_;
 };
 
 }  // namespace forebay

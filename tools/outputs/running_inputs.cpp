@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -16,6 +15,8 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "tools/process/message.h"
 
 namespace forebay {
 namespace {
@@ -94,8 +95,8 @@ void look_into(const fs::path& folder, pid_t process, std::vector<RunningInputs>
 PublishedInputs PublishedInputs::publish(const Inputs& inputs) {
   Descriptor file = make_memory_file();
   if (file && write_all(file.number(), to_bytes(inputs))) return PublishedInputs(std::move(file));
-  std::fprintf(stderr, "forebay: other commands cannot see what this one reads: memfd_create: %s\n",
-               std::strerror(errno));
+  print_message("other commands cannot see what this one reads: memfd_create: " +
+                std::string(std::strerror(errno)));
   return PublishedInputs(Descriptor());
 }
 

@@ -15,8 +15,6 @@ constexpr std::uint32_t kMostActorsOfAStage = 128;
 constexpr std::uint64_t kFewestItemsAtMost = 64;
 /// The kernel's figure wobbles; what it says beyond the account is taken in steps of this.
 constexpr std::uint64_t kBeyondStep = std::uint64_t{8} << 20;
-/// Buffers that were given back cost fresh pages when they are needed again.
-constexpr std::chrono::seconds kBetweenTrims{10};
 
 std::uint32_t items(std::uint64_t bytes, std::uint64_t each) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / each, 1, 1 << 20));
@@ -135,15 +133,6 @@ void LivePlant::settle_room() const {
   run_.pipeline().set_room(limit > taken ? limit - taken : 0);
 }
 
-// From nine tenths of the limit on the guard adds no actor: idle buffers must not keep a process
-// there.
-void LivePlant::let_go_of_idle_buffers(std::uint64_t resident) const {
-  const auto now = run_.clock().now();
-  if (resident < limits().memory_bytes / 10 * 9 || now - trimmed_ < kBetweenTrims) return;
-  trimmed_ = now;
-  run_.buffers().trim();
-}
-
 tuner::Standing LivePlant::standing() const {
   const PipelineStats stats = run_.pipeline().stats();
   sampler_->add(stats);
@@ -160,7 +149,7 @@ tuner::Standing LivePlant::standing() const {
   now.memory_bytes = account(stats);
   now.process_bytes = resident_bytes();
   now.resident_bytes = now.memory_bytes + beyond(now.process_bytes, now.memory_bytes);
-  let_go_of_idle_buffers(now.process_bytes);
+  idle_buffers_.look(run_.clock().now(), now, run_.buffers());
   sampler_->note_memory(now.memory_bytes);
   return now;
 }

@@ -8,6 +8,7 @@
 
 #include "tools/job/job_spec.h"
 #include "tools/process/cpu_limit.h"
+#include "tools/run/idle_buffers.h"
 #include "tools/run/job_run.h"
 #include "tuner/plant.h"
 
@@ -47,7 +48,6 @@ class LivePlant final : public tuner::Plant {
 
   std::uint64_t account(const PipelineStats& stats) const;
   std::uint64_t beyond(std::uint64_t resident, std::uint64_t accounted) const;
-  void let_go_of_idle_buffers(std::uint64_t resident) const;
   void settle_room() const;
   double splits_per_batch(const PipelineStats& stats) const;
 
@@ -58,8 +58,8 @@ class LivePlant final : public tuner::Plant {
   std::atomic<std::uint64_t> memory_;
   const std::uint64_t cgroup_memory_;  // at the start
   mutable std::atomic<std::uint64_t> beyond_{0};
-  mutable std::chrono::nanoseconds trimmed_{0};  // when
-  std::uint32_t prefetch_;                       // asked for
+  mutable IdleBuffers idle_buffers_;
+  std::uint32_t prefetch_;  // asked for
   const std::chrono::nanoseconds began_;
   const std::unique_ptr<Sampler> sampler_;
   const std::unique_ptr<Before> before_;
