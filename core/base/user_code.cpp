@@ -68,11 +68,13 @@ UserCode::Loaded::~Loaded() { --code_.uses_; }
 
 InUserCode::InUserCode(const UserCode& code) : before_(code_here) {
   code_here = &code;
+  code.callers_.fetch_add(1, std::memory_order_relaxed);
   for_each_observer([&](UserCodeObserver& observer) { observer.entered(code); });
 }
 
 InUserCode::~InUserCode() {
   for_each_observer([](UserCodeObserver& observer) { observer.left(*code_here); });
+  code_here->callers_.fetch_sub(1, std::memory_order_relaxed);
   code_here = before_;
 }
 

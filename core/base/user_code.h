@@ -25,6 +25,8 @@ class UserCode {
   static const UserCode* first();
   const UserCode* next() const { return next_.load(std::memory_order_acquire); }
   bool loaded() const { return uses_.load(std::memory_order_relaxed) > 0; }
+  /// Threads that run it now.
+  int callers() const { return callers_.load(std::memory_order_relaxed); }
   /// Its place in the list.
   std::size_t number() const { return number_; }
   /// Code that is not in the list, such as the constructors of a library that is being loaded.
@@ -44,11 +46,13 @@ class UserCode {
   };
 
  private:
+  friend class InUserCode;
   static UserCode& listed(std::string_view name);
 
   const std::string name_;
   std::size_t number_ = kUnlisted;
   std::atomic<int> uses_{0};
+  mutable std::atomic<int> callers_{0};
   std::atomic<UserCode*> next_{nullptr};
 };
 

@@ -96,7 +96,9 @@ std::string MemoryWatch::describe(std::uint64_t resident, std::uint64_t limit) c
   for (const UserCode* code = UserCode::first(); code != nullptr; code = code->next()) {
     if (!code->loaded()) continue;
     loaded.append(loaded.empty() ? "" : ", ").append(code->name());
-    if (most == code->number()) likely = code->name();
+    // Where no growth was seen to begin, a call that began before the watch is still under way.
+    const bool seen = most ? most == code->number() : code->callers() > 0;
+    if (seen) likely = code->name();
   }
   return describe_growth(options_.key, resident, limit, loaded, likely);
 }
