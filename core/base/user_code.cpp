@@ -12,8 +12,13 @@
 namespace forebay {
 namespace {
 
-/// The program has two: what watches memory, and what handles crashes.
+/// The program has two or three: what handles crashes, and what watches the memory of its runs.
 constexpr std::size_t kMostObservers = 8;
+
+struct Place {
+  UserCodeObserver* observer;
+  std::uint64_t since;  // of `begins`
+};
 
 // All of it belongs to the process, as what a signal handler can reach has to. Nothing is
 // destroyed, since threads may still run while the process ends.
@@ -21,24 +26,18 @@ constexpr std::size_t kMostObservers = 8;
 constinit thread_local const UserCode* code_here = nullptr;
 constinit std::atomic<UserCode*> first_listed{nullptr};
 constinit std::mutex listing;           // over changes of the list
-constinit std::shared_mutex observing;  // over the array
-constinit std::array<UserCodeObserver*, kMostObservers> observers{};
+constinit std::shared_mutex observing;  // over the two below
+constinit std::uint64_t begins = 0;
+constinit std::array<Place, kMostObservers> observers{};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-
-template <class Notify>
-void for_each_observer(const Notify& notify) {
-  const std::shared_lock lock(observing);
-  for (UserCodeObserver* observer : observers) {
-    if (observer != nullptr) notify(*observer);
-  }
-}
 
 /// Puts `other` where `one` stands.
 void replace_observer(UserCodeObserver* one, UserCodeObserver* other) {
   const std::unique_lock lock(observing);
-  auto* const place = std::find(observers.begin(), observers.end(), one);
+  const auto place =
+      std::ranges::find_if(observers, [one](const Place& each) { return each.observer == one; });
   FOREBAY_CHECK(place != observers.end());
-  *place = other;
+  *place = {.observer = other, .since = ++begins};
 }
 
 }  // namespace
@@ -68,13 +67,23 @@ UserCode::Loaded::~Loaded() { --code_.uses_; }
 
 InUserCode::InUserCode(const UserCode& code) : before_(code_here) {
   code_here = &code;
-  code.callers_.fetch_add(1, std::memory_order_relaxed);
-  for_each_observer([&](UserCodeObserver& observer) { observer.entered(code); });
+  const std::shared_lock lock(observing);
+  entered_at_ = begins;
+  for (std::size_t i = 0; i < observers.size(); ++i) {
+    if (observers[i].observer != nullptr && observers[i].observer->entered(code)) told_ |= 1U << i;
+  }
 }
 
+// An observer that began in the middle of the call knows nothing of it.
 InUserCode::~InUserCode() {
-  for_each_observer([](UserCodeObserver& observer) { observer.left(*code_here); });
-  code_here->callers_.fetch_sub(1, std::memory_order_relaxed);
+  if (told_ != 0) {
+    const std::shared_lock lock(observing);
+    for (std::size_t i = 0; i < observers.size(); ++i) {
+      const auto& [observer, since] = observers[i];
+      if ((told_ >> i & 1U) == 0 || observer == nullptr || since > entered_at_) continue;
+      observer->left(*code_here);
+    }
+  }
   code_here = before_;
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,6 @@ class UserCode {
   static const UserCode* first();
   const UserCode* next() const { return next_.load(std::memory_order_acquire); }
   bool loaded() const { return uses_.load(std::memory_order_relaxed) > 0; }
-  /// Threads that run it now.
-  int callers() const { return callers_.load(std::memory_order_relaxed); }
   /// Its place in the list.
   std::size_t number() const { return number_; }
   /// Code that is not in the list, such as the constructors of a library that is being loaded.
@@ -46,13 +45,11 @@ class UserCode {
   };
 
  private:
-  friend class InUserCode;
   static UserCode& listed(std::string_view name);
 
   const std::string name_;
   std::size_t number_ = kUnlisted;
   std::atomic<int> uses_{0};
-  mutable std::atomic<int> callers_{0};
   std::atomic<UserCode*> next_{nullptr};
 };
 
@@ -70,6 +67,8 @@ class InUserCode {
 
  private:
   const UserCode* const before_;
+  std::uint64_t entered_at_ = 0;  // how many observers had begun or ended before
+  unsigned told_ = 0;             // a bit for each observer that wants to hear of the end
 };
 
 /// What the program that hosts users' code does when a thread enters or leaves it. Without any
@@ -81,7 +80,8 @@ class UserCodeObserver {
  public:
   virtual ~UserCodeObserver() = default;
 
-  virtual void entered(const UserCode& code) = 0;
+  /// True where left() is to follow for this call.
+  virtual bool entered(const UserCode& code) = 0;
   virtual void left(const UserCode& code) = 0;
 
   UserCodeObserver(const UserCodeObserver&) = delete;

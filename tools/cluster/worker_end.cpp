@@ -198,15 +198,15 @@ tuner::TunerActor::Options WorkerEnd::tuning(const JobSpec& job) {
 
 // Ends the process at once, since the function at fault may never return; its splits go to others.
 void WorkerEnd::watch_memory(const NodeStages& stages, std::uint64_t resident) {
-  memory_ = std::make_unique<MemoryWatch>(MemoryWatch::Options{
-      .key = "--memory",
-      .limit = [this] { return options_.place.memory_bytes; },
-      .accounted = [&stages, resident] { return resident + kMemorySlack + stages.buffer_bytes(); },
-      .fail =
-          [this](const std::string& what) {
-            options_.say(what);
-            end_process(1);
-          }});
+  memory_ = std::make_unique<MemoryWatch>(
+      [&stages, resident] { return resident + kMemorySlack + stages.buffer_bytes(); });
+  memory_->watch({.key = "--memory",
+                  .limit = [this] { return options_.place.memory_bytes; },
+                  .fail =
+                      [this](const std::string& what) {
+                        options_.say(what);
+                        end_process(1);
+                      }});
 }
 
 void WorkerEnd::tune(NodeStages* stages, WorkerJob* job) {

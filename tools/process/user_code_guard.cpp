@@ -163,10 +163,11 @@ class ThreadsOfUserCode final : public UserCodeObserver {
   ThreadsOfUserCode() { begin_observing(); }
   ~ThreadsOfUserCode() override { end_observing(); }
 
-  void entered(const UserCode&) override { static thread_local const HandlerStack stack; }
-  void left(const UserCode& code) override {
-    if (code.number() == UserCode::kUnlisted) register_exit_handlers();
+  bool entered(const UserCode& code) override {
+    static thread_local const HandlerStack stack;
+    return code.number() == UserCode::kUnlisted;
   }
+  void left(const UserCode&) override { register_exit_handlers(); }
 
   static void register_exit_handlers() {
     ::on_exit(on_exit_call, nullptr);

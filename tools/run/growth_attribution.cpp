@@ -65,9 +65,13 @@ void GrowthAttribution::leave(std::size_t number, Time at, std::int64_t bytes) {
 }
 
 // A little on the diagonal keeps the rates apart where two functions were always in work together.
+// More of it for all else: buffers come and are counted at the start within a millisecond or two,
+// and a rate taken from so short a time would leave less than nothing for a call that then lasts.
 std::vector<double> GrowthAttribution::growth() const {
   constexpr double kRidge = 1e-6;
+  constexpr double kSecondsWithoutGrowth = 1;
   std::vector<double> matrix = overlaps_;
+  matrix[0] += kSecondsWithoutGrowth;
   for (std::size_t a = 0; a < size(); ++a) {
     double& own = matrix[a * size() + a];
     own += kRidge * own + 1e-9;

@@ -13,7 +13,8 @@ namespace forebay {
 ///
 /// Model: each function, and everything outside of functions, grows memory at a constant rate per
 /// thread in it; noise grows with time. The rates are the least-squares fit over all intervals
-/// between two events, so overlapping calls and calls that always follow one another are separated.
+/// between two events, so overlapping calls and calls that always follow one another are separated;
+/// that of everything else is fitted as if it had been 0 for a second before.
 /// Takes memory of functions squared. Pure state: time comes from outside; callers serialise
 /// access.
 class GrowthAttribution {

@@ -211,6 +211,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
   resident_ = resident;
   budget_ = std::make_unique<MemoryBudget>(memory->room);
   buffers_ = std::make_unique<BufferPool>(*budget_);
+  memory_watch_ = std::make_unique<MemoryWatch>([this] { return accounted_bytes(); });
   started_ = clock_.now();
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
       .dataset = *dataset_,

@@ -15,6 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "tools/job/job_spec.h"
+#include "tools/run/memory_watch.h"
 #include "tools/run/metered_source.h"
 
 namespace forebay {
@@ -90,6 +91,8 @@ class JobRun {
   const MemoryPlan& memory_plan() const { return memory_; }
   std::uint64_t resident_before() const { return resident_; }
   BufferPool& buffers() { return *buffers_; }
+  /// Knows every call of the pipeline's functions; for the one that shows the run.
+  MemoryWatch& memory_watch() { return *memory_watch_; }
   /// Bytes of all buffers, idle ones too.
   std::uint64_t buffer_bytes() const { return budget_->used(); }
   /// What the process should take: what was there before, the slack kept beside it, all buffers.
@@ -132,6 +135,7 @@ class JobRun {
   std::chrono::nanoseconds started_{0};
   std::unique_ptr<MemoryBudget> budget_;
   std::unique_ptr<BufferPool> buffers_;
+  std::unique_ptr<MemoryWatch> memory_watch_;
   std::unique_ptr<Pipeline> pipeline_;
   std::function<std::string()> where_;
   std::function<void(const std::shared_ptr<const Batch>&)> announce_;

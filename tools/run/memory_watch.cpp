@@ -19,12 +19,8 @@ constexpr unsigned kRarest = 16;
 /// Attribution costs the square of their number at each look.
 constexpr std::size_t kMostFunctions = 64;
 
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-std::atomic<std::uint64_t> watches{0};
-/// The watch that looks at the call which this thread is in; 0: none.
-constinit thread_local std::uint64_t looked_at_by = 0;
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 constinit thread_local std::uint64_t draws = 0;
-// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// True for one of 2^rarity calls of this thread, in no pattern that calls could share.
 bool drawn(unsigned rarity) {
@@ -34,31 +30,41 @@ bool drawn(unsigned rarity) {
 
 }  // namespace
 
-MemoryWatch::MemoryWatch(Options options)
-    : options_(std::move(options)), number_(++watches), ticker_(kPeriod, [this] { look(); }) {
+MemoryWatch::MemoryWatch(std::function<std::uint64_t()> accounted)
+    : accounted_(std::move(accounted)) {
   begin_observing();
 }
 
-MemoryWatch::~MemoryWatch() { end_observing(); }
+MemoryWatch::~MemoryWatch() {
+  stop();
+  end_observing();
+}
+
+void MemoryWatch::watch(Options options) {
+  options_ = std::move(options);
+  ticker_.emplace(kPeriod, [this] { look(); });
+}
+
+void MemoryWatch::stop() { ticker_.reset(); }
 
 // Without what the heap keeps free: else a function that borrows much for each call would seem to
 // take what another one keeps, out of what the first one freed.
 std::int64_t MemoryWatch::beside_the_account() const {
   return static_cast<std::int64_t>(gauge_.bytes()) -
-         static_cast<std::int64_t>(options_.accounted() + free_heap_bytes());
+         static_cast<std::int64_t>(accounted_() + free_heap_bytes());
 }
 
-void MemoryWatch::entered(const UserCode& code) {
-  if (code.number() >= kMostFunctions || !drawn(sampling_.load(std::memory_order_relaxed))) return;
-  looked_at_by = number_;
+bool MemoryWatch::entered(const UserCode& code) {
+  if (code.number() >= kMostFunctions) return false;
+  if (!drawn(sampling_.load(std::memory_order_relaxed))) return false;
   attributing_([&] {
     growth_.enter(code.number(), clock_.now(), beside_the_account());
     ++looks_;
   });
+  return true;
 }
 
 void MemoryWatch::left(const UserCode& code) {
-  if (std::exchange(looked_at_by, 0) != number_) return;
   attributing_([&] { growth_.leave(code.number(), clock_.now(), beside_the_account()); });
 }
 
@@ -77,7 +83,7 @@ void MemoryWatch::look() {
   const ResidentLimit::Look now{.at = clock_.now(),
                                 .resident = gauge_.bytes(),
                                 .limit = options_.limit(),
-                                .accounted = options_.accounted()};
+                                .accounted = accounted_()};
   switch (limit_.look(now)) {
     case ResidentLimit::Verdict::kWithin:
       return;
@@ -96,9 +102,7 @@ std::string MemoryWatch::describe(std::uint64_t resident, std::uint64_t limit) c
   for (const UserCode* code = UserCode::first(); code != nullptr; code = code->next()) {
     if (!code->loaded()) continue;
     loaded.append(loaded.empty() ? "" : ", ").append(code->name());
-    // Where no growth was seen to begin, a call that began before the watch is still under way.
-    const bool seen = most ? most == code->number() : code->callers() > 0;
-    if (seen) likely = code->name();
+    if (most == code->number()) likely = code->name();
   }
   return describe_growth(options_.key, resident, limit, loaded, likely);
 }

@@ -84,17 +84,16 @@ RunScreen::RunScreen(JobRun& run, const JobSpec& job, const std::string& command
 // What is wrong is said on the watch's own thread, past what the monitor may be busy with, and ends
 // the process at once: the function at fault may never return.
 void RunScreen::watch_memory() {
-  memory_ = std::make_unique<MemoryWatch>(MemoryWatch::Options{
-      .limit =
-          [this] { return tuning_ != nullptr ? tuning_->memory() : job_.pipeline.memory_bytes; },
-      .accounted = [this] { return run_.accounted_bytes(); },
-      .fail =
-          [this](const std::string& what) {
-            if (on_terminal_) std::fputs("\r\033[K", stderr);
-            print_message(what);
-            log_.write(what);
-            end_process(Exit::kFailed);
-          }});
+  run_.memory_watch().watch(
+      {.limit =
+           [this] { return tuning_ != nullptr ? tuning_->memory() : job_.pipeline.memory_bytes; },
+       .fail =
+           [this](const std::string& what) {
+             if (on_terminal_) std::fputs("\r\033[K", stderr);
+             print_message(what);
+             log_.write(what);
+             end_process(Exit::kFailed);
+           }});
 }
 
 RunScreen::~RunScreen() { end(); }
@@ -225,7 +224,7 @@ void RunScreen::end() {
   if (!monitor_) return;
   if (tuning_ != nullptr) tuning_->show({});
   metrics_.reset();
-  memory_.reset();
+  run_.memory_watch().stop();
   monitor_.reset();
   say_notes();
   clear_line();

@@ -13,7 +13,6 @@
 #include "tools/metrics/run_figures.h"
 #include "tools/progress.h"
 #include "tools/run/job_run.h"
-#include "tools/run/memory_watch.h"
 #include "tools/run/run_log.h"
 #include "tools/run/run_monitor.h"
 #include "tools/run/run_outcome.h"
@@ -100,7 +99,6 @@ class RunScreen {
   PipelineStats shown_stats_;
   std::unique_ptr<MetricsServer> metrics_;
   std::unique_ptr<RunMonitor> monitor_;
-  std::unique_ptr<MemoryWatch> memory_;
 };
 
 /// Ends the process at once when actors may still be at work, since one stuck in a user's function

@@ -20,7 +20,10 @@ class Notes final : public UserCodeObserver {
  public:
   Notes() { begin_observing(); }
   ~Notes() override { end_observing(); }
-  void entered(const UserCode& code) override { all.push_back(std::string("in ") + code.name()); }
+  bool entered(const UserCode& code) override {
+    all.push_back(std::string("in ") + code.name());
+    return true;
+  }
   void left(const UserCode& code) override { all.push_back(std::string("out ") + code.name()); }
 
   std::vector<std::string> all;

@@ -1,5 +1,8 @@
 #include "tools/run/memory_watch.h"
 
+#include <optional>
+#include <vector>
+
 #include "core/runtime/latch.h"
 
 #include "tests/support/catch.h"
@@ -8,6 +11,8 @@ namespace forebay {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+std::uint64_t nothing_accounted() { return 0; }
 
 }  // namespace
 
@@ -28,14 +33,14 @@ TEST_CASE("a process over its limit is reported once, with what is loaded",
   std::string message;
   int times = 0;
   {
-    const MemoryWatch watch({.limit = [] { return kMiB; },
-                             .accounted = [] { return std::uint64_t{0}; },
-                             .fail =
-                                 [&](const std::string& what) {
-                                   ++times;
-                                   message = what;
-                                   reported.open();
-                                 }});
+    MemoryWatch watch(nothing_accounted);
+    watch.watch({.limit = [] { return kMiB; },
+                 .fail =
+                     [&](const std::string& what) {
+                       ++times;
+                       message = what;
+                       reported.open();
+                     }});
     const InUserCode here(function.code());
     reported.wait();
   }
@@ -44,23 +49,45 @@ TEST_CASE("a process over its limit is reported once, with what is loaded",
   CHECK(message.find("functions loaded: transform 1 (udf): f of a.so") != std::string::npos);
 }
 
-TEST_CASE("a watch that begins or ends in the middle of a call misses the call, nothing else",
+TEST_CASE("a watch that ends or begins in the middle of a call misses the call, nothing else",
           "[tools][memory_watch]") {
   const UserCode::Loaded function("f");
   const MemoryWatch::Options quiet{.limit = [] { return ~std::uint64_t{0}; },
-                                   .accounted = [] { return std::uint64_t{0}; },
                                    .fail = [](const std::string&) { FAIL("over no limit"); }};
   std::optional<MemoryWatch> watch;
   {
     const InUserCode here(function.code());
-    watch.emplace(quiet);
+    watch.emplace(nothing_accounted).watch(quiet);
   }
   {
     const InUserCode here(function.code());
-    watch.reset();
-    watch.emplace(quiet);
+    watch->stop();
+    watch->watch(quiet);
+    watch.emplace(nothing_accounted).watch(quiet);
   }
   const InUserCode here(function.code());
+}
+
+TEST_CASE("a call that began and grew before the limit is compared with is found",
+          "[tools][memory_watch]") {
+  const UserCode::Loaded short_one("transform 1 (udf): short_one of a.so");
+  const UserCode::Loaded endless("transform 2 (udf): endless of a.so");
+  MemoryWatch watch(nothing_accounted);
+  const MemoryWatch other(nothing_accounted);
+  { const InUserCode before(short_one.code()); }
+  const InUserCode here(endless.code());
+  std::vector<char> grown(64 * kMiB, 'x');
+  Latch reported;
+  std::string message;
+  watch.watch({.limit = [] { return kMiB; },
+               .fail =
+                   [&](const std::string& what) {
+                     message = what;
+                     reported.open();
+                   }});
+  reported.wait();
+  watch.stop();
+  CHECK(message.find("likely cause: transform 2 (udf): endless of a.so,") != std::string::npos);
 }
 
 }  // namespace forebay
