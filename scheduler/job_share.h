@@ -9,7 +9,7 @@ namespace forebay::scheduler {
 /// A job as its trainer describes it; `text` is opaque to the head.
 struct JobShare {
   std::string id;           ///< Unique among the runs of all jobs.
-  std::string text;         ///< What a worker needs to open it (tools/cluster/job_text.h).
+  std::string text;         ///< What a worker needs to open it (engine/cluster/job_text.h).
   std::string fingerprint;  ///< Of dataset, order and operators: what a worker must agree on.
   std::uint64_t splits_per_epoch = 0;
   std::uint64_t epochs = 0;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/base/check.h"
-#include "tools/outputs/inputs.h"
+#include "engine/outputs/inputs.h"
 
 /// Any bytes as another process' list of inputs: an error, or a list that is written as it was
 /// read.

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/base/check.h"
-#include "tools/modelled/pipeline_file.h"
+#include "engine/modelled/pipeline_file.h"
 #include "tuner/allocation.h"
 
 /// What parse_pipeline takes must write so that it reads back the same, and can be laid out.

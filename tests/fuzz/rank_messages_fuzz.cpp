@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "tools/ranks/rank_messages.h"
+#include "engine/ranks/rank_messages.h"
 
 namespace {
 

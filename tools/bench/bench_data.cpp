@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "tools/process/machine.h"
-#include "tools/process/stop_request.h"
+#include "engine/process/machine.h"
+#include "engine/process/stop_request.h"
 #include "tools/synth/synth_files.h"
 
 namespace forebay {

@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/store/memory_store.h"
+#include "engine/cluster/net_end.h"
 #include "scheduler/arrival_sink.h"
 #include "scheduler/cluster_status.h"
 #include "scheduler/feed_actor.h"
@@ -16,7 +17,6 @@
 #include "scheduler/head_actor.h"
 #include "scheduler/range_set.h"
 #include "scheduler/split_work.h"
-#include "tools/cluster/net_end.h"
 
 namespace forebay {
 

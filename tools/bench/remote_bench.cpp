@@ -12,13 +12,13 @@
 #include "core/base/median.h"
 #include "core/runtime/latch.h"
 #include "core/runtime/serial.h"
+#include "engine/cluster/node_stages.h"
+#include "engine/job/job_file.h"
+#include "engine/process/machine.h"
+#include "engine/run/job_run.h"
 #include "tools/bench/bench_data.h"
 #include "tools/bench/measured_program.h"
 #include "tools/bench/raw_wire.h"
-#include "tools/cluster/node_stages.h"
-#include "tools/job/job_file.h"
-#include "tools/process/machine.h"
-#include "tools/run/job_run.h"
 
 namespace forebay {
 namespace {

@@ -2,11 +2,11 @@
 #include <memory>
 #include <utility>
 
+#include "engine/process/machine.h"
 #include "tools/bench/bench_data.h"
 #include "tools/bench/ingest_bench.h"
 #include "tools/bench/other_program.h"
 #include "tools/command/bench_parts.h"
-#include "tools/process/machine.h"
 #include "trainer/module.h"
 #include "trainer/train_bench.h"
 

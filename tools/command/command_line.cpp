@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/result.h"
-#include "tools/job/nearest.h"
+#include "engine/job/nearest.h"
 
 namespace forebay {
 namespace {

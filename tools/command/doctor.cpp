@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
+#include "engine/run/indexing_progress.h"
+#include "engine/run/run_screen.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/doctor/job_checks.h"
 #include "tools/doctor/machine_checks.h"
-#include "tools/json_object.h"
-#include "tools/process/stop_request.h"
-#include "tools/run/indexing_progress.h"
-#include "tools/run/run_screen.h"
 
 namespace forebay {
 namespace {

@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <string>
 
+#include "engine/job/quantity.h"
+#include "engine/modelled/emulation.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/command/modelled_arguments.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/modelled/emulation.h"
-#include "tools/process/stop_request.h"
-#include "tools/status_line.h"
+#include "tools/terminal/status_line.h"
 #include "tuner/live/tuner_actor.h"
 
 namespace forebay {

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "engine/job/quantity.h"
+#include "engine/outputs/outputs.h"
+#include "engine/process/machine.h"
+#include "engine/process/message.h"
+#include "engine/process/output_place.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/outputs/outputs.h"
-#include "tools/process/machine.h"
-#include "tools/process/message.h"
-#include "tools/process/output_place.h"
 #include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
 #include "trainer/module.h"

@@ -2,17 +2,17 @@
 #include <optional>
 #include <utility>
 
-#include "tools/cluster/head_end.h"
+#include "engine/cluster/head_end.h"
+#include "engine/job/known_keys.h"
+#include "engine/job/quantity.h"
+#include "engine/metrics/node_figures.h"
+#include "engine/outputs/running_inputs.h"
+#include "engine/process/memory_use.h"
+#include "engine/process/message.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/command/node_metrics.h"
-#include "tools/job/known_keys.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/metrics/node_figures.h"
-#include "tools/outputs/running_inputs.h"
-#include "tools/process/memory_use.h"
-#include "tools/process/message.h"
-#include "tools/process/stop_request.h"
 
 namespace forebay {
 namespace {

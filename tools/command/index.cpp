@@ -4,14 +4,14 @@
 #include "actors/source/dataset.h"
 #include "core/base/clock.h"
 #include "core/base/printable.h"
+#include "engine/job/quantity.h"
+#include "engine/outputs/job_files.h"
+#include "engine/process/run_dir.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
+#include "engine/run/run_screen.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/outputs/job_files.h"
-#include "tools/process/run_dir.h"
-#include "tools/process/stop_request.h"
-#include "tools/run/run_screen.h"
 
 namespace forebay {
 namespace {

@@ -3,22 +3,22 @@
 #include <limits>
 #include <optional>
 
-#include "tools/cluster/trainer_end.h"
+#include "engine/cluster/trainer_end.h"
+#include "engine/outputs/job_files.h"
+#include "engine/process/cpu_limit.h"
+#include "engine/process/memory_use.h"
+#include "engine/process/output_place.h"
+#include "engine/process/run_dir.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
+#include "engine/run/dump_file.h"
+#include "engine/run/job_run.h"
+#include "engine/run/run_outcome.h"
+#include "engine/run/run_screen.h"
+#include "engine/run/state_file.h"
+#include "engine/run/tuning.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
-#include "tools/json_object.h"
-#include "tools/outputs/job_files.h"
-#include "tools/process/cpu_limit.h"
-#include "tools/process/memory_use.h"
-#include "tools/process/output_place.h"
-#include "tools/process/run_dir.h"
-#include "tools/process/stop_request.h"
-#include "tools/run/dump_file.h"
-#include "tools/run/job_run.h"
-#include "tools/run/run_outcome.h"
-#include "tools/run/run_screen.h"
-#include "tools/run/state_file.h"
-#include "tools/run/tuning.h"
 
 namespace forebay {
 namespace {

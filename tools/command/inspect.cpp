@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "engine/process/message.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/inspect/op_list.h"
-#include "tools/json_object.h"
-#include "tools/process/message.h"
 
 namespace forebay {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "tools/job/job_file.h"
-#include "tools/process/machine.h"
+#include "engine/job/job_file.h"
+#include "engine/process/machine.h"
 
 namespace forebay {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "core/base/result.h"
+#include "engine/job/job_spec.h"
 #include "tools/command/command.h"
-#include "tools/job/job_spec.h"
 
 namespace forebay {
 

@@ -2,8 +2,8 @@
 #include <filesystem>
 
 #include "core/net/curve_keys.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/json_object.h"
 
 namespace forebay {
 namespace {

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "core/base/printable.h"
+#include "engine/job/quantity.h"
+#include "engine/modelled/allocation_text.h"
+#include "engine/modelled/pipeline_file.h"
+#include "engine/modelled/simulation.h"
+#include "engine/process/message.h"
 #include "tools/inspect/text_table.h"
-#include "tools/job/quantity.h"
-#include "tools/modelled/allocation_text.h"
-#include "tools/modelled/pipeline_file.h"
-#include "tools/modelled/simulation.h"
-#include "tools/process/message.h"
 
 namespace forebay {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "core/base/result.h"
+#include "engine/modelled/modelled_figures.h"
 #include "tools/command/command.h"
-#include "tools/modelled/modelled_figures.h"
 
 namespace forebay {
 

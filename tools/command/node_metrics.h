@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "tools/metrics/metrics_server.h"
+#include "engine/metrics/metrics_server.h"
 
 namespace forebay {
 

@@ -1,8 +1,8 @@
+#include "engine/modelled/simulation.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/command/modelled_arguments.h"
-#include "tools/json_object.h"
-#include "tools/modelled/simulation.h"
-#include "tools/process/stop_request.h"
 
 namespace forebay {
 

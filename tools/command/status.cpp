@@ -6,13 +6,13 @@
 #include <functional>
 #include <memory>
 
-#include "tools/cluster/head_look.h"
+#include "engine/cluster/head_look.h"
+#include "engine/metrics/status_report.h"
+#include "engine/process/stop_request.h"
+#include "engine/run/control_server.h"
 #include "tools/command/commands.h"
 #include "tools/command/run_folder.h"
-#include "tools/metrics/status_page.h"
-#include "tools/metrics/status_report.h"
-#include "tools/process/stop_request.h"
-#include "tools/run/control_server.h"
+#include "tools/terminal/status_page.h"
 
 namespace forebay {
 namespace {

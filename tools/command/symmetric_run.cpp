@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/job/quantity.h"
+#include "engine/process/own_path.h"
+#include "engine/process/stop_request.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
-#include "tools/job/quantity.h"
-#include "tools/process/own_path.h"
-#include "tools/process/stop_request.h"
 #include "tools/symmetric/launch_place.h"
 #include "tools/symmetric/meeting.h"
 

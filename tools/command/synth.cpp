@@ -1,10 +1,10 @@
 #include <cstdio>
 
+#include "engine/job/quantity.h"
+#include "engine/outputs/outputs.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/outputs/outputs.h"
-#include "tools/process/stop_request.h"
 #include "tools/synth/synth_files.h"
 
 namespace forebay {

@@ -2,12 +2,12 @@
 #include <filesystem>
 
 #include "core/base/random.h"
+#include "engine/job/quantity.h"
+#include "engine/modelled/pipeline_file.h"
+#include "engine/outputs/outputs.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/modelled/pipeline_file.h"
-#include "tools/outputs/outputs.h"
-#include "tools/process/stop_request.h"
 #include "tuner/sim/random_pipeline.h"
 
 namespace forebay {

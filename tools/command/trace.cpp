@@ -5,16 +5,16 @@
 #include <fstream>
 #include <optional>
 
+#include "engine/job/quantity.h"
+#include "engine/outputs/outputs.h"
+#include "engine/process/output_place.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
+#include "engine/run/control_server.h"
+#include "engine/trace/chrome_trace.h"
+#include "engine/trace/history_text.h"
 #include "tools/command/commands.h"
 #include "tools/command/run_folder.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/outputs/outputs.h"
-#include "tools/process/output_place.h"
-#include "tools/process/stop_request.h"
-#include "tools/run/control_server.h"
-#include "tools/trace/chrome_trace.h"
-#include "tools/trace/history_text.h"
 
 namespace forebay {
 namespace {

@@ -1,12 +1,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "engine/outputs/job_files.h"
+#include "engine/ranks/rank_environment.h"
+#include "engine/train/follow_run.h"
+#include "engine/train/train_run.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
-#include "tools/outputs/job_files.h"
-#include "tools/ranks/rank_environment.h"
-#include "tools/train/follow_run.h"
-#include "tools/train/train_run.h"
 
 namespace forebay {
 

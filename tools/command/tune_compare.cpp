@@ -4,6 +4,11 @@
 #include <chrono>
 #include <cstdio>
 
+#include "engine/job/quantity.h"
+#include "engine/outputs/outputs.h"
+#include "engine/process/machine.h"
+#include "engine/process/message.h"
+#include "engine/process/stop_request.h"
 #include "tools/command/commands.h"
 #include "tools/compare/compare_json.h"
 #include "tools/compare/compare_progress.h"
@@ -12,11 +17,6 @@
 #include "tools/compare/emulated_machines.h"
 #include "tools/compare/report.h"
 #include "tools/inspect/text_table.h"
-#include "tools/job/quantity.h"
-#include "tools/outputs/outputs.h"
-#include "tools/process/machine.h"
-#include "tools/process/message.h"
-#include "tools/process/stop_request.h"
 #include "tuner/compare/simulated_machine.h"
 
 namespace forebay {

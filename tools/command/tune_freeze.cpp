@@ -3,13 +3,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/job/job_edit.h"
+#include "engine/outputs/job_files.h"
+#include "engine/report/json_object.h"
+#include "engine/run/decision_words.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/command/tune_log.h"
-#include "tools/job/job_edit.h"
-#include "tools/json_object.h"
-#include "tools/outputs/job_files.h"
-#include "tools/run/decision_words.h"
 
 namespace forebay {
 namespace {

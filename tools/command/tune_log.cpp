@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "tools/run/tuning.h"
+#include "engine/run/tuning.h"
 
 namespace forebay {
 

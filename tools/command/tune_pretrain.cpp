@@ -1,13 +1,13 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "engine/job/quantity.h"
+#include "engine/outputs/outputs.h"
+#include "engine/process/machine.h"
+#include "engine/process/output_place.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/outputs/outputs.h"
-#include "tools/process/machine.h"
-#include "tools/process/output_place.h"
-#include "tools/process/stop_request.h"
 #include "trainer/durable_file.h"
 #include "tuner/agent/pretrain.h"
 #include "tuner/agent/weights.h"

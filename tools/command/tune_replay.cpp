@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "core/base/printable.h"
+#include "engine/report/json_object.h"
+#include "engine/run/decision_words.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
-#include "tools/json_object.h"
-#include "tools/run/decision_words.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay {

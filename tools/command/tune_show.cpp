@@ -1,11 +1,11 @@
 #include <cstdio>
 
 #include "core/base/printable.h"
+#include "engine/process/message.h"
+#include "engine/report/json_object.h"
+#include "engine/run/decision_words.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
-#include "tools/json_object.h"
-#include "tools/process/message.h"
-#include "tools/run/decision_words.h"
 
 namespace forebay {
 namespace {

@@ -2,18 +2,18 @@
 
 #include <utility>
 
+#include "engine/cluster/this_node.h"
+#include "engine/cluster/worker_end.h"
+#include "engine/job/quantity.h"
+#include "engine/outputs/running_inputs.h"
+#include "engine/process/cpu_limit.h"
+#include "engine/process/machine.h"
+#include "engine/process/message.h"
+#include "engine/process/stop_request.h"
+#include "engine/report/json_object.h"
 #include "scheduler/node_name.h"
-#include "tools/cluster/this_node.h"
-#include "tools/cluster/worker_end.h"
 #include "tools/command/commands.h"
 #include "tools/command/node_metrics.h"
-#include "tools/job/quantity.h"
-#include "tools/json_object.h"
-#include "tools/outputs/running_inputs.h"
-#include "tools/process/cpu_limit.h"
-#include "tools/process/machine.h"
-#include "tools/process/message.h"
-#include "tools/process/stop_request.h"
 
 namespace forebay {
 namespace {

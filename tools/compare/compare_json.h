@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "tools/json_object.h"
+#include "engine/report/json_object.h"
 #include "tuner/compare/comparison.h"
 #include "tuner/compare/gap.h"
 #include "tuner/compare/summary.h"

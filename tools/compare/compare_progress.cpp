@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tools/job/quantity.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <map>
 
-#include "tools/modelled/pipeline_file.h"
+#include "engine/modelled/pipeline_file.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay {

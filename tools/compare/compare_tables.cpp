@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-#include "tools/job/quantity.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {

@@ -1,6 +1,6 @@
 #include "tools/compare/report_pages.h"
 
-#include "tools/job/quantity.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "tools/json_object.h"
+#include "engine/report/json_object.h"
 
 namespace forebay {
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "engine/job/job_spec.h"
+#include "engine/run/job_run.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/torch_probe.h"
-#include "tools/job/job_spec.h"
-#include "tools/run/job_run.h"
 
 namespace forebay {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "core/base/cpu_level.h"
-#include "tools/job/quantity.h"
-#include "tools/process/machine.h"
+#include "engine/job/quantity.h"
+#include "engine/process/machine.h"
 
 namespace forebay {
 namespace {

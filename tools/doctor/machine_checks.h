@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "engine/job/job_spec.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/torch_probe.h"
-#include "tools/job/job_spec.h"
 
 namespace forebay {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tools/job/quantity.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {

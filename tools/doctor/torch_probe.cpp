@@ -11,9 +11,9 @@
 #include <cstring>
 #include <sstream>
 
-#include "tools/process/machine.h"
-#include "tools/process/memory_use.h"
-#include "tools/process/stop_request.h"
+#include "engine/process/machine.h"
+#include "engine/process/memory_use.h"
+#include "engine/process/stop_request.h"
 #include "trainer/module.h"
 
 namespace forebay {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "tools/job/quantity.h"
+#include "engine/job/quantity.h"
 #include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/checkpoint_names.h"

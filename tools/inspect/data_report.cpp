@@ -5,9 +5,9 @@
 
 #include "actors/format/criteo_row.h"
 #include "core/base/printable.h"
+#include "engine/job/quantity.h"
 #include "tools/inspect/table_guess.h"
 #include "tools/inspect/text_table.h"
-#include "tools/job/quantity.h"
 
 namespace forebay {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tools/job/quantity.h"
-#include "tools/run/decision_words.h"
+#include "engine/job/quantity.h"
+#include "engine/run/decision_words.h"
 #include "tuner/log/decision_log.h"
 
 namespace forebay {

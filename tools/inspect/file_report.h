@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/json_object.h"
+#include "engine/report/json_object.h"
 
 namespace forebay {
 

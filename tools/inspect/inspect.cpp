@@ -8,6 +8,9 @@
 #include "actors/source/file_index.h"
 #include "actors/source/index_cache.h"
 #include "core/base/printable.h"
+#include "engine/job/job_document.h"
+#include "engine/job/job_file.h"
+#include "engine/process/machine.h"
 #include "tools/inspect/checkpoint_report.h"
 #include "tools/inspect/data_report.h"
 #include "tools/inspect/decision_report.h"
@@ -15,9 +18,6 @@
 #include "tools/inspect/part_report.h"
 #include "tools/inspect/record_report.h"
 #include "tools/inspect/text_table.h"
-#include "tools/job/job_document.h"
-#include "tools/job/job_file.h"
-#include "tools/process/machine.h"
 #include "trainer/saving/state_texts.h"
 
 namespace forebay {

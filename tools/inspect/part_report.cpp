@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "tools/job/quantity.h"
+#include "engine/job/quantity.h"
 #include "trainer/durable_file.h"
 #include "trainer/saving/folder_source.h"
 #include "trainer/saving/folder_writer.h"

@@ -12,8 +12,8 @@
 #include "actors/source/input_file.h"
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
+#include "engine/job/quantity.h"
 #include "tools/inspect/text_table.h"
-#include "tools/job/quantity.h"
 
 namespace forebay {
 namespace {

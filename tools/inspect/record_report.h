@@ -5,8 +5,8 @@
 #include "actors/loader_state.h"
 #include "actors/source/file_index.h"
 #include "core/base/result.h"
+#include "engine/job/job_spec.h"
 #include "tools/inspect/file_report.h"
-#include "tools/job/job_spec.h"
 
 namespace forebay {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/data/digest.h"
-#include "tools/job/text_file.h"
+#include "engine/job/text_file.h"
 #include "tools/launch/fill.h"
 
 namespace forebay {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tools/job/job_spec.h"
+#include "engine/job/job_spec.h"
 
 namespace forebay {
 

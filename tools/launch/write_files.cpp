@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "core/data/digest.h"
-#include "tools/job/text_file.h"
+#include "engine/job/text_file.h"
 
 namespace forebay {
 namespace {

@@ -53,7 +53,7 @@ def groups(flags):
 
 def headers_digest():
     digest = hashlib.sha256(pathlib.Path(".clang-tidy").read_bytes())
-    for top in ("core", "actors", "scheduler", "tuner", "trainer", "tools"):
+    for top in ("core", "actors", "scheduler", "tuner", "trainer", "engine", "tools"):
         for path in sorted(pathlib.Path(top).rglob("*.h")):
             digest.update(path.read_bytes())
     return digest

@@ -14,16 +14,16 @@ IN_CODE = [
     ("a thread, mutex or condition outside core",
      r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/", "tools/bench/",  # a benchmark's plain loop has threads of its own
       "trainer/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/row_fetcher", "trainer/embedding/whole_tables", "trainer/saving/block_ring", "trainer/saving/checkpoint_writer", "trainer/torch/device_lanes", "trainer/torch/ranked_tables",
-      "tools/ranks/watched", "tools/ranks/rank_meeting", "tools/ranks/state_peer")),  # who trains, who writes and the disk meet there
+      "engine/ranks/watched", "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
     ("a sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b",
-     ("core/base/", "tools/process/memory_use")),  # no event tells that memory went back to the kernel
+     ("core/base/", "engine/process/memory_use")),  # no event tells that memory went back to the kernel
     # `std::unique_ptr<T>(new T(...))` is left: how open() reaches a private constructor.
     ("new or delete", r"(?:=|return|,|\{|(?<!>)\()\s*new\s+\w|\bdelete\s+\w|\bdelete\[\]", ()),
     ("a singleton", r"\b(?:get_)?instance\(\)", ()),
     ("random_device", r"\brandom_device\b", ("core/base/",)),
     ("using namespace", r"^\s*using namespace (?!std::(?:chrono_)?literals)", ("tests/",)),
     ("a definition of CHECK or LOG", r"^\s*#\s*define\s+(?:CHECK|LOG)\b", ()),
-    ("const_cast", r"\bconst_cast<", ("core/net/zmq_frames", "trainer/torch/c10d_collective", "tools/ranks/batch_slice")),  # what is only read
+    ("const_cast", r"\bconst_cast<", ("core/net/zmq_frames", "trainer/torch/c10d_collective", "engine/ranks/batch_slice")),  # what is only read
 ]
 TEXT = [
     ("an unfinished thought", re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")),

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/data/digest.h"
-#include "tools/process/environment_number.h"
+#include "engine/process/environment_number.h"
 #include "tools/symmetric/host_list.h"
 
 namespace forebay {

@@ -12,7 +12,7 @@
 #include <netdb.h>
 
 #include "core/base/clock.h"
-#include "tools/job/text_file.h"
+#include "engine/job/text_file.h"
 
 namespace forebay {
 namespace {

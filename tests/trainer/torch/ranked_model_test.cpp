@@ -3,11 +3,11 @@
 #include <thread>
 
 #include "core/base/sanitizers.h"
+#include "engine/ranks/batch_slice.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/thread_collective.h"
 #include "tests/support/wait_until.h"
 #include "tests/trainer/click_batches.h"
-#include "tools/ranks/batch_slice.h"
 #include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/tiered_tables.h"
 #include "trainer/ranks/batch_divider.h"

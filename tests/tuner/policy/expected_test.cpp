@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/modelled/pipeline_file.h"
 #include "tests/tuner/policy/worked.h"
-#include "tools/modelled/pipeline_file.h"
 #include "tuner/policy/greedy.h"
 #include "tuner/sim/oracle.h"
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "tools/modelled/pipeline_file.h"
+#include "engine/modelled/pipeline_file.h"
 #include "tuner/compare/run.h"
 #include "tuner/compare/simulated_machine.h"
 

@@ -1,0 +1,54 @@
+#include "engine/cluster/head_look.h"
+
+#include <utility>
+
+#include "core/runtime/ask.h"
+#include "core/runtime/latch.h"
+#include "core/runtime/ticker.h"
+#include "engine/cluster/start_head.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::chrono::milliseconds kKnock(10);
+
+}  // namespace
+
+Result<std::unique_ptr<HeadLook>> HeadLook::open(const std::string& address,
+                                                 const std::string& keys) {
+  auto look = std::unique_ptr<HeadLook>(new HeadLook(address));  // NOLINT: private.
+  auto net = NetEnd::make({.keys = keys, .say = {}}, look->clock_);
+  if (!net) return fail(net.error().code, "--keys: " + net.error().message);
+  look->net_ = std::move(*net);
+  if (auto status = look->net_->connect(address); !status) {
+    return fail(status.error().code, "--join: " + status.error().message);
+  }
+  return look;
+}
+
+Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patience) {
+  using Door = ActorRef<scheduler::QueryCluster>;
+  const auto head = [this] { return net_->actor<Door>(without_scheme(address_), kStatusName); };
+  const auto until = clock_.now() + patience;
+  Latch there;
+  {
+    const Ticker knock(kKnock, [&] {
+      if (head().receiver() != nullptr) there.open();
+    });
+    static_cast<void>(there.wait_for(patience));
+  }
+  const std::string nobody =
+      "no head answers at " + address_ + "; is the job running, and is it the right address?";
+  const Door door = head();
+  if (door.receiver() == nullptr) return fail(Code::kUnavailable, nobody);
+  auto answer = ask(door, scheduler::QueryCluster{}, patience).wait();
+  // A head that is just beginning can be reached before it is there to be asked.
+  while (!answer && answer.error().code == Code::kNotFound && clock_.now() < until) {
+    static_cast<void>(Latch().wait_for(kKnock));
+    answer = ask(door, scheduler::QueryCluster{}, patience).wait();
+  }
+  if (answer) return answer;
+  return fail(Code::kUnavailable, nobody + " (" + answer.error().message + ")");
+}
+
+}  // namespace forebay

@@ -1,0 +1,111 @@
+#include "engine/cluster/node_tuners.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/run/decision_words.h"
+#include "tuner/policy/policies.h"
+
+namespace forebay {
+namespace {
+
+/// Nodes that are remembered; more names than that are somebody's mistake.
+constexpr std::size_t kMostNodes = 4096;
+/// Decisions after which what was learnt is kept.
+constexpr std::uint64_t kKeptEvery = 5;
+
+bool same_machine(const tuner::Layout& a, const tuner::Layout& b) {
+  const auto same = [](const tuner::StageLayout& x, const tuner::StageLayout& y) {
+    return x.name == y.name && x.max_actors == y.max_actors;
+  };
+  return a.max_actors == b.max_actors &&
+         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same);
+}
+
+bool sound(const AskDecision& ask) {
+  constexpr std::size_t kMostStages = 64;
+  return !ask.layout.stages.empty() && ask.layout.stages.size() <= kMostStages &&
+         ask.seen.stages.size() == ask.layout.stages.size() && ask.limits.cpus > 0 &&
+         ask.layout.max_prefetch > 0;
+}
+
+}  // namespace
+
+std::string node_log_path(const std::string& run_dir, const std::string& node) {
+  std::string name = node;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char letter) { return std::isalnum(letter) == 0 && letter != '-'; }, '_');
+  return run_dir + "/decisions-" + name + ".jsonl";
+}
+
+Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask) {
+  const auto found = nodes_.find(ask.node);
+  if (found != nodes_.end() && same_machine(found->second.layout, ask.layout)) {
+    return &found->second;
+  }
+  if (nodes_.size() >= kMostNodes) return fail(Code::kOverloaded, "too many nodes to tune");
+  tuner::PolicyContext context;
+  context.layout = ask.layout;
+  context.limits = ask.limits;
+  context.seed = options_.job.order.seed;
+  context.fixed = tuner::one_each(ask.layout);
+  context.reward = tuner::reward_mode(options_.job.tuner.reward);
+  auto policy = tuner::make_policy(options_.job.tuner.policy, context);
+  if (!policy) return pass(policy);
+  Node node;
+  node.layout = ask.layout;
+  node.policy = std::move(*policy);
+  // What does not fit this machine's layout is not taken.
+  const bool restored = !options_.experience.empty() && node.policy->restore(options_.experience);
+  open_log(node, ask, restored ? options_.experience : "");
+  return &nodes_.insert_or_assign(ask.node, std::move(node)).first->second;
+}
+
+void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string& restored) {
+  auto log = tuner::DecisionLogWriter::create(node_log_path(options_.job.run.dir, ask.node),
+                                              {.policy = std::string(node.policy->name()),
+                                               .command = options_.command,
+                                               .seed = options_.job.order.seed,
+                                               .layout = ask.layout,
+                                               .limits = ask.limits,
+                                               .start = tuner::one_each(ask.layout),
+                                               .weights = "",
+                                               .reward = options_.job.tuner.reward,
+                                               .restored = restored});
+  if (log) {
+    node.log = std::move(*log);
+  } else {
+    options_.note("decisions for " + ask.node + " are not logged: " + log.error().message);
+  }
+}
+
+Result<tuner::Proposal> NodeTuners::on(const AskDecision& ask, Context&) {
+  if (!sound(ask)) return fail(Code::kInvalid, "that is no observation of a pipeline");
+  auto node = node_of(ask);
+  if (!node) return pass(node);
+  return (*node)->policy->decide(ask.seen);
+}
+
+Status NodeTuners::on(const DecisionTaken& taken, Context&) {
+  const auto found = nodes_.find(taken.node);
+  if (found == nodes_.end()) return {};
+  Node& node = found->second;
+  if (!tuner::misfit(taken.decision, node.layout).empty()) return {};
+  if (options_.on_decision) {
+    options_.on_decision(taken.node, words_of(taken.decision, node.layout));
+  }
+  if (options_.keep && taken.decision.number % kKeptEvery == 0) {
+    const std::string experience = node.policy->experience();
+    if (!experience.empty()) options_.keep(experience);
+  }
+  if (!node.log || node.log_failed) return {};
+  if (auto status = node.log->add(taken.decision); !status) {
+    node.log_failed = true;
+    options_.note("decisions for " + taken.node +
+                  " are not logged any more: " + status.error().message);
+  }
+  return {};
+}
+
+}  // namespace forebay

@@ -1,0 +1,29 @@
+#include "engine/cluster/trainer_view.h"
+
+#include <utility>
+
+namespace forebay {
+
+scheduler::ClusterStatus trainer_view(const std::string& job,
+                                      std::optional<scheduler::ClusterStatus> head,
+                                      const scheduler::FeedStatus& feed) {
+  scheduler::ClusterStatus seen;
+  // Another job's nodes and problems are nothing to this one.
+  if (head && head->job == job) seen = std::move(*head);
+  if (!feed.open || seen.problems.empty()) {
+    seen.problems.insert(seen.problems.end(), feed.problems.begin(), feed.problems.end());
+  }
+  return seen;
+}
+
+std::string refusals(const scheduler::ClusterStatus& cluster) {
+  std::string all;
+  for (const scheduler::NodeStatus& node : cluster.nodes) {
+    if (node.state == scheduler::NodeView::State::kPrepared) return {};
+    if (node.state == scheduler::NodeView::State::kRefused)
+      all += node.name + ": " + node.trouble + '\n';
+  }
+  return all;
+}
+
+}  // namespace forebay

@@ -1,0 +1,160 @@
+#include "engine/job/job_document.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "engine/job/quantity.h"
+#include "engine/job/toml_text.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::string_view kTransform = "transform";
+
+bool is_bare(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+std::string dotted(std::string_view prefix, std::string_view key) {
+  std::string name = prefix.empty() ? "" : std::string(prefix) + ".";
+  return name + (is_bare(key) ? std::string(key) : '"' + std::string(key) + '"');
+}
+
+template <class T>
+std::optional<ParamValue> list_of(const toml::array& list) {
+  std::vector<T> values;
+  for (const toml::node& node : list) {
+    const auto value = node.value<T>();
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::optional<ParamValue> read_list(const toml::array& list) {
+  const auto all = [&](auto&& is) { return std::all_of(list.begin(), list.end(), is); };
+  if (all([](const toml::node& node) { return node.is_string(); })) {
+    return list_of<std::string>(list);
+  }
+  if (all([](const toml::node& node) { return node.is_integer(); })) {
+    return list_of<std::int64_t>(list);
+  }
+  if (all([](const toml::node& node) { return node.is_number(); })) return list_of<double>(list);
+  return std::nullopt;
+}
+
+// A value that some key may take, or nothing.
+std::optional<ParamValue> read_value(const toml::node& node) {
+  if (const auto* list = node.as_array()) return read_list(*list);
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* number = node.as_integer()) return number->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* text = node.as_string()) return text->get();
+  return std::nullopt;
+}
+
+/// Walks a parsed table and fills a document.
+class Flattener {
+ public:
+  Flattener(JobDocument& document, std::string_view file) : document_(document), file_(file) {}
+
+  Status add_table(const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      const std::string name = dotted(prefix, key.str());
+      const auto* transforms = name == kTransform ? node.as_array() : nullptr;
+      if (const auto* inner = node.as_table()) {
+        document_.tables[name] = at_line(file_, node);
+        if (auto added = add_table(*inner, name); !added) return added;
+      } else if (transforms != nullptr &&
+                 (transforms->empty() || transforms->is_array_of_tables())) {
+        if (auto added = add_transforms(*transforms); !added) return added;
+      } else if (auto added = add_value(document_.values, name, name, node); !added) {
+        return added;
+      }
+    }
+    return {};
+  }
+
+ private:
+  Status add_transforms(const toml::array& list) {
+    for (const toml::node& node : list) {
+      auto& transform = document_.transforms.emplace_back();
+      transform.where = at_line(file_, node);
+      for (const auto& [key, value] : *node.as_table()) {
+        const std::string name(key.str());
+        if (auto added = add_value(transform.values, name, "transform." + name, value); !added) {
+          return added;
+        }
+      }
+    }
+    return {};
+  }
+
+  Status add_value(JobDocument::Values& into, const std::string& key, const std::string& shown,
+                   const toml::node& node) {
+    const std::string where = at_line(file_, node);
+    auto value = read_value(node);
+    if (!value) {
+      return fail(
+          Code::kInvalid,
+          where + ": " + shown +
+              " must be true or false, a number, a string, or a list of numbers or of strings");
+    }
+    into[key] = JobValue{std::move(*value), where};
+    return {};
+  }
+
+  JobDocument& document_;
+  std::string_view file_;
+};
+
+// The right side of `--set key=value`: as TOML, else the bare string.
+ParamValue read_assigned(std::string_view text) {
+  const toml::parse_result parsed = toml::parse("v = " + std::string(text));
+  if (parsed && parsed.table().size() == 1) {
+    if (auto value = read_value(*parsed.table().get("v"))) return std::move(*value);
+  }
+  return std::string(text);
+}
+
+}  // namespace
+
+Result<JobDocument> parse_toml(std::string_view text, std::string_view name) {
+  auto tables = read_toml(text, name);
+  if (!tables) return pass(tables);
+  JobDocument document;
+  if (auto added = Flattener(document, name).add_table(*tables, ""); !added) {
+    return pass(added);
+  }
+  return document;
+}
+
+Status apply_set(JobDocument& document, std::string_view assignment) {
+  const std::string where = "--set " + std::string(assignment);
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return fail(Code::kInvalid, where + ": must be KEY=VALUE, as in --set order.seed=7");
+  }
+  std::string key(assignment.substr(0, equals));
+  JobValue value{read_assigned(assignment.substr(equals + 1)), where};
+  if (!key.starts_with("transform.")) {
+    document.values[key] = std::move(value);
+    return {};
+  }
+  const std::string_view rest = std::string_view(key).substr(kTransform.size() + 1);
+  const std::size_t dot = std::min(rest.find('.'), rest.size());
+  const auto number = parse_count(rest.substr(0, dot));
+  if (!number || *number >= document.transforms.size() || dot + 1 >= rest.size()) {
+    return fail(Code::kInvalid, where +
+                                    ": must be transform.N.KEY=VALUE with N from 0; the job has " +
+                                    std::to_string(document.transforms.size()) + " transforms");
+  }
+  document.transforms[*number].values[std::string(rest.substr(dot + 1))] = std::move(value);
+  return {};
+}
+
+}  // namespace forebay

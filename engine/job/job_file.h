@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "engine/job/job_document.h"
+#include "engine/job/job_spec.h"
+
+namespace forebay {
+
+/// What a job gets where its file is silent.
+struct JobDefaults {
+  int cpus = 1;
+  std::uint64_t memory_bytes = 0;
+};
+
+/// Reads the job file `path`, applies the `--set` assignments in order, checks every key and
+/// fills in defaults. kNotFound or kInvalid, naming file and line or key, and what is wanted.
+Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>& sets,
+                         const JobDefaults& defaults);
+
+/// The same from the job file's text.
+Result<JobSpec> parse_job(std::string text, const std::string& path,
+                          const std::vector<std::string>& sets, const JobDefaults& defaults);
+
+/// The same from a document. `path` is the job file as the user named it; paths in it are
+/// relative to its folder.
+Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
+                         const JobDefaults& defaults);
+
+}  // namespace forebay

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "core/base/result.h"
+#include "engine/job/job_spec.h"
+
+namespace forebay {
+
+/// Refuses (kInvalid) keys that do not go together: what no single one can be blamed for.
+Status check_together(const JobSpec& job);
+
+}  // namespace forebay

@@ -1,0 +1,43 @@
+#include "engine/job/nearest.h"
+
+#include <algorithm>
+
+#include "core/base/edit_distance.h"
+
+namespace forebay {
+namespace {
+
+std::string_view last_part(std::string_view dotted) {
+  const std::size_t dot = dotted.rfind('.');
+  return dot == std::string_view::npos ? dotted : dotted.substr(dot + 1);
+}
+
+bool is_short_for(std::string_view name, std::string_view candidate) {
+  constexpr std::size_t kFewest = 3;
+  return last_part(name).size() >= kFewest && candidate.starts_with(name);
+}
+
+}  // namespace
+
+std::string_view nearest_of(std::string_view name, std::span<const std::string_view> candidates) {
+  constexpr std::size_t kMostLetters = 200;  // A key of megabytes is near to nothing.
+  if (name.size() > kMostLetters) return {};
+  std::string_view best;
+  std::size_t fewest = ~std::size_t{0};
+  for (std::string_view candidate : candidates) {
+    std::size_t distance = edit_distance(name, candidate);
+    const bool namesake = last_part(candidate) == last_part(name);
+    if (namesake || is_short_for(name, candidate)) distance = std::min<std::size_t>(distance, 1);
+    if (distance * 2 > std::max(name.size(), candidate.size()) || distance >= fewest) continue;
+    best = candidate;
+    fewest = distance;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates) {
+  const std::string_view nearest = nearest_of(name, candidates);
+  return nearest.empty() ? "" : "; did you mean " + std::string(nearest) + "?";
+}
+
+}  // namespace forebay

@@ -1,0 +1,104 @@
+#include "engine/job/quantity.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+namespace forebay {
+namespace {
+
+struct Unit {
+  std::string_view name;  // In lower case.
+  double factor;
+};
+
+constexpr Unit kSizes[] = {{"", 1},         {"b", 1},       {"kb", 1e3},     {"mb", 1e6},
+                           {"gb", 1e9},     {"tb", 1e12},   {"kib", 0x1p10}, {"mib", 0x1p20},
+                           {"gib", 0x1p30}, {"tib", 0x1p40}};
+constexpr Unit kTimes[] = {{"", 1e9},  {"ns", 1},   {"us", 1e3},   {"ms", 1e6},
+                           {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+
+bool same_ignoring_case(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != lower[i]) return false;
+  }
+  return true;
+}
+
+// A number and one of `units`, times its factor: whole, not negative and at most `most`.
+std::optional<std::uint64_t> parse_scaled(std::string_view text, std::span<const Unit> units,
+                                          double most) {
+  double number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error != std::errc() || !std::isfinite(number) || std::signbit(number)) return std::nullopt;
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  for (const Unit& known : units) {
+    if (!same_ignoring_case(unit, known.name)) continue;
+    const double scaled = number * known.factor;
+    if (scaled > most) return std::nullopt;
+    return static_cast<std::uint64_t>(std::llround(scaled));
+  }
+  return std::nullopt;
+}
+
+std::string print(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  if (auto whole = parse_count(text)) return whole;  // Exact above 2⁵³.
+  return parse_scaled(text, kSizes, 9.2e18);
+}
+
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
+  const auto scaled = parse_scaled(text, kTimes, 3.15e18);
+  if (!scaled) return std::nullopt;
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(*scaled));
+}
+
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  std::int64_t number = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc() || end != last || text.starts_with('-')) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
+}
+
+std::string format_size(std::uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  const bool whole = unit == 0 || value >= 100 || std::abs(value - std::round(value)) < 0.005;
+  return print(whole ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value) + " " + kUnits[unit];
+}
+
+std::string format_duration(std::chrono::nanoseconds time) {
+  const double seconds = std::chrono::duration<double>(time).count();
+  if (seconds < 1) return print("%.0f ms", seconds * 1e3);
+  if (seconds < 60) return print(seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  const auto total = static_cast<std::uint64_t>(std::llround(seconds));
+  if (total < 3600) return std::to_string(total / 60) + " min " + std::to_string(total % 60) + " s";
+  return std::to_string(total / 3600) + " h " + std::to_string(total / 60 % 60) + " min";
+}
+
+std::string format_count(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+}  // namespace forebay

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "engine/metrics/metric_family.h"
+
+namespace forebay {
+
+/// Serves a run's metrics to Prometheus: GET /metrics at `HOST:PORT`, port 0 for any.
+///
+/// Owns its threads and the socket until its end. `collect` is called on one of those threads,
+/// once a scrape. Without a password: who can reach the port can read the figures.
+class MetricsServer {
+ public:
+  using Collect = std::function<std::vector<MetricFamily>()>;
+
+  /// kInvalid, naming the address and the `key` that it was given by, when nothing can listen
+  /// there.
+  static Result<std::unique_ptr<MetricsServer>> open(const std::string& key,
+                                                     const std::string& address, Collect collect);
+  virtual ~MetricsServer() = default;
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  /// The port in use.
+  virtual std::uint16_t port() const = 0;
+  /// Where to look.
+  std::string url() const;
+
+ protected:
+  explicit MetricsServer(std::string address) : address_(std::move(address)) {}
+
+ private:
+  const std::string address_;
+};
+
+/// The families as Prometheus reads them, in its text format.
+std::string exposition_of(const std::vector<MetricFamily>& families);
+
+}  // namespace forebay

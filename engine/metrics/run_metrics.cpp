@@ -1,0 +1,50 @@
+#include "engine/metrics/families.h"
+#include "engine/metrics/run_figures.h"
+
+namespace forebay {
+namespace {
+
+void add_trainer(const RunFigures& run, Families& to) {
+  add_build(run.command, to);
+  to.counter("forebay_rows_total", "Rows given to the trainer.", number(run.rows));
+  to.counter("forebay_batches_total", "Batches given to the trainer.", number(run.batches));
+  to.counter("forebay_trainer_steps_total", "Batches the trainer is done with.", number(run.steps));
+  to.counter("forebay_trainer_wait_seconds_total", "Time the trainer waited for a batch.",
+             seconds(run.waited));
+  to.counter("forebay_trainer_busy_seconds_total", "Time the trainer had a batch in hand.",
+             seconds(run.worked));
+  add_memory(run.memory_bytes, to);
+  add_memory_limit(run.memory_limit, to);
+  to.counter("forebay_tuner_decisions_total", "Decisions the tuner took.", number(run.decisions));
+  to.counter("forebay_tuner_cpu_seconds_total", "CPU time of the tuner.", run.tuner_cpu_seconds);
+}
+
+void add_pipeline(const PipelineStats& stats, Families& to) {
+  to.gauge("forebay_prefetch_batches", "Batches ready for the trainer.",
+           number(stats.prefetch_batches));
+  to.gauge("forebay_prefetch_bytes", "Bytes of those.", number(stats.prefetch_bytes));
+  to.gauge("forebay_prefetch_capacity_bytes", "Bytes that may be ready.",
+           number(stats.prefetch_budget));
+  to.counter("forebay_prefetch_full_total", "How often a batch found no room there.",
+             number(stats.prefetch_full));
+  to.counter("forebay_prefetch_empty_total", "How often the trainer found no batch there.",
+             number(stats.prefetch_empty));
+  to.gauge("forebay_window_bytes", "Bytes of splits on their way.", number(stats.window_bytes));
+  to.gauge("forebay_window_capacity_bytes", "Bytes that may be on their way.",
+           number(stats.window_capacity));
+  to.counter("forebay_splits_issued_total", "Splits issued to the stages or to workers.",
+             number(stats.splits_issued));
+}
+
+}  // namespace
+
+std::vector<MetricFamily> metrics_of(const RunFigures& figures) {
+  Families families;
+  add_trainer(figures, families);
+  add_stages(figures.pipeline.stages, families);
+  add_pipeline(figures.pipeline, families);
+  if (figures.cluster) add_cluster(*figures.cluster, families);
+  return families.take();
+}
+
+}  // namespace forebay

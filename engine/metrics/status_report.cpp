@@ -1,0 +1,104 @@
+#include "engine/metrics/status_report.h"
+
+#include <vector>
+
+namespace forebay {
+namespace {
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+std::vector<JsonObject> stages_of(const PipelineStats& stats) {
+  std::vector<JsonObject> list;
+  list.reserve(stats.stages.size());
+  for (const StageStats& stage : stats.stages) {
+    const ActorTotals& totals = stage.pool.totals;
+    list.push_back(JsonObject()
+                       .add("name", std::string(stage.name))
+                       .add("actors", stage.pool.actors)
+                       .add("splits", totals.messages)
+                       .add("busy_seconds", seconds(totals.busy))
+                       .add("wait_input_seconds", seconds(totals.wait_input))
+                       .add("wait_output_seconds", seconds(totals.wait_output))
+                       .add("queued_splits", stage.pool.queued_messages)
+                       .add("queued_bytes", stage.pool.queued_bytes));
+  }
+  return list;
+}
+
+const char* word_of(scheduler::NodeView::State state) {
+  using State = scheduler::NodeView::State;
+  if (state == State::kRefused) return "refused";
+  return state == State::kPrepared ? "working" : "joined";
+}
+
+std::vector<JsonObject> nodes_of(const scheduler::ClusterStatus& cluster) {
+  std::vector<JsonObject> list;
+  list.reserve(cluster.nodes.size());
+  for (const scheduler::NodeStatus& node : cluster.nodes) {
+    list.push_back(JsonObject()
+                       .add("name", node.name)
+                       .add("host", node.host)
+                       .add("pid", node.pid)
+                       .add("state", word_of(node.state))
+                       .add("trouble", node.trouble)
+                       .add("leases", node.leases)
+                       .add("capacity", node.capacity)
+                       .add("splits", node.splits_done)
+                       .add("splits_per_second", node.rate)
+                       .add("cpus", node.cpus)
+                       .add("busy_cpus", node.busy_cpus)
+                       .add("memory_bytes", node.memory_used)
+                       .add("memory_limit_bytes", node.memory_limit)
+                       .add("silent_seconds", node.silent_seconds));
+  }
+  return list;
+}
+
+void add_cluster(const scheduler::ClusterStatus& cluster, JsonObject& json) {
+  json.add("splits", cluster.splits)
+      .add("splits_finished", cluster.finished)
+      .add("splits_waiting", cluster.waiting)
+      .add("splits_leased", cluster.leased)
+      .add("splits_issued_again", cluster.issued_again)
+      .add("nodes", nodes_of(cluster))
+      .add("problems", cluster.problems);
+}
+
+}  // namespace
+
+JsonObject status_of(const RunFigures& figures) {
+  JsonObject json;
+  json.add("command", figures.command)
+      .add("seconds", seconds(figures.elapsed))
+      .add("rows", figures.rows)
+      .add("batches", figures.batches)
+      .add("waited_seconds", seconds(figures.waited))
+      .add("memory_bytes", figures.memory_bytes)
+      .add("memory_limit_bytes", figures.memory_limit)
+      .add("decisions", figures.decisions)
+      .add("last_decision", figures.last_decision)
+      .add("prefetch_batches", figures.pipeline.prefetch_batches)
+      .add("prefetch_bytes", figures.pipeline.prefetch_bytes)
+      .add("prefetch_capacity_bytes", figures.pipeline.prefetch_budget)
+      .add("window_bytes", figures.pipeline.window_bytes)
+      .add("window_capacity_bytes", figures.pipeline.window_capacity)
+      .add("splits_issued", figures.pipeline.splits_issued)
+      .add("lowest_missing", figures.pipeline.lowest_missing)
+      .add("stages", stages_of(figures.pipeline));
+  if (figures.cluster) add_cluster(*figures.cluster, json);
+  return json;
+}
+
+JsonObject status_of(const scheduler::ClusterStatus& cluster) {
+  JsonObject json;
+  json.add("job", cluster.job)
+      .add("epoch", cluster.epoch)
+      .add("splits_per_second", cluster.rate)
+      .add("prepared", cluster.prepared);
+  add_cluster(cluster, json);
+  return json;
+}
+
+}  // namespace forebay

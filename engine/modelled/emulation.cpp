@@ -1,0 +1,188 @@
+#include "engine/modelled/emulation.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/runtime/actor_system.h"
+#include "core/runtime/serial.h"
+#include "engine/modelled/observation_sum.h"
+#include "tuner/emulated/emulated_machine.h"
+#include "tuner/live/tuner_actor.h"
+#include "tuner/policy/policies.h"
+#include "tuner/sim/oracle.h"
+
+namespace forebay {
+namespace {
+
+using tuner::AskTunerStatus;
+using tuner::Decision;
+using tuner::EmulatedMachine;
+using tuner::Lateness;
+using tuner::Observation;
+using tuner::PipelineModel;
+using tuner::Policy;
+using tuner::PolicyContext;
+using tuner::SimTotals;
+using tuner::Standing;
+using tuner::Truth;
+using tuner::Tuner;
+
+constexpr double kShownOver = 2;  // seconds: over less, a rate is a blur
+constexpr double kBetweenShows = 0.5;
+
+/// A run in real time: the machine, whoever tunes it, and what was seen.
+class Emulation {
+ public:
+  Emulation(const EmulationSpec& spec, const EmulationHooks& hooks)
+      : spec_(spec), hooks_(hooks), machine_(spec.model, spec.seed, clock_) {
+    machine_.apply(spec.allocation);
+  }
+
+  Result<EmulationOutcome> run(std::unique_ptr<Policy> policy, std::unique_ptr<Policy> fallback);
+  double now() const { return machine_.now(); }
+
+ private:
+  void run_fixed();
+  void run_tuned(std::unique_ptr<Policy> policy, std::unique_ptr<Policy> fallback);
+  void watch_until(double seconds);
+  void note(const Decision& decision);
+  void show();
+  EmulationOutcome outcome();
+
+  const EmulationSpec& spec_;
+  const EmulationHooks& hooks_;
+  const SystemClock clock_;
+  EmulatedMachine machine_;
+  EmulationOutcome outcome_;
+  std::vector<SimTotals> recent_;  // what the line shows is since the first of them
+  Serial serial_;
+  std::vector<Observation> seen_;  // one at a time while a tuner lives, as below
+  EmulationView view_;
+};
+
+Result<EmulationOutcome> Emulation::run(std::unique_ptr<Policy> policy,
+                                        std::unique_ptr<Policy> fallback) {
+  if (policy == nullptr) {
+    run_fixed();
+  } else {
+    run_tuned(std::move(policy), std::move(fallback));
+  }
+  seen_.push_back(machine_.observe());
+  if (const auto failure = machine_.failure()) return tl::unexpected<Error>(*failure);
+  return outcome();
+}
+
+void Emulation::run_fixed() {
+  watch_until(spec_.seconds / 2);
+  if (machine_.now() >= spec_.seconds / 2) machine_.observe();
+  watch_until(spec_.seconds);
+}
+
+void Emulation::run_tuned(std::unique_ptr<Policy> policy, std::unique_ptr<Policy> fallback) {
+  ActorSystem system({}, clock_);
+  const auto make_tuner = [&] {
+    return std::make_unique<Tuner>(
+        Tuner::Options{.plant = machine_,
+                       .clock = clock_,
+                       .policy = std::move(policy),
+                       .fallback = std::move(fallback),
+                       .on_decision = [this](const Decision& made) { note(made); }});
+  };
+  const auto tuner = tuner::start_tuner(system, {.make_tuner = make_tuner, .period = spec_.period});
+  watch_until(spec_.seconds);
+  if (const auto status = ask(tuner, AskTunerStatus{}, std::chrono::seconds(10)).wait()) {
+    outcome_.tuner_cpu_share = status->cpu_seconds / std::max(status->seconds, 1e-9);
+  }
+}
+
+void Emulation::watch_until(double seconds) {
+  constexpr double kBetweenLooks = 0.1;
+  while (machine_.now() < seconds && !machine_.out_of_memory() && !hooks_.stopped()) {
+    machine_.run_until(std::min(seconds, machine_.now() + kBetweenLooks));
+    if (recent_.empty() || machine_.now() >= recent_.back().seconds + kBetweenShows) show();
+  }
+}
+
+void Emulation::note(const Decision& decision) {
+  serial_([&] {
+    seen_.push_back(decision.seen);
+    ++outcome_.decisions;
+    if (!decision.guarded.empty()) ++outcome_.guarded;
+    view_.decisions = decision.number;
+    view_.reason = decision.fault.empty() ? decision.proposal.reason : decision.fault;
+  });
+}
+
+void Emulation::show() {
+  recent_.push_back(machine_.totals());
+  const SimTotals& now = recent_.back();
+  const SimTotals& then = recent_.front();
+  const double passed = std::max(now.seconds - then.seconds, 1e-9);
+  const Standing standing = machine_.standing();
+  EmulationView view = serial_([this] { return EmulationView(view_); });
+  view.seconds = now.seconds;
+  view.splits_per_second = static_cast<double>(now.trained - then.trained) / passed;
+  view.cpus_busy = (now.cpu_seconds - then.cpu_seconds) / passed;
+  view.memory_bytes = standing.memory_bytes;
+  view.limits = standing.limits;
+  view.allocation = {.actors = standing.actors, .prefetch = standing.prefetch};
+  if (passed >= kShownOver) recent_.erase(recent_.begin());
+  hooks_.show(view);
+}
+
+/// Of the intervals seen, those of the second half; at least the last.
+EmulationOutcome Emulation::outcome() {
+  auto first = seen_.end() - 1;
+  while (first != seen_.begin() &&
+         (first - 1)->at_seconds - (first - 1)->seconds / 2 >= spec_.seconds / 2) {
+    --first;
+  }
+  const Standing standing = machine_.standing();
+  ModelledFigures& figures = outcome_.figures;
+  figures.measured = sum_of({first, seen_.end()});
+  figures.allocation = {.actors = standing.actors, .prefetch = standing.prefetch};
+  const double end = figures.measured.at_seconds;
+  figures.oracle_splits_per_second =
+      oracle_rate(spec_.model, std::max(0.0, end - figures.measured.seconds), end);
+  figures.peak_memory_bytes = machine_.totals().memory_peak;
+  figures.out_of_memory = machine_.out_of_memory();
+  const Lateness late = machine_.lateness();
+  outcome_.lateness_seconds = late.mean_seconds();
+  outcome_.worst_lateness_seconds = late.worst_seconds;
+  outcome_.kept_time = late.is_made_up_for();
+  return outcome_;
+}
+
+}  // namespace
+
+Result<EmulationOutcome> emulate(const EmulationSpec& spec, const EmulationHooks& hooks) {
+  std::function<double()> now = [] { return 0.0; };
+  std::unique_ptr<Policy> policy;
+  std::unique_ptr<Policy> fallback;
+  if (!spec.policy.empty()) {
+    const PipelineModel start = tuner::model_at(spec.model, 0);
+    const PolicyContext context{
+        .layout = tuner::layout_of(spec.model),
+        .limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes},
+        .seed = spec.seed,
+        .fixed = spec.allocation,
+        .truth =
+            [&] {
+              const PipelineModel standing = tuner::model_at(spec.model, now());
+              return Truth{.costs = tuner::costs_of(standing),
+                           .trainer_rate = tuner::trainer_rate_of(standing)};
+            },
+        .weights = {}};
+    auto made = tuner::make_policy(spec.policy, context);
+    if (!made) return pass(made);
+    policy = std::move(*made);
+    if (auto plain = tuner::make_policy("intune:no-network", context)) fallback = std::move(*plain);
+  }
+  Emulation emulation(spec, hooks);
+  now = [&] { return emulation.now(); };
+  return emulation.run(std::move(policy), std::move(fallback));
+}
+
+}  // namespace forebay

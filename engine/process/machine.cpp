@@ -1,0 +1,110 @@
+#include "engine/process/machine.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+namespace forebay {
+namespace {
+
+std::optional<std::uint64_t> leading_number(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc()) return std::nullopt;
+  return number;
+}
+
+// The folders of this process's cgroup and of those around it, innermost first: v2, then v1.
+std::vector<std::string> cgroup_folders(const std::string& v1_controller) {
+  std::vector<std::string> folders;
+  std::string_view lines;
+  const std::string text = read_small_file("/proc/self/cgroup");
+  for (lines = text; !lines.empty();) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    const bool v2 = line.starts_with("0::");
+    const std::size_t v1 = line.find(":" + v1_controller + ":");
+    if (!v2 && v1 == std::string_view::npos) continue;
+    const std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + v1_controller;
+    std::string path(line.substr(v2 ? 3 : v1 + v1_controller.size() + 2));
+    while (path.size() > 1) {
+      folders.push_back(root + path);
+      path.resize(std::max<std::size_t>(path.rfind('/'), 1));
+    }
+    folders.push_back(root);
+  }
+  return folders;
+}
+
+}  // namespace
+
+std::string read_small_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::optional<std::uint64_t> proc_bytes(std::string_view table, std::string_view key) {
+  for (std::size_t at = 0; (at = table.find(key, at)) != std::string_view::npos; at += key.size()) {
+    const std::size_t end = at + key.size();
+    const bool starts_line = at == 0 || table[at - 1] == '\n';
+    if (!starts_line || end >= table.size() || table[end] != ':') continue;
+    const auto number = leading_number(table.substr(end + 1));
+    return number ? std::optional(*number * 1024) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> quota_cpus(std::string_view cpu_max) {
+  const auto quota = leading_number(cpu_max);
+  const std::size_t space = cpu_max.find(' ');
+  if (!quota || space == std::string_view::npos) return std::nullopt;
+  const auto period = leading_number(cpu_max.substr(space));
+  if (!period || *period == 0) return std::nullopt;
+  return static_cast<int>(std::max<std::uint64_t>(1, (*quota + *period - 1) / *period));
+}
+
+int available_cpus() {
+  int cpus = 1;
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (::sched_getaffinity(0, sizeof mask, &mask) == 0) {
+    cpus = CPU_COUNT(&mask);
+  } else {
+    cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  }
+  for (const std::string& folder : cgroup_folders("cpu")) {
+    std::string quota = read_small_file(folder + "/cpu.max");
+    if (quota.empty()) {
+      quota = read_small_file(folder + "/cpu.cfs_quota_us") + " " +
+              read_small_file(folder + "/cpu.cfs_period_us");
+    }
+    cpus = std::min(cpus, quota_cpus(quota).value_or(cpus));
+  }
+  return std::max(cpus, 1);
+}
+
+std::uint64_t available_memory() {
+  const std::string info = read_small_file("/proc/meminfo");
+  std::uint64_t bytes =
+      proc_bytes(info, "MemAvailable").value_or(proc_bytes(info, "MemTotal").value_or(1ULL << 30));
+  return std::min(bytes, cgroup_memory());
+}
+
+std::uint64_t cgroup_memory() {
+  std::uint64_t bytes = ~std::uint64_t{0};
+  for (const std::string& folder : cgroup_folders("memory")) {
+    for (const char* name : {"/memory.max", "/memory.high", "/memory.limit_in_bytes"}) {
+      bytes = std::min(bytes, leading_number(read_small_file(folder + name)).value_or(bytes));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace forebay

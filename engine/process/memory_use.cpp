@@ -1,0 +1,59 @@
+#include "engine/process/memory_use.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <thread>
+
+#include <malloc.h>
+#include <time.h>
+
+#include "engine/process/machine.h"
+
+namespace forebay {
+namespace {
+
+std::uint64_t status_bytes(const char* key) {
+  return proc_bytes(read_small_file("/proc/self/status"), key).value_or(0);
+}
+
+}  // namespace
+
+std::uint64_t resident_bytes() { return status_bytes("VmRSS"); }
+
+// The kernel tells nobody when this number changes, so it is looked at now and then.
+std::uint64_t await_resident(std::uint64_t bytes, std::chrono::milliseconds most) {
+  constexpr std::chrono::milliseconds kBetween{50};
+  std::uint64_t resident = resident_bytes();
+  for (auto waited = std::chrono::milliseconds(0); resident > bytes && waited < most;
+       waited += kBetween) {
+    std::this_thread::sleep_for(kBetween);
+    ::malloc_trim(0);
+    resident = resident_bytes();
+  }
+  return resident;
+}
+
+std::uint64_t peak_resident_bytes() {
+  rusage children = {};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  return std::max(status_bytes("VmHWM"), static_cast<std::uint64_t>(children.ru_maxrss) * 1024);
+}
+
+std::uint64_t free_heap_bytes() { return ::mallinfo2().fordblks; }
+
+double process_cpu_seconds() {
+  timespec used = {};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+// What is received, some hundred KiB a split, must not be a mapping of its own each time: fresh
+// pages cost the trainer's node 100 ns a row, as much as all else it does for one.
+void bound_heap_arenas() {
+  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+}
+
+}  // namespace forebay

@@ -1,0 +1,193 @@
+#include "engine/ranks/batch_slice.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+
+namespace forebay {
+namespace {
+
+enum class Columns : std::uint8_t { kAll, kIds };
+
+/// Where the columns of a slice begin, in bytes.
+struct Places {
+  explicit Places(const Batch& batch, Columns columns = Columns::kAll)
+      : dense(columns == Columns::kAll ? batch.rows * sizeof(float) : 0),
+        lengths(dense + batch.rows * batch.dense_features * sizeof(float)),
+        ids((lengths + batch.sparse_features * batch.rows * sizeof(std::int32_t) + 7) & ~7ull),
+        // What reads vectors of numbers may read past the last one.
+        bytes(ids + batch.num_ids * sizeof(std::int64_t) + Buffer::kPadding) {}
+
+  std::size_t dense;
+  std::size_t lengths;
+  std::size_t ids;
+  std::size_t bytes;
+
+  void point(Batch& batch, std::byte* data) const {
+    batch.labels = reinterpret_cast<float*>(data);
+    batch.dense = reinterpret_cast<float*>(data + dense);
+    batch.lengths = reinterpret_cast<std::int32_t*>(data + lengths);
+    batch.ids = reinterpret_cast<std::int64_t*>(data + ids);
+  }
+};
+
+template <class T>
+void copy(T* to, const T* from, std::size_t count) {
+  if (count > 0) std::memcpy(to, from, count * sizeof(T));
+}
+
+std::size_t ids_in(const std::int32_t* lengths, std::size_t count) {
+  return static_cast<std::size_t>(std::accumulate(lengths, lengths + count, std::int64_t{0}));
+}
+
+/// A batch over memory that came in a frame.
+struct FramedBatch {
+  Batch batch;
+  Frame frame;
+};
+
+Status check(const BatchSlice& slice, const SliceLimits& limits) {
+  const auto refuse = [&](const std::string& what) {
+    return fail(Code::kCorrupt,
+                "rank 0 sent a slice of batch " + std::to_string(slice.number) + " with " + what);
+  };
+  if (slice.rows > limits.rows) {
+    return refuse(std::to_string(slice.rows) + " rows, above " + std::to_string(limits.rows));
+  }
+  if (slice.dense_features != limits.dense_features ||
+      slice.sparse_features != limits.sparse_features) {
+    return refuse("other columns");
+  }
+  if (slice.frames.size() != 1 || slice.num_ids > slice.frames[0].size()) {
+    return refuse("fewer bytes than ids");
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Batch>> unpack(const Batch& shape, const Frame& frame, Columns columns,
+                                            BufferPool& pool) {
+  auto framed = std::make_shared<FramedBatch>();
+  Batch& batch = framed->batch;
+  batch.number = shape.number;
+  batch.rows = shape.rows;
+  batch.dense_features = shape.dense_features;
+  batch.sparse_features = shape.sparse_features;
+  batch.num_ids = shape.num_ids;
+  const Places places(batch, columns);
+  const auto corrupt = [&] {
+    return fail(Code::kCorrupt, "rank 0 sent a slice of batch " + std::to_string(batch.number) +
+                                    " whose ids are not as many as it says");
+  };
+  if (frame.size() != places.bytes) return corrupt();
+  // Batches are immutable; their type is not.
+  auto* data = const_cast<std::byte*>(frame.data());
+  if (reinterpret_cast<std::uintptr_t>(data) % alignof(std::int64_t) == 0) {
+    framed->frame = frame;
+  } else {
+    batch.storage = pool.take(places.bytes);
+    copy(batch.storage.data(), frame.data(), frame.size());
+    data = batch.storage.data();
+  }
+  places.point(batch, data);
+  const std::span lengths(batch.lengths, batch.sparse_features * batch.rows);
+  const bool sane = std::ranges::all_of(lengths, [](std::int32_t length) { return length >= 0; });
+  if (!sane || ids_in(lengths.data(), lengths.size()) != batch.num_ids) return corrupt();
+  return std::shared_ptr<const Batch>(framed, &batch);
+}
+
+/// The numbers of one, without what they count.
+Batch shape_of(std::uint64_t number, std::uint64_t rows, std::uint64_t sparse_features,
+               std::uint64_t num_ids) {
+  Batch batch;
+  batch.number = number;
+  batch.rows = rows;
+  batch.sparse_features = sparse_features;
+  batch.num_ids = num_ids;
+  return batch;
+}
+
+}  // namespace
+
+std::shared_ptr<const Batch> slice_rows(const Batch& batch, std::size_t first, std::size_t end,
+                                        BufferPool& pool) {
+  auto slice = std::make_shared<Batch>();
+  slice->number = batch.number;
+  slice->rows = end - first;
+  slice->dense_features = batch.dense_features;
+  slice->sparse_features = batch.sparse_features;
+  slice->after = batch.after;
+  for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
+    slice->num_ids += ids_in(batch.lengths + feature * batch.rows + first, slice->rows);
+  }
+  const Places places(*slice);
+  slice->storage = pool.take(places.bytes);
+  places.point(*slice, slice->storage.data());
+  copy(slice->labels, batch.labels + first, slice->rows);
+  copy(slice->dense, batch.dense + first * batch.dense_features,
+       slice->rows * batch.dense_features);
+  const std::int64_t* ids = batch.ids;
+  std::int64_t* to = slice->ids;
+  for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
+    const std::int32_t* lengths = batch.lengths + feature * batch.rows;
+    copy(slice->lengths + feature * slice->rows, lengths + first, slice->rows);
+    ids += ids_in(lengths, first);
+    const std::size_t count = ids_in(lengths + first, slice->rows);
+    copy(to, ids, count);
+    to += count;
+    ids += count + ids_in(lengths + end, batch.rows - end);
+  }
+  return slice;
+}
+
+BatchSlice packed_slice(const std::shared_ptr<const Batch>& slice) {
+  return {.number = slice->number,
+          .rows = slice->rows,
+          .dense_features = slice->dense_features,
+          .sparse_features = slice->sparse_features,
+          .num_ids = slice->num_ids,
+          .frames = {Frame(slice, slice->storage.data(), slice->storage.size())}};
+}
+
+std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool) {
+  auto own =
+      std::make_shared<Batch>(shape_of(ids.number, ids.rows, ids.sparse_features, ids.num_ids));
+  const Places places(*own, Columns::kIds);
+  own->storage = pool.take(places.bytes);
+  places.point(*own, own->storage.data());
+  copy(own->lengths, ids.lengths, ids.sparse_features * ids.rows);
+  copy(own->ids, ids.ids, ids.num_ids);
+  return own;
+}
+
+BatchIds packed_ids(const std::shared_ptr<const Batch>& ids) {
+  return {.number = ids->number,
+          .rows = ids->rows,
+          .features = ids->sparse_features,
+          .num_ids = ids->num_ids,
+          .frames = {Frame(ids, ids->storage.data(), ids->storage.size())}};
+}
+
+Result<std::shared_ptr<const Batch>> unpack_slice(const BatchSlice& slice,
+                                                  const SliceLimits& limits, BufferPool& pool) {
+  if (auto sound = check(slice, limits); !sound) return pass(sound);
+  Batch shape = shape_of(slice.number, slice.rows, slice.sparse_features, slice.num_ids);
+  shape.dense_features = slice.dense_features;
+  return unpack(shape, slice.frames[0], Columns::kAll, pool);
+}
+
+Result<std::shared_ptr<const Batch>> unpack_ids(const BatchIds& ids, std::size_t most_rows,
+                                                std::size_t most_features, BufferPool& pool) {
+  if (ids.rows > most_rows || ids.features > most_features || ids.frames.size() != 1 ||
+      ids.num_ids > ids.frames[0].size()) {
+    return fail(Code::kCorrupt, "rank 0 sent ids of batch " + std::to_string(ids.number) +
+                                    " that no such batch has");
+  }
+  return unpack(shape_of(ids.number, ids.rows, ids.features, ids.num_ids), ids.frames[0],
+                Columns::kIds, pool);
+}
+
+}  // namespace forebay

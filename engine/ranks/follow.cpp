@@ -1,0 +1,83 @@
+#include "engine/ranks/follow.h"
+
+#include <utility>
+#include <vector>
+
+#include "engine/ranks/merged_state.h"
+
+namespace forebay {
+namespace {
+
+/// Takes part in rank 0's scoring with no rows of its own.
+Status score_nothing(const Schema& schema, Model& model) {
+  Batch nothing;
+  nothing.dense_features = schema.dense.size();
+  nothing.sparse_features = schema.sparse.size();
+  return model.predict(nothing, {});
+}
+
+/// Goes on from this rank's part of a state.
+Status restore_part(StateSource& whole, Model& model) {
+  std::vector<StateTensor> wanted;
+  {
+    auto own = model.snapshot();
+    if (!own) return pass(own);
+    wanted = (*own)->tensors();
+  }
+  PartOfState part(whole, wanted);
+  return model.restore(part);
+}
+
+Status carry_out(const RankOrder& order, RankFollower& leader, Model& model, Followed& done) {
+  switch (order.kind) {
+    case RankOrder::Kind::kStep: {
+      if (order.has_ids) {
+        if (auto told = leader.wait_for_ids(order.number); !told) return told;
+      }
+      auto slice = leader.slice(order.number);
+      if (!slice) return pass(slice);
+      auto loss = model.step(**slice);
+      if (!loss) return pass(loss);
+      done.batches += 1;
+      done.rows += (*slice)->rows;
+      return {};
+    }
+    case RankOrder::Kind::kScore:
+      return score_nothing(leader.schema(), model);
+    case RankOrder::Kind::kSnapshot:
+      leader.take_back();
+      leader.give(model.snapshot());
+      return {};
+    case RankOrder::Kind::kRestore:
+      leader.take_back();
+      leader.ready(restore_part(*leader.state(order), model));
+      return {};
+    case RankOrder::Kind::kEnd:
+    case RankOrder::Kind::kMeet:
+      break;
+  }
+  return fail(Code::kCorrupt, "rank 0 orders what this rank does not know");
+}
+
+}  // namespace
+
+Result<Followed> follow(RankFollower& leader, Model& model) {
+  Followed done;
+  leader.tell_ids([&model](std::shared_ptr<const Batch> ids) { model.expect(std::move(ids)); });
+  for (;;) {
+    auto order = leader.next_order();
+    if (!order) return pass(order);
+    if (order->kind == RankOrder::Kind::kEnd) {
+      done.signal = static_cast<int>(order->number);
+      if (order->ended) return done;
+      return fail(order->ended.error().code, "rank 0: " + order->ended.error().message);
+    }
+    if (auto status = carry_out(*order, leader, model, done); !status) {
+      Error error = leader.explain(std::move(status.error()));
+      leader.failed(error);
+      return tl::unexpected<Error>(std::move(error));
+    }
+  }
+}
+
+}  // namespace forebay

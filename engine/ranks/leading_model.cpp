@@ -1,0 +1,103 @@
+#include "engine/ranks/leading_model.h"
+
+#include <utility>
+
+#include "engine/ranks/merged_state.h"
+#include "trainer/embedding/whole_tables.h"
+#include "trainer/spec.h"
+
+namespace forebay {
+
+void LeadingModel::expect(std::shared_ptr<const Batch> batch) {
+  if (dividers_.empty()) return;
+  const bool forgets = batch == nullptr;
+  expected_.change([&](Expected& expected) {
+    if (forgets) {
+      expected = {};
+      leader_.forget_ids();
+    } else {
+      expected.waiting.push_back(std::move(batch));
+      tell_more(expected);
+    }
+  });
+  if (forgets) own_->expect(nullptr);
+}
+
+void LeadingModel::tell_more(Expected& expected) {
+  while (!expected.waiting.empty() && expected.told.size() < kMostExpectedBatches) {
+    const std::shared_ptr<const Batch> batch = std::move(expected.waiting.front());
+    expected.waiting.pop_front();
+    if (tell(*batch)) expected.told.push_back(batch->number);
+  }
+}
+
+// What cannot be divided is not told of: the step says what is wrong with it.
+bool LeadingModel::tell(const Batch& batch) {
+  for (BatchDivider& divider : dividers_) {
+    if (!divider.divide(batch)) return false;
+  }
+  for (int rank = 1; rank < leader_.size(); ++rank) {
+    leader_.tell_ids(rank, dividers_[static_cast<std::size_t>(rank)].sharded());
+  }
+  own_->expect(leader_.copy_of(dividers_[0].sharded()));
+  return true;
+}
+
+bool LeadingModel::was_told(std::uint64_t number) {
+  return expected_.change([&](Expected& expected) {
+    bool told = false;
+    while (!expected.told.empty() && expected.told.front() <= number) {
+      told = expected.told.front() == number;
+      expected.told.pop_front();
+    }
+    auto& waiting = expected.waiting;
+    while (!waiting.empty() && waiting.front()->number <= number) waiting.pop_front();
+    return told;
+  });
+}
+
+Result<double> LeadingModel::step(const Batch& batch) {
+  leader_.order_step(batch.number, was_told(batch.number));
+  expected_.change([this](Expected& expected) { tell_more(expected); });
+  auto loss = own_->step(batch);
+  if (!loss) return tl::unexpected<Error>(leader_.explain(std::move(loss.error())));
+  return loss;
+}
+
+Status LeadingModel::predict(const Batch& batch, std::span<float> scores) {
+  leader_.order(RankOrder::Kind::kScore);
+  auto scored = own_->predict(batch, scores);
+  if (!scored) return tl::unexpected<Error>(leader_.explain(std::move(scored.error())));
+  return scored;
+}
+
+Result<std::unique_ptr<StateSource>> LeadingModel::snapshot() {
+  auto others = leader_.snapshots();
+  if (!others) return tl::unexpected<Error>(leader_.explain(std::move(others.error())));
+  auto own = own_->snapshot();
+  if (!own) return pass(own);
+  std::vector<std::unique_ptr<StateSource>> all;
+  all.reserve(others->size() + 1);
+  all.push_back(std::move(*own));
+  for (auto& other : *others) all.push_back(std::move(other));
+  return std::make_unique<MergedState>(std::move(all));
+}
+
+Status LeadingModel::restore(StateSource& from) {
+  std::vector<StateTensor> wanted;
+  {
+    auto own = own_->snapshot();
+    if (!own) return pass(own);
+    wanted = (*own)->tensors();
+  }
+  const RankLeader::OpenState open = std::exchange(open_, nullptr);
+  if (auto begun = leader_.restore(open); !begun) return begun;
+  auto source = open();
+  if (!source) return pass(source);
+  PartOfState part(lies_in_tiers(from) ? **source : from, wanted);
+  auto own = own_->restore(part);
+  auto others = leader_.wait_until_ready();
+  return own ? others : own;
+}
+
+}  // namespace forebay

@@ -1,0 +1,280 @@
+#include "engine/ranks/rank_follower.h"
+
+#include <utility>
+#include <variant>
+
+#include "engine/job/quantity.h"
+
+namespace forebay {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Longer than rank 0 takes to find out, and to say so.
+constexpr auto kUntilExplained = 8s;
+constexpr auto kLook = 100ms;
+
+}  // namespace
+
+RankFollower::RankFollower(Options options)
+    : options_(std::move(options)),
+      budget_(~std::size_t{0}),
+      received_(~std::size_t{0}),
+      buffers_(budget_),
+      state_("rank 0", [this](const RankMessage& message) { return link_->send(0, message); }) {}
+
+Result<std::unique_ptr<RankFollower>> RankFollower::open(const Options& options,
+                                                         const Clock& clock) {
+  auto follower = std::unique_ptr<RankFollower>(  // NOLINT: the constructor is private.
+      new RankFollower(options));
+  auto link = RankLink::make({.rank = options.rank,
+                              .size = options.size,
+                              .group = options.group,
+                              .keys = options.keys,
+                              .alike = options.alike,
+                              .say = options.say,
+                              .received = &follower->received_},
+                             *follower, clock);
+  if (!link) return pass(link);
+  follower->link_ = std::move(*link);
+  if (auto status = follower->link_->connect(options.address); !status) return pass(status);
+  return follower;
+}
+
+RankFollower::~RankFollower() {
+  close();
+  inbox_.change([](Inbox& inbox) { inbox.slices.clear(); });
+}
+
+void RankFollower::close() {
+  if (link_) link_->stop();
+  state_.serve(nullptr);
+}
+
+template <class Ready, class Take>
+Status RankFollower::wait(std::chrono::nanoseconds most, const Ready& ready, const Take& take) {
+  std::string broken;
+  const auto over = [&](const Inbox& inbox) { return ready(inbox) || !inbox.broken.empty(); };
+  const auto got = [&](Inbox& inbox) {
+    if (ready(inbox)) return take(inbox);
+    broken = inbox.broken;
+  };
+  for (std::chrono::nanoseconds waited{0}; waited < most; waited += kLook) {
+    if (inbox_.wait(kLook, over, got)) {
+      return broken.empty() ? Status() : Status(fail(Code::kUnavailable, broken));
+    }
+    pass_stop_on();
+  }
+  return fail(Code::kTimeout, "rank 0 says nothing");
+}
+
+void RankFollower::pass_stop_on() {
+  const int signal = options_.stop_signal ? options_.stop_signal() : 0;
+  if (signal == 0 || std::exchange(told_stop_, true)) return;
+  static_cast<void>(link_->send(0, RankStop{signal}));
+}
+
+Status RankFollower::wait_to_meet() {
+  const auto came = [](const Inbox& inbox) { return !inbox.orders.empty(); };
+  RankOrder order;
+  // Rank 0 was there before this one, and gives up sooner.
+  for (std::chrono::nanoseconds waited{0}; waited < options_.timeout + kUntilExplained;
+       waited += kLook) {
+    auto got = wait(kLook, came, [&](Inbox& inbox) {
+      order = std::move(inbox.orders.front());
+      inbox.orders.pop_front();
+    });
+    if (got) return meets(order);
+    if (got.error().code != Code::kTimeout) return got;
+    if (told_stop_) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
+    if (waited >= options_.timeout && !link_->wait_for_all({})) break;
+  }
+  return fail(Code::kTimeout, "rank 0 does not answer at " + options_.address + " within " +
+                                  format_duration(options_.timeout) +
+                                  " (trainer.rank_timeout); is the port open, and are "
+                                  "cluster.keys the same on both machines?");
+}
+
+Status RankFollower::meets(const RankOrder& order) const {
+  if (order.kind == RankOrder::Kind::kMeet) return {};
+  if (order.number != 0 && options_.on_stop) options_.on_stop(static_cast<int>(order.number));
+  if (order.ended) return fail(Code::kUnavailable, "rank 0 ended before all ranks had met");
+  return fail(order.ended.error().code, "rank 0: " + order.ended.error().message);
+}
+
+Status RankFollower::check_ranks() {
+  return inbox_.change([](const Inbox& inbox) -> Status {
+    if (inbox.broken.empty()) return {};
+    return fail(Code::kUnavailable, inbox.broken);
+  });
+}
+
+Status RankFollower::wait_for_welcome() {
+  RankWelcome welcome;
+  Result<void> ended;
+  const auto ready = [](const Inbox& inbox) { return inbox.welcome || !inbox.orders.empty(); };
+  auto came = wait(std::chrono::hours(24), ready, [&](Inbox& inbox) {
+    if (inbox.welcome) {
+      welcome = std::move(*inbox.welcome);
+    } else {
+      ended = std::move(inbox.orders.front().ended);
+      if (ended) ended = fail(Code::kUnavailable, "rank 0 ended before it began");
+    }
+  });
+  if (!came) return came;
+  if (!ended) return fail(ended.error().code, "rank 0: " + ended.error().message);
+  if (welcome.sparse.size() != welcome.bounds.size()) {
+    return fail(Code::kCorrupt, "rank 0 names features without bounds");
+  }
+  schema_.dense = std::move(welcome.dense);
+  for (std::size_t i = 0; i < welcome.sparse.size(); ++i) {
+    schema_.sparse.push_back({std::move(welcome.sparse[i]), welcome.bounds[i]});
+  }
+  return {};
+}
+
+std::unique_ptr<StateSource> RankFollower::state(const RankOrder& order) {
+  return std::make_unique<RemoteState>(order.tensors, state_);
+}
+
+void RankFollower::ready(const Status& done) { static_cast<void>(link_->send(0, RankReady{done})); }
+
+Result<RankOrder> RankFollower::next_order() {
+  pass_stop_on();
+  RankOrder order;
+  const auto ready = [](const Inbox& inbox) { return !inbox.orders.empty(); };
+  // Rank 0 may wait for data as long as it lives.
+  auto came = wait(std::chrono::hours(24 * 365), ready, [&](Inbox& inbox) {
+    order = std::move(inbox.orders.front());
+    inbox.orders.pop_front();
+  });
+  if (!came) return pass(came);
+  return order;
+}
+
+Result<std::shared_ptr<const Batch>> RankFollower::slice(std::uint64_t number) {
+  BatchSlice slice;
+  const auto ready = [&](const Inbox& inbox) { return inbox.slices.contains(number); };
+  auto came = wait(options_.timeout, ready,
+                   [&](Inbox& inbox) { slice = std::move(inbox.slices.extract(number).mapped()); });
+  if (!came) return pass(came);
+  static_cast<void>(link_->send(0, RankCredit{1}));
+  return unpack_slice(slice,
+                      {.rows = options_.batch_size,
+                       .dense_features = schema_.dense.size(),
+                       .sparse_features = schema_.sparse.size()},
+                      buffers_);
+}
+
+void RankFollower::tell_ids(const OnIds& to) {
+  inbox_.change([&](Inbox& inbox) {
+    for (auto& ids : inbox.early_ids) to(std::move(ids));
+    inbox.early_ids.clear();
+    inbox.on_ids = to;
+  });
+}
+
+Status RankFollower::wait_for_ids(std::uint64_t number) {
+  return wait(
+      options_.timeout, [&](const Inbox& inbox) { return inbox.ids_until > number; },
+      [](Inbox&) {});
+}
+
+void RankFollower::on_ids(const BatchIds& ids) {
+  const std::size_t features = inbox_.change([](const Inbox& inbox) { return inbox.features; });
+  auto batch = unpack_ids(ids, options_.batch_size, features, buffers_);
+  if (!batch) return break_off(batch.error().message);
+  pass_on(std::move(*batch));
+  inbox_.change([&](Inbox& inbox) { inbox.ids_until = ids.number + 1; });
+}
+
+// Without the lock: a model that forgets may wait for what it prepares.
+void RankFollower::pass_on(std::shared_ptr<const Batch> ids) {
+  const OnIds to = inbox_.change([&](Inbox& inbox) {
+    if (!inbox.on_ids) inbox.early_ids.push_back(ids);
+    return inbox.on_ids;
+  });
+  if (to) to(std::move(ids));
+}
+
+void RankFollower::give(Result<std::unique_ptr<StateSource>> snapshot) {
+  RankState state;
+  if (snapshot) {
+    state.tensors = (*snapshot)->tensors();
+    state_.serve(std::move(*snapshot));
+  } else {
+    state.tensors = pass(snapshot);
+  }
+  static_cast<void>(link_->send(0, state));
+}
+
+void RankFollower::breaks(Collective& ranks) {
+  const std::string broken = inbox_.change([&](Inbox& inbox) {
+    inbox.ranks = &ranks;
+    return inbox.broken;
+  });
+  if (!broken.empty()) ranks.abandon(broken);
+}
+
+void RankFollower::break_off(const std::string& why) {
+  Collective* ranks = inbox_.change([&](Inbox& inbox) {
+    if (inbox.broken.empty()) inbox.broken = why;
+    return inbox.ranks;
+  });
+  if (ranks != nullptr) ranks->abandon(why);
+}
+
+void RankFollower::failed(const Error& why) {
+  const bool all_end = inbox_.change([](const Inbox& inbox) { return !inbox.broken.empty(); });
+  if (all_end) return;
+  static_cast<void>(link_->send(0, RankFailed{fail(why.code, why.message)}));
+}
+
+Error RankFollower::explain(Error error) {
+  if (error.code != Code::kUnavailable && error.code != Code::kTimeout) return error;
+  Result<void> ended;
+  const auto over = [](const Inbox& inbox) {
+    return !inbox.orders.empty() && inbox.orders.back().kind == RankOrder::Kind::kEnd;
+  };
+  auto told =
+      wait(kUntilExplained, over, [&](const Inbox& inbox) { ended = inbox.orders.back().ended; });
+  if (!told && told.error().code == Code::kUnavailable) return told.error();
+  if (!told || ended) return error;
+  return {ended.error().code, "rank 0: " + ended.error().message};
+}
+
+void RankFollower::on_message(int, RankMessage message) {
+  if (auto* slice = std::get_if<BatchSlice>(&message)) {
+    return inbox_.change([&](Inbox& inbox) {
+      const std::uint64_t number = slice->number;
+      inbox.slices.insert_or_assign(number, std::move(*slice));
+    });
+  }
+  if (auto* order = std::get_if<RankOrder>(&message)) {
+    const Status ended = order->ended;
+    inbox_.change([&](Inbox& inbox) {
+      inbox.over = order->kind == RankOrder::Kind::kEnd;
+      inbox.orders.push_back(std::move(*order));
+    });
+    return ended ? void() : break_off(ended.error().message);
+  }
+  if (auto* welcome = std::get_if<RankWelcome>(&message)) {
+    return inbox_.change([&](Inbox& inbox) {
+      inbox.features = welcome->sparse.size();
+      inbox.welcome = std::move(*welcome);
+    });
+  }
+  if (auto* ids = std::get_if<BatchIds>(&message)) return on_ids(*ids);
+  if (std::holds_alternative<ForgetIds>(message)) return pass_on(nullptr);
+  if (auto* read = std::get_if<ReadState>(&message)) return state_.on(*read);
+  if (auto* bytes = std::get_if<StateBytes>(&message)) return state_.on(std::move(*bytes));
+  if (auto* drop = std::get_if<DropState>(&message)) return state_.on(*drop);
+}
+
+void RankFollower::on_lost(int, const std::string& why) {
+  const bool is_over = inbox_.change([](const Inbox& inbox) { return inbox.over; });
+  if (!is_over) break_off("rank 0 was lost (" + (why.empty() ? "gone" : why) + ")");
+  state_.lose(why);
+}
+
+}  // namespace forebay

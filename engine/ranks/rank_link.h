@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/data/memory_budget.h"
+#include "core/net/zmq_transport.h"
+#include "engine/ranks/rank_messages.h"
+#include "engine/ranks/watched.h"
+
+namespace forebay {
+
+/// What a RankLink tells: one call at a time, on the transport's thread; none may block for long.
+class RankListener {
+ public:
+  virtual ~RankListener() = default;
+  /// A rank has come. Before its messages.
+  virtual void on_hello(int /*rank*/, const RankHello& /*hello*/) {}
+  virtual void on_message(int rank, RankMessage message) = 0;
+  /// A rank that had said hello is gone.
+  virtual void on_lost(int rank, const std::string& why) = 0;
+};
+
+/// Messages between rank 0, which listens, and each other rank, which connects.
+///
+/// Owns a transport. Who does not begin with a RankHello of this group is sent away, and so is
+/// whoever sends what is no RankMessage. Any thread may send.
+class RankLink final : TransportHandler {
+ public:
+  /// A rank on a busy machine may be held up for a while, and losing it ends the run.
+  static constexpr int kLostAfter = 12;
+
+  struct Options {
+    int rank = 0;
+    int size = 1;
+    std::string group;
+    std::string keys;                                  ///< As `cluster.keys`.
+    std::string alike = {};                            ///< Goes with the hello.
+    std::function<void(const std::string&)> say = {};  ///< As ZmqTransport::Options.
+    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
+    int lost_after = kLostAfter;  ///< Silent heartbeats.
+    MemoryBudget* received = nullptr;
+  };
+
+  /// Reads the keys. `listener` outlives stop().
+  static Result<std::unique_ptr<RankLink>> make(const Options& options, RankListener& listener,
+                                                const Clock& clock);
+  ~RankLink() override;
+
+  /// Rank 0: where it really listens.
+  Result<std::string> listen(const std::string& address);
+  /// The others: keeps a session with rank 0 from now on, and says hello.
+  Status connect(const std::string& address);
+
+  /// Returns when every other rank has said hello (rank 0), or rank 0's session stands; names who
+  /// did not come.
+  Status wait_for_all(std::chrono::nanoseconds most);
+
+  Status send(int rank, const RankMessage& message);
+
+  /// Ends the sessions; nothing is told any more.
+  void stop() { transport_->stop(); }
+
+ private:
+  RankLink(Options options, RankListener& listener)
+      : options_(std::move(options)), listener_(listener) {}
+
+  void on_peer_up(PeerId peer, const PeerInfo& info) override;
+  void on_peer_down(PeerId peer, const Error& reason) override;
+  void on_message(PeerId peer, std::span<const std::byte> head, Frames body) override;
+  Status send_to(PeerId peer, const RankMessage& message);
+  int rank_of(PeerId peer);
+  void greet(PeerId peer, const RankMessage& first);
+
+  const Options options_;
+  RankListener& listener_;
+  bool has_keys_ = false;
+  std::unique_ptr<ZmqTransport> transport_;
+  Watched<std::map<int, PeerId>> peers_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,211 @@
+#include "engine/ranks/rank_meeting.h"
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include "core/base/start_thread.h"
+#include "core/data/digest.h"
+#include "engine/cluster/this_node.h"
+#include "engine/job/quantity.h"
+#include "engine/ranks/store_port.h"
+#include "engine/ranks/watched.h"
+#include "trainer/module.h"
+#include "trainer/rank_store.h"
+
+namespace forebay {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLook = 50ms;
+/// For a connection to the store's port: more than any network takes.
+constexpr auto kConnect = 2s;
+/// The name under which rank 0's address is in the store.
+constexpr const char* kLeader = "leader";
+
+using Store = std::shared_ptr<RankStore>;
+using GivenUp = std::function<Status()>;
+
+std::string device_of(const JobSpec& job, const RankEnvironment& environment) {
+  const std::string& device = job.trainer.device;
+  return device == "cuda" ? device + ':' + std::to_string(environment.local_rank) : device;
+}
+
+CollectiveSpec spec_of(const JobSpec& job, const RankEnvironment& environment) {
+  const auto timeout =
+      std::chrono::duration_cast<std::chrono::milliseconds>(job.trainer.rank_timeout);
+  return environment.meeting(timeout, device_of(job, environment));
+}
+
+/// Does `work` on a thread of its own, as libtorch has no way to end its waits: no longer waited
+/// for once `given_up` fails.
+template <class Work>
+auto apart(Work work, const GivenUp& given_up) -> decltype(work()) {
+  std::packaged_task<decltype(work())()> task(std::move(work));
+  auto done = task.get_future();
+  start_thread("meeting the other ranks", std::move(task)).detach();
+  while (done.wait_for(kLook) != std::future_status::ready) {
+    if (auto still = given_up(); !still) return pass(still);
+  }
+  return done.get();
+}
+
+Status check_stop(const std::atomic<bool>& stop) {
+  if (!stop) return {};
+  return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
+}
+
+Result<std::unique_ptr<Collective>> connect(const Store& store, const GivenUp& given_up) {
+  return apart([store] { return store->connect(); }, given_up);
+}
+
+/// Where a rank looks for rank 0, and until when.
+struct Search {
+  Search(const TrainerModule& with, CollectiveSpec where) : module(with), spec(std::move(where)) {}
+  const TrainerModule module;
+  const CollectiveSpec spec;
+  Watched<bool> over;
+
+  /// Waits a little; whether to look once more.
+  bool goes_on() {
+    return !over.wait(
+        kLook, [](bool is_over) { return is_over; }, [](bool) {});
+  }
+};
+
+struct Found {
+  Store store;
+  std::string address;
+};
+
+/// Looks for rank 0's store, then for its address there, until they are found or the search is
+/// over. In the words of what is waited for at the end.
+Result<Found> look_for_leader(Search& search) {
+  const CollectiveSpec& spec = search.spec;
+  const auto not_found = [] { return fail(Code::kTimeout, "the search is over"); };
+  while (!is_listened_at(spec.host, spec.port, kConnect)) {
+    if (!search.goes_on()) return not_found();
+  }
+  auto store = search.module.open_rank_store(spec);
+  if (!store) return pass(store);
+  do {
+    auto address = (*store)->find(kLeader);
+    if (!address) return pass(address);
+    if (*address) return Found{std::move(*store), std::move(**address)};
+  } while (search.goes_on());
+  return not_found();
+}
+
+Result<Found> find_leader(const TrainerModule& module, const CollectiveSpec& spec,
+                          const std::atomic<bool>& stop) {
+  auto search = std::make_shared<Search>(module, spec);
+  const std::string place = spec.host + ":" + std::to_string(spec.port);
+  const auto until = std::chrono::steady_clock::now() + spec.timeout;
+  const auto given_up = [&]() -> Status {
+    if (auto still = check_stop(stop); !still) return still;
+    if (std::chrono::steady_clock::now() < until) return {};
+    return fail(Code::kTimeout, "rank 0 does not come to " + place + " within " +
+                                    format_duration(spec.timeout) +
+                                    " (trainer.rank_timeout); look at what it says where it runs, "
+                                    "and start all ranks again");
+  };
+  auto found = apart([search] { return look_for_leader(*search); }, given_up);
+  search->over.change([](bool& over) { over = true; });
+  if (found || !given_up() || stop) return found;
+  // libtorch's words are of its sockets.
+  return fail(Code::kUnavailable, "rank 0 was lost: the store of the ranks at " + place +
+                                      " went away before all ranks had met; start all ranks again");
+}
+
+/// The address of rank 0's link, as ranks on other machines reach it.
+std::string reached_from_here(const std::string& address, const std::string& host) {
+  const std::string any = "0.0.0.0:";
+  return address.starts_with(any) ? host + ':' + address.substr(any.size()) : address;
+}
+
+}  // namespace
+
+Status check_ranks(const JobSpec& job, const RankEnvironment& environment) {
+  const auto ranks = static_cast<std::uint64_t>(environment.size);
+  if (job.order.batch_size % ranks != 0) {
+    return fail(Code::kInvalid, "order.batch_size is " + std::to_string(job.order.batch_size) +
+                                    ", which the " + std::to_string(ranks) +
+                                    " ranks (WORLD_SIZE) do not divide; every rank takes an equal "
+                                    "share of each batch");
+  }
+  const TrainerSpec::Placement placement = job.trainer.tables.placement;
+  const bool cuts =
+      placement == TrainerSpec::Placement::kRow || placement == TrainerSpec::Placement::kReplicated;
+  if (cuts && job.trainer.tables.storage == TrainerSpec::Storage::kHashed) {
+    return fail(Code::kInvalid,
+                "trainer.tables.placement must be auto or table with trainer.tables.storage = "
+                "\"hashed\": one rank counts all the ids of a table");
+  }
+  return {};
+}
+
+std::string listen_address(const RankEnvironment& environment) {
+  const bool here = environment.one_machine || environment.host_is_local();
+  return here ? "127.0.0.1:0" : "0.0.0.0:0";
+}
+
+std::string alike(const JobSpec& job) {
+  std::string text = job.source.text;
+  for (const std::string& set : job.source.sets) text.append("\n--set ").append(set);
+  return program_version() + ' ' + Digest::of(text.data(), text.size()).hex();
+}
+
+Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
+                                                   const RankEnvironment& environment,
+                                                   RankLeader& leader,
+                                                   const std::atomic<bool>& stop) {
+  auto module = TrainerModule::open();
+  if (!module) return pass(module);
+  const CollectiveSpec spec = spec_of(job, environment);
+  if (spec.opens_store) {
+    if (auto free = check_port_is_free(spec.port); !free) return pass(free);
+  }
+  const auto open = [module = *module, spec, address = leader.address()]() -> Result<Store> {
+    auto store = module.open_rank_store(spec);
+    if (!store) return pass(store);
+    if (auto put = (*store)->put(kLeader, address); !put) return pass(put);
+    return Store(std::move(*store));
+  };
+  auto store = apart(open, [&] { return check_stop(stop); });
+  if (!store) return pass(store);
+  if (auto here = leader.wait_for_ranks(stop); !here) return pass(here);
+  leader.order(RankOrder::Kind::kMeet);
+  auto ranks = connect(*store, [&] {
+    auto still = check_stop(stop);
+    return still ? leader.check_ranks() : still;
+  });
+  if (ranks || stop) return ranks;
+  const Error why = leader.explain(std::move(ranks.error()));
+  return fail(why.code, why.message);
+}
+
+Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environment,
+                              RankFollower::Options options, const Clock& clock,
+                              const std::atomic<bool>& stop) {
+  auto module = TrainerModule::open();
+  if (!module) return pass(module);
+  auto found = find_leader(*module, spec_of(job, environment), stop);
+  if (!found) return pass(found);
+  options.address = reached_from_here(found->address, environment.host);
+  auto leader = RankFollower::open(options, clock);
+  if (!leader) return pass(leader);
+  if (auto here = (*leader)->wait_to_meet(); !here) return pass(here);
+  auto ranks = connect(found->store, [&] {
+    auto still = check_stop(stop);
+    return still ? (*leader)->check_ranks() : still;
+  });
+  if (ranks) return MetLeader{std::move(*ranks), std::move(*leader)};
+  if (stop) return pass(ranks);
+  const Error why = (*leader)->explain(std::move(ranks.error()));
+  return fail(why.code, why.message);
+}
+
+}  // namespace forebay

@@ -1,0 +1,60 @@
+#include "engine/report/json_object.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.h"
+
+namespace forebay {
+namespace {
+
+std::string quoted(std::string_view text) { return json_text(nlohmann::json(std::string(text))); }
+
+}  // namespace
+
+JsonObject& JsonObject::add(std::string_view key, std::string_view text) {
+  return add_raw(key, quoted(text));
+}
+
+JsonObject& JsonObject::add(std::string_view key, double number) {
+  return add_raw(key, json_text(nlohmann::json(number)));
+}
+
+JsonObject& JsonObject::add(std::string_view key, const std::optional<double>& number) {
+  return number ? add(key, *number) : add_raw(key, "null");
+}
+
+JsonObject& JsonObject::add(std::string_view key, const std::vector<JsonObject>& list) {
+  std::string text;
+  for (const JsonObject& object : list) text += (text.empty() ? "" : ",") + object.text();
+  return add_raw(key, "[" + text + "]");
+}
+
+JsonObject& JsonObject::add(std::string_view key, const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string_view text : texts) list += (list.empty() ? "" : ",") + quoted(text);
+  return add_raw(key, "[" + list + "]");
+}
+
+JsonObject& JsonObject::add_raw(std::string_view key, std::string value) {
+  fields_.emplace_back(quoted(key), std::move(value));
+  return *this;
+}
+
+std::string JsonObject::text() const {
+  std::string text;
+  for (const auto& [key, value] : fields_) {
+    if (!text.empty()) text += ',';
+    text.append(key).append(":").append(value);
+  }
+  return "{" + text + "}";
+}
+
+void print_json(const JsonObject& object) {
+  std::printf("%s\n", object.text().c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace forebay

@@ -1,0 +1,154 @@
+#include "engine/run/control_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.h"
+#include "core/base/start_thread.h"
+#include "engine/run/control_socket.h"
+
+namespace forebay {
+namespace {
+
+/// An answer may wait for memory to go down.
+constexpr int kAnswerSeconds = 10;
+
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+Result<std::string> ask(const std::string& run_dir, const std::string& line, std::size_t most) {
+  auto folder = open_folder(run_dir);
+  if (!folder) return fail(Code::kNotFound, "no job runs in " + run_dir);
+  auto socket = make_socket(kAnswerSeconds);
+  if (!socket) return pass(socket);
+  if (!connect_control(socket->number(), folder->number())) {
+    const bool nobody = errno == ENOENT || errno == ECONNREFUSED;
+    return fail(nobody ? Code::kNotFound : Code::kUnavailable,
+                nobody ? "no job runs in " + run_dir
+                       : run_dir + "/" + kControlName + ": " + std::strerror(errno));
+  }
+  if (!send_line(socket->number(), line)) return fail(Code::kUnavailable, "the job hung up");
+  auto answered = receive_line(socket->number(), most);
+  if (!answered) {
+    return fail(Code::kUnavailable, "the job did not answer: " + answered.error().message);
+  }
+  return answered;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& run_dir, Set set,
+                                                           Looks looks) {
+  auto folder = open_folder(run_dir);
+  if (!folder) return pass(folder);
+  auto socket = make_socket(1);
+  if (!socket) return pass(socket);
+  ::unlinkat(folder->number(), kControlName, 0);
+  const bool ready = bind_control(socket->number(), folder->number()) &&
+                     ::fchmodat(folder->number(), kControlName, 0600, 0) == 0 &&
+                     ::listen(socket->number(), 4) == 0;
+  if (!ready) {
+    return fail(Code::kUnavailable, run_dir + "/" + kControlName + ": " + std::strerror(errno));
+  }
+  try {
+    return std::unique_ptr<ControlServer>(  // NOLINT: the constructor is private.
+        new ControlServer(std::move(*folder), std::move(*socket), std::move(set),
+                          std::move(looks)));
+  } catch (const NoThread& none) {
+    return fail(Code::kUnavailable, none.what());
+  }
+}
+
+ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Looks looks)
+    : folder_(std::move(folder)),
+      socket_(std::move(socket)),
+      set_(std::move(set)),
+      looks_(std::move(looks)) {
+  thread_ = std::make_unique<Thread>(Thread::Options{.name = "control"}, [this] { serve(); });
+}
+
+ControlServer::~ControlServer() {
+  ended_ = true;
+  ::shutdown(socket_.number(), SHUT_RDWR);  // Wakes serve(), which waits for as long as it takes.
+  thread_.reset();
+  ::unlinkat(folder_.number(), kControlName, 0);
+}
+
+void ControlServer::serve() {
+  while (!ended_) {
+    pollfd waiting{.fd = socket_.number(), .events = POLLIN, .revents = 0};
+    if (::poll(&waiting, 1, -1) <= 0) continue;
+    const Descriptor caller(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (caller) answer(caller.number());
+  }
+}
+
+void ControlServer::answer(int caller) const {
+  const timeval patience{.tv_sec = 1, .tv_usec = 0};
+  ::setsockopt(caller, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(caller, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const auto line = receive_line(caller, kMostBytes);
+  if (!line) return;
+  const auto asked = parse_json(*line);
+  for (const auto& [name, look] :
+       {std::pair{"look", &looks_.status}, std::pair{"trace", &looks_.trace}}) {
+    if (!asked.is_object() || !asked.contains(name) || !*look) continue;
+    send_line(caller, (*look)());
+    return;
+  }
+  const std::string key = asked.is_object() ? text_of(asked, "set") : "";
+  if (key.empty()) {
+    send_line(caller, json_text(nlohmann::json{{"error", "not understood"}}));
+    return;
+  }
+  const auto done = set_(key, text_of(asked, "value"));
+  send_line(caller, json_text(done ? nlohmann::json{{"done", *done}}
+                                   : nlohmann::json{{"error", done.error().message}}));
+}
+
+Result<std::string> ask_to_set(const std::string& run_dir, const std::string& key,
+                               const std::string& value) {
+  const std::string line = json_text(nlohmann::json{{"set", key}, {"value", value}});
+  if (line.size() >= ControlServer::kMostBytes) {
+    return fail(Code::kInvalid, key.substr(0, 40) + ": the value is too long");
+  }
+  auto answered = ask(run_dir, line, ControlServer::kMostBytes);
+  if (!answered) return pass(answered);
+  const auto answer = parse_json(*answered);
+  if (!answer.is_object()) return fail(Code::kUnavailable, "the job's answer is not understood");
+  const std::string done = text_of(answer, "done");
+  if (done.empty()) return fail(Code::kInvalid, text_of(answer, "error"));
+  return done;
+}
+
+namespace {
+
+Result<std::string> ask_for(const std::string& run_dir, const char* question) {
+  auto answer = ask(run_dir, question, kMostLookBytes);
+  // It is about to begin, or at its end.
+  if (answer && *answer == "{}") return fail(Code::kNotFound, "no job runs in " + run_dir + " now");
+  return answer;
+}
+
+}  // namespace
+
+Result<std::string> ask_to_look(const std::string& run_dir) {
+  return ask_for(run_dir, "{\"look\":true}");
+}
+
+Result<std::string> ask_to_trace(const std::string& run_dir) {
+  return ask_for(run_dir, "{\"trace\":true}");
+}
+
+}  // namespace forebay

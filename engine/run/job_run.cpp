@@ -1,0 +1,253 @@
+#include "engine/run/job_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/memory_shares.h"
+#include "actors/position_check.h"
+#include "actors/sizing.h"
+#include "actors/source/manifest.h"
+#include "core/base/start_thread.h"
+#include "engine/process/memory_use.h"
+
+namespace forebay {
+namespace {
+
+/// Beside the pipeline's: tuner, control, monitor, those that serve metrics;
+constexpr std::size_t kRunThreads = 6;
+/// and of a cluster's trainer: feed, local worker, look-out, timers, the store's.
+constexpr std::size_t kClusterThreads = 6;
+
+OrderSpec order_of(const JobSpec& job, JobRun::Rows rows) {
+  OrderSpec order = job.order;
+  if (rows == JobRun::Rows::kTraining) return order;
+  order.shuffle = OrderSpec::Shuffle::kNone;
+  order.epochs = 1;
+  order.drop_last = false;
+  return order;
+}
+
+DatasetSpec dataset_of(const JobSpec& job, JobRun::Rows rows) {
+  DatasetSpec dataset = job.dataset;
+  if (rows == JobRun::Rows::kEvaluationFiles) dataset.paths = job.trainer.evaluate;
+  return dataset;
+}
+
+/// The same refusal, under the key that the user wrote.
+Error as_evaluation(Error error) {
+  const std::string key = "dataset.paths";
+  if (error.message.starts_with(key)) error.message.replace(0, key.size(), "trainer.evaluate");
+  if (error.message.starts_with("columns.")) error.message.insert(0, "trainer.evaluate: ");
+  return error;
+}
+
+std::string short_hash(const std::string& text) {
+  return Digest::of(text.data(), text.size()).hex().substr(0, 16);
+}
+
+std::string names_of(const Schema& schema) {
+  std::string names;
+  for (const std::string& name : schema.dense) names += name + '\n';
+  names += '\n';
+  for (const SparseFeature& feature : schema.sparse) names += feature.name + '\n';
+  return names;
+}
+
+std::string csv_of(const DatasetSpec& dataset) {
+  return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") +
+         dataset.csv.list_delimiter;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, const Hooks& hooks) {
+  auto run = std::unique_ptr<JobRun>(new JobRun(job, rows));  // NOLINT: the constructor is private.
+  run->order_ = order_of(job, rows);
+  auto dataset = open_dataset(dataset_of(job, rows), job.columns,
+                              {.base_dir = job.base_dir,
+                               .run_dir = job.run.dir,
+                               .spill_limit = job.run.spill_bytes,
+                               .random_access = run->order_.shuffle != OrderSpec::Shuffle::kNone,
+                               .threads = job.pipeline.cpus,
+                               .announce = hooks.announce,
+                               .progress = hooks.indexing,
+                               .stopped = hooks.stopped,
+                               .index_from = hooks.index_from,
+                               .unpack_bytes = room_to_unpack(job)});
+  if (!dataset && rows == Rows::kEvaluationFiles) {
+    return tl::unexpected<Error>(as_evaluation(std::move(dataset.error())));
+  }
+  if (!dataset) return pass(dataset);
+  run->dataset_ = std::move(*dataset);
+  auto plan = TransformPlan::compile(job.transforms, run->dataset_->format().schema());
+  if (!plan) return pass(plan);
+  run->plan_ = std::make_unique<TransformPlan>(std::move(*plan));
+  run->quarantine_path_ = job.run.dir + (rows == Rows::kEvaluationFiles ? "/quarantine-evaluate.tsv"
+                                                                        : "/quarantine.tsv");
+  return run;
+}
+
+LoaderState JobRun::state(const Position& position) const {
+  LoaderState state;
+  state.position = position;
+  state.fingerprint = dataset_->fingerprint().hex();
+  state.identity = {
+      {"order.seed", std::to_string(order_.seed)},
+      {"order.batch_size", std::to_string(order_.batch_size)},
+      {"order.shuffle", name_of(order_.shuffle)},
+      {"order.mode", order_.mode == OrderSpec::Mode::kExact ? "exact" : "arrival"},
+      {"order.drop_last", order_.drop_last ? "true" : "false"},
+      {"transform", short_hash(std::to_string(plan_->fingerprint()))},
+      {"columns", short_hash(job_.columns.label + '\n' + names_of(dataset_->format().schema()))},
+      {"dataset.format", job_.dataset.format + short_hash(csv_of(job_.dataset)).substr(0, 4)},
+      {"trainer.evaluate_share", std::to_string(job_.trainer.evaluate_share)},
+  };
+  return state;
+}
+
+Status JobRun::resume(const LoaderState& saved) {
+  const LoaderState now = state({});
+  if (saved.fingerprint != now.fingerprint) {
+    std::string what = "its files are not those of the run to resume";
+    Digest before;
+    if (Digest::parse(saved.fingerprint, before)) {
+      if (auto changed = changed_files(job_.run.dir, before, *dataset_);
+          changed && !changed->empty()) {
+        what = changed->front();
+      }
+    }
+    return fail(Code::kInvalid, "resume refused: the dataset changed: " + what);
+  }
+  if (auto same = check_same_job(saved, now); !same) return same;
+  const bool holds_out = job_.trainer.evaluate_share > 0;
+  auto begin =
+      check_position(saved, {.dataset = *dataset_, .order = order_, .holds_out = holds_out});
+  if (!begin) return pass(begin);
+  if (begin->bad_rows > job_.dataset.bad_rows) {
+    return fail(Code::kInvalid, "resume refused: " + std::to_string(begin->bad_rows) +
+                                    " damaged rows were counted so far, and dataset.bad_rows = " +
+                                    std::to_string(job_.dataset.bad_rows) +
+                                    " allows no more; set it to as many");
+  }
+  begin_ = std::move(*begin);
+  return {};
+}
+
+RowFilter JobRun::filter() const {
+  const double share = job_.trainer.evaluate_share;
+  switch (rows_) {
+    case Rows::kTraining:
+      return {RowFilter::Keep::kTraining, order_.seed, share};
+    case Rows::kHeldOut:
+      return {RowFilter::Keep::kHeldOut, order_.seed, share};
+    case Rows::kEvaluationFiles:
+      return {};
+  }
+  return {};
+}
+
+DecodeOptions JobRun::decode() const {
+  return {.filter = filter(), .keep_origins = plan_->needs_origins()};
+}
+
+std::uint64_t room_to_unpack(const JobSpec& job) {
+  const std::uint64_t taken = resident_bytes() + kMemorySlack;
+  return job.pipeline.memory_bytes - std::min(job.pipeline.memory_bytes, taken);
+}
+
+Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained) {
+  const std::string difference = difference_in_names(evaluated.format().schema(), trained);
+  if (difference.empty()) return {};
+  return fail(Code::kInvalid,
+              "trainer.evaluate: " + evaluated.files().front().path +
+                  " has other columns than the dataset: " + difference +
+                  "; give its files the dataset's columns, or name the same ones in [columns]");
+}
+
+Status JobRun::open_quarantine() {
+  const bool fresh = begin_ == Position{};
+  auto opened = Quarantine::open({.path = quarantine_path_,
+                                  .allowed = job_.dataset.bad_rows,
+                                  .already = begin_.bad_rows,
+                                  .dataset = *dataset_},
+                                 fresh ? Quarantine::Begin::kFresh : Quarantine::Begin::kResumed);
+  if (!opened) return pass(opened);
+  quarantine_ = std::move(*opened);
+  return {};
+}
+
+// Damaged rows among those held out were counted when the others were trained on.
+Status JobRun::damaged(const std::vector<BadRow>& rows) {
+  return quarantine_ ? quarantine_->add(rows) : Status{};
+}
+
+Status JobRun::fits(std::uint64_t resident) const {
+  auto memory = plan_memory(job_.pipeline, Sizing(*dataset_, *plan_, order_), resident);
+  return memory ? Status{} : Status(pass(memory));
+}
+
+MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
+
+namespace {
+
+std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
+  const auto actors = static_cast<std::size_t>(job.pipeline.allocation.total()) + kOtherActors;
+  return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
+}
+
+}  // namespace
+
+Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
+  const Sizing sizing(*dataset_, *plan_, order_);
+  auto memory = plan_memory(job_.pipeline, sizing, resident);
+  if (!memory) return pass(memory);
+  if (auto enough = check_threads(threads_wanted(job_, sharing), "this run"); !enough) {
+    return enough;
+  }
+  if (rows_ != Rows::kHeldOut) {
+    if (auto status = open_quarantine(); !status) return status;
+  }
+  memory_ = *memory;
+  resident_ = resident;
+  budget_ = std::make_unique<MemoryBudget>(memory->room);
+  buffers_ = std::make_unique<BufferPool>(*budget_);
+  memory_watch_ = std::make_unique<MemoryWatch>([this] { return accounted_bytes(); });
+  started_ = clock_.now();
+  pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
+      .dataset = *dataset_,
+      .plan = *plan_,
+      .order = order_,
+      .allocation = job_.pipeline.allocation,
+      .memory = *memory,
+      .decode = decode(),
+      .start = begin_,
+      .buffers = *buffers_,
+      .clock = clock_,
+      .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); },
+      .on_batch = announce_,
+      .dispatch = sharing.dispatch,
+      .makes_splits = sharing.makes_splits});
+  source_ = std::make_unique<MeteredSource>(*pipeline_, clock_, begin_, max_batches);
+  source_->tell_given(sharing.on_given);
+  where_ = sharing.where;
+  return {};
+}
+
+JobRun::~JobRun() { close(); }
+
+void JobRun::close() {
+  source_.reset();
+  if (pipeline_ != nullptr) {
+    pipeline_.reset();
+    if (announce_) announce_(nullptr);
+  }
+  buffers_.reset();
+  quarantine_.reset();
+}
+
+void JobRun::stop() {
+  source_->stop();
+  pipeline_->stop();
+}
+
+}  // namespace forebay

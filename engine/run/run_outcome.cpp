@@ -1,0 +1,67 @@
+#include "engine/run/run_outcome.h"
+
+#include <algorithm>
+
+#include "engine/process/memory_use.h"
+
+namespace forebay {
+
+RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::nanoseconds elapsed,
+                      std::chrono::nanoseconds waited) {
+  RunOutcome outcome;
+  outcome.rows = position.rows - run.begin().rows;
+  outcome.batches = position.batches - run.begin().batches;
+  outcome.seconds = std::chrono::duration<double>(elapsed).count();
+  if (outcome.seconds > 0) {
+    outcome.starved_ratio =
+        std::min(1.0, std::chrono::duration<double>(waited).count() / outcome.seconds);
+  }
+  outcome.bad_rows = position.bad_rows;
+  outcome.rows_held_out = position.held_out;
+  outcome.epochs = position.epoch;
+  outcome.order_digest = position.digest.hex();
+  outcome.peak_memory_bytes = peak_resident_bytes();
+  outcome.allocation = run.pipeline().allocation();
+  outcome.prefetch = run.pipeline().stats().prefetch_budget;
+  outcome.quarantine = run.quarantine_path();
+  return outcome;
+}
+
+namespace {
+
+JsonObject rows_by_node(const RunOutcome& outcome) {
+  JsonObject json;
+  if (outcome.rows_by_node.empty()) return json.add("local", outcome.rows);
+  for (const auto& [node, rows] : outcome.rows_by_node) json.add(node, rows);
+  return json;
+}
+
+}  // namespace
+
+JsonObject to_json(const RunOutcome& outcome) {
+  JsonObject json;
+  json.add("rows", outcome.rows)
+      .add("bad_rows", outcome.bad_rows)
+      .add("rows_held_out", outcome.rows_held_out)
+      .add("batches", outcome.batches)
+      .add("epochs", outcome.epochs)
+      .add("seconds", outcome.seconds)
+      .add("rows_per_second", outcome.rows_per_second())
+      .add("starved_ratio", outcome.starved_ratio)
+      .add("order_digest", outcome.order_digest)
+      .add("peak_memory_bytes", outcome.peak_memory_bytes)
+      .add("allocation", JsonObject()
+                             .add("load", outcome.allocation.load)
+                             .add("decode", outcome.allocation.decode)
+                             .add("shuffle", outcome.allocation.shuffle)
+                             .add("transform", outcome.allocation.transform))
+      .add("prefetch", outcome.prefetch)
+      .add("decisions", outcome.decisions)
+      .add("tuner_cpu_seconds", outcome.tuner_cpu_seconds)
+      .add("rows_by_node", rows_by_node(outcome))
+      .add("quarantine", outcome.quarantine);
+  if (!outcome.address.empty()) json.add("address", outcome.address);
+  return json;
+}
+
+}  // namespace forebay

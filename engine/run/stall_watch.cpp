@@ -1,0 +1,67 @@
+#include "engine/run/stall_watch.h"
+
+#include <algorithm>
+
+namespace forebay {
+namespace {
+
+std::string seconds(std::chrono::nanoseconds time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
+}
+
+struct Holder {
+  const StageStats* stage = nullptr;
+  const PoolActorView* actor = nullptr;
+};
+
+/// The actor at work on the lowest split: every later one waits for it.
+Holder lowest_in_work(const PipelineStats& stats) {
+  Holder lowest;
+  for (const StageStats& stage : stats.stages) {
+    for (const PoolActorView& actor : stage.pool.each) {
+      if (actor.state != ActorState::kBusy) continue;
+      if (lowest.actor == nullptr || actor.key < lowest.actor->key) lowest = {&stage, &actor};
+    }
+  }
+  return lowest;
+}
+
+}  // namespace
+
+StallWatch::Verdict StallWatch::look(std::uint64_t progress, std::chrono::nanoseconds now) {
+  if (progress != progress_) {
+    progress_ = progress;
+    since_ = now;
+    warned_ = false;
+    return Verdict::kMoving;
+  }
+  const auto stalled = stalled_for(now);
+  if (stalled >= limits_.fail_after) return Verdict::kFailNow;
+  if (stalled < limits_.warn_after) return Verdict::kMoving;
+  if (warned_) return Verdict::kStalled;
+  warned_ = true;
+  return Verdict::kWarnNow;
+}
+
+std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy,
+                           std::chrono::nanoseconds now) {
+  const Holder holder = lowest_in_work(stats);
+  if (holder.actor != nullptr) {
+    return "stage " + holder.stage->name + ": actor " + holder.stage->name + "-" +
+           std::to_string(holder.actor->number) + " has worked on split " +
+           std::to_string(holder.actor->key) + " for " + seconds(now - holder.actor->since) +
+           ", and everything behind it waits";
+  }
+  if (trainer_is_busy)
+    return "the trainer has worked on one batch all this time; the pipeline waits for it";
+  return "no actor has work: the batcher waits for split " + std::to_string(stats.lowest_missing) +
+         " of " + std::to_string(stats.splits_issued) + " issued";
+}
+
+std::uint64_t progress_of(const PipelineStats& stats, std::uint64_t batches_taken) {
+  std::uint64_t progress = batches_taken;
+  for (const StageStats& stage : stats.stages) progress += stage.pool.totals.messages;
+  return progress;
+}
+
+}  // namespace forebay

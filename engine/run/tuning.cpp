@@ -1,0 +1,203 @@
+#include "engine/run/tuning.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <time.h>
+
+#include "core/data/digest.h"
+#include "engine/run/decision_words.h"
+#include "engine/run/kept_policy.h"
+
+namespace forebay {
+namespace {
+
+/// The model's plan; it asks nothing of a file.
+constexpr const char* kFallback = "intune:no-network";
+/// What a job gets that names no policy.
+constexpr const char* kUsual = "intune";
+
+double thread_cpu_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+/// What makes the experience of one run worth something to another.
+std::string name_of_work(const JobRun& run) {
+  const LoaderState state = run.state({});
+  std::string text;
+  for (const char* key : {"transform", "columns", "dataset.format", "order.batch_size"}) {
+    text += state.identity.at(key) + '\n';
+  }
+  return Digest::of(text.data(), text.size()).hex().substr(0, 16);
+}
+
+bool is_known(const std::string& policy) {
+  const auto all = tuner::policies();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const tuner::PolicyInfo& info) { return info.name == policy; });
+}
+
+}  // namespace
+
+std::string decision_log_path(const std::string& run_dir, int back) {
+  return run_dir + "/decisions" + (back == 0 ? "" : "." + std::to_string(back)) + ".jsonl";
+}
+
+Status Tuning::check(const JobSpec& job) {
+  const std::string& policy = job.tuner.policy;
+  if (policy == kUsual || (is_known(policy) && policy != "oracle")) return {};
+  tuner::PolicyContext context;
+  context.layout.stages.resize(1);
+  auto made = tuner::make_policy(policy, context);
+  return made ? Status{} : fail(Code::kInvalid, "tuner.policy: " + made.error().message);
+}
+
+Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command)
+    : run_(run),
+      job_(job),
+      cpus_(cpus),
+      command_(command),
+      plant_(run, job, cpus),
+      mode_(tuner::mode_named(job.tuner.mode)) {
+  const tuner::Standing now = plant_.standing();
+  start_ = {now.actors, now.prefetch};
+  actors_.emplace(ActorSystem::Options{.executor = {.name = "tuning", .threads = 1}}, run.clock());
+  const auto period = std::chrono::duration_cast<tuner::TunerActor::Time>(job.tuner.period);
+  tuner_ = tuner::start_tuner(*actors_, {.make_tuner = [this] { return make_tuner(); },
+                                         .period = std::max(period, tuner::TunerActor::kStep)});
+  auto control = ControlServer::open(
+      job.run.dir,
+      [this](const std::string& key, const std::string& value) { return set(key, value); },
+      {.status = [this] { return seen(looks_.status); },
+       .trace = [this] { return seen(looks_.trace); }});
+  if (control) {
+    control_ = std::move(*control);
+  } else {
+    note("forebay set will not reach this run: " + control.error().message);
+  }
+}
+
+Tuning::~Tuning() { end(); }
+
+void Tuning::end() {
+  control_.reset();
+  actors_.reset();
+}
+
+void Tuning::take_threads(SetThreads set_threads) {
+  turning_([&] { set_threads_ = std::move(set_threads); });
+}
+
+void Tuning::show(ControlServer::Looks looks) {
+  looking_([&] { looks_ = std::move(looks); });
+}
+
+std::string Tuning::seen(const ControlServer::Look& look) const {
+  return looking_([&]() -> std::string { return look ? look() : "{}"; });
+}
+
+tuner::PolicyContext Tuning::context() const {
+  tuner::PolicyContext context;
+  context.layout = plant_.layout();
+  context.limits = plant_.limits();
+  context.seed = job_.order.seed;
+  context.fixed = start_;
+  context.reward = tuner::reward_mode(job_.tuner.reward);
+  return context;
+}
+
+std::unique_ptr<tuner::Policy> Tuning::fallback_policy() {
+  auto made = tuner::make_policy(kFallback, context());
+  return made ? std::move(*made) : nullptr;
+}
+
+std::unique_ptr<tuner::Policy> Tuning::make_policy() {
+  auto made = tuner::make_policy(job_.tuner.policy, context());
+  if (!made) {
+    note("tuner.policy " + job_.tuner.policy + ": " + made.error().message + "; " + kFallback +
+         " decides");
+    return fallback_policy();
+  }
+  const std::string path = job_.run.dir + "/tuner/" + job_.tuner.policy + "-" + name_of_work(run_);
+  const ExperienceFile file(path);
+  auto kept = std::make_unique<KeptPolicy>(std::move(*made), file, [this](const std::string& why) {
+    note("what the tuner learns is not kept for the next run: " + why);
+  });
+  const auto experience = file.read();
+  if (experience && kept->restore(*experience)) {
+    header_.restored = *experience;
+  } else if (experience || experience.error().code != Code::kNotFound) {
+    note("the tuner learns anew, without what it learned in earlier runs: " +
+         (experience ? path + " is of another version" : experience.error().message));
+  }
+  return kept;
+}
+
+std::unique_ptr<tuner::Tuner> Tuning::make_tuner() {
+  header_ = {.policy = "",
+             .command = command_,
+             .seed = job_.order.seed,
+             .layout = plant_.layout(),
+             .limits = plant_.limits(),
+             .start = start_,
+             .weights = "",
+             .reward = job_.tuner.reward,
+             .restored = ""};
+  std::unique_ptr<tuner::Policy> policy = make_policy();
+  header_.policy = policy->name();
+  return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
+      .plant = plant_,
+      .clock = run_.clock(),
+      .policy = std::move(policy),
+      .fallback = fallback_policy(),
+      .mode = tuner::mode_named(job_.tuner.mode),
+      .on_decision = [this](const tuner::Decision& decision) { on_decision(decision); }});
+}
+
+void Tuning::note(const std::string& line) {
+  said_([&] { notes_.push_back(line); });
+}
+
+std::vector<std::string> Tuning::take_notes() {
+  return said_([this] { return std::exchange(notes_, {}); });
+}
+
+std::string Tuning::last_words() const {
+  return said_([this]() -> std::string { return last_words_; });
+}
+
+void Tuning::on_decision(const tuner::Decision& decision) {
+  decisions_ = decision.number;
+  if (!decision.fault.empty()) note("tuner: " + decision.fault);
+  log(decision);
+  cpu_seconds_ = thread_cpu_seconds();
+  said_([&] { last_words_ = words_of(decision, header_.layout); });
+}
+
+// The file is made with the first decision, so that a run that took none leaves the last one's.
+void Tuning::log(const tuner::Decision& decision) {
+  if (log_failed_) return;
+  Status status;
+  if (!log_) {
+    std::error_code ignored;
+    for (int back = kDecisionLogsKept - 1; back > 0; --back) {
+      std::filesystem::rename(decision_log_path(job_.run.dir, back - 1),
+                              decision_log_path(job_.run.dir, back), ignored);
+    }
+    auto made = tuner::DecisionLogWriter::create(decision_log_path(job_.run.dir, 0), header_);
+    if (made) {
+      log_ = std::move(*made);
+    } else {
+      status = pass(made);
+    }
+  }
+  if (log_) status = log_->add(decision);
+  if (status) return;
+  log_failed_ = true;
+  note("decisions are not logged any more: " + status.error().message);
+}
+
+}  // namespace forebay

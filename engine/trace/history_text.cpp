@@ -1,0 +1,88 @@
+#include "engine/trace/history_text.h"
+
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.h"
+
+namespace forebay {
+namespace {
+
+using Json = nlohmann::json;
+using Time = SplitTimes::Time;
+
+constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // Sums of two do not overflow.
+
+/// Number, node and rows, then every time of it.
+constexpr std::size_t kColumns = 3 + 2 * std::tuple_size_v<decltype(SplitTimes::stages)> + 4;
+
+Json row_of(const PastSplit& split) {
+  Json row = Json::array({split.number, split.node, split.rows});
+  for (const SplitTimes::Span& stage : split.times.stages) {
+    row.push_back(stage.begin.count());
+    row.push_back(stage.end.count());
+  }
+  for (const Time time :
+       {split.times.sent, split.times.arrived, split.batch.begin, split.batch.end}) {
+    row.push_back(time.count());
+  }
+  return row;
+}
+
+bool is_time(const Json& json) {
+  return json.is_number_unsigned() && json.get<std::uint64_t>() <= kLatest;
+}
+
+bool is_row(const Json& row) {
+  if (!row.is_array() || row.size() != kColumns) return false;
+  if (!row[0].is_number_unsigned() || !row[1].is_string() || !row[2].is_number_unsigned()) {
+    return false;
+  }
+  for (std::size_t i = 3; i < kColumns; ++i) {
+    if (!is_time(row[i])) return false;
+  }
+  return true;
+}
+
+PastSplit split_of(const Json& row) {
+  PastSplit split{.number = row[0], .node = row[1], .rows = row[2], .times = {}, .batch = {}};
+  std::size_t next = 3;
+  const auto time = [&] { return Time(row[next++].get<std::int64_t>()); };
+  for (SplitTimes::Span& stage : split.times.stages) {
+    stage.begin = time();
+    stage.end = time();
+  }
+  split.times.sent = time();
+  split.times.arrived = time();
+  split.batch.begin = time();
+  split.batch.end = time();
+  return split;
+}
+
+}  // namespace
+
+std::string history_text(const History& history) {
+  Json rows = Json::array();
+  for (const PastSplit& split : history.splits) rows.push_back(row_of(split));
+  const Json all = {{"now", history.now.count()}, {"splits", std::move(rows)}};
+  return json_text(all);
+}
+
+Result<History> parse_history(std::string_view text) {
+  const Json all = Json::parse(text, nullptr, false);
+  const auto strange = [] {
+    return fail(Code::kCorrupt, "the job's answer is not understood; is it of another version?");
+  };
+  if (!all.is_object() || !all.contains("now") || !all.contains("splits")) return strange();
+  if (!is_time(all["now"]) || !all["splits"].is_array()) return strange();
+  History history{.now = Time(all["now"].get<std::int64_t>()), .splits = {}};
+  history.splits.reserve(all["splits"].size());
+  for (const Json& row : all["splits"]) {
+    if (!is_row(row)) return strange();
+    history.splits.push_back(split_of(row));
+  }
+  return history;
+}
+
+}  // namespace forebay

@@ -1,0 +1,131 @@
+#include "engine/train/evaluating.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "actors/memory_shares.h"
+#include "engine/process/end_process.h"
+#include "engine/process/message.h"
+#include "engine/process/stop_request.h"
+#include "engine/run/run_monitor.h"
+#include "engine/run/run_screen.h"
+#include "tools/command/command.h"
+#include "trainer/train_loop.h"
+
+namespace forebay {
+namespace {
+
+constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
+/// Of `pipeline.memory`: more than this an evaluation in the middle asks for only if it must.
+constexpr std::uint64_t kUsualShare = 8;
+
+void say(const std::string& line) { print_message(line); }
+
+}  // namespace
+
+Result<Evaluating> Evaluating::open(const JobSpec& job, const Schema& trained) {
+  Evaluating made(job);
+  const bool files = !job.trainer.evaluate.empty();
+  if (!learns(job.trainer.model) || (!files && job.trainer.evaluate_share == 0)) return made;
+  const auto rows = files ? JobRun::Rows::kEvaluationFiles : JobRun::Rows::kHeldOut;
+  auto opened = JobRun::open(job, rows, RunScreen::opening());
+  if (!opened) return pass(opened);
+  if (auto same = check_evaluation_columns((*opened)->dataset(), trained); !same) return pass(same);
+  made.rows_ = std::move(*opened);
+  return made;
+}
+
+// Which rows are held out is drawn row by row, so their number is near the share, not equal to it.
+std::uint64_t Evaluating::scores_bytes() const {
+  const double share = job_->trainer.evaluate.empty() ? job_->trainer.evaluate_share : 1;
+  const auto rows = static_cast<double>(rows_->dataset().rows());
+  const auto most = static_cast<std::uint64_t>(std::min(rows, rows * share * 1.05 + 1000));
+  return Evaluation::bytes(job_->trainer.evaluate_auc, most);
+}
+
+/// Enough for its actors to work at once; the least it can run with where that is much.
+std::uint64_t Evaluating::pipeline_bytes() const {
+  const MemorySizes sizes = rows_->sizes();
+  const auto actors = static_cast<std::uint64_t>(job_->pipeline.allocation.total());
+  const std::uint64_t good =
+      threads_bytes(actors) + window_for(actors, sizes) + sizes.cutting + 3 * sizes.batch;
+  const std::uint64_t usual = job_->pipeline.memory_bytes / kUsualShare;
+  return std::max(least_room(actors, sizes), std::min(good, usual));
+}
+
+std::uint64_t Evaluating::room() const {
+  if (!rows_ || job_->trainer.evaluate_every == 0) return 0;
+  return pipeline_bytes() + scores_bytes();
+}
+
+Status Evaluating::fits(std::uint64_t resident) const {
+  return rows_ ? rows_->fits(resident + scores_bytes()) : Status{};
+}
+
+Status Evaluating::restore(const std::string& kept, std::uint64_t batches) {
+  auto found = parse_evaluations(kept);
+  if (!found || (!found->empty() && found->back().step > batches)) {
+    return fail(Code::kCorrupt,
+                "the checkpoint's evaluations.json is damaged or not of this version of forebay; "
+                "start anew with --restart");
+  }
+  found_ = std::move(*found);
+  return {};
+}
+
+bool Evaluating::due(std::uint64_t step) const {
+  const std::uint64_t every = job_->trainer.evaluate_every;
+  if (!rows_ || every == 0 || step == 0 || step % every != 0) return false;
+  return found_.empty() || found_.back().step != step;
+}
+
+Result<std::optional<Quality>> Evaluating::in_the_middle(Model& model, JobRun& main,
+                                                         std::uint64_t step) {
+  if (StopRequest::requested()) return std::optional<Quality>();
+  const MeteredSource::Pause pause(main.source());
+  JobRun::Sharing sharing;
+  sharing.on_given = [&main](const Position&) { main.source().note_beside(); };
+  const std::uint64_t others = job_->pipeline.memory_bytes - kMemorySlack - pipeline_bytes();
+  if (auto started = rows_->start(others, kAll, sharing); !started) return pass(started);
+  bool stop_passed_on = false;
+  auto quality = [&] {
+    const RunMonitor monitor(*rows_, job_->run,
+                             {.show_progress =
+                                  [&] {
+                                    if (stop_passed_on || !StopRequest::requested()) return;
+                                    stop_passed_on = true;
+                                    rows_->stop();
+                                  },
+                              .warn = [](const std::string& what) { say("evaluation: " + what); },
+                              .give_up =
+                                  [](const std::string& what) {
+                                    say("evaluation: " + what);
+                                    std::fflush(nullptr);
+                                    end_process(Exit::kFailed);
+                                  }});
+    return score(model, step);
+  }();
+  rows_->close();
+  return quality;
+}
+
+Result<std::optional<Quality>> Evaluating::at_end(Model& model, std::uint64_t resident,
+                                                  std::uint64_t step) {
+  if (!rows_) return std::optional<Quality>();
+  if (!found_.empty() && found_.back().step == step) return std::optional(found_.back().quality);
+  if (StopRequest::requested()) return std::optional<Quality>();
+  if (auto started = rows_->start(resident + scores_bytes(), kAll); !started) return pass(started);
+  const RunScreen screen(*rows_, *job_, "evaluate");
+  return score(model, step);
+}
+
+Result<std::optional<Quality>> Evaluating::score(Model& model, std::uint64_t step) {
+  auto quality =
+      evaluate(model, rows_->source(), Evaluation(job_->trainer.evaluate_auc), StopRequest::flag());
+  if (quality && *quality) found_.push_back({step, **quality});
+  return quality;
+}
+
+}  // namespace forebay

@@ -1,0 +1,105 @@
+#include "engine/train/model_threads.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/job/quantity.h"
+#include "engine/report/json_object.h"
+
+namespace forebay {
+namespace {
+
+/// Long against a step and against what a scheduler gives one thread at a time.
+constexpr std::chrono::milliseconds kWindow{500};
+constexpr std::uint64_t kFewestSteps = 4;
+
+std::string rate_in_words(double rows_per_second) {
+  return format_count(static_cast<std::uint64_t>(rows_per_second)) + " rows/s";
+}
+
+}  // namespace
+
+bool ModelThreads::may_change(const JobSpec& job) {
+  return !job.trainer.deterministic && learns(job.trainer.model) && job.trainer.device == "cpu";
+}
+
+// A batch is trained in kModelShares shares: further threads would only wait for them.
+int ModelThreads::first(const JobSpec& job, const Machine& machine) {
+  if (job.trainer.threads > 0) return job.trainer.threads;
+  const int own = std::min(job.pipeline.cpus, machine.cpus / machine.trainers);
+  return std::clamp(own, 1, static_cast<int>(kModelShares));
+}
+
+int ModelThreads::most(const JobSpec& job, int start) {
+  return may_change(job) ? std::max(start, job.pipeline.cpus) : start;
+}
+
+ModelThreads::ModelThreads(const JobSpec& job, int start, int most, Model& model, Hooks hooks)
+    : may_change_(may_change(job)),
+      most_(most),
+      hooks_(std::move(hooks)),
+      model_(model),
+      search_({.start = start, .most = may_change_ ? most_ : start}),
+      using_(start) {
+  if (!may_change_) return;
+  model_.set_threads(start);
+  log_.open(job.run.dir + "/threads.jsonl", std::ios::trunc);
+}
+
+void ModelThreads::use(int threads) {
+  if (threads == using_) return;
+  model_.set_threads(threads);
+  using_ = threads;
+}
+
+void ModelThreads::after_step(std::uint64_t rows, std::chrono::nanoseconds trained) {
+  if (!may_change_) return;
+  if (const int asked = asked_.exchange(0); asked > 0) {
+    fixed_ = true;
+    use(asked);
+  }
+  if (fixed_ || most_ < 2) return;
+  ++steps_;
+  const auto lasted = trained - trained_before_;
+  if (lasted < kWindow || steps_ < kFewestSteps) return;
+  const double rate =
+      static_cast<double>(rows - rows_before_) / std::chrono::duration<double>(lasted).count();
+  steps_ = 0;
+  rows_before_ = rows;
+  trained_before_ = trained;
+  if (!hooks_.acts()) return;
+  if (const auto trial = search_.add(rate)) note(*trial);
+  use(search_.threads());
+}
+
+void ModelThreads::note(const tuner::ThreadTrial& trial) {
+  ++trials_;
+  JsonObject line;
+  line.add("rows", rows_before_)
+      .add("before", trial.before)
+      .add("tried", trial.tried)
+      .add("rows_per_second_before", trial.rate_before)
+      .add("rows_per_second_tried", trial.rate_tried)
+      .add("kept", trial.kept);
+  log_ << line.text() << '\n' << std::flush;
+  if (!trial.kept) return;
+  hooks_.say("trainer.threads " + std::to_string(trial.before) + " -> " +
+             std::to_string(trial.tried) + ": " + rate_in_words(trial.rate_tried) + " instead of " +
+             rate_in_words(trial.rate_before));
+}
+
+Result<std::string> ModelThreads::set(int threads) {
+  if (!may_change_) {
+    return fail(Code::kInvalid,
+                "trainer.threads stays as the job file has it: trainer.deterministic = true");
+  }
+  if (threads < 1 || threads > most_) {
+    return fail(Code::kInvalid, "trainer.threads is " + std::to_string(threads) +
+                                    ", but must be within 1 to " + std::to_string(most_) +
+                                    ", the run's pipeline.cpus");
+  }
+  asked_ = threads;
+  return "trainer.threads = " + std::to_string(threads);
+}
+
+}  // namespace forebay

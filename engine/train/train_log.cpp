@@ -1,0 +1,100 @@
+#include "engine/train/train_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+LogLine line_at(const Position& position) {
+  return {.step = position.batches, .epoch = position.epoch, .rows = position.rows};
+}
+
+}  // namespace
+
+Result<TrainLog> TrainLog::open(const JobSpec& job, const Position& begin, const Before& before) {
+  TrainLog log;
+  log.restore(before.kept);
+  log.every_ = std::max<std::uint64_t>(job.trainer.log_every, 1);
+  if (!job.trainer.csv.empty()) {
+    auto csv = begin.batches == 0
+                   ? CsvFile::begin(job.trainer.csv)
+                   : CsvFile::resume(job.trainer.csv, begin.batches, before.evaluated);
+    if (!csv) return pass(csv);
+    log.csv_.emplace(std::move(*csv));
+  }
+  if (!job.trainer.tensorboard.empty()) {
+    auto events = EventFile::create(job.trainer.tensorboard, begin.batches, seconds_since_1970);
+    if (!events) return pass(events);
+    log.events_.emplace(std::move(*events));
+  }
+  return log;
+}
+
+std::string TrainLog::kept() const {
+  if (!events_ && !csv_) return {};
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%llu %.17g\n", static_cast<unsigned long long>(steps_),
+                loss_sum_);
+  return text.data();
+}
+
+void TrainLog::restore(const std::string& kept) {
+  unsigned long long steps = 0;
+  double sum = 0;
+  if (std::sscanf(kept.c_str(), "%llu %lg", &steps, &sum) != 2) return;
+  steps_ = steps;
+  loss_sum_ = sum;
+}
+
+void TrainLog::step(const TrainProgress& progress, std::optional<double> learning_rate,
+                    std::chrono::nanoseconds paused) {
+  if (!events_ && !csv_) return;
+  loss_sum_ += progress.loss;
+  ++steps_;
+  if (progress.position.batches % every_ != 0) return;
+  LogLine line = line_at(progress.position);
+  line.loss = loss_sum_ / static_cast<double>(steps_);
+  line.learning_rate = learning_rate;
+  const auto trained = (progress.elapsed - elapsed_) - (paused - paused_);
+  const double seconds = std::chrono::duration<double>(trained).count();
+  if (seconds > 0) {
+    const double waited = std::chrono::duration<double>(progress.waited - waited_).count();
+    line.rows_per_second = static_cast<double>(progress.rows - rows_) / seconds;
+    line.starved_ratio = std::clamp(waited / seconds, 0.0, 1.0);
+  }
+  write(line);
+  loss_sum_ = 0;
+  steps_ = 0;
+  rows_ = progress.rows;
+  elapsed_ = progress.elapsed;
+  waited_ = progress.waited;
+  paused_ = paused;
+}
+
+void TrainLog::evaluated(const Position& position, const Quality& quality) {
+  LogLine line = line_at(position);
+  line.auc = quality.auc;
+  line.log_loss = quality.log_loss;
+  line.normalized_entropy = quality.normalized_entropy;
+  line.calibration = quality.calibration;
+  write(line);
+}
+
+void TrainLog::write(const LogLine& line) {
+  const auto end = [this](auto& file, const Status& status) {
+    if (status) return;
+    note_ = "figures are not logged there any more: " + status.error().message;
+    file.reset();
+  };
+  if (events_) end(events_, events_->write(line));
+  if (csv_) end(csv_, csv_->write(line));
+}
+
+}  // namespace forebay

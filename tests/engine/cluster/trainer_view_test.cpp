@@ -1,0 +1,72 @@
+#include "engine/cluster/trainer_view.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using scheduler::ClusterStatus;
+using scheduler::FeedStatus;
+using Sentences = std::vector<std::string>;
+
+ClusterStatus head_of(const std::string& job, Sentences problems) {
+  ClusterStatus head;
+  head.job = job;
+  head.nodes = {{.name = "w1", .host = "node-1", .trouble = ""}};
+  head.problems = std::move(problems);
+  return head;
+}
+
+FeedStatus feed(bool open, Sentences problems) {
+  FeedStatus status;
+  status.open = open;
+  status.problems = std::move(problems);
+  return status;
+}
+
+TEST_CASE("a head that is not there is a problem, and its nodes are nobody's", "[tools][cluster]") {
+  const auto seen = trainer_view("a", std::nullopt, feed(false, {"the head has not been reached"}));
+  CHECK(seen.problems == Sentences{"the head has not been reached"});
+  CHECK(seen.nodes.empty());
+}
+
+TEST_CASE("a head that serves another job tells this one nothing", "[tools][cluster]") {
+  const auto seen =
+      trainer_view("b", head_of("a", {"a's own"}), feed(false, {"the head serves job a"}));
+  CHECK(seen.problems == Sentences{"the head serves job a"});
+  CHECK(seen.nodes.empty());
+}
+
+TEST_CASE("what the head says of its job goes before what the feed says", "[tools][cluster]") {
+  const auto seen =
+      trainer_view("a", head_of("a", {"w1 is late"}), feed(true, {"split 3 is late"}));
+  CHECK(seen.problems == Sentences{"w1 is late"});
+  CHECK(seen.nodes.size() == 1);
+}
+
+TEST_CASE("where the head finds nothing wrong, the feed's problems stand", "[tools][cluster]") {
+  const auto seen = trainer_view("a", head_of("a", {}), feed(true, {"split 3 is late"}));
+  CHECK(seen.problems == Sentences{"split 3 is late"});
+  CHECK(seen.nodes.size() == 1);
+}
+
+TEST_CASE("refusals are asked for only while nobody makes splits", "[tools][cluster]") {
+  using State = scheduler::NodeView::State;
+  ClusterStatus cluster;
+  CHECK(refusals(cluster).empty());
+  cluster.nodes = {{.name = "w1", .host = "", .state = State::kJoined, .trouble = ""}};
+  CHECK(refusals(cluster).empty());
+  cluster.nodes.push_back(
+      {.name = "w2", .host = "", .state = State::kRefused, .trouble = "a.tsv: line 3"});
+  cluster.nodes.push_back({.name = "w3", .host = "", .state = State::kRefused, .trouble = "b.tsv"});
+  CHECK(refusals(cluster) == "w2: a.tsv: line 3\nw3: b.tsv\n");
+  cluster.nodes.push_back({.name = "w4", .host = "", .state = State::kPrepared, .trouble = ""});
+  CHECK(refusals(cluster).empty());
+}
+
+}  // namespace
+}  // namespace forebay

@@ -1,0 +1,29 @@
+#include "engine/job/nearest.h"
+
+#include <vector>
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+
+TEST_CASE("the nearest name is the one with the fewest edits", "[tools][nearest]") {
+  const std::vector<std::string_view> names = {"order.seed", "order.epochs", "trainer.seed"};
+  CHECK(nearest_of("order.sede", names) == "order.seed");  // One swap; every other needs more.
+  CHECK(nearest_of("order.epcohs", names) == "order.epochs");
+  CHECK(nearest_of("zzzzzzzzzzz", names).empty());
+  CHECK(nearest_of(std::string(1'000'000, 'o'), names).empty());
+}
+
+TEST_CASE("a key in the wrong table is near to its namesake", "[tools][nearest]") {
+  const std::vector<std::string_view> names = {"dataset.paths", "order.batch_size"};
+  CHECK(did_you_mean("batch_size", names) == "; did you mean order.batch_size?");
+  CHECK(did_you_mean("#", names).empty());
+}
+
+TEST_CASE("a key cut short is near to the whole one", "[tools][nearest]") {
+  const std::vector<std::string_view> names = {"trainer.tables", "trainer.warmup_steps"};
+  CHECK(nearest_of("trainer.warmup", names) == "trainer.warmup_steps");
+  CHECK(nearest_of("trainer.wa", names) == "trainer.tables");  // Too short to mean anything.
+}
+
+}  // namespace forebay

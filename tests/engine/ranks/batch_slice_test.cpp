@@ -1,0 +1,152 @@
+#include "engine/ranks/batch_slice.h"
+
+#include <cstring>
+
+#include "tests/trainer/click_batches.h"
+#include "trainer/ranks/placement.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+using test::ClickBatches;
+
+namespace {
+
+struct SliceFixture {
+  MemoryBudget budget{std::size_t{1} << 30};
+  BufferPool pool{budget};
+  ClickBatches::Options data{.rows = 11, .dense = 3, .sparse = 2, .most_per_field = 3};
+  SliceLimits limits{.rows = 11, .dense_features = 3, .sparse_features = 2};
+
+  std::shared_ptr<const Batch> whole() { return ClickBatches(pool, data).make(5); }
+  std::string refusal(const BatchSlice& slice) {
+    auto unpacked = unpack_slice(slice, limits, pool);
+    return unpacked ? "" : unpacked.error().message;
+  }
+};
+
+/// The ids of one row and feature.
+std::vector<std::int64_t> bag(const Batch& batch, std::size_t feature, std::size_t row) {
+  const std::int32_t* lengths = batch.lengths + feature * batch.rows;
+  std::size_t first = 0;
+  for (const std::int32_t* at = batch.lengths; at < lengths + row; ++at) {
+    first += static_cast<std::size_t>(*at);
+  }
+  return {batch.ids + first, batch.ids + first + lengths[row]};
+}
+
+/// Whether `slice` has rows [first, end) of `whole`.
+bool same_rows(const Batch& whole, const Batch& slice, std::size_t first, std::size_t end) {
+  if (slice.rows != end - first || slice.number != whole.number) return false;
+  for (std::size_t row = 0; row < slice.rows; ++row) {
+    const std::size_t at = first + row;
+    if (slice.labels[row] != whole.labels[at]) return false;
+    for (std::size_t i = 0; i < whole.dense_features; ++i) {
+      const std::size_t width = whole.dense_features;
+      if (slice.dense[row * width + i] != whole.dense[at * width + i]) return false;
+    }
+    for (std::size_t feature = 0; feature < whole.sparse_features; ++feature) {
+      if (bag(slice, feature, row) != bag(whole, feature, at)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("the ranks' rows are the batch's, in order, and as many each as can be",
+          "[tools][ranks]") {
+  for (std::size_t rows : {0, 1, 3, 8, 13}) {
+    for (int ranks : {1, 2, 4, 5}) {
+      std::size_t next = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto [first, end] = rows_of_rank(rows, rank, ranks);
+        CHECK(first == next);
+        CHECK(end - first <= rows / static_cast<std::size_t>(ranks) + 1);
+        next = end;
+      }
+      CHECK(next == rows);
+    }
+  }
+  CHECK(rows_of_rank(8, 1, 4) == std::pair<std::size_t, std::size_t>{2, 4});
+}
+
+TEST_CASE_METHOD(SliceFixture, "a slice has its rows and no others, before and after it travelled",
+                 "[tools][ranks]") {
+  const auto batch = whole();
+  const auto [first, end] = GENERATE(
+      std::pair<std::size_t, std::size_t>{0, 11}, std::pair<std::size_t, std::size_t>{3, 7},
+      std::pair<std::size_t, std::size_t>{9, 11}, std::pair<std::size_t, std::size_t>{4, 4});
+  const auto slice = slice_rows(*batch, first, end, pool);
+  CHECK(same_rows(*batch, *slice, first, end));
+  CHECK(slice->after == batch->after);
+  const auto arrived = unpack_slice(packed_slice(slice), limits, pool);
+  REQUIRE(arrived);
+  CHECK(same_rows(*batch, **arrived, first, end));
+  CHECK((*arrived)->labels == slice->labels);  // Nothing was copied.
+}
+
+TEST_CASE_METHOD(SliceFixture, "a slice in memory that is not aligned is copied",
+                 "[tools][ranks]") {
+  const auto batch = whole();
+  BatchSlice slice = packed_slice(slice_rows(*batch, 2, 9, pool));
+  const Frame aligned = slice.frames[0];
+  auto bytes = std::make_shared<std::vector<std::byte>>(aligned.size() + 1);
+  std::memcpy(bytes->data() + 1, aligned.data(), aligned.size());
+  slice.frames[0] = Frame(bytes, bytes->data() + 1, aligned.size());
+  const auto arrived = unpack_slice(slice, limits, pool);
+  REQUIRE(arrived);
+  CHECK(same_rows(*batch, **arrived, 2, 9));
+}
+
+TEST_CASE_METHOD(SliceFixture, "a slice that does not fit together is refused", "[tools][ranks]") {
+  const auto batch = whole();
+  const BatchSlice good = packed_slice(slice_rows(*batch, 0, 11, pool));
+  BatchSlice slice = good;
+  CHECK(refusal(slice).empty());
+  SECTION("more rows than a batch") {
+    limits.rows = 10;
+    CHECK(refusal(slice) == "rank 0 sent a slice of batch 5 with 11 rows, above 10");
+  }
+  SECTION("other columns") {
+    slice.sparse_features = 3;
+    CHECK(refusal(slice) == "rank 0 sent a slice of batch 5 with other columns");
+  }
+  SECTION("fewer bytes") {
+    const Frame& whole_frame = good.frames[0];
+    slice.frames[0] = Frame(whole_frame.keeper(), whole_frame.data(), whole_frame.size() - 8);
+    CHECK(refusal(slice).ends_with("whose ids are not as many as it says"));
+  }
+  SECTION("no bytes") {
+    slice.frames.clear();
+    CHECK(refusal(slice).ends_with("fewer bytes than ids"));
+  }
+  SECTION("a length that is negative") {
+    const auto bad = slice_rows(*batch, 0, 11, pool);
+    bad->lengths[0] -= 10;
+    bad->lengths[1] += 10;
+    CHECK(refusal(packed_slice(bad)).ends_with("whose ids are not as many as it says"));
+  }
+}
+
+TEST_CASE_METHOD(SliceFixture, "ids travel, and those that do not fit together are refused",
+                 "[tools][ranks]") {
+  const auto batch = whole();
+  const BatchIds good = packed_ids(copy_ids(*batch, pool));
+  const auto arrived = unpack_ids(good, 11, 2, pool);
+  REQUIRE(arrived);
+  CHECK((*arrived)->number == 5);
+  for (std::size_t feature = 0; feature < 2; ++feature) {
+    for (std::size_t row = 0; row < 11; ++row) {
+      CHECK(bag(**arrived, feature, row) == bag(*batch, feature, row));
+    }
+  }
+  CHECK_FALSE(unpack_ids(good, 10, 2, pool));
+  CHECK_FALSE(unpack_ids(good, 11, 1, pool));
+  BatchIds other = good;
+  other.num_ids -= 1;
+  CHECK_FALSE(unpack_ids(other, 11, 2, pool));
+  other = good;
+  other.frames.clear();
+  CHECK_FALSE(unpack_ids(other, 11, 2, pool));
+}

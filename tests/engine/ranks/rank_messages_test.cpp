@@ -1,0 +1,52 @@
+#include "engine/ranks/rank_messages.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+
+namespace {
+
+Result<RankState> travelled(const StateTensor& tensor) {
+  RankState state;
+  state.tensors = std::vector{tensor};
+  WireBuffer out;
+  encode_value(state, out);
+  return decode_value<RankState>("a rank", out.bytes());
+}
+
+}  // namespace
+
+TEST_CASE("a tensor arrives as it was sent", "[tools][ranks]") {
+  const StateTensor tensor{.name = "table.3",
+                           .part = StateTensor::Part::kTables,
+                           .type = ElementType::kU64,
+                           .shape = {3, 0, 5}};
+  const auto state = travelled(tensor);
+  REQUIRE(state);
+  CHECK(state->tensors.value() == std::vector{tensor});
+}
+
+TEST_CASE("a tensor that cannot be is refused where it arrives", "[tools][ranks]") {
+  StateTensor tensor{.name = "table.3", .shape = {3, 5}};
+  std::string why;
+  SECTION("an unknown type") {
+    tensor.type = static_cast<ElementType>(7);
+    why = "unknown type";
+  }
+  SECTION("an unknown part, which has no name to be told by") {
+    tensor.part = static_cast<StateTensor::Part>(3);
+    why = "unknown part";
+  }
+  SECTION("fewer rows than none") {
+    tensor.shape = {-1, 5};
+    why = "no sizes";
+  }
+  SECTION("more bytes than there are numbers") {
+    tensor.shape = {std::int64_t{1} << 32, std::int64_t{1} << 30};
+    why = "no sizes";
+  }
+  const auto state = travelled(tensor);
+  REQUIRE_FALSE(state);
+  CHECK(state.error().code == Code::kCorrupt);
+  CHECK_THAT(state.error().message, Catch::Contains(why));
+}

@@ -1,0 +1,79 @@
+#include "engine/run/resident_limit.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using namespace std::chrono_literals;
+using Verdict = ResidentLimit::Verdict;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+/// Looks 50 ms apart; sizes in MiB.
+struct Looks {
+  Verdict next(std::uint64_t resident, std::uint64_t limit, std::uint64_t accounted) {
+    at += 50ms;
+    return watched.look({at, resident * kMiB, limit * kMiB, accounted * kMiB});
+  }
+  ResidentLimit watched;
+  std::chrono::nanoseconds at{0};
+};
+
+}  // namespace
+
+TEST_CASE("what stays over the limit is found after 200 ms", "[tools][resident_limit]") {
+  Looks looks;
+  CHECK(looks.next(400, 400, 300) == Verdict::kWithin);
+  CHECK(looks.next(401, 400, 300) == Verdict::kSuspect);
+  for (int i = 0; i < 3; ++i) CHECK(looks.next(401, 400, 300) == Verdict::kWithin);
+  CHECK(looks.next(401, 400, 300) == Verdict::kOver);
+}
+
+TEST_CASE("a peak that is given back fails nothing, and the next is looked at anew",
+          "[tools][resident_limit]") {
+  Looks looks;
+  for (int round = 0; round < 2; ++round) {
+    CHECK(looks.next(500, 400, 300) == Verdict::kSuspect);
+    CHECK(looks.next(500, 400, 300) == Verdict::kWithin);
+    CHECK(looks.next(399, 400, 300) == Verdict::kWithin);
+  }
+}
+
+TEST_CASE("after a limit was lowered, what the account explains may stay until it is used up",
+          "[tools][resident_limit]") {
+  Looks looks;
+  // 10 MiB are resident beside the account of 380.
+  CHECK(looks.next(390, 400, 380) == Verdict::kWithin);
+  for (int i = 0; i < 20; ++i) CHECK(looks.next(390, 200, 380) == Verdict::kWithin);
+  // Buffers go; what is resident goes with them, a wobble of 8 MiB behind.
+  for (const std::uint64_t accounted : {370, 300, 190}) {
+    CHECK(looks.next(accounted + 18, 200, accounted) == Verdict::kWithin);
+  }
+  CHECK(looks.next(199, 200, 190) == Verdict::kWithin);
+  // From here on the limit holds as it stands.
+  CHECK(looks.next(201, 200, 190) == Verdict::kSuspect);
+}
+
+TEST_CASE("growth beside the account is found while a lowered limit is not reached yet",
+          "[tools][resident_limit]") {
+  Looks looks;
+  CHECK(looks.next(390, 400, 380) == Verdict::kWithin);
+  CHECK(looks.next(390, 200, 380) == Verdict::kWithin);
+  CHECK(looks.next(399, 200, 380) == Verdict::kSuspect);  // 380 + 10 + 8 < 399
+  for (int i = 0; i < 3; ++i) looks.next(400, 200, 380);
+  CHECK(looks.next(400, 200, 380) == Verdict::kOver);
+}
+
+TEST_CASE("a limit lowered again keeps the larger allowance, one that rises is the limit",
+          "[tools][resident_limit]") {
+  Looks looks;
+  CHECK(looks.next(390, 400, 370) == Verdict::kWithin);  // 20 beside
+  CHECK(looks.next(390, 300, 370) == Verdict::kWithin);
+  CHECK(looks.next(375, 250, 370) == Verdict::kWithin);  // 5 beside now
+  CHECK(looks.next(388, 250, 360) == Verdict::kWithin);  // 360 + 20 + 8
+  CHECK(looks.next(388, 500, 360) == Verdict::kWithin);
+  CHECK(looks.next(501, 500, 360) == Verdict::kSuspect);
+}
+
+}  // namespace forebay

@@ -1,0 +1,75 @@
+#include "engine/run/stall_watch.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+using namespace std::chrono_literals;
+using Verdict = StallWatch::Verdict;
+
+StageStats stage(const std::string& name, std::uint64_t messages,
+                 std::vector<PoolActorView> each = {}) {
+  StageStats stats{.name = name, .pool = {}};
+  stats.pool.totals.messages = messages;
+  stats.pool.each = std::move(each);
+  return stats;
+}
+
+}  // namespace
+
+TEST_CASE("a stall is warned of once, and then fails", "[tools][stall_watch]") {
+  StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
+  CHECK(watch.look(1, 10s) == Verdict::kMoving);
+  CHECK(watch.look(1, 39s) == Verdict::kMoving);
+  CHECK(watch.look(1, 40s) == Verdict::kWarnNow);
+  CHECK(watch.look(1, 41s) == Verdict::kStalled);
+  CHECK(watch.stalled_for(41s) == 31s);
+  CHECK(watch.look(1, 110s) == Verdict::kFailNow);
+}
+
+TEST_CASE("any progress ends a stall, and the next one is warned of again",
+          "[tools][stall_watch]") {
+  StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
+  CHECK(watch.look(0, 30s) == Verdict::kWarnNow);
+  CHECK(watch.look(1, 99s) == Verdict::kMoving);
+  CHECK(watch.look(1, 128s) == Verdict::kMoving);
+  CHECK(watch.look(1, 129s) == Verdict::kWarnNow);
+}
+
+TEST_CASE("a run fails without a warning when it is to fail sooner", "[tools][stall_watch]") {
+  StallWatch watch({.warn_after = 30s, .fail_after = 10s}, 0s);
+  CHECK(watch.look(0, 9s) == Verdict::kMoving);
+  CHECK(watch.look(0, 10s) == Verdict::kFailNow);
+}
+
+TEST_CASE("a stall names the actor at work on the lowest split", "[tools][stall_watch]") {
+  PipelineStats stats;
+  // Split 7 waits for room behind decode, so what holds it up is the split before: 5.
+  stats.stages = {stage("load", 9, {{1, ActorState::kIdle, 2s, 0}, {2, ActorState::kBusy, 3s, 8}}),
+                  stage("decode", 7, {{1, ActorState::kWaitingOutput, 9s, 3}}),
+                  stage("transform", 4, {{3, ActorState::kBusy, 10s, 5}})};
+  CHECK(describe_stall(stats, true, 52s) ==
+        "stage transform: actor transform-3 has worked on split 5 for 42 s, and everything behind "
+        "it waits");
+}
+
+TEST_CASE("a stall without an actor at work is the trainer's or the batcher's",
+          "[tools][stall_watch]") {
+  PipelineStats stats;
+  stats.stages = {stage("load", 9, {{1, ActorState::kIdle, 2s, 0}})};
+  stats.lowest_missing = 4;
+  stats.splits_issued = 6;
+  CHECK(describe_stall(stats, true, 60s).starts_with("the trainer has worked on one batch"));
+  CHECK(describe_stall(stats, false, 60s) ==
+        "no actor has work: the batcher waits for split 4 of 6 issued");
+}
+
+TEST_CASE("progress grows with every split through a stage and every batch",
+          "[tools][stall_watch]") {
+  PipelineStats stats;
+  stats.stages = {stage("load", 9), stage("decode", 7)};
+  CHECK(progress_of(stats, 3) == 9 + 7 + 3);
+}
+
+}  // namespace forebay

@@ -1,0 +1,162 @@
+#include "engine/train/model_threads.h"
+
+#include "tests/support/temp_dir.h"
+#include "trainer/emulated_model.h"
+
+#include "tests/support/catch.h"
+
+using namespace forebay;
+using std::chrono::milliseconds;
+
+namespace {
+
+/// Notes how many threads it was told to have.
+class Told final : public Model {
+ public:
+  bool learns() const override { return true; }
+  Result<double> step(const Batch& batch) override { return none_.step(batch); }
+  Status predict(const Batch& batch, std::span<float> scores) override {
+    return none_.predict(batch, scores);
+  }
+  void set_threads(int threads) override { told.push_back(threads); }
+  Result<std::unique_ptr<StateSource>> snapshot() override { return none_.snapshot(); }
+  Status restore(StateSource& from) override { return none_.restore(from); }
+
+  std::vector<int> told;
+
+ private:
+  NoModel none_;
+};
+
+struct ThreadsFixture {
+  test::TempDir folder;
+  JobSpec job;
+  Told model;
+  bool acts = true;
+  std::vector<std::string> said;
+  std::uint64_t rows = 0;
+  milliseconds trained{0};
+
+  ThreadsFixture() {
+    job.run.dir = folder.path();
+    job.pipeline.cpus = 2;
+    job.trainer.threads = 1;
+    job.trainer.deterministic = false;
+  }
+
+  ModelThreads made() {
+    return {job,
+            job.trainer.threads,
+            ModelThreads::most(job, job.trainer.threads),
+            model,
+            {.acts = [this] { return acts; },
+             .say = [this](const std::string& line) { said.push_back(line); }}};
+  }
+
+  /// Steps of 100 ms, so five to a window, with `rate` rows/s a thread.
+  void train(ModelThreads& threads, int windows, std::uint64_t rate) {
+    for (int step = 0; step < 5 * windows; ++step) {
+      rows += rate * static_cast<std::uint64_t>(threads.threads()) / 10;
+      trained += milliseconds(100);
+      threads.after_step(rows, trained);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a model begins with as many threads as the job has CPUs", "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 4;
+  job.trainer.deterministic = GENERATE(true, false);  // The threads change no bit.
+  CHECK(ModelThreads::first(job, {.cpus = 8}) == 4);
+  job.pipeline.cpus = 1;
+  CHECK(ModelThreads::first(job, {.cpus = 8}) == 1);
+}
+
+TEST_CASE("threads by default are no more than the machine has CPUs, or a batch has shares",
+          "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 64;
+  CHECK(ModelThreads::first(job, {.cpus = 2}) == 2);
+  CHECK(ModelThreads::first(job, {.cpus = 128}) == static_cast<int>(kModelShares));
+}
+
+TEST_CASE("trainers of one machine share its CPUs", "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 8;
+  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
+  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 3}) == 2);
+  CHECK(ModelThreads::first(job, {.cpus = 2, .trainers = 4}) == 1);
+  job.pipeline.cpus = 4;  // Each trainer is kept on four of its own.
+  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
+}
+
+TEST_CASE("a job file's threads are taken as they are", "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 4;
+  job.trainer.threads = 40;
+  CHECK(ModelThreads::first(job, {.cpus = 2, .trainers = 2}) == 40);
+}
+
+TEST_CASE("a model whose threads may change is made for all CPUs", "[tools][threads]") {
+  JobSpec job;
+  job.pipeline.cpus = 40;
+  CHECK(ModelThreads::most(job, 3) == 3);
+  job.trainer.deterministic = false;
+  CHECK(ModelThreads::most(job, 3) == 40);
+  CHECK(ModelThreads::most(job, 48) == 48);
+}
+
+TEST_CASE_METHOD(ThreadsFixture, "a model gets the threads that the job trains fastest with",
+                 "[tools][threads]") {
+  ModelThreads threads = made();
+  CHECK(model.told == std::vector<int>{1});
+  train(threads, 6, 1000);
+  CHECK(model.told == std::vector<int>{1, 2});
+  CHECK(threads.trials() == 0);
+  train(threads, 6, 1000);
+  CHECK(threads.trials() == 1);
+  CHECK(threads.threads() == 2);
+  CHECK(said ==
+        std::vector<std::string>{"trainer.threads 1 -> 2: 2,000 rows/s instead of 1,000 rows/s"});
+  CHECK(folder.read("threads.jsonl") ==
+        "{\"rows\":9000,\"before\":1,\"tried\":2,\"rows_per_second_before\":1000.0,"
+        "\"rows_per_second_tried\":2000.0,\"kept\":true}\n");
+}
+
+TEST_CASE_METHOD(ThreadsFixture, "a deterministic job keeps the threads of its job file",
+                 "[tools][threads]") {
+  job.trainer.deterministic = true;
+  ModelThreads threads = made();
+  train(threads, 40, 1000);
+  CHECK(model.told.empty());
+  CHECK(threads.threads() == 1);
+  auto refused = threads.set(2);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("trainer.deterministic") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ThreadsFixture, "nothing is tried while the tuner does not act",
+                 "[tools][threads]") {
+  acts = false;
+  ModelThreads threads = made();
+  train(threads, 40, 1000);
+  CHECK(threads.threads() == 1);
+  acts = true;
+  train(threads, 6, 1000);
+  CHECK(threads.threads() == 2);
+}
+
+TEST_CASE_METHOD(ThreadsFixture, "threads that a person sets stay", "[tools][threads]") {
+  ModelThreads threads = made();
+  CHECK_FALSE(threads.set(0));
+  CHECK_FALSE(threads.set(3));
+  REQUIRE(threads.set(2));
+  CHECK(threads.threads() == 1);  // Until the next step.
+  train(threads, 1, 1000);
+  CHECK(threads.threads() == 2);
+  train(threads, 100, 1000);
+  CHECK(model.told == std::vector<int>{1, 2});
+  CHECK(threads.trials() == 0);
+}

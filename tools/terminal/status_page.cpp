@@ -1,0 +1,160 @@
+#include "tools/terminal/status_page.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/printable.h"
+#include "engine/job/quantity.h"
+#include "tools/inspect/text_table.h"
+
+namespace forebay {
+namespace {
+
+using Json = nlohmann::json;
+using Row = std::vector<std::string>;
+
+constexpr std::size_t kMostShown = 80;
+
+double number(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+std::uint64_t count(const Json& json, const char* key) {
+  return static_cast<std::uint64_t>(std::clamp(number(json, key), 0.0, 1e18));
+}
+
+std::string text(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string()
+             ? printable(found->get_ref<const std::string&>(), kMostShown)
+             : "";
+}
+
+const Json& list(const Json& json, const char* key) {
+  static const Json none = Json::array();
+  const auto found = json.find(key);
+  return found != json.end() && found->is_array() ? *found : none;
+}
+
+/// What stands at `i` of an earlier answer; an empty object where there was none.
+const Json& item(const Json& before, const char* key, std::size_t i) {
+  static const Json none = Json::object();
+  const Json& items = list(before, key);
+  return i < items.size() && items[i].is_object() ? items[i] : none;
+}
+
+std::string fixed(double value, int digits) {
+  char shown[48];
+  std::snprintf(shown, sizeof shown, "%.*f", digits, value);
+  return shown;
+}
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fixed(100 * std::clamp(part / whole, 0.0, 1.0), 0) + " %" : "-";
+}
+
+std::string of_limit(std::uint64_t used, std::uint64_t limit) {
+  return format_size(used) + " of " + format_size(limit);
+}
+
+void append_table(const std::vector<Row>& rows, std::string& page) {
+  for (const std::string& line : align_columns(rows)) page.append("  ").append(line).append("\n");
+}
+
+std::string run_lines(const Json& before, const Json& now) {
+  const double time = number(now, "seconds") - number(before, "seconds");
+  const double rows = number(now, "rows") - number(before, "rows");
+  const double waited = number(now, "waited_seconds") - number(before, "waited_seconds");
+  std::string page = text(now, "command") + ", " + fixed(number(now, "seconds"), 0) + " s: ";
+  page += format_count(count(now, "rows")) + " rows, " + format_count(count(now, "batches")) +
+          " batches, ";
+  page += format_count(static_cast<std::uint64_t>(time > 0 ? std::max(rows / time, 0.0) : 0)) +
+          " rows/s; the trainer waited " + percent(waited, time) + " of the time\n";
+  page += "memory " + of_limit(count(now, "memory_bytes"), count(now, "memory_limit_bytes")) +
+          "; ready " +
+          of_limit(count(now, "prefetch_bytes"), count(now, "prefetch_capacity_bytes")) + " in " +
+          format_count(count(now, "prefetch_batches")) + " batches; on their way " +
+          of_limit(count(now, "window_bytes"), count(now, "window_capacity_bytes")) + "\n";
+  if (const std::string last = text(now, "last_decision"); !last.empty()) {
+    page += "tuner: " + format_count(count(now, "decisions")) + " decisions; " + last + "\n";
+  }
+  return page;
+}
+
+void append_stages(const Json& before, const Json& now, std::string& page) {
+  std::vector<Row> rows = {{"stage", "actors", "busy", "no input", "no room", "queue"}};
+  const Json& stages = list(now, "stages");
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const Json& stage = stages[i];
+    if (!stage.is_object()) continue;
+    const Json& then = item(before, "stages", i);
+    const auto since = [&](const char* key) { return number(stage, key) - number(then, key); };
+    const double busy = since("busy_seconds");
+    const double input = since("wait_input_seconds");
+    const double output = since("wait_output_seconds");
+    const double lived = busy + input + output;
+    rows.push_back({text(stage, "name"), format_count(count(stage, "actors")), percent(busy, lived),
+                    percent(input, lived), percent(output, lived),
+                    format_count(count(stage, "queued_splits")) + " splits, " +
+                        format_size(count(stage, "queued_bytes"))});
+  }
+  append_table(rows, page);
+}
+
+std::string head_line(const Json& now) {
+  const std::string job = text(now, "job");
+  if (job.empty()) return "no job is open\n";
+  return "job " + job + ", epoch " + format_count(count(now, "epoch")) + ": " +
+         fixed(number(now, "splits_per_second"), 1) + " splits/s\n";
+}
+
+void append_cluster(const Json& now, std::string& page) {
+  if (!now.contains("nodes")) return;
+  page += "splits: " + format_count(count(now, "splits_finished")) + " of " +
+          format_count(count(now, "splits")) + " done, " +
+          format_count(count(now, "splits_leased")) + " leased, " +
+          format_count(count(now, "splits_waiting")) + " waiting, " +
+          format_count(count(now, "splits_issued_again")) + " issued again\n";
+  std::vector<Row> rows = {
+      {"node", "state", "leases", "splits", "splits/s", "CPUs", "memory", "heard"}};
+  for (const Json& node : list(now, "nodes")) {
+    if (!node.is_object()) continue;
+    const std::string trouble = text(node, "trouble");
+    rows.push_back({text(node, "name"),
+                    text(node, "state") + (trouble.empty() ? "" : ": " + trouble),
+                    format_count(count(node, "leases")), format_count(count(node, "splits")),
+                    fixed(number(node, "splits_per_second"), 1),
+                    fixed(number(node, "busy_cpus"), 1) + " of " + fixed(number(node, "cpus"), 0),
+                    of_limit(count(node, "memory_bytes"), count(node, "memory_limit_bytes")),
+                    fixed(number(node, "silent_seconds"), 1) + " s ago"});
+  }
+  append_table(rows, page);
+  for (const Json& problem : list(now, "problems")) {
+    if (!problem.is_string()) continue;
+    page.append("problem: ").append(printable(problem.get_ref<const std::string&>(), 200));
+    page.append("\n");
+  }
+}
+
+}  // namespace
+
+Result<std::string> status_page(std::string_view before, std::string_view now) {
+  const Json answer = Json::parse(now, nullptr, false);
+  const bool of_run = answer.is_object() && answer.contains("command");
+  if (!of_run && !(answer.is_object() && answer.contains("nodes"))) {
+    return fail(Code::kCorrupt, "the job's answer is not understood; is it of another version?");
+  }
+  Json then = Json::parse(before, nullptr, false);
+  if (!then.is_object()) then = Json::object();
+  std::string page = of_run ? run_lines(then, answer) : head_line(answer);
+  if (of_run) append_stages(then, answer, page);
+  append_cluster(answer, page);
+  return page;
+}
+
+}  // namespace forebay
