@@ -10,13 +10,13 @@
 #include "engine/job/job_spec.h"
 #include "engine/metrics/metrics_server.h"
 #include "engine/metrics/run_figures.h"
+#include "engine/process/exit_status.h"
 #include "engine/report/progress.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_log.h"
 #include "engine/run/run_monitor.h"
 #include "engine/run/run_outcome.h"
 #include "engine/run/tuning.h"
-#include "tools/command/command.h"
 #include "trainer/model.h"
 
 namespace forebay {

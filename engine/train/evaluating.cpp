@@ -7,11 +7,11 @@
 
 #include "actors/memory_shares.h"
 #include "engine/process/end_process.h"
+#include "engine/process/exit_status.h"
 #include "engine/process/message.h"
 #include "engine/process/stop_request.h"
 #include "engine/run/run_monitor.h"
 #include "engine/run/run_screen.h"
-#include "tools/command/command.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {

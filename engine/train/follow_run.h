@@ -1,8 +1,8 @@
 #pragma once
 
 #include "engine/job/job_spec.h"
+#include "engine/process/exit_status.h"
 #include "engine/ranks/rank_environment.h"
-#include "tools/command/command.h"
 
 namespace forebay {
 

@@ -9,6 +9,7 @@
 #include "engine/cluster/trainer_end.h"
 #include "engine/job/job_spec.h"
 #include "engine/process/cpu_limit.h"
+#include "engine/process/exit_status.h"
 #include "engine/ranks/rank_environment.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_screen.h"
@@ -20,7 +21,6 @@
 #include "engine/train/train_log.h"
 #include "engine/train/train_report.h"
 #include "engine/train/trained_model.h"
-#include "tools/command/command.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/error.h"
+#include "engine/process/exit_status.h"
 
 namespace forebay {
 
@@ -28,23 +28,6 @@ struct Invocation {
   std::string value(const std::string& option, const std::string& otherwise = "") const;
   /// All values given for `option`.
   std::vector<std::string> values(const std::string& option) const;
-};
-
-/// How a command ended: its exit status and, for the user, why.
-struct Exit {
-  int status = 0;
-  std::string message;  ///< Printed to stderr behind "forebay: "; empty: nothing is printed.
-
-  static constexpr int kDone = 0;
-  static constexpr int kFailed = 1;   ///< The run failed.
-  static constexpr int kRefused = 2;  ///< Wrong usage or configuration; nothing was started.
-
-  static Exit done() { return {}; }
-  static Exit failed(const Error& error) { return {kFailed, error.message}; }
-  static Exit refused(const Error& error) { return {kRefused, error.message}; }
-  static Exit refused(std::string message) { return {kRefused, std::move(message)}; }
-  /// After an orderly stop by `signal`: 129, 130 or 143.
-  static Exit stopped(int signal) { return {128 + signal, ""}; }
 };
 
 /// A subcommand: how it is called, and the function that does it.

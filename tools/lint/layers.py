@@ -14,6 +14,12 @@ BLOCKS = ["actors/source/block_builder", "actors/source/slot_rule"]
 ACTORS = SPEC + BLOCKS + ["actors/format", "actors/transform", "actors/source", "actors/stage", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
                      ("plan", "sim", "model", "agent", "policy", "live", "emulated", "log", "compare")]
+TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
+# Upwards: each folder sees earlier ones alone.
+ENGINE = ["engine/" + part for part in
+          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "ranks", "train")]
+TOOLS = ["tools/" + part for part in
+         ("synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "command")]
 MAY_SEE = {
     "core/base": [],
     "core/data": ["core/base"],
@@ -46,9 +52,35 @@ MAY_SEE = {
     "trainer/ranks": CORE[:2] + ["trainer"],
     "trainer/embedding": CORE + ACTORS + ["trainer"],
     "trainer/torch": CORE + ACTORS + ["trainer", "trainer/embedding", "trainer/ranks"],
-    # The cut between these two is yet to be made.
-    "engine": CORE + ACTORS + TUNER + ["scheduler", "trainer", "trainer/embedding", "trainer/ranks", "tools"],
-    "tools": CORE + ACTORS + TUNER + ["scheduler", "trainer", "trainer/embedding", "trainer/ranks", "engine"],
+    "engine/process": CORE[:1],
+    "engine/job": CORE[:2] + ["actors", "actors/dataset_spec", "trainer"],
+    "engine/outputs": CORE[:1] + ["actors/source", "trainer"] + ["engine/process", "engine/job"],
+    "engine/report": CORE[:1] + ["engine/job"],
+    "engine/trace": CORE[:1] + ["actors"] + ["engine/report"],
+    "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/job", "engine/report"],
+    "engine/modelled": CORE[:1] + ["core/runtime", "actors/source"] + TUNER + ["engine/job", "engine/report"],
+    "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
+        ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics"],
+    "engine/cluster": CORE + ACTORS + TUNER + ["scheduler", "trainer"] +
+        ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
+    "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
+    "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
+        ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/ranks"],
+    "tools/synth": CORE[:1],
+    "tools/launch": CORE[:2] + ["engine/job"],
+    "tools/symmetric": CORE[:2] + ["engine/process", "engine/job"],
+    "tools/inspect": CORE[:2] + ACTORS + ["trainer", "tuner", "tuner/log"] +
+        ["engine/process", "engine/job", "engine/report", "engine/run"],
+    "tools/terminal": CORE[:1] + ["engine/process", "engine/job", "engine/report", "tools/inspect"],
+    "tools/doctor": CORE[:2] + ACTORS + ["trainer"] +
+        ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run"],
+    "tools/compare": CORE[:1] + TUNER +
+        ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/inspect"],
+    "tools/bench": CORE + ACTORS + TUNER + ["scheduler"] + TRAINER +
+        ["engine/process", "engine/job", "engine/run", "engine/cluster", "engine/ranks", "tools/synth"],
+    "tools/command": CORE + ACTORS + TUNER + ["scheduler"] + TRAINER + ENGINE + TOOLS,
+    "tools/app_main": CORE[:1] + ["engine/process", "tools/command"],
+    "tools/exit_calls": CORE[:1] + ["engine/process"],
 }
 # Who may include a third-party library. What is not listed is the standard library's or the system's.
 LIBRARY_HOME = {
@@ -57,14 +89,14 @@ LIBRARY_HOME = {
     "msgpack": ["core/wire"],
     "rocksdb": ["core/store"],
     "lz4": ["core/wire"],
-    "prometheus": ["engine"],
+    "prometheus": ["engine/metrics"],
     "xxhash": ["core/data", "actors/format", "actors/source"],
     "zlib": ["actors/source"],
     "zstd": ["actors/source", "core/wire"],
-    "toml++": ["engine"],
-    "CLI": ["tools"],
+    "toml++": ["engine/job"],
+    "CLI": ["tools/command"],
     "nlohmann": ["core/base", "engine", "tools", "actors", "trainer", "tuner/log", "tuner/agent"],
-    "spdlog": ["engine"],
+    "spdlog": ["engine/run"],
     "torch": ["trainer/torch"],
     "ATen": ["trainer/torch"],
     "c10": ["trainer/torch"],
