@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/stage/split.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
 
@@ -43,7 +43,7 @@ class ExpectedSplits {
   }
 
  private:
-  const Serial serial_{};
+  const Synchronized<> serial_{};
   std::unordered_map<std::uint64_t, SplitId> ids_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/batcher.h"
+#include "actors/reorder_buffer.h"
 #include "core/base/printable.h"
 
 namespace forebay {
@@ -69,12 +69,12 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
   }
 
   Parts& parts_;
-  Batcher batcher_;
+  ReorderBuffer batcher_;
   PoolContext* context_ = nullptr;
 };
 
-ActorPool<ColumnSplit>::Options Pipeline::Parts::batch_options() {
-  ActorPool<ColumnSplit>::Options made;
+StagePool<ColumnSplit>::Options Pipeline::Parts::batch_options() {
+  StagePool<ColumnSplit>::Options made;
   made.name = "batch";
   made.mailbox_bytes = kUnbounded;
   made.order = PoolOrder::kLowestKey;

@@ -10,9 +10,9 @@
 #include "actors/split_issuer.h"
 #include "actors/split_queue.h"
 #include "core/data/memory_budget.h"
-#include "core/runtime/actor_pool.h"
 #include "core/runtime/byte_queue.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/stage_pool.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
 
@@ -24,7 +24,7 @@ struct Pipeline::Parts final : SplitSink, IssuedSplits {
 
   class BatchWorker;
 
-  ActorPool<ColumnSplit>::Options batch_options();
+  StagePool<ColumnSplit>::Options batch_options();
   StagePools::Options stage_options();
   void issue(LoadTask task) override;
   Status put(ColumnSplit&& split, PoolContext& context) override;
@@ -40,7 +40,7 @@ struct Pipeline::Parts final : SplitSink, IssuedSplits {
   ByteQueue<std::shared_ptr<const Batch>> batches;
   SplitIssuer issuer;
   std::array<std::atomic<int>, kNumStages> wanted;  // actors, by Stage
-  Serial settlements;
+  Synchronized<> settlements;
   std::atomic<std::uint64_t> room;
   std::atomic<std::uint64_t> prefetch;  // wanted
   std::atomic<std::uint64_t> elsewhere{0};
@@ -51,7 +51,7 @@ struct Pipeline::Parts final : SplitSink, IssuedSplits {
   Position end;  // written before `ended` is set
 
   // The stages offer to the batch pool, so they go before it.
-  ActorPool<ColumnSplit> batch;
+  StagePool<ColumnSplit> batch;
   StagePools stages;
 };
 

@@ -20,7 +20,7 @@ struct PositionFacts {
 /// Checks every number of a state that was read back against the dataset, the order and the other
 /// numbers; kCorrupt names the key that does not fit. Returns the position with `left_out`, which
 /// version 1 lacks and which follows from the others. What only the splits' content can show is
-/// left to the Batcher. A pure function; looks at up to half of the dataset's blocks.
+/// left to the ReorderBuffer. A pure function; looks at up to half of the dataset's blocks.
 ///
 /// With R rows and S splits an epoch, B + H of the rows damaged or held out, and G of the R - B - H
 /// others handed out each epoch (all, or as many as fill batches):

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/stage/split_times.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
 
@@ -43,7 +43,7 @@ class SplitHistory {
   }
 
  private:
-  const Serial serial_{};
+  const Synchronized<> serial_{};
   std::deque<PastSplit> splits_;
 };
 

@@ -64,7 +64,7 @@ struct QueryCluster {
 };
 
 /// What a feed knows, at one moment.
-struct FeedStatus {
+struct SplitClientStatus {
   bool open = false;                 ///< The head has the job.
   std::uint64_t session = 0;         ///< The last one; 0: none yet.
   std::uint64_t issued = 0;          ///< Wait for a worker to say that it has them.
@@ -80,9 +80,9 @@ struct FeedStatus {
 };
 
 /// Anyone → feed: how is it?
-struct QueryFeed {
+struct QuerySplitClient {
   static constexpr std::string_view kTag = "cluster.query_feed/1";
-  using Reply = FeedStatus;
+  using Reply = SplitClientStatus;
   static auto fields(auto&) { return std::tie(); }
 };
 

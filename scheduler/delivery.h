@@ -61,6 +61,6 @@ struct HandedOn {
   static auto fields(auto& self) { return std::tie(self.split); }
 };
 
-using FeedRef = ActorRef<Ready, Deliver, HandedOn>;
+using SplitClientRef = ActorRef<Ready, Deliver, HandedOn>;
 
 }  // namespace forebay::scheduler

@@ -15,12 +15,12 @@ class HeadFinder {
 };
 
 /// Where a job's feed is.
-class FeedFinder {
+class SplitClientFinder {
  public:
-  virtual ~FeedFinder() = default;
-  /// The feed at `address`, as Welcome and JobOffer give it (empty: at the head's); a ref that
+  virtual ~SplitClientFinder() = default;
+  /// The feed at `address`, as Accepted and JobOffer give it (empty: at the head's); a ref that
   /// names nobody while it cannot be reached. Must not block.
-  virtual FeedRef feed(const std::string& address) = 0;
+  virtual SplitClientRef feed(const std::string& address) = 0;
 };
 
 }  // namespace forebay::scheduler

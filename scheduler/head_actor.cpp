@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "scheduler/words.h"
+#include "scheduler/format_seconds.h"
 
 // Its beginning, jobs and what it keeps; members, leases and status have files of their own.
 namespace forebay::scheduler {
@@ -137,7 +137,7 @@ Status HeadActor::on(const HeadTick&, Context& context) {
   last_tick_ = now;
   if (!store_error_.empty()) {
     // Something must be written to learn whether it can be.
-    static_cast<void>(commit(ExperienceKept{"store/probe", ""}));
+    static_cast<void>(commit(LearnedStateSaved{"store/probe", ""}));
   }
   if (we_slept) {
     // This process stood still, not the others: what they sent meanwhile is still in the mailbox.
@@ -185,11 +185,11 @@ void HeadActor::say(const std::string& sentence) const {
   if (options_.say) options_.say(sentence);
 }
 
-Status HeadActor::on(const KeepExperience& keep, Context&) {
-  return commit(ExperienceKept{keep.key, keep.text});
+Status HeadActor::on(const SaveLearnedState& keep, Context&) {
+  return commit(LearnedStateSaved{keep.key, keep.text});
 }
 
-Result<std::string> HeadActor::on(const FindExperience& find, Context&) {
+Result<std::string> HeadActor::on(const FindLearnedState& find, Context&) {
   const auto found = state().experience().find(find.key);
   if (found != state().experience().end()) return found->second;
   return fail(Code::kNotFound, "no experience was kept for " + find.key);

@@ -33,14 +33,14 @@ struct HeadTick {
 };
 
 /// Tuner → head: keep this for the next run. Answered when it is on disk.
-struct KeepExperience {
+struct SaveLearnedState {
   static constexpr std::string_view kTag = "head.keep_experience/1";
   std::string key;
   std::string text;
 };
 
 /// Tuner → head: what was kept under this key; kNotFound when nothing was.
-struct FindExperience {
+struct FindLearnedState {
   static constexpr std::string_view kTag = "head.find_experience/1";
   using Reply = std::string;
   std::string key;
@@ -70,8 +70,8 @@ struct HeadOptions {
 /// or session, a second job while the first one's trainer lives. Its owner sends BeginHead once.
 class HeadActor final
     : public ActorOf<HeadActor, Join, Prepared, Heartbeat, GiveBack, Leave, OpenJob, Issue, Arrived,
-                     Finished, CloseJob, BeginHead, HeadTick, QueryCluster, KeepExperience,
-                     FindExperience, Down> {
+                     Finished, CloseJob, BeginHead, HeadTick, QueryCluster, SaveLearnedState,
+                     FindLearnedState, Down> {
  public:
   using Journal = Journaled<HeadState>;
   using Time = std::chrono::nanoseconds;
@@ -81,7 +81,7 @@ class HeadActor final
   /// `journal` is opened by the caller, so that what is wrong with the store is known before.
   HeadActor(std::shared_ptr<Journal> journal, HeadOptions options);
 
-  Result<Welcome> on(const Join& join, Context& context);
+  Result<Accepted> on(const Join& join, Context& context);
   Status on(const Prepared& prepared, Context& context);
   Status on(const Heartbeat& heartbeat, Context& context);
   Status on(const GiveBack& back, Context& context);
@@ -94,8 +94,8 @@ class HeadActor final
   Status on(const BeginHead& begin, Context& context);
   Status on(const HeadTick& tick, Context& context);
   Result<ClusterStatus> on(const QueryCluster& query, Context& context);
-  Status on(const KeepExperience& keep, Context& context);
-  Result<std::string> on(const FindExperience& find, Context& context);
+  Status on(const SaveLearnedState& keep, Context& context);
+  Result<std::string> on(const FindLearnedState& find, Context& context);
   Status on(const Down& down, Context& context);
 
  private:
@@ -140,7 +140,7 @@ class HeadActor final
   std::map<std::uint64_t, Member> members_;  // The same keys as view_.
   LeaseTable leases_;
   UsualTime usual_;
-  FeedRef feed_;
+  SplitClientRef feed_;
   std::string feed_address_;
   std::optional<Time> feed_gone_since_;             // While a job is open without its feed.
   std::map<std::string, Time> awaited_;             // Members of before a restart, and since when.

@@ -60,7 +60,7 @@ bool HeadActor::may_lease() {
 
 void HeadActor::lease_out(Context& context) {
   if (!may_lease()) return;
-  std::vector<Room> rooms;
+  std::vector<NodeCapacity> rooms;
   rooms.reserve(view_.nodes().size());
   for (const auto& [incarnation, node] : view_.nodes()) {
     if (node.state != NodeView::State::kPrepared || !reachable(incarnation)) continue;

@@ -1,8 +1,8 @@
 #include <utility>
 
+#include "scheduler/format_seconds.h"
 #include "scheduler/head_actor.h"
 #include "scheduler/node_name.h"
-#include "scheduler/words.h"
 
 // Who joins, is heard of, leaves, is lost or refused.
 namespace forebay::scheduler {
@@ -52,7 +52,7 @@ void HeadActor::say_refused(const std::string& name, const std::string& why) {
   before = why;
 }
 
-Result<Welcome> HeadActor::on(const Join& join, Context& context) {
+Result<Accepted> HeadActor::on(const Join& join, Context& context) {
   const Time now = context.clock().now();
   if (auto status = check_newcomer(join, now); !status) {
     say_refused(join.name, status.error().message);
@@ -83,7 +83,7 @@ Result<Welcome> HeadActor::on(const Join& join, Context& context) {
   turned_away_.erase(join.name);
   for (const std::uint64_t split : join.holds) leases_.adopt(incarnation, split, now);
   say("worker " + join.name + " on " + join.host + " has joined");
-  Welcome welcome;
+  Accepted welcome;
   welcome.incarnation = incarnation;
   welcome.feed_address = feed_address_;
   welcome.heartbeat_ns = static_cast<std::uint64_t>(options_.heartbeat.count());
@@ -202,7 +202,7 @@ Status HeadActor::remove(std::uint64_t incarnation, Gone how, const std::string&
   last_gone_ = "worker " + node.name + (how == Gone::kLost ? " was lost: " : " has left: ") + why;
   say(last_gone_ + (had > 0 ? "; " + std::to_string(had) + " splits are issued again" : ""));
   if (how == Gone::kLost) {
-    static_cast<void>(context.tell(worker, Dismissed{incarnation, why}));
+    static_cast<void>(context.tell(worker, Evicted{incarnation, why}));
   }
   return {};
 }

@@ -87,7 +87,7 @@ Status HeadState::apply_one(const NodeLeft& event) {
   return {};
 }
 
-Status HeadState::apply_one(const ExperienceKept& event) {
+Status HeadState::apply_one(const LearnedStateSaved& event) {
   if (event.key.empty()) return fail(Code::kInvalid, "experience needs a key");
   experience_[event.key] = event.text;
   return {};

@@ -52,7 +52,7 @@ struct NodeLeft {
 };
 
 /// What a tuner learnt, to be given to the next run; `text` is opaque.
-struct ExperienceKept {
+struct LearnedStateSaved {
   std::string key;
   std::string text;
   static auto fields(auto& self) { return std::tie(self.key, self.text); }
@@ -65,7 +65,7 @@ struct ExperienceKept {
 class HeadState {
  public:
   using Event =
-      std::variant<JobOpening, SplitsFinished, JobClosing, NodeJoined, NodeLeft, ExperienceKept>;
+      std::variant<JobOpening, SplitsFinished, JobClosing, NodeJoined, NodeLeft, LearnedStateSaved>;
   struct Node {
     std::uint64_t incarnation = 0;
     std::string name;
@@ -103,7 +103,7 @@ class HeadState {
   Status apply_one(const JobClosing& event);
   Status apply_one(const NodeJoined& event);
   Status apply_one(const NodeLeft& event);
-  Status apply_one(const ExperienceKept& event);
+  Status apply_one(const LearnedStateSaved& event);
 
   JobShare job_;
   bool open_ = false;

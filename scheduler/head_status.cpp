@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "scheduler/format_seconds.h"
 #include "scheduler/head_actor.h"
-#include "scheduler/words.h"
 
 // What the head tells of itself.
 namespace forebay::scheduler {

@@ -33,7 +33,7 @@ struct OpenJob {
   std::vector<SplitRange> issued;
   std::vector<std::uint64_t> arrived;
   std::string feed_address;
-  FeedRef feed;
+  SplitClientRef feed;
   std::uint32_t min_workers = 0;  ///< Nothing is leased before so many have been ready at once.
   static auto fields(auto& self) {
     return std::tie(self.job, self.finished_below, self.finished, self.issued, self.arrived,

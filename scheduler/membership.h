@@ -43,7 +43,7 @@ struct JobEnded {
 };
 
 /// Head → worker: your membership has ended; join again.
-struct Dismissed {
+struct Evicted {
   static constexpr std::string_view kTag = "cluster.dismissed/1";
   std::uint64_t incarnation = 0;
   std::string reason;
@@ -55,14 +55,14 @@ struct JobOffer {
   static constexpr std::string_view kTag = "cluster.job_offer/1";
   std::uint64_t incarnation = 0;
   JobShare job;
-  std::string feed_address;  ///< As in Welcome.
+  std::string feed_address;  ///< As in Accepted.
   static auto fields(auto& self) { return std::tie(self.incarnation, self.job, self.feed_address); }
 };
 
-using WorkerRef = ActorRef<Lease, Revoke, JobEnded, Dismissed, JobOffer>;
+using WorkerRef = ActorRef<Lease, Revoke, JobEnded, Evicted, JobOffer>;
 
 /// Head → worker: you are a member.
-struct Welcome {
+struct Accepted {
   std::uint64_t incarnation = 0;
   JobShare job;                    ///< Its id is empty while there is none; JobOffer comes then.
   std::string feed_address;        ///< Where the feed listens; empty: at the head's own address.
@@ -75,7 +75,7 @@ struct Welcome {
 /// Worker → head: take me in. Refused with kInvalid when the versions differ, and says how.
 struct Join {
   static constexpr std::string_view kTag = "cluster.join/1";
-  using Reply = Welcome;
+  using Reply = Accepted;
   std::uint32_t protocol = kProtocol;
   std::string version;    ///< Of the program.
   std::string operators;  ///< Digest of the operators it knows.

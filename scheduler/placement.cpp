@@ -9,16 +9,16 @@ namespace forebay::scheduler {
 namespace {
 
 /// Whether `a` has a larger free share than `b`, in whole numbers.
-bool freer(const Room& a, const Room& b) {
+bool freer(const NodeCapacity& a, const NodeCapacity& b) {
   const auto left = a.free() * b.capacity;
   const auto right = b.free() * a.capacity;
   return left != right ? left > right : a.node < b.node;
 }
 
-std::vector<Share> fill_in_order(std::span<const Room> rooms, std::uint64_t count) {
+std::vector<Share> fill_in_order(std::span<const NodeCapacity> rooms, std::uint64_t count) {
   std::vector<Share> shares;
   shares.reserve(rooms.size());
-  for (const Room& room : rooms) {
+  for (const NodeCapacity& room : rooms) {
     const std::uint64_t given = std::min(room.free(), count);
     if (given == 0) continue;
     shares.push_back({room.node, given});
@@ -28,10 +28,10 @@ std::vector<Share> fill_in_order(std::span<const Room> rooms, std::uint64_t coun
 }
 
 /// One at a time to the freest, by a heap that has it on top.
-std::vector<Share> spread(std::vector<Room> rooms, std::uint64_t count) {
-  const auto below = [](const Room& a, const Room& b) { return freer(b, a); };
-  const std::vector<Room> before = rooms;
-  std::vector<Room> full;
+std::vector<Share> spread(std::vector<NodeCapacity> rooms, std::uint64_t count) {
+  const auto below = [](const NodeCapacity& a, const NodeCapacity& b) { return freer(b, a); };
+  const std::vector<NodeCapacity> before = rooms;
+  std::vector<NodeCapacity> full;
   full.reserve(rooms.size());
   std::make_heap(rooms.begin(), rooms.end(), below);
   for (; count > 0 && !rooms.empty(); --count) {
@@ -55,11 +55,11 @@ std::vector<Share> spread(std::vector<Room> rooms, std::uint64_t count) {
   return shares;
 }
 
-std::vector<Room> with_room(std::span<const Room> rooms) {
-  std::vector<Room> open;
+std::vector<NodeCapacity> with_room(std::span<const NodeCapacity> rooms) {
+  std::vector<NodeCapacity> open;
   open.reserve(rooms.size());
   std::copy_if(rooms.begin(), rooms.end(), std::back_inserter(open),
-               [](const Room& room) { return room.free() > 0; });
+               [](const NodeCapacity& room) { return room.free() > 0; });
   std::sort(open.begin(), open.end(), [](auto& a, auto& b) { return a.node < b.node; });
   return open;
 }
@@ -74,18 +74,19 @@ Result<PlacementPolicy> placement_policy_of(std::string_view name) {
                                   "\"; there are spread, pack and near");
 }
 
-std::vector<Share> share_out(PlacementPolicy policy, std::span<const Room> rooms,
+std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> rooms,
                              std::uint64_t count) {
-  std::vector<Room> open = with_room(rooms);
+  std::vector<NodeCapacity> open = with_room(rooms);
   std::uint64_t free = 0;
-  for (const Room& room : open) free += room.free();
+  for (const NodeCapacity& room : open) free += room.free();
   if (free <= count) return fill_in_order(open, count);  // Enough for all of them.
   if (policy == PlacementPolicy::kSpread) return spread(std::move(open), count);
   if (policy == PlacementPolicy::kPack) {
-    std::stable_sort(open.begin(), open.end(),
-                     [](const Room& a, const Room& b) { return a.free() < b.free(); });
+    std::stable_sort(open.begin(), open.end(), [](const NodeCapacity& a, const NodeCapacity& b) {
+      return a.free() < b.free();
+    });
   } else {
-    std::stable_sort(open.begin(), open.end(), [](const Room& a, const Room& b) {
+    std::stable_sort(open.begin(), open.end(), [](const NodeCapacity& a, const NodeCapacity& b) {
       return a.distance != b.distance ? a.distance < b.distance : freer(a, b);
     });
   }

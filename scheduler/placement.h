@@ -21,7 +21,7 @@ enum class PlacementPolicy : std::uint8_t {
 Result<PlacementPolicy> placement_policy_of(std::string_view name);
 
 /// A node's room, in whatever is placed: splits to lease, actors of a stage.
-struct Room {
+struct NodeCapacity {
   std::uint64_t node = 0;  ///< Incarnation.
   std::uint64_t capacity = 0;
   std::uint64_t used = 0;
@@ -38,7 +38,7 @@ struct Share {
 
 /// Shares `count` things out over `rooms`, no node getting more than it has free. What does not
 /// fit is left. Pure: ties go to the lowest incarnation.
-std::vector<Share> share_out(PlacementPolicy policy, std::span<const Room> rooms,
+std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> rooms,
                              std::uint64_t count);
 
 }  // namespace forebay::scheduler

@@ -15,7 +15,7 @@ namespace forebay::scheduler {
 
 /// What head and feed are published as (core/node/node.h).
 inline constexpr std::string_view kHeadName = "head";
-inline constexpr std::string_view kFeedName = "feed";
+inline constexpr std::string_view kSplitClientName = "feed";
 
 using HeadRef = ActorRef<Join, Prepared, Heartbeat, GiveBack, Leave, OpenJob, Issue, Arrived,
                          Finished, CloseJob>;

@@ -17,8 +17,8 @@ std::vector<std::uint64_t> keys_of(const Map& map) {
 
 }  // namespace
 
-WorkerActor::WorkerActor(WorkerOptions options, SplitWork& work, HeadFinder& heads,
-                         FeedFinder& feeds)
+WorkerActor::WorkerActor(WorkerOptions options, SplitExecutor& work, HeadFinder& heads,
+                         SplitClientFinder& feeds)
     : options_(std::move(options)),
       work_(work),
       heads_(heads),
@@ -67,7 +67,7 @@ void WorkerActor::join(Context& context) {
 }
 
 // As often as the head wants to hear, or else it would take a slower worker for lost.
-void WorkerActor::keep_pace(const Welcome& welcome, Context& context) {
+void WorkerActor::keep_pace(const Accepted& welcome, Context& context) {
   const auto wanted = faster_pace(options_.heartbeat, welcome.heartbeat_ns);
   if (wanted == heartbeat_) return;
   heartbeat_ = wanted;
@@ -90,7 +90,7 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
   keep_pace(*answer.result, context);
   trouble_ = refused_;
   say("joined as " + options_.name + ", incarnation " + std::to_string(incarnation_));
-  if (phase_ == Phase::kKnocking) phase_ = job_.id.empty() ? Phase::kIdle : Phase::kOpening;
+  if (phase_ == Phase::kConnecting) phase_ = job_.id.empty() ? Phase::kIdle : Phase::kOpening;
   if (!answer.result->job.id.empty()) {
     take_job(answer.result->job, answer.result->feed_address, context);
   }
@@ -107,7 +107,7 @@ void WorkerActor::knock_again(const Error& why, Context& context) {
 }
 
 void WorkerActor::beat(Context& context) {
-  const SplitWork::Load load = work_.load();
+  const SplitExecutor::Load load = work_.load();
   Heartbeat heartbeat{.incarnation = incarnation_,
                       .slots = phase_ == Phase::kWorking && !leave_by_ ? work_.slots() : 0,
                       .holds = keys_of(held_),
@@ -130,7 +130,7 @@ Status WorkerActor::on(const Answered<Heartbeat>& answer, Context& context) {
   return {};
 }
 
-Status WorkerActor::on(const Dismissed& dismissed, Context& context) {
+Status WorkerActor::on(const Evicted& dismissed, Context& context) {
   if (dismissed.incarnation != incarnation_) return {};
   say("the head has dismissed this worker: " + dismissed.reason);
   incarnation_ = 0;
@@ -197,7 +197,7 @@ Result<WorkerStatus> WorkerActor::on(const QueryWorker&, Context&) { return stat
 
 WorkerStatus WorkerActor::status() const {
   WorkerStatus status{
-      .phase = is_member() || leave_by_ || phase_ == Phase::kGone ? phase_ : Phase::kKnocking,
+      .phase = is_member() || leave_by_ || phase_ == Phase::kGone ? phase_ : Phase::kConnecting,
       .incarnation = incarnation_,
       .job = job_.id,
       .splits_done = splits_done_,

@@ -12,7 +12,7 @@
 #include "core/runtime/actor.h"
 #include "scheduler/finders.h"
 #include "scheduler/protocol.h"
-#include "scheduler/split_work.h"
+#include "scheduler/split_executor.h"
 
 namespace forebay::scheduler {
 
@@ -41,15 +41,15 @@ struct GoAway {
 
 struct WorkerStatus {
   enum class Phase : std::uint8_t {
-    kKnocking,  ///< No head answers, or it has not answered yet.
-    kIdle,      ///< A member; there is no job.
-    kOpening,   ///< The job's files are being opened and checked.
+    kConnecting,  ///< No head answers, or it has not answered yet.
+    kIdle,        ///< A member; there is no job.
+    kOpening,     ///< The job's files are being opened and checked.
     kWorking,
     kRefused,  ///< The head or our own work says that we cannot make this job's splits.
     kLeaving,
     kGone,
   };
-  Phase phase = Phase::kKnocking;
+  Phase phase = Phase::kConnecting;
   std::uint64_t incarnation = 0;
   std::string job;
   std::uint64_t making = 0;
@@ -95,7 +95,7 @@ struct WorkerOptions {
 /// heartbeats until the feed confirms it, so what was lost on the way is announced again. `work`
 /// and the finders are called on the actor's thread and outlive it; GoAway, QueryWorker and the
 /// work's results may come from any thread.
-class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, Dismissed, JobOffer,
+class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, Evicted, JobOffer,
                                          Pull, Drop, WorkOpened, WorkDone, WorkFailed, BeginWorker,
                                          WorkerTick, SendAgain, GoAway, QueryWorker, Answered<Join>,
                                          Answered<Prepared>, Answered<Heartbeat>, Answered<Leave>> {
@@ -103,12 +103,13 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   using Time = std::chrono::nanoseconds;
   using Phase = WorkerStatus::Phase;
 
-  WorkerActor(WorkerOptions options, SplitWork& work, HeadFinder& heads, FeedFinder& feeds);
+  WorkerActor(WorkerOptions options, SplitExecutor& work, HeadFinder& heads,
+              SplitClientFinder& feeds);
 
   Status on(const Lease& lease, Context& context);
   Status on(const Revoke& revoke, Context& context);
   Status on(const JobEnded& ended, Context& context);
-  Status on(const Dismissed& dismissed, Context& context);
+  Status on(const Evicted& dismissed, Context& context);
   Status on(const JobOffer& offer, Context& context);
   Status on(const Pull& pull, Context& context);
   Status on(const Drop& drop, Context& context);
@@ -140,7 +141,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   };
 
   void join(Context& context);
-  void keep_pace(const Welcome& welcome, Context& context);
+  void keep_pace(const Accepted& welcome, Context& context);
   void knock_again(const Error& why, Context& context);
   void beat(Context& context);
   void refuse(const std::string& why);
@@ -150,7 +151,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   void announce(std::uint64_t split, Held& held, Context& context);
   void send(std::uint64_t split, Held& held, Context& context);
   void announce_again(Context& context);
-  FeedRef& feed();
+  SplitClientRef& feed();
   void forget(std::uint64_t split);
   void forget_all();
   void give_back(const std::vector<std::uint64_t>& splits, const std::string& error,
@@ -161,15 +162,15 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, D
   void say(const std::string& sentence) const;
 
   const WorkerOptions options_;
-  SplitWork& work_;
+  SplitExecutor& work_;
   HeadFinder& heads_;
-  FeedFinder& feeds_;
+  SplitClientFinder& feeds_;
 
   std::chrono::nanoseconds heartbeat_;
   std::uint64_t pace_ = 0;  // Ticks of an earlier one are nothing.
-  Phase phase_ = Phase::kKnocking;
+  Phase phase_ = Phase::kConnecting;
   HeadRef head_;
-  FeedRef feed_;
+  SplitClientRef feed_;
   std::string feed_address_;
   std::uint64_t incarnation_ = 0;
   bool joining_ = false;  // An ask is on its way, as those below.

@@ -66,7 +66,7 @@ Status WorkerActor::on(const WorkFailed& failed, Context& context) {
   return {};
 }
 
-FeedRef& WorkerActor::feed() {
+SplitClientRef& WorkerActor::feed() {
   if (feed_.receiver() == nullptr && !job_.id.empty()) feed_ = feeds_.feed(feed_address_);
   return feed_;
 }

@@ -71,8 +71,8 @@ bool is_of_one_class(const Quality& quality) {
 
 }  // namespace
 
-EvaluationStanding judge(const TrainerSpec& spec, std::span<const Evaluated> evaluations) {
-  EvaluationStanding standing;
+EvaluationState judge(const TrainerSpec& spec, std::span<const Evaluated> evaluations) {
+  EvaluationState standing;
   std::optional<double> best;
   for (const Evaluated& evaluated : evaluations) {
     const auto now = merit(spec.early_stopping_metric, evaluated.quality);

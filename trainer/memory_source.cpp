@@ -38,13 +38,13 @@ MemorySource::MemorySource(const std::vector<MemoryTensor>& tensors) {
 }
 
 MemorySource::~MemorySource() {
-  for (const Place& place : places_) {
+  for (const Location& place : places_) {
     if (place.guard != nullptr) place.guard->end();
   }
 }
 
 Status MemorySource::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
-  Place& place = places_[index];
+  Location& place = places_[index];
   if (place.guard != nullptr) {
     place.guard->read(offset, to);
   } else {

@@ -37,13 +37,13 @@ class MemorySource final : public StateSource {
  private:
   explicit MemorySource(const std::vector<MemoryTensor>& tensors);
 
-  struct Place {
+  struct Location {
     CopyBeforeChange* guard = nullptr;
     std::vector<std::byte> copy;  // without a guard
   };
 
   std::vector<StateTensor> tensors_;
-  std::vector<Place> places_;
+  std::vector<Location> places_;
 };
 
 /// What they are, without where.

@@ -99,7 +99,7 @@ std::shared_ptr<const Batch> ZipfBatches::make(std::uint64_t number) const {
 }
 
 Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
-                                const TableBenchPlan& plan, const TableBenchTold& told) {
+                                const TableBenchPlan& plan, const TableBenchReport& told) {
   const ZipfBatches made(plan.batches);
   std::uint64_t number = 0;
   const auto next = [&](std::uint64_t count) {

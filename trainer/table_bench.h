@@ -48,7 +48,7 @@ struct TableBenchPlan {
 };
 
 /// Called as it goes on: what was done, and the rows a second in tiers and in memory (0: not yet).
-using TableBenchTold = std::function<void(const std::string& done, double tiers, double memory)>;
+using TableBenchReport = std::function<void(const std::string& done, double tiers, double memory)>;
 
 /// Rows a second, medians of the turns; `ready` is the tiers' share of lookups that were.
 struct TableBench {
@@ -60,6 +60,6 @@ struct TableBench {
 
 /// Trains both models in turns, on the same batches.
 Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
-                                const TableBenchPlan& plan, const TableBenchTold& told);
+                                const TableBenchPlan& plan, const TableBenchReport& told);
 
 }  // namespace forebay

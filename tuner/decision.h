@@ -27,7 +27,7 @@ struct Decision {
 
 /// Which part of a decision that came from outside has not a number for each of the layout's
 /// stages, as it is called in the decision log; empty: all have.
-inline std::string_view misfit(const Decision& decision, const Layout& layout) {
+inline std::string_view misfit(const Decision& decision, const PipelineDescription& layout) {
   const std::size_t stages = layout.stages.size();
   if (decision.seen.stages.size() != stages) return "seen.stages";
   if (decision.proposal.allocation.actors.size() != stages) return "proposal.allocation.actors";

@@ -16,8 +16,8 @@ void scale_actors(const Allocation& wanted, double scale, Allocation& result) {
 
 /// The largest scale at which actors fit, one item of prefetch beside them; 0: not even one a
 /// stage.
-void shrink_actors(const Layout& layout, const Allocation& wanted, const Bounds& bounds,
-                   Allocation& result) {
+void shrink_actors(const PipelineDescription& layout, const Allocation& wanted,
+                   const Bounds& bounds, Allocation& result) {
   double fits = 0;
   double too_many = 1;
   // Forty halvings tell any two counts of 32 bits apart.
@@ -30,7 +30,7 @@ void shrink_actors(const Layout& layout, const Allocation& wanted, const Bounds&
 }
 
 /// Gives room that is left to whoever is furthest from what was wanted, an actor at a time.
-void fill(const Layout& layout, const Allocation& wanted, const Bounds& bounds,
+void fill(const PipelineDescription& layout, const Allocation& wanted, const Bounds& bounds,
           Allocation& result) {
   while (true) {
     std::size_t neediest = wanted.actors.size();
@@ -51,8 +51,8 @@ void fill(const Layout& layout, const Allocation& wanted, const Bounds& bounds,
 }
 
 /// The most items of prefetch that fit beside the actors, 1 at least.
-std::uint32_t prefetch_beside(const Layout& layout, Allocation allocation, std::uint32_t wanted,
-                              const Bounds& bounds) {
+std::uint32_t prefetch_beside(const PipelineDescription& layout, Allocation allocation,
+                              std::uint32_t wanted, const Bounds& bounds) {
   if (layout.prefetch_item_bytes == 0) return wanted;
   allocation.prefetch = 0;
   const std::uint64_t taken = worst_case_bytes(layout, allocation);
@@ -63,7 +63,7 @@ std::uint32_t prefetch_beside(const Layout& layout, Allocation allocation, std::
 
 }  // namespace
 
-Allocation shaped(const Layout& layout, const Allocation& wanted) {
+Allocation shaped(const PipelineDescription& layout, const Allocation& wanted) {
   Allocation result = wanted;
   result.actors.resize(layout.stages.size(), 1);
   for (std::size_t i = 0; i < result.actors.size(); ++i) {
@@ -73,12 +73,13 @@ Allocation shaped(const Layout& layout, const Allocation& wanted) {
   return result;
 }
 
-bool within(const Layout& layout, const Allocation& allocation, const Bounds& bounds) {
+bool within(const PipelineDescription& layout, const Allocation& allocation, const Bounds& bounds) {
   if (bounds.actors != 0 && allocation.total_actors() > bounds.actors) return false;
   return worst_case_bytes(layout, allocation) <= bounds.bytes;
 }
 
-Allocation fitted(const Layout& layout, const Allocation& wanted, const Bounds& bounds) {
+Allocation fitted(const PipelineDescription& layout, const Allocation& wanted,
+                  const Bounds& bounds) {
   Allocation result = wanted;
   if (within(layout, result, bounds)) return result;
   result.prefetch = 1;

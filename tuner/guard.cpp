@@ -9,14 +9,15 @@ namespace forebay::tuner {
 namespace {
 
 /// What may be taken by the pipeline's account: the limit less what the kernel sees beyond that.
-std::uint64_t room(const Standing& now) {
+std::uint64_t room(const CurrentState& now) {
   const std::uint64_t beyond =
       now.resident_bytes > now.memory_bytes ? now.resident_bytes - now.memory_bytes : 0;
   return now.limits.memory_bytes > beyond ? now.limits.memory_bytes - beyond : 0;
 }
 
 /// `wanted` with no more actors in any stage than stand now.
-Allocation without_growth(const Layout& layout, Allocation wanted, const Standing& now) {
+Allocation without_growth(const PipelineDescription& layout, Allocation wanted,
+                          const CurrentState& now) {
   const Allocation standing = shaped(layout, {now.actors, now.prefetch});
   for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
     wanted.actors[i] = std::min(wanted.actors[i], standing.actors[i]);
@@ -24,7 +25,7 @@ Allocation without_growth(const Layout& layout, Allocation wanted, const Standin
   return wanted;
 }
 
-void note(const Layout& layout, const Allocation& before, const Allocation& after,
+void note(const PipelineDescription& layout, const Allocation& before, const Allocation& after,
           const std::string& why, std::vector<std::string>& changes) {
   const auto say = [&](const std::string& name, std::uint32_t from, std::uint32_t to) {
     if (from == to) return;
@@ -39,7 +40,7 @@ void note(const Layout& layout, const Allocation& before, const Allocation& afte
 /// An allocation on its way to a target, with everything that is still alive counted beside it.
 class Transition {
  public:
-  Transition(const Layout& layout, const Standing& now, Allocation target)
+  Transition(const PipelineDescription& layout, const CurrentState& now, Allocation target)
       : layout_(layout),
         now_(now),
         bounds_{layout.max_actors, room(now)},
@@ -113,8 +114,8 @@ class Transition {
     return items >= target_.prefetch ? 1 : static_cast<std::uint32_t>(target_.prefetch - items);
   }
 
-  const Layout& layout_;
-  const Standing& now_;
+  const PipelineDescription& layout_;
+  const CurrentState& now_;
   const Bounds bounds_;
   const Allocation target_;
   Allocation next_;
@@ -123,13 +124,13 @@ class Transition {
 
 }  // namespace
 
-bool nearly_full(const Standing& now) {
+bool nearly_full(const CurrentState& now) {
   return now.process_bytes > 0 && now.process_bytes >= now.limits.memory_bytes / 10 * 9;
 }
 
-Guard::Guard(Layout layout) : layout_(std::move(layout)), goal_(one_each(layout_)) {}
+Guard::Guard(PipelineDescription layout) : layout_(std::move(layout)), goal_(one_each(layout_)) {}
 
-Verdict Guard::admit(const Allocation& proposal, const Standing& now) {
+Verdict Guard::admit(const Allocation& proposal, const CurrentState& now) {
   Verdict verdict;
   const Allocation whole = shaped(layout_, proposal);
   if (proposal.actors.size() != layout_.stages.size()) {
@@ -149,7 +150,7 @@ Verdict Guard::admit(const Allocation& proposal, const Standing& now) {
   return verdict;
 }
 
-Allocation Guard::step(const Standing& now) const {
+Allocation Guard::step(const CurrentState& now) const {
   const Bounds bounds{layout_.max_actors, room(now)};
   Allocation target = fitted(layout_, goal_, bounds);
   if (nearly_full(now)) target = without_growth(layout_, std::move(target), now);

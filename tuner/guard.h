@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "tuner/allocation.h"
-#include "tuner/plant.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 
 /// Whether the process takes nine tenths of its memory or more. From there on no actor is added:
 /// what grows may be a user's function, which more actors would call more often.
-bool nearly_full(const Standing& now);
+bool nearly_full(const CurrentState& now);
 
 /// What the guard made of a proposal.
 struct Verdict {
@@ -32,16 +32,16 @@ struct Verdict {
 /// threads; a value; cannot be configured away.
 class Guard {
  public:
-  explicit Guard(Layout layout);
+  explicit Guard(PipelineDescription layout);
 
   /// Takes a proposal, however wild (wrong sizes and zeros included), as the new goal.
-  Verdict admit(const Allocation& proposal, const Standing& now);
+  Verdict admit(const Allocation& proposal, const CurrentState& now);
 
   /// What may stand from now on, on the way to the goal. Call it often (ten times a second).
-  Allocation step(const Standing& now) const;
+  Allocation step(const CurrentState& now) const;
 
  private:
-  Layout layout_;
+  PipelineDescription layout_;
   Allocation goal_;
 };
 

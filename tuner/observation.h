@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tuner/layout.h"
+#include "tuner/pipeline_description.h"
 
 namespace forebay::tuner {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "tuner/allocation.h"
-#include "tuner/layout.h"
+#include "tuner/pipeline_description.h"
 
 namespace forebay::tuner {
 
@@ -23,7 +23,7 @@ inline RewardMode reward_mode(std::string_view name) {
 ///
 /// A rate is what the trainer took, so a pipeline faster than its trainer earns nothing by it. The
 /// default's prices are what breaks ties: as many actors as CPUs cost one per cent.
-inline double price(RewardMode mode, const Layout& layout, const Limits& limits,
+inline double price(RewardMode mode, const PipelineDescription& layout, const Limits& limits,
                     const Allocation& allocation) {
   constexpr double kActors = 0.01;   // as many actors as CPUs
   constexpr double kMemory = 0.005;  // all of memory

@@ -42,7 +42,7 @@ Proposal heed(Policy& policy, const Observation& seen, std::string& fault) {
   return {};
 }
 
-Allocation standing_allocation(const Standing& now) { return {now.actors, now.prefetch}; }
+Allocation standing_allocation(const CurrentState& now) { return {now.actors, now.prefetch}; }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ Tuner::Tuner(Options options) : options_(std::move(options)), guard_(options_.pl
 }
 
 void Tuner::keep_what_stands() {
-  const Standing now = options_.plant.standing();
+  const CurrentState now = options_.plant.standing();
   guard_.admit(standing_allocation(now), now);
 }
 
@@ -68,7 +68,7 @@ void Tuner::set_mode(Mode mode) {
 
 void Tuner::step() {
   if (options_.mode == Mode::kOff) return;
-  const Standing now = options_.plant.standing();
+  const CurrentState now = options_.plant.standing();
   const Allocation next = guard_.step(now);
   if (next != standing_allocation(now)) options_.plant.apply(next);
 }
@@ -76,7 +76,7 @@ void Tuner::step() {
 Decision Tuner::decide() {
   Decision decision;
   decision.seen = options_.plant.observe();
-  const Standing now = options_.plant.standing();
+  const CurrentState now = options_.plant.standing();
   decision.applied = standing_allocation(now);
   if (options_.mode == Mode::kOff) return decision;
   decision.number = ++decisions_;
@@ -98,7 +98,7 @@ Decision Tuner::decide() {
   return decision;
 }
 
-Proposal Tuner::ask(const Observation& seen, const Standing& now, Decision& decision) {
+Proposal Tuner::ask(const Observation& seen, const CurrentState& now, Decision& decision) {
   Proposal proposal = ask_policy(seen, decision);
   if (decision.fault.empty()) return proposal;
   decision.policy = "fallback";

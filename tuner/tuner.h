@@ -8,8 +8,8 @@
 #include "core/base/clock.h"
 #include "tuner/decision.h"
 #include "tuner/guard.h"
-#include "tuner/plant.h"
 #include "tuner/policy.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 
@@ -28,7 +28,7 @@ Mode mode_named(std::string_view name);
 class Tuner {
  public:
   struct Options {
-    Plant& plant;
+    TunedPipeline& plant;
     const Clock& clock;  ///< Only to measure what deciding takes.
     std::unique_ptr<Policy> policy;
     std::unique_ptr<Policy> fallback;
@@ -49,7 +49,7 @@ class Tuner {
   const Policy& policy() const { return *options_.policy; }
 
  private:
-  Proposal ask(const Observation& seen, const Standing& now, Decision& decision);
+  Proposal ask(const Observation& seen, const CurrentState& now, Decision& decision);
   Proposal ask_policy(const Observation& seen, Decision& decision);
   void keep_what_stands();
 

@@ -184,7 +184,7 @@ std::optional<SpillCopy> Indexing::begin_copy(const IndexedFile& file) {
   if (task_.spill == nullptr || file.listed.codec == Codec::kPlain) return {};
   const std::string path = task_.spill->path_of(file.listed);
   if (!file.index.path.empty() && SpillFolder::holds(path, file.index.bytes)) return {};
-  auto copy = SpillCopy::begin(*task_.spill, path, SpillNeed::kWelcome);
+  auto copy = SpillCopy::begin(*task_.spill, path, SpillNeed::kOptional);
   if (!copy) return {};
   return std::move(*copy);
 }

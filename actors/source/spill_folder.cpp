@@ -81,7 +81,7 @@ bool SpillFolder::holds(const std::string& path, std::uint64_t bytes) {
 
 Status SpillFolder::check_disk(std::uint64_t bytes, SpillNeed need) const {
   const auto [free, all] = disk_of(path_);
-  const std::uint64_t spared = need == SpillNeed::kWelcome ? all / 10 : 0;
+  const std::uint64_t spared = need == SpillNeed::kOptional ? all / 10 : 0;
   if (free >= spared + bytes) return {};
   return fail(Code::kOverloaded, "the disk of " + path_ + " has " + size_text(free) + " free");
 }

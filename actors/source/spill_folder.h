@@ -14,7 +14,7 @@ namespace forebay {
 
 /// Whether a decompressed copy has to be, or only makes reading faster; then a tenth of the disk
 /// stays free.
-enum class SpillNeed : std::uint8_t { kRequired, kWelcome };
+enum class SpillNeed : std::uint8_t { kRequired, kOptional };
 
 /// The folder of files written decompressed, and how many bytes may lie in it.
 ///

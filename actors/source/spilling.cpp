@@ -110,7 +110,7 @@ Status Spilling::copy_welcome() {
   if (!welcome.empty()) {
     announce("writing " + size_text(bytes) + " decompressed to " + folder_.path() +
              ", to read it out of order: " + names_of(welcome));
-    if (auto status = copy(welcome, SpillNeed::kWelcome); !status) return status;
+    if (auto status = copy(welcome, SpillNeed::kOptional); !status) return status;
   }
   for (IndexedFile* file : welcome) {
     if (file->spill_path.empty()) left.push_back(file);
@@ -136,7 +136,7 @@ Status Spilling::copy(const std::vector<IndexedFile*>& files, SpillNeed need) {
                        [&](std::size_t i) { ends[i] = copy_one(*files[i], need, read, to_read); });
   for (Status& end : ends) {
     const bool no_room =
-        !end && need == SpillNeed::kWelcome && end.error().code == Code::kOverloaded;
+        !end && need == SpillNeed::kOptional && end.error().code == Code::kOverloaded;
     if (!end && !no_room) return end;
   }
   return {};

@@ -19,9 +19,9 @@ std::vector<std::string> names_of(const Dataset& dataset) {
 }  // namespace
 
 template <class Message, class Factory>
-typename ActorPool<Message>::Options StagePools::pool(const char* name, std::size_t mailbox_bytes,
+typename StagePool<Message>::Options StagePools::pool(const char* name, std::size_t mailbox_bytes,
                                                       Factory factory) {
-  typename ActorPool<Message>::Options made;
+  typename StagePool<Message>::Options made;
   made.name = name;
   made.mailbox_bytes = mailbox_bytes;
   made.order = PoolOrder::kLowestKey;

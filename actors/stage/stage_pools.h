@@ -14,8 +14,8 @@
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
 #include "core/data/buffer_pool.h"
-#include "core/runtime/actor_pool.h"
 #include "core/runtime/pool_stats.h"
+#include "core/runtime/stage_pool.h"
 
 namespace forebay {
 
@@ -70,7 +70,7 @@ class StagePools {
 
  private:
   template <class Message, class Factory>
-  typename ActorPool<Message>::Options pool(const char* name, std::size_t mailbox_bytes,
+  typename StagePool<Message>::Options pool(const char* name, std::size_t mailbox_bytes,
                                             Factory factory);
 
   const Options options_;
@@ -78,10 +78,10 @@ class StagePools {
   const TransformContext transform_context_;
 
   // A worker offers to the pool above it here, so pools go before those who feed them.
-  ActorPool<ColumnSplit> transform_;
-  ActorPool<ColumnSplit> shuffle_;
-  ActorPool<LoadedSplit> decode_;
-  ActorPool<LoadTask> load_;
+  StagePool<ColumnSplit> transform_;
+  StagePool<ColumnSplit> shuffle_;
+  StagePool<LoadedSplit> decode_;
+  StagePool<LoadTask> load_;
 };
 
 }  // namespace forebay

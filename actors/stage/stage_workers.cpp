@@ -10,7 +10,7 @@ namespace {
 
 /// A closed pool means that the run is being stopped: the result is dropped.
 template <class Message>
-Status hand_on(ActorPool<Message>& next, Message message, std::size_t bytes, PoolContext& context) {
+Status hand_on(StagePool<Message>& next, Message message, std::size_t bytes, PoolContext& context) {
   next.offer(std::move(message), bytes, context);
   return {};
 }

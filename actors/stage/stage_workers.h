@@ -9,7 +9,7 @@
 #include "actors/stage/split_sink.h"
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
-#include "core/runtime/actor_pool.h"
+#include "core/runtime/stage_pool.h"
 
 namespace forebay {
 
@@ -19,21 +19,21 @@ namespace forebay {
 
 class LoadWorker final : public PoolWorker<LoadTask> {
  public:
-  LoadWorker(const Dataset& dataset, BufferPool& buffers, ActorPool<LoadedSplit>& next,
+  LoadWorker(const Dataset& dataset, BufferPool& buffers, StagePool<LoadedSplit>& next,
              const Clock& clock)
       : reader_(dataset, buffers), next_(next), clock_(clock) {}
   Status on(LoadTask&& task, PoolContext& context) override;
 
  private:
   SplitReader reader_;
-  ActorPool<LoadedSplit>& next_;
+  StagePool<LoadedSplit>& next_;
   const Clock& clock_;
 };
 
 class DecodeWorker final : public PoolWorker<LoadedSplit> {
  public:
   DecodeWorker(const Dataset& dataset, const DecodeOptions& options, BufferPool& buffers,
-               ActorPool<ColumnSplit>& next, const Clock& clock)
+               StagePool<ColumnSplit>& next, const Clock& clock)
       : dataset_(dataset), options_(options), buffers_(buffers), next_(next), clock_(clock) {}
   Status on(LoadedSplit&& split, PoolContext& context) override;
 
@@ -41,7 +41,7 @@ class DecodeWorker final : public PoolWorker<LoadedSplit> {
   const Dataset& dataset_;
   const DecodeOptions& options_;
   BufferPool& buffers_;
-  ActorPool<ColumnSplit>& next_;
+  StagePool<ColumnSplit>& next_;
   const Clock& clock_;
 };
 
@@ -49,14 +49,14 @@ class ShuffleWorker final : public PoolWorker<ColumnSplit> {
  public:
   enum class Rows : std::uint8_t { kPermuted, kAsTheyStand };
 
-  ShuffleWorker(Rows rows, BufferPool& buffers, ActorPool<ColumnSplit>& next, const Clock& clock)
+  ShuffleWorker(Rows rows, BufferPool& buffers, StagePool<ColumnSplit>& next, const Clock& clock)
       : rows_(rows), buffers_(buffers), next_(next), clock_(clock) {}
   Status on(ColumnSplit&& split, PoolContext& context) override;
 
  private:
   const Rows rows_;
   BufferPool& buffers_;
-  ActorPool<ColumnSplit>& next_;
+  StagePool<ColumnSplit>& next_;
   const Clock& clock_;
 };
 

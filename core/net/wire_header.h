@@ -20,11 +20,11 @@ struct WireHeader {
   static constexpr std::uint8_t kVersion = 1;
 
   enum class Kind : std::uint8_t {
-    kHello = 1,    ///< Dialler → listener, on each lane: I begin this session.
-    kWelcome = 2,  ///< Listener → dialler, on each lane: it has begun.
-    kData = 3,     ///< Entries; numbered by `sequence` within lane and direction.
-    kBeat = 4,     ///< I live.
-    kBye = 5,      ///< The session is over; one entry says why.
+    kHello = 1,     ///< Dialler → listener, on each lane: I begin this session.
+    kAccepted = 2,  ///< Listener → dialler, on each lane: it has begun.
+    kData = 3,      ///< Entries; numbered by `sequence` within lane and direction.
+    kBeat = 4,      ///< I live.
+    kBye = 5,       ///< The session is over; one entry says why.
   };
 
   Kind kind = Kind::kData;
@@ -62,8 +62,8 @@ struct WireHeader {
 };
 
 /// Calls `take` with each entry behind a header; false when they are not whole.
-template <class Take>
-bool read_entries(std::span<const std::byte> bytes, Take take) {
+template <class Visitor>
+bool read_entries(std::span<const std::byte> bytes, Visitor take) {
   while (!bytes.empty()) {
     std::uint32_t size = 0;
     if (bytes.size() < sizeof(size)) return false;

@@ -44,7 +44,7 @@ ZapAuthenticator::ZapAuthenticator(zmq::context_t& context, std::string folder, 
 bool ZapAuthenticator::serve(KeyFolder::Time now) {
   bool served = false;
   Parts request;
-  while (receive(socket_, kRequestParts, request) == Came::kMessage) {
+  while (receive(socket_, kRequestParts, request) == ReceiveResult::kMessage) {
     served = true;
     if (request.size() < 4) continue;
     std::string key;

@@ -67,20 +67,20 @@ bool can_take(zmq::socket_t& socket, const std::string& route) {
 
 }  // namespace
 
-Came receive(PolledSocket& from, std::size_t most, Parts& parts) {
+ReceiveResult receive(PolledSocket& from, std::size_t most, Parts& parts) {
   parts.clear();
-  if (!from.fresh) return Came::kNothing;
+  if (!from.fresh) return ReceiveResult::kNothing;
   bool too_many = false;
   while (true) {
     zmq::message_t part;
     if (zmq_msg_recv(part.handle(), from.socket.handle(), ZMQ_DONTWAIT) < 0) {
       from.fresh = false;
-      return Came::kNothing;
+      return ReceiveResult::kNothing;
     }
     const bool more = part.more();
     too_many = too_many || parts.size() >= most;
     if (!too_many) parts.push_back(std::move(part));
-    if (!more) return too_many ? Came::kTooMany : Came::kMessage;
+    if (!more) return too_many ? ReceiveResult::kTooMany : ReceiveResult::kMessage;
   }
 }
 
@@ -90,17 +90,18 @@ Frame wrap(zmq::message_t&& part, MemoryBudget* budget) {
   return {std::move(keeper), bytes.data(), bytes.size()};
 }
 
-Went send(PolledSocket& to, const std::string& route, OutMessage& parcel) {
+SendResult send(PolledSocket& to, const std::string& route, OutMessage& parcel) {
   zmq::socket_t& socket = to.socket;
   to.fresh = true;
   const int more = parcel.body.empty() ? 0 : ZMQ_SNDMORE;
-  if (!can_take(socket, route)) return zmq_errno() == EAGAIN ? Went::kBlocked : Went::kNoPeer;
+  if (!can_take(socket, route))
+    return zmq_errno() == EAGAIN ? SendResult::kBlocked : SendResult::kNoPeer;
   must_send(socket, message_of(parcel), more);
   for (std::size_t i = 0; i < parcel.body.size(); ++i) {
     const bool last = i + 1 == parcel.body.size();
     must_send(socket, message_of(parcel.body[i]), last ? 0 : ZMQ_SNDMORE);
   }
-  return Went::kGone;
+  return SendResult::kGone;
 }
 
 }  // namespace forebay

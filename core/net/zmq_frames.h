@@ -17,11 +17,11 @@ namespace forebay {
 /// The parts of one ZeroMQ message.
 using Parts = std::vector<zmq::message_t>;
 
-enum class Came { kNothing, kMessage, kTooMany };
+enum class ReceiveResult { kNothing, kMessage, kTooMany };
 
 /// Receives the next whole message into `parts`, if one is there. With more than `most` parts it is
 /// read to its end and dropped: kTooMany.
-Came receive(PolledSocket& socket, std::size_t most, Parts& parts);
+ReceiveResult receive(PolledSocket& socket, std::size_t most, Parts& parts);
 
 inline std::span<const std::byte> bytes_in(const zmq::message_t& part) {
   return {static_cast<const std::byte*>(part.data()), part.size()};
@@ -31,10 +31,10 @@ inline std::span<const std::byte> bytes_in(const zmq::message_t& part) {
 /// `budget`, if there is one.
 Frame wrap(zmq::message_t&& part, MemoryBudget* budget);
 
-enum class Went { kGone, kBlocked, kNoPeer };
+enum class SendResult { kGone, kBlocked, kNoPeer };
 
 /// Sends `parcel` to `route` (empty: a socket with one peer), with nothing copied that is worth it.
 /// Unless it is gone the parcel stays as it was.
-Went send(PolledSocket& socket, const std::string& route, OutMessage& parcel);
+SendResult send(PolledSocket& socket, const std::string& route, OutMessage& parcel);
 
 }  // namespace forebay

@@ -129,7 +129,7 @@ void ZmqListener::open_door() {
 bool ZmqListener::read_monitor(Time now) {
   bool read = false;
   Parts parts;
-  while (receive(monitor_, 2, parts) == Came::kMessage) {
+  while (receive(monitor_, 2, parts) == ReceiveResult::kMessage) {
     read = true;
     std::uint16_t event = 0;
     std::int32_t fd = -1;

@@ -11,7 +11,7 @@
 #include <zmq.hpp>
 
 #include "core/net/descriptor_room.h"
-#include "core/net/door.h"
+#include "core/net/host_port.h"
 #include "core/net/polled_socket.h"
 #include "core/net/zmq_transport.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/base/check.h"
 #include "core/base/start_thread.h"
-#include "core/net/door.h"
+#include "core/net/host_port.h"
 #include "core/wire/heartbeat.h"
 
 namespace forebay {

@@ -52,7 +52,7 @@ class ZmqTransport::Loop {
   using SessionPtr = std::shared_ptr<ZmqSession>;
 
   /// A dialler that said hello on some lane at our router.
-  struct Knock {
+  struct Handshake {
     std::array<std::optional<std::string>, 2> routes;
     std::array<int, 2> fds{-1, -1};
     ZmqListener* listener = nullptr;
@@ -94,7 +94,7 @@ class ZmqTransport::Loop {
   void take_data(const Source& source, const WireHeader& header, std::span<zmq::message_t> parts);
   SessionPtr session_of(const Source& source, const WireHeader& header);
   void refuse_for_descriptors(const Source& source, const WireHeader& header);
-  void begin(std::uint64_t number, Knock& knock);
+  void begin(std::uint64_t number, Handshake& knock);
   void add_session(const SessionPtr& session, const PeerInfo& info);
   void garbage(const SessionPtr& session, const std::string& what);
 
@@ -125,7 +125,7 @@ class ZmqTransport::Loop {
   std::vector<std::unique_ptr<ZmqListener>> listeners_;
   std::vector<std::unique_ptr<ZmqDialer>> dialers_;
   std::unordered_map<std::uint64_t, SessionPtr> by_number_;
-  std::map<std::uint64_t, Knock> knocks_;
+  std::map<std::uint64_t, Handshake> knocks_;
   std::vector<SessionPtr> unsent_;
   TransportCounts counts_;
   Parts parts_;

@@ -44,9 +44,9 @@ bool ZmqTransport::Loop::receive_all() {
 
 bool ZmqTransport::Loop::receive_from(ZmqListener& listener) {
   for (int i = 0; i < kTurn; ++i) {
-    const Came came = receive(listener.router(), options_.max_frames + 2, parts_);
-    if (came == Came::kNothing) return i > 0;
-    if (came == Came::kTooMany || parts_.size() < 2) {
+    const ReceiveResult came = receive(listener.router(), options_.max_frames + 2, parts_);
+    if (came == ReceiveResult::kNothing) return i > 0;
+    if (came == ReceiveResult::kTooMany || parts_.size() < 2) {
       ++counts_.garbage;
       listener.cut(source_fd(parts_.back()));
       continue;
@@ -60,9 +60,9 @@ bool ZmqTransport::Loop::receive_from(ZmqListener& listener) {
 bool ZmqTransport::Loop::receive_from(ZmqDialer& dialer, std::size_t lane) {
   for (int i = 0; i < kTurn; ++i) {
     if (!dialer.readable(lane)) return i > 0;
-    const Came came = receive(*dialer.socket(lane), options_.max_frames + 1, parts_);
-    if (came == Came::kNothing) return i > 0;
-    if (came == Came::kTooMany) {
+    const ReceiveResult came = receive(*dialer.socket(lane), options_.max_frames + 1, parts_);
+    if (came == ReceiveResult::kNothing) return i > 0;
+    if (came == ReceiveResult::kTooMany) {
       ++counts_.garbage;
       continue;
     }
@@ -77,7 +77,7 @@ void ZmqTransport::Loop::take(const Source& source, std::span<zmq::message_t> pa
   switch (header->kind) {
     case Kind::kHello:
       return take_hello(source, *header, parts[0]);
-    case Kind::kWelcome:
+    case Kind::kAccepted:
       return take_welcome(source, *header, parts[0]);
     case Kind::kBye:
       return take_bye(source, *header, bytes_in(parts[0]));
@@ -124,7 +124,7 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
                {.kind = Kind::kBye, .session = header.session},
                "no more than " + std::to_string(options_.max_sessions) + " peers are let in");
   }
-  Knock& knock = knocks_[header.session];
+  Handshake& knock = knocks_[header.session];
   const std::string key(property(first, "User-Id"));
   if (!knock.routes[0] && !knock.routes[1]) {
     knock.listener = source.listener;
@@ -152,7 +152,7 @@ void ZmqTransport::Loop::refuse_for_descriptors(const Source& source, const Wire
       "its descriptors run out (ulimit -n " + std::to_string(descriptor_limit()) + " there)");
 }
 
-void ZmqTransport::Loop::begin(std::uint64_t number, Knock& knock) {
+void ZmqTransport::Loop::begin(std::uint64_t number, Handshake& knock) {
   auto session = std::make_shared<ZmqSession>(PeerId{++num_peers_}, number, options_.outbox);
   session->listener = knock.listener;
   session->peer_heartbeat = knock.heartbeat;
@@ -160,7 +160,7 @@ void ZmqTransport::Loop::begin(std::uint64_t number, Knock& knock) {
     session->lanes[lane].route = *knock.routes[lane];
     knock.listener->welcome(knock.fds[lane]);
     say(knock.listener->router(), *knock.routes[lane],
-        {.kind = Kind::kWelcome,
+        {.kind = Kind::kAccepted,
          .lane = lane,
          .session = number,
          .sequence = in_nanoseconds(options_.heartbeat)});
@@ -315,7 +315,7 @@ std::size_t ZmqTransport::Loop::flush(ZmqSession& session) {
       WireHeader{
           .kind = Kind::kData, .lane = lane, .session = session.number, .sequence = state.sent}
           .write(parcel.bytes.get());
-      if (forebay::send(session.socket(lane), state.route, parcel) != Went::kGone) break;
+      if (forebay::send(session.socket(lane), state.route, parcel) != SendResult::kGone) break;
       ++state.sent;
       state.going.pop_front();
       session.outbox.gone(Lane{lane}, bytes);

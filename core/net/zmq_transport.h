@@ -37,7 +37,7 @@ struct TransportCounts {
 /// Owns a ZeroMQ context, one thread for all its sockets, and the sessions. Nothing that comes is
 /// believed before it is checked: frames above `max_frame_bytes` end the connection before they are
 /// read, what does not begin with our mark ends the session. With keys every connection is CURVE's;
-/// without them only loopback is opened (door.h).
+/// without them only loopback is opened (host_port.h).
 class ZmqTransport final : public Transport {
  public:
   struct Options {

@@ -14,7 +14,9 @@ class RemoteActor final : public Receiver {
   RemoteActor(ActorHost& host, std::shared_ptr<NodeLink> link, std::uint64_t target)
       : Receiver(host, host.next_id()), link_(std::move(link)), target_(target) {}
 
-  Status push(EnvelopePtr& envelope, Room) override { return link_->send(target_, envelope); }
+  Status push(EnvelopePtr& envelope, MailboxCredit) override {
+    return link_->send(target_, envelope);
+  }
   void watch(ReceiverPtr watcher) override { link_->watch(target_, watcher, id()); }
   void stop_behind_queue() override { link_->stop(target_); }
 
@@ -32,7 +34,7 @@ class DownForwarder final : public Receiver {
   DownForwarder(ActorHost& host, std::weak_ptr<NodeLink> link, std::uint64_t target)
       : Receiver(host, ActorId::kNobody), link_(std::move(link)), target_(target) {}
 
-  Status push(EnvelopePtr& envelope, Room) override {
+  Status push(EnvelopePtr& envelope, MailboxCredit) override {
     const std::shared_ptr<NodeLink> link = link_.lock();
     if (link != nullptr && envelope->type == kTypeOf<Down>) {
       link->send_down(target_, static_cast<EnvelopeOf<Down>&>(*envelope).message.crash);

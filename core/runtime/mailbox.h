@@ -9,7 +9,7 @@
 namespace forebay {
 
 /// Whether a message needs credit in the mailbox it goes to.
-enum class Room : std::uint8_t {
+enum class MailboxCredit : std::uint8_t {
   kAsk,   ///< Refused when the mailbox is full.
   kHave,  ///< Always taken: answers and orders of the runtime, bounded by what they answer.
 };
@@ -39,7 +39,7 @@ class Mailbox {
   Mailbox& operator=(const Mailbox&) = delete;
 
   /// Any thread. Takes `envelope` unless the answer is kFull or kClosed.
-  [[nodiscard]] Push push(EnvelopePtr& envelope, Room room);
+  [[nodiscard]] Push push(EnvelopePtr& envelope, MailboxCredit room);
 
   /// Takes what has come, when what was taken before is used up. The reader only, as all below,
   /// and only while it is awake; a new mailbox's reader sleeps.

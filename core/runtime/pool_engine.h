@@ -24,7 +24,7 @@ class ParcelWorker {
   virtual Status handle(Parcel& parcel, PoolContext& context) = 0;
 };
 
-/// The machinery of an ActorPool, which gives it a message type and says what
+/// The machinery of an StagePool, which gives it a message type and says what
 /// it promises.
 ///
 /// One mutex guards the mailbox and the list of actors and is held for tens of nanoseconds.

@@ -54,7 +54,7 @@ void ChunkWriter::write(std::unique_ptr<Chunk> chunk) {
   changed_.notify_all();
 }
 
-void ChunkWriter::finish(RowBooks::Segment segment, std::vector<std::uint64_t> numbers) {
+void ChunkWriter::finish(SegmentIndex::Segment segment, std::vector<std::uint64_t> numbers) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(

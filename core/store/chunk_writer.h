@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/store/row_books.h"
+#include "core/store/segment_index.h"
 
 namespace forebay {
 
@@ -19,7 +19,7 @@ struct Chunk {
   explicit Chunk(std::size_t bytes) : memory(bytes) {}
 
   DirectMemory memory;
-  RowBooks::Segment segment;
+  SegmentIndex::Segment segment;
   std::uint64_t first_page = 0;
   std::uint64_t pages = 0;
 };
@@ -41,7 +41,7 @@ class ChunkWriter {
 
   void write(std::unique_ptr<Chunk> chunk);
   /// Behind its last chunk: the books, which make the segment whole.
-  void finish(RowBooks::Segment segment, std::vector<std::uint64_t> numbers);
+  void finish(SegmentIndex::Segment segment, std::vector<std::uint64_t> numbers);
 
   /// Calls `visit` with a page that was handed in and is not on the disk yet; false: it is there.
   bool visit(const OpenSegment& segment, std::uint64_t page,
@@ -55,7 +55,7 @@ class ChunkWriter {
   /// A chunk, or the books of a segment.
   struct Work {
     std::unique_ptr<Chunk> chunk;
-    RowBooks::Segment segment;
+    SegmentIndex::Segment segment;
     std::vector<std::uint64_t> numbers;
   };
 

@@ -18,7 +18,7 @@ constexpr std::size_t kAtOnce = 32;  // Pages that come before the kernel is ask
 
 }  // namespace
 
-std::int64_t read_piece(PagePlace place, char* to, std::size_t size) {
+std::int64_t read_piece(PageLocation place, char* to, std::size_t size) {
   std::size_t done = 0;
   while (done < size) {
     const ssize_t read =
@@ -44,15 +44,15 @@ ReadQueue::~ReadQueue() {
 /// One call of read(): which places were asked for, and which slots are free for more.
 struct ReadQueue::Running {
   ReadQueue& queue;
-  std::span<const PagePlace> places;
-  const Came& came;
+  std::span<const PageLocation> places;
+  const ReadCallback& came;
   std::size_t next = 0;  // place
   std::size_t under_way = 0;
   std::size_t num_free = 0;
   std::array<std::uint8_t, kDepth> free;
   std::array<std::size_t, kDepth> index;  // by slot
 
-  Running(ReadQueue& to, std::span<const PagePlace> all, const Came& callee)
+  Running(ReadQueue& to, std::span<const PageLocation> all, const ReadCallback& callee)
       : queue(to), places(all), came(callee) {
     for (std::size_t slot = 0; slot < kDepth; ++slot) give(slot);
   }
@@ -107,7 +107,7 @@ struct ReadQueue::Running {
   }
 };
 
-void ReadQueue::read(std::span<const PagePlace> places, const Came& came) {
+void ReadQueue::read(std::span<const PageLocation> places, const ReadCallback& came) {
   if (context_ == 0) return read_by_threads(places, came);
   Running running(*this, places, came);
   while (running.next < places.size() || running.under_way > 0) {
@@ -116,7 +116,7 @@ void ReadQueue::read(std::span<const PagePlace> places, const Came& came) {
   }
 }
 
-void ReadQueue::read_by_threads(std::span<const PagePlace> places, const Came& came) {
+void ReadQueue::read_by_threads(std::span<const PageLocation> places, const ReadCallback& came) {
   const std::size_t threads = std::min(kThreads, places.size());
   for_each_in_parallel(threads, static_cast<int>(threads), [&](std::size_t thread) {
     for (std::size_t index = thread; index < places.size(); index += threads) {

@@ -11,7 +11,7 @@
 namespace forebay {
 
 /// A page of a file, from `offset` on.
-struct PagePlace {
+struct PageLocation {
   int file = -1;
   std::uint64_t offset = 0;
 };
@@ -34,15 +34,15 @@ class ReadQueue {
 
   /// `read`: the bytes that came, fewer at the end of the file, or -errno. `page` is the callee's
   /// until it returns. Of Way::kThreads, called by several threads at a time.
-  using Came = std::function<void(std::size_t index, std::int64_t read, char* page)>;
+  using ReadCallback = std::function<void(std::size_t index, std::int64_t read, char* page)>;
 
   /// Calls `came` once for each place, in any order, and returns after the last.
-  void read(std::span<const PagePlace> places, const Came& came);
+  void read(std::span<const PageLocation> places, const ReadCallback& came);
 
  private:
   struct Running;
 
-  void read_by_threads(std::span<const PagePlace> places, const Came& came);
+  void read_by_threads(std::span<const PageLocation> places, const ReadCallback& came);
   char* page(std::size_t slot) const { return memory_.data() + slot * page_bytes_; }
 
   const std::size_t page_bytes_;
@@ -51,6 +51,6 @@ class ReadQueue {
 };
 
 /// Reads `size` bytes at a place. Returns the bytes that came, or -errno.
-std::int64_t read_piece(PagePlace place, char* to, std::size_t size);
+std::int64_t read_piece(PageLocation place, char* to, std::size_t size);
 
 }  // namespace forebay

@@ -162,7 +162,7 @@ void RowLog::finish_segment() {
 }
 
 void RowLog::drop_if_empty(std::uint64_t slot) {
-  const RowBooks::Segment& segment = books_.segment(slot);
+  const SegmentIndex::Segment& segment = books_.segment(slot);
   if (segment->live > 0) return;
   std::error_code ignored;
   fs::remove(segment->path, ignored);
@@ -171,7 +171,7 @@ void RowLog::drop_if_empty(std::uint64_t slot) {
 }
 
 void RowLog::append(std::uint64_t number, const std::function<void(std::span<std::byte>)>& put) {
-  const RowBooks::Page here{open_slot_, open_->pages - 1};
+  const SegmentIndex::Page here{open_slot_, open_->pages - 1};
   const std::uint64_t before = books_.place_of(number);
   if (before == books_.place_of(here)) return put(page().row(page().find(number).value()));
   put(page().add(number));
@@ -203,7 +203,7 @@ Status RowLog::link(const std::string& folder) {
   if (open_ != nullptr) finish_segment();
   if (auto written = writer_.drain(); !written) return written;
   std::vector<std::string> paths;
-  for (const RowBooks::Segment& segment : books_.segments()) {
+  for (const SegmentIndex::Segment& segment : books_.segments()) {
     if (segment != nullptr) paths.push_back(segment->path);
   }
   return put_segments(paths, folder);

@@ -16,7 +16,7 @@
 #include "core/base/result.h"
 #include "core/store/chunk_writer.h"
 #include "core/store/read_queue.h"
-#include "core/store/row_books.h"
+#include "core/store/segment_index.h"
 #include "core/store/segment_pages.h"
 
 namespace forebay {
@@ -54,10 +54,10 @@ class RowLog {
 
   /// Called for the place of each row in `numbers`, in any order; by several threads at a time
   /// where the kernel has no asynchronous reads.
-  using Take = std::function<void(std::size_t place, std::span<const std::byte> row)>;
+  using RowCallback = std::function<void(std::size_t place, std::span<const std::byte> row)>;
 
   /// Reads rows that were written. kCorrupt when one is missing or a page of the disk has changed.
-  Status read(std::span<const std::uint64_t> numbers, const Take& take);
+  Status read(std::span<const std::uint64_t> numbers, const RowCallback& take);
 
   /// Puts the values of the row at a place in `numbers` to where it is asked to.
   using Fill = std::function<void(std::size_t place, std::span<std::byte> row)>;
@@ -81,7 +81,7 @@ class RowLog {
  private:
   using Lock = std::unique_lock<std::mutex>;
   struct Wanted {
-    std::uint64_t place = 0;  ///< As RowBooks has it.
+    std::uint64_t place = 0;  ///< As SegmentIndex has it.
     std::size_t index = 0;    ///< In the caller's numbers.
   };
   struct PageReads;
@@ -102,11 +102,12 @@ class RowLog {
 
   // Reading.
   template <class Seen>
-  bool see_in_memory(const RowBooks::Segment& segment, std::uint64_t page, const Seen& seen) const;
-  Status look_up(std::span<const std::uint64_t> numbers, const Take& take,
+  bool see_in_memory(const SegmentIndex::Segment& segment, std::uint64_t page,
+                     const Seen& seen) const;
+  Status look_up(std::span<const std::uint64_t> numbers, const RowCallback& take,
                  std::vector<Wanted>& wanted);
   Status take_page(const PageReads& reads, std::size_t at, ReadPage page,
-                   std::span<const std::uint64_t> numbers, const Take& take) const;
+                   std::span<const std::uint64_t> numbers, const RowCallback& take) const;
   Status lost(std::uint64_t number) const;
 
   // Cleaning, on a thread of its own.
@@ -115,9 +116,9 @@ class RowLog {
   std::optional<std::uint64_t> victim() const;
   void clean();
   bool clean_one(const DirectMemory& buffer);
-  Status move_rows(std::uint64_t slot, const RowBooks::Segment& segment,
+  Status move_rows(std::uint64_t slot, const SegmentIndex::Segment& segment,
                    const DirectMemory& buffer);
-  Status move_page(Lock& lock, const RowBooks::Segment& segment, RowBooks::Page here,
+  Status move_page(Lock& lock, const SegmentIndex::Segment& segment, SegmentIndex::Page here,
                    const RowPage& rows);
   void tell_cleaner();
 
@@ -128,8 +129,8 @@ class RowLog {
 
   mutable std::mutex mutex_;  ///< Of all below, but what has its own.
   std::condition_variable space_;
-  RowBooks books_;
-  RowBooks::Segment open_;  ///< What is appended to; null until there is something.
+  SegmentIndex books_;
+  SegmentIndex::Segment open_;  ///< What is appended to; null until there is something.
   std::uint64_t open_slot_ = 0;
   std::vector<std::uint64_t> numbers_;  ///< Of the rows in it.
   std::unique_ptr<Chunk> chunk_;        ///< Its latest pages.

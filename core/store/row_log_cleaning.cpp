@@ -36,7 +36,7 @@ std::optional<std::uint64_t> RowLog::victim() const {
   std::optional<std::uint64_t> best;
   double least = 0;
   for (std::uint64_t slot = 0; slot < books_.segments().size(); ++slot) {
-    const RowBooks::Segment& segment = books_.segment(slot);
+    const SegmentIndex::Segment& segment = books_.segment(slot);
     if (segment == nullptr || !segment->whole) continue;
     const auto live = static_cast<double>(segment->live);
     const double cost =
@@ -66,7 +66,7 @@ void RowLog::clean() {
 /// False: there is nothing to clean, or nothing can be.
 bool RowLog::clean_one(const DirectMemory& buffer) {
   std::optional<std::uint64_t> slot;
-  RowBooks::Segment segment;
+  SegmentIndex::Segment segment;
   {
     const Lock lock(mutex_);
     if (!writer_.status()) error_ = writer_.status();
@@ -84,7 +84,7 @@ bool RowLog::clean_one(const DirectMemory& buffer) {
 }
 
 /// The segment itself is held: as soon as its last row is written anew its slot may be another's.
-Status RowLog::move_rows(std::uint64_t slot, const RowBooks::Segment& segment,
+Status RowLog::move_rows(std::uint64_t slot, const SegmentIndex::Segment& segment,
                          const DirectMemory& buffer) {
   auto moved = for_each_page(plan_, *segment, buffer, [&](std::uint64_t page, const RowPage& rows) {
     Lock lock(mutex_);
@@ -97,7 +97,7 @@ Status RowLog::move_rows(std::uint64_t slot, const RowBooks::Segment& segment,
               segment->path + " has lost " + std::to_string(segment->live) + " of its rows");
 }
 
-Status RowLog::move_page(Lock& lock, const RowBooks::Segment& segment, RowBooks::Page here,
+Status RowLog::move_page(Lock& lock, const SegmentIndex::Segment& segment, SegmentIndex::Page here,
                          const RowPage& rows) {
   // Asked again whenever the lock was let go of: a slot may be another segment's by then.
   const auto counts = [&](std::uint64_t number) {

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "core/store/read_queue.h"
+#include "core/store/row_locations.h"
 #include "core/store/row_page.h"
-#include "core/store/row_places.h"
 
 namespace forebay {
 
@@ -29,7 +29,7 @@ struct RowLogPlan {
   std::uint64_t memory_bytes() const {
     constexpr std::uint64_t kBooks = 3;  // Those being filled; those being written, twice.
     const std::uint64_t books = segment_pages * shape.rows * sizeof(std::uint64_t);
-    return RowPlaces::bytes(most_rows, most_place()) + (kChunks + 1) * chunk_bytes() +
+    return RowLocations::bytes(most_rows, most_place()) + (kChunks + 1) * chunk_bytes() +
            kBooks * books + ReadQueue::memory_bytes(shape.page_bytes);
   }
 

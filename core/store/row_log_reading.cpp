@@ -18,7 +18,7 @@ Status RowLog::lost(std::uint64_t number) const {
 
 /// With the mutex. A page that is not on the disk yet; false: it is.
 template <class Seen>
-bool RowLog::see_in_memory(const RowBooks::Segment& segment, std::uint64_t page,
+bool RowLog::see_in_memory(const SegmentIndex::Segment& segment, std::uint64_t page,
                            const Seen& seen) const {
   if (chunk_ != nullptr && chunk_->segment == segment && page >= chunk_->first_page) {
     seen(chunk_->memory.data() + (page - chunk_->first_page) * plan_.shape.page_bytes);
@@ -28,7 +28,7 @@ bool RowLog::see_in_memory(const RowBooks::Segment& segment, std::uint64_t page,
 }
 
 /// Takes what is still in memory and lists the rest.
-Status RowLog::look_up(std::span<const std::uint64_t> numbers, const Take& take,
+Status RowLog::look_up(std::span<const std::uint64_t> numbers, const RowCallback& take,
                        std::vector<Wanted>& wanted) {
   wanted.reserve(numbers.size());
   for (std::size_t index = 0; index < numbers.size(); ++index) {
@@ -47,12 +47,12 @@ Status RowLog::look_up(std::span<const std::uint64_t> numbers, const Take& take,
 
 /// Pages that were asked for, and which rows of them.
 struct RowLog::PageReads {
-  std::vector<Wanted> wanted;            // By place.
-  std::vector<RowBooks::Segment> slots;  // Their files stay open, whatever is dropped.
-  std::vector<PagePlace> places;
+  std::vector<Wanted> wanted;                // By place.
+  std::vector<SegmentIndex::Segment> slots;  // Their files stay open, whatever is dropped.
+  std::vector<PageLocation> places;
   std::vector<std::size_t> first;  // Of a page's rows, in `wanted`.
 
-  void group(const RowBooks& books) {
+  void group(const SegmentIndex& books) {
     std::ranges::sort(wanted, {}, &Wanted::place);
     places.reserve(wanted.size());
     first.reserve(wanted.size() + 1);
@@ -66,7 +66,7 @@ struct RowLog::PageReads {
   }
 };
 
-Status RowLog::read(std::span<const std::uint64_t> numbers, const Take& take) {
+Status RowLog::read(std::span<const std::uint64_t> numbers, const RowCallback& take) {
   const std::lock_guard turn(reading_);
   PageReads reads;
   {
@@ -87,7 +87,7 @@ Status RowLog::read(std::span<const std::uint64_t> numbers, const Take& take) {
 }
 
 Status RowLog::take_page(const PageReads& reads, std::size_t at, ReadPage page,
-                         std::span<const std::uint64_t> numbers, const Take& take) const {
+                         std::span<const std::uint64_t> numbers, const RowCallback& take) const {
   const auto [slot, place] = books_.page_at(reads.wanted[reads.first[at]].place);
   if (auto good = check_page(plan_, *reads.slots[slot], place, page); !good) return good;
   const RowPage rows(plan_.shape, page.memory);
@@ -102,14 +102,14 @@ Status RowLog::take_page(const PageReads& reads, std::size_t at, ReadPage page,
 
 Status RowLog::scan(const std::string& folder, const Options& options, const Visit& visit) {
   const RowLogPlan plan(options.row_bytes, options.most_rows);
-  RowBooks books(plan);
+  SegmentIndex books(plan);
   if (auto opened = books.open(folder); !opened) return opened;
   for (std::uint64_t slot = 0; slot < books.segments().size(); ++slot) {
     if (books.segments()[slot] == nullptr) continue;
     auto scanned =
         for_each_page(plan, *books.segments()[slot], DirectMemory(plan.chunk_bytes()),
                       [&](std::uint64_t page, const RowPage& rows) -> Status {
-                        const std::uint64_t here = books.place_of(RowBooks::Page{slot, page});
+                        const std::uint64_t here = books.place_of(SegmentIndex::Page{slot, page});
                         for (std::size_t row = 0; row < rows.rows(); ++row) {
                           const std::uint64_t number = rows.number(row);
                           if (number >= plan.most_rows || books.place_of(number) != here) continue;

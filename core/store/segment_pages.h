@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "core/base/result.h"
-#include "core/store/row_books.h"
+#include "core/store/segment_index.h"
 
 namespace forebay {
 

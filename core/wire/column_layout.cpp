@@ -41,9 +41,9 @@ std::uint64_t ColumnLayout::checksum_of(std::span<const std::byte> data) {
   return Digest::of(data.data(), data.size()).low;
 }
 
-ColumnPlaces ColumnPlaces::of(const ColumnLayout& layout) {
+ColumnLocations ColumnLocations::of(const ColumnLayout& layout) {
   Ruler ruler;
-  ColumnPlaces places;
+  ColumnLocations places;
   places.labels = ruler.next(layout.rows);
   places.dense.reserve(layout.dense);
   for (std::uint32_t i = 0; i < layout.dense; ++i) {

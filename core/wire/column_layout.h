@@ -49,7 +49,7 @@ struct ColumnLayout {
 };
 
 /// Where the columns begin in the data, which follows from the layout.
-struct ColumnPlaces {
+struct ColumnLocations {
   struct Ids {
     std::size_t lengths = 0;
     std::size_t values = 0;
@@ -60,7 +60,7 @@ struct ColumnPlaces {
   std::size_t bytes = 0;  ///< Of all.
 
   /// Of a layout that `check` found to be sound, or that we made.
-  static ColumnPlaces of(const ColumnLayout& layout);
+  static ColumnLocations of(const ColumnLayout& layout);
 };
 
 /// Whether the numbers of a layout from outside fit each other; kCorrupt says which do not.

@@ -49,7 +49,7 @@ void write_as(std::size_t count, Value value, std::byte* to) {
 class Packer {
  public:
   Packer(const ColumnSet& columns, const ColumnLayout& layout, std::byte* data)
-      : columns_(columns), layout_(layout), places_(ColumnPlaces::of(layout)), data_(data) {}
+      : columns_(columns), layout_(layout), places_(ColumnLocations::of(layout)), data_(data) {}
 
   void write_labels_and_dense() {
     bool known = true;
@@ -73,7 +73,7 @@ class Packer {
   /// Returns the width that the feature's ids need: more than the layout's when they do not fit.
   IdWidth write_ids(std::size_t feature) {
     const IdsLayout& ids = layout_.sparse[feature];
-    const ColumnPlaces::Ids& place = places_.sparse[feature];
+    const ColumnLocations::Ids& place = places_.sparse[feature];
     write_lengths(columns_.sparse[feature], ids.length_bytes, data_ + place.lengths);
     end_part(place.lengths, columns_.rows * ids.length_bytes);
     const std::uint64_t bits =
@@ -102,7 +102,7 @@ class Packer {
 
   const ColumnSet& columns_;
   const ColumnLayout& layout_;
-  const ColumnPlaces places_;
+  const ColumnLocations places_;
   std::byte* const data_;
 };
 
@@ -153,8 +153,8 @@ Frames pack_columns(const ColumnSet& columns, std::span<const std::byte> extra,
     ids.width = width_of(columns.sparse[i], ids, bound);
     layout.sparse.push_back(ids);
   }
-  Buffer data = pool.take(ColumnPlaces::of(layout).bytes);
-  while (!fill(columns, layout, data)) data = pool.take(ColumnPlaces::of(layout).bytes);
+  Buffer data = pool.take(ColumnLocations::of(layout).bytes);
+  while (!fill(columns, layout, data)) data = pool.take(ColumnLocations::of(layout).bytes);
   Buffer smaller = compressed({data.data(), data.size()}, options.compression, pool);
   if (smaller) {
     data = std::move(smaller);

@@ -65,7 +65,7 @@ Buffer offsets_slab(const ColumnLayout& layout, BufferPool& pool) {
 /// Points into `data`, which has the bytes that the layout says.
 Status wrap(const ColumnLayout& layout, const std::byte* data, BufferPool& pool,
             ColumnSet& columns) {
-  const ColumnPlaces places = ColumnPlaces::of(layout);
+  const ColumnLocations places = ColumnLocations::of(layout);
   columns.rows = layout.rows;
   PackedColumns& packed = columns.packed.emplace();
   packed.labels = data + places.labels;
@@ -99,7 +99,7 @@ Frame frame_of(Buffer buffer) {
 /// The second frame as it was before it was compressed.
 Result<Frame> plain_data(const ColumnLayout& layout, const Frame& sent, const UnpackLimits& limits,
                          BufferPool& pool) {
-  const std::size_t bytes = ColumnPlaces::of(layout).bytes;
+  const std::size_t bytes = ColumnLocations::of(layout).bytes;
   if (bytes > limits.max_bytes) {
     return wrong("of more bytes than are taken: " + std::to_string(bytes) + " of at most " +
                  std::to_string(limits.max_bytes));

@@ -10,14 +10,14 @@
 namespace forebay {
 namespace {
 
-constexpr std::chrono::milliseconds kKnock(10);
+constexpr std::chrono::milliseconds kRetryInterval(10);
 
 }  // namespace
 
 Result<std::unique_ptr<HeadLook>> HeadLook::open(const std::string& address,
                                                  const std::string& keys) {
   auto look = std::unique_ptr<HeadLook>(new HeadLook(address));  // NOLINT: private.
-  auto net = NetEnd::make({.keys = keys, .say = {}}, look->clock_);
+  auto net = NetworkEndpoint::make({.keys = keys, .say = {}}, look->clock_);
   if (!net) return fail(net.error().code, "--keys: " + net.error().message);
   look->net_ = std::move(*net);
   if (auto status = look->net_->connect(address); !status) {
@@ -27,24 +27,26 @@ Result<std::unique_ptr<HeadLook>> HeadLook::open(const std::string& address,
 }
 
 Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patience) {
-  using Door = ActorRef<scheduler::QueryCluster>;
-  const auto head = [this] { return net_->actor<Door>(without_scheme(address_), kStatusName); };
+  using StatusRef = ActorRef<scheduler::QueryCluster>;
+  const auto head = [this] {
+    return net_->actor<StatusRef>(without_scheme(address_), kStatusName);
+  };
   const auto until = clock_.now() + patience;
   Latch there;
   {
-    const Ticker knock(kKnock, [&] {
+    const Ticker knock(kRetryInterval, [&] {
       if (head().receiver() != nullptr) there.open();
     });
     static_cast<void>(there.wait_for(patience));
   }
   const std::string nobody =
       "no head answers at " + address_ + "; is the job running, and is it the right address?";
-  const Door door = head();
+  const StatusRef door = head();
   if (door.receiver() == nullptr) return fail(Code::kUnavailable, nobody);
   auto answer = ask(door, scheduler::QueryCluster{}, patience).wait();
   // A head that is just beginning can be reached before it is there to be asked.
   while (!answer && answer.error().code == Code::kNotFound && clock_.now() < until) {
-    static_cast<void>(Latch().wait_for(kKnock));
+    static_cast<void>(Latch().wait_for(kRetryInterval));
     answer = ask(door, scheduler::QueryCluster{}, patience).wait();
   }
   if (answer) return answer;

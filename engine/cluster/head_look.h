@@ -6,7 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "engine/cluster/net_end.h"
+#include "engine/cluster/network_endpoint.h"
 #include "scheduler/cluster_status.h"
 
 namespace forebay {
@@ -27,7 +27,7 @@ class HeadLook {
 
   const std::string address_;
   SystemClock clock_;
-  std::unique_ptr<NetEnd> net_;
+  std::unique_ptr<NetworkEndpoint> net_;
 };
 
 }  // namespace forebay

@@ -14,7 +14,7 @@
 #include "actors/stage/stage_pools.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/memory_budget.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "core/wire/column_frames.h"
 #include "core/wire/frame.h"
 #include "engine/run/job_run.h"
@@ -99,7 +99,7 @@ class NodeStages final : SplitSink {
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> plain_{0};
   std::atomic<std::uint64_t> packed_{0};
-  const Serial serial_{};
+  const Synchronized<> serial_{};
   std::vector<std::byte> sample_;  // under serial_, as rate_
   mutable Rate rate_;
   std::array<std::atomic<std::uint32_t>, kNumStages> wanted_{};

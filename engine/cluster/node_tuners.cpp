@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/run/decision_words.h"
+#include "engine/run/decision_text.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay {
@@ -14,8 +14,8 @@ constexpr std::size_t kMostNodes = 4096;
 /// Decisions after which what was learnt is kept.
 constexpr std::uint64_t kKeptEvery = 5;
 
-bool same_machine(const tuner::Layout& a, const tuner::Layout& b) {
-  const auto same = [](const tuner::StageLayout& x, const tuner::StageLayout& y) {
+bool same_machine(const tuner::PipelineDescription& a, const tuner::PipelineDescription& b) {
+  const auto same = [](const tuner::StageDescription& x, const tuner::StageDescription& y) {
     return x.name == y.name && x.max_actors == y.max_actors;
   };
   return a.max_actors == b.max_actors &&

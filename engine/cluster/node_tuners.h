@@ -40,7 +40,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> 
 
  private:
   struct Node {
-    tuner::Layout layout;
+    tuner::PipelineDescription layout;
     std::unique_ptr<tuner::Policy> policy;
     std::optional<tuner::DecisionLogWriter> log;
     bool log_failed = false;

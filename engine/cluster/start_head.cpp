@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-Result<scheduler::HeadActor::Ref> start_head(NetEnd& net, Store& store,
+Result<scheduler::HeadActor::Ref> start_head(NetworkEndpoint& net, Store& store,
                                              scheduler::HeadOptions options) {
   auto opened = scheduler::HeadActor::Journal::open(store);
   if (!opened) return pass(opened);

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/store/store.h"
-#include "engine/cluster/net_end.h"
+#include "engine/cluster/network_endpoint.h"
 #include "scheduler/head_actor.h"
 
 namespace forebay {
@@ -14,7 +14,7 @@ inline constexpr std::string_view kTunersName = "tuners";
 
 /// Starts a head over what `store` remembers and lets every peer reach it. It takes workers of this
 /// program's version and operators. `store` outlives the network's actors.
-Result<scheduler::HeadActor::Ref> start_head(NetEnd& net, Store& store,
+Result<scheduler::HeadActor::Ref> start_head(NetworkEndpoint& net, Store& store,
                                              scheduler::HeadOptions options);
 
 }  // namespace forebay

@@ -6,7 +6,7 @@
 
 #include "actors/transform/transform.h"
 #include "core/data/digest.h"
-#include "core/net/door.h"
+#include "core/net/host_port.h"
 
 namespace forebay {
 

@@ -6,7 +6,7 @@ namespace forebay {
 
 scheduler::ClusterStatus trainer_view(const std::string& job,
                                       std::optional<scheduler::ClusterStatus> head,
-                                      const scheduler::FeedStatus& feed) {
+                                      const scheduler::SplitClientStatus& feed) {
   scheduler::ClusterStatus seen;
   // Another job's nodes and problems are nothing to this one.
   if (head && head->job == job) seen = std::move(*head);

@@ -35,12 +35,12 @@ struct WireField<tuner::Limits> : WireOfTuner<tuner::Limits> {
 };
 
 template <>
-struct WireField<tuner::StageLayout> : WireOfTuner<tuner::StageLayout> {
+struct WireField<tuner::StageDescription> : WireOfTuner<tuner::StageDescription> {
   static auto tie(auto& self) { return std::tie(self.name, self.max_actors, self.bytes_per_actor); }
 };
 
 template <>
-struct WireField<tuner::Layout> : WireOfTuner<tuner::Layout> {
+struct WireField<tuner::PipelineDescription> : WireOfTuner<tuner::PipelineDescription> {
   static auto tie(auto& self) {
     return std::tie(self.stages, self.max_actors, self.max_prefetch, self.default_prefetch,
                     self.prefetch_item_bytes, self.fixed_bytes, self.rows_per_split);
@@ -93,7 +93,7 @@ struct AskDecision {
   static constexpr std::string_view kTag = "cluster.ask_decision/1";
   using Reply = tuner::Proposal;
   std::string node;
-  tuner::Layout layout;
+  tuner::PipelineDescription layout;
   tuner::Limits limits;
   tuner::Observation seen;
   static auto fields(auto& self) {

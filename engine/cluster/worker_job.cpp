@@ -23,13 +23,13 @@ std::string_view inner(std::string_view path) {
 /// Where a path of the job lies here. A job's own paths are relative to its file, FROM is where the
 /// trainer sees them.
 std::string place_here(const std::string& path, const std::string& job_file,
-                       const WorkerPlace& place) {
+                       const WorkerSetup& place) {
   const std::string there = (fs::path(job_file).parent_path() / path).lexically_normal().string();
   const std::string here = mapped(there, place.data_roots);
   return here != there ? here : mapped(path, place.data_roots);
 }
 
-Result<JobSpec> read_text(const JobText& text, const WorkerPlace& place) {
+Result<JobSpec> read_text(const JobText& text, const WorkerSetup& place) {
   auto document = parse_toml(text.text, text.path);
   if (!document) return pass(document);
   for (const std::string& set : text.sets) {
@@ -46,7 +46,7 @@ Result<JobSpec> read_text(const JobText& text, const WorkerPlace& place) {
 }
 
 /// The worker's own folder; the job's is another's and may be read only.
-Result<std::string> folder_of(const JobSpec& job, const WorkerPlace& place) {
+Result<std::string> folder_of(const JobSpec& job, const WorkerSetup& place) {
   const fs::path folder =
       place.dir.empty() ? fs::path(job.run.dir) / "workers" / place.name : fs::path(place.dir);
   if (place.dir.empty() && !fs::is_directory(job.run.dir)) {
@@ -120,7 +120,7 @@ Status WorkerJob::check(const JobText& wanted) {
   return {};
 }
 
-Result<std::unique_ptr<WorkerJob>> WorkerJob::open(const JobText& text, const WorkerPlace& place) {
+Result<std::unique_ptr<WorkerJob>> WorkerJob::open(const JobText& text, const WorkerSetup& place) {
   auto job = read_text(text, place);
   if (!job) return pass(job);
   auto folder = folder_of(*job, place);

@@ -16,7 +16,7 @@
 namespace forebay {
 
 /// How a worker sees a job: where its files lie here, and what it may use.
-struct WorkerPlace {
+struct WorkerSetup {
   /// `--data-root FROM=TO`: a path that begins with FROM at the trainer begins with TO here. The
   /// first that fits counts.
   std::vector<std::pair<std::string, std::string>> data_roots = {};
@@ -38,7 +38,7 @@ class WorkerJob {
  public:
   /// Blocks while files that no index describes are read. What differs is refused with kInvalid,
   /// what is missing with kNotFound, both by name.
-  static Result<std::unique_ptr<WorkerJob>> open(const JobText& text, const WorkerPlace& place);
+  static Result<std::unique_ptr<WorkerJob>> open(const JobText& text, const WorkerSetup& place);
   /// Removes the worker's folder in the job's own where nothing was put into it.
   ~WorkerJob();
   WorkerJob(const WorkerJob&) = delete;

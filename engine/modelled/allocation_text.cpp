@@ -12,7 +12,7 @@ namespace {
 /// Fills an allocation, one `stage=count` at a time.
 class AllocationReading {
  public:
-  explicit AllocationReading(const tuner::Layout& layout)
+  explicit AllocationReading(const tuner::PipelineDescription& layout)
       : layout_(layout), read_(tuner::one_each(layout)), given_(layout.stages.size()) {}
 
   Status add(std::string_view part) {
@@ -36,7 +36,7 @@ class AllocationReading {
  private:
   Result<std::size_t> index_of(std::string_view name) const {
     std::vector<std::string_view> names;
-    for (const tuner::StageLayout& stage : layout_.stages) names.push_back(stage.name);
+    for (const tuner::StageDescription& stage : layout_.stages) names.push_back(stage.name);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == name) return i;
     }
@@ -51,14 +51,15 @@ class AllocationReading {
     return fail(Code::kInvalid, "--allocation " + std::string(part) + why);
   }
 
-  const tuner::Layout& layout_;
+  const tuner::PipelineDescription& layout_;
   tuner::Allocation read_;
   std::vector<bool> given_;
 };
 
 }  // namespace
 
-Result<tuner::Allocation> parse_allocation(std::string_view text, const tuner::Layout& layout) {
+Result<tuner::Allocation> parse_allocation(std::string_view text,
+                                           const tuner::PipelineDescription& layout) {
   AllocationReading reading(layout);
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());

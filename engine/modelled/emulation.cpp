@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/runtime/actor_system.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "engine/modelled/observation_sum.h"
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/live/tuner_actor.h"
@@ -17,6 +17,7 @@ namespace forebay {
 namespace {
 
 using tuner::AskTunerStatus;
+using tuner::CurrentState;
 using tuner::Decision;
 using tuner::EmulatedMachine;
 using tuner::Lateness;
@@ -25,7 +26,6 @@ using tuner::PipelineModel;
 using tuner::Policy;
 using tuner::PolicyContext;
 using tuner::SimTotals;
-using tuner::Standing;
 using tuner::Truth;
 using tuner::Tuner;
 
@@ -57,7 +57,7 @@ class Emulation {
   EmulatedMachine machine_;
   EmulationOutcome outcome_;
   std::vector<SimTotals> recent_;  // what the line shows is since the first of them
-  Serial serial_;
+  Synchronized<> serial_;
   std::vector<Observation> seen_;  // one at a time while a tuner lives, as below
   EmulationView view_;
 };
@@ -120,7 +120,7 @@ void Emulation::show() {
   const SimTotals& now = recent_.back();
   const SimTotals& then = recent_.front();
   const double passed = std::max(now.seconds - then.seconds, 1e-9);
-  const Standing standing = machine_.standing();
+  const CurrentState standing = machine_.standing();
   EmulationView view = serial_([this] { return EmulationView(view_); });
   view.seconds = now.seconds;
   view.splits_per_second = static_cast<double>(now.trained - then.trained) / passed;
@@ -139,7 +139,7 @@ EmulationOutcome Emulation::outcome() {
          (first - 1)->at_seconds - (first - 1)->seconds / 2 >= spec_.seconds / 2) {
     --first;
   }
-  const Standing standing = machine_.standing();
+  const CurrentState standing = machine_.standing();
   ModelledFigures& figures = outcome_.figures;
   figures.measured = sum_of({first, seen_.end()});
   figures.allocation = {.actors = standing.actors, .prefetch = standing.prefetch};

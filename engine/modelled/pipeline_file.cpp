@@ -101,7 +101,7 @@ Status read_events(const PipelineDocument& document, PipelineModel& model) {
 
 /// One actor a stage and a prefetch of 1 fit, whatever the events make of the limit.
 Status check_memory(const PipelineModel& model, std::string_view name) {
-  const tuner::Layout layout = tuner::layout_of(model);
+  const tuner::PipelineDescription layout = tuner::layout_of(model);
   tuner::Allocation least = tuner::one_each(layout);
   least.prefetch = 1;
   const std::uint64_t wanted = tuner::worst_case_bytes(layout, least);

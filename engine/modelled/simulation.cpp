@@ -39,7 +39,7 @@ double usual_seconds(const tuner::PipelineModel& model) {
 
 tuner::Allocation oracle_allocation(const tuner::PipelineModel& described) {
   const tuner::PipelineModel model = tuner::model_at(described, 0);
-  const tuner::Layout layout = tuner::layout_of(model);
+  const tuner::PipelineDescription layout = tuner::layout_of(model);
   tuner::Allocation best = tuner::oracle_of(model).allocation;
   best.prefetch = 1;
   const std::uint64_t taken = tuner::worst_case_bytes(layout, best);

@@ -28,9 +28,9 @@ Status restore_part(StateSource& whole, Model& model) {
   return model.restore(part);
 }
 
-Status carry_out(const RankOrder& order, RankFollower& leader, Model& model, Followed& done) {
+Status carry_out(const RankCommand& order, RankFollower& leader, Model& model, Followed& done) {
   switch (order.kind) {
-    case RankOrder::Kind::kStep: {
+    case RankCommand::Kind::kStep: {
       if (order.has_ids) {
         if (auto told = leader.wait_for_ids(order.number); !told) return told;
       }
@@ -42,18 +42,18 @@ Status carry_out(const RankOrder& order, RankFollower& leader, Model& model, Fol
       done.rows += (*slice)->rows;
       return {};
     }
-    case RankOrder::Kind::kScore:
+    case RankCommand::Kind::kScore:
       return score_nothing(leader.schema(), model);
-    case RankOrder::Kind::kSnapshot:
+    case RankCommand::Kind::kSnapshot:
       leader.take_back();
       leader.give(model.snapshot());
       return {};
-    case RankOrder::Kind::kRestore:
+    case RankCommand::Kind::kRestore:
       leader.take_back();
       leader.ready(restore_part(*leader.state(order), model));
       return {};
-    case RankOrder::Kind::kEnd:
-    case RankOrder::Kind::kMeet:
+    case RankCommand::Kind::kEnd:
+    case RankCommand::Kind::kMeet:
       break;
   }
   return fail(Code::kCorrupt, "rank 0 orders what this rank does not know");
@@ -67,7 +67,7 @@ Result<Followed> follow(RankFollower& leader, Model& model) {
   for (;;) {
     auto order = leader.next_order();
     if (!order) return pass(order);
-    if (order->kind == RankOrder::Kind::kEnd) {
+    if (order->kind == RankCommand::Kind::kEnd) {
       done.signal = static_cast<int>(order->number);
       if (order->ended) return done;
       return fail(order->ended.error().code, "rank 0: " + order->ended.error().message);

@@ -65,7 +65,7 @@ Result<double> LeadingModel::step(const Batch& batch) {
 }
 
 Status LeadingModel::predict(const Batch& batch, std::span<float> scores) {
-  leader_.order(RankOrder::Kind::kScore);
+  leader_.order(RankCommand::Kind::kScore);
   auto scored = own_->predict(batch, scores);
   if (!scored) return tl::unexpected<Error>(leader_.explain(std::move(scored.error())));
   return scored;

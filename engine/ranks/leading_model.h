@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_leader.h"
-#include "engine/ranks/watched.h"
 #include "trainer/model.h"
 #include "trainer/ranks/batch_divider.h"
 
@@ -58,7 +58,7 @@ class LeadingModel final : public Model {
   bool was_told(std::uint64_t number);
 
   std::vector<BatchDivider> dividers_;  // used within expected_.change
-  Watched<Expected> expected_;
+  Synchronized<Expected> expected_;
 };
 
 }  // namespace forebay

@@ -48,14 +48,14 @@ class PartOfState final : public StateSource {
   }
 
  private:
-  struct Place {
+  struct Location {
     std::size_t index = 0;
     std::uint64_t offset = 0;
   };
 
   StateSource& whole_;
   std::vector<StateTensor> tensors_;
-  std::vector<Place> places_;
+  std::vector<Location> places_;
 };
 
 /// A state that any number of threads may read, as one of its readers has it.

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "core/net/door.h"
+#include "core/net/host_port.h"
 #include "engine/process/environment_number.h"
 
 namespace forebay {

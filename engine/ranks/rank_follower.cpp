@@ -51,8 +51,8 @@ void RankFollower::close() {
   state_.serve(nullptr);
 }
 
-template <class Ready, class Take>
-Status RankFollower::wait(std::chrono::nanoseconds most, const Ready& ready, const Take& take) {
+template <class Ready, class Visitor>
+Status RankFollower::wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take) {
   std::string broken;
   const auto over = [&](const Inbox& inbox) { return ready(inbox) || !inbox.broken.empty(); };
   const auto got = [&](Inbox& inbox) {
@@ -76,7 +76,7 @@ void RankFollower::pass_stop_on() {
 
 Status RankFollower::wait_to_meet() {
   const auto came = [](const Inbox& inbox) { return !inbox.orders.empty(); };
-  RankOrder order;
+  RankCommand order;
   // Rank 0 was there before this one, and gives up sooner.
   for (std::chrono::nanoseconds waited{0}; waited < options_.timeout + kUntilExplained;
        waited += kLook) {
@@ -95,8 +95,8 @@ Status RankFollower::wait_to_meet() {
                                   "cluster.keys the same on both machines?");
 }
 
-Status RankFollower::meets(const RankOrder& order) const {
-  if (order.kind == RankOrder::Kind::kMeet) return {};
+Status RankFollower::meets(const RankCommand& order) const {
+  if (order.kind == RankCommand::Kind::kMeet) return {};
   if (order.number != 0 && options_.on_stop) options_.on_stop(static_cast<int>(order.number));
   if (order.ended) return fail(Code::kUnavailable, "rank 0 ended before all ranks had met");
   return fail(order.ended.error().code, "rank 0: " + order.ended.error().message);
@@ -110,7 +110,7 @@ Status RankFollower::check_ranks() {
 }
 
 Status RankFollower::wait_for_welcome() {
-  RankWelcome welcome;
+  RankAccepted welcome;
   Result<void> ended;
   const auto ready = [](const Inbox& inbox) { return inbox.welcome || !inbox.orders.empty(); };
   auto came = wait(std::chrono::hours(24), ready, [&](Inbox& inbox) {
@@ -133,15 +133,15 @@ Status RankFollower::wait_for_welcome() {
   return {};
 }
 
-std::unique_ptr<StateSource> RankFollower::state(const RankOrder& order) {
+std::unique_ptr<StateSource> RankFollower::state(const RankCommand& order) {
   return std::make_unique<RemoteState>(order.tensors, state_);
 }
 
 void RankFollower::ready(const Status& done) { static_cast<void>(link_->send(0, RankReady{done})); }
 
-Result<RankOrder> RankFollower::next_order() {
+Result<RankCommand> RankFollower::next_order() {
   pass_stop_on();
-  RankOrder order;
+  RankCommand order;
   const auto ready = [](const Inbox& inbox) { return !inbox.orders.empty(); };
   // Rank 0 may wait for data as long as it lives.
   auto came = wait(std::chrono::hours(24 * 365), ready, [&](Inbox& inbox) {
@@ -234,7 +234,7 @@ Error RankFollower::explain(Error error) {
   if (error.code != Code::kUnavailable && error.code != Code::kTimeout) return error;
   Result<void> ended;
   const auto over = [](const Inbox& inbox) {
-    return !inbox.orders.empty() && inbox.orders.back().kind == RankOrder::Kind::kEnd;
+    return !inbox.orders.empty() && inbox.orders.back().kind == RankCommand::Kind::kEnd;
   };
   auto told =
       wait(kUntilExplained, over, [&](const Inbox& inbox) { ended = inbox.orders.back().ended; });
@@ -250,15 +250,15 @@ void RankFollower::on_message(int, RankMessage message) {
       inbox.slices.insert_or_assign(number, std::move(*slice));
     });
   }
-  if (auto* order = std::get_if<RankOrder>(&message)) {
+  if (auto* order = std::get_if<RankCommand>(&message)) {
     const Status ended = order->ended;
     inbox_.change([&](Inbox& inbox) {
-      inbox.over = order->kind == RankOrder::Kind::kEnd;
+      inbox.over = order->kind == RankCommand::Kind::kEnd;
       inbox.orders.push_back(std::move(*order));
     });
     return ended ? void() : break_off(ended.error().message);
   }
-  if (auto* welcome = std::get_if<RankWelcome>(&message)) {
+  if (auto* welcome = std::get_if<RankAccepted>(&message)) {
     return inbox_.change([&](Inbox& inbox) {
       inbox.features = welcome->sparse.size();
       inbox.welcome = std::move(*welcome);

@@ -15,9 +15,9 @@
 #include "core/data/buffer_pool.h"
 #include "core/data/memory_budget.h"
 #include "core/data/schema.h"
+#include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_link.h"
 #include "engine/ranks/state_peer.h"
-#include "engine/ranks/watched.h"
 #include "trainer/collective.h"
 
 namespace forebay {
@@ -57,9 +57,9 @@ class RankFollower final : RankListener {
   const Schema& schema() const { return schema_; }
   void ready(const Status& done);
   /// What rank 0 lets this rank read, of the tensors that its order names.
-  std::unique_ptr<StateSource> state(const RankOrder& order);
+  std::unique_ptr<StateSource> state(const RankCommand& order);
 
-  Result<RankOrder> next_order();
+  Result<RankCommand> next_order();
   Result<std::shared_ptr<const Batch>> slice(std::uint64_t number);
   /// Gets the ids of batches as they come (Model::expect), on the link's thread; set once.
   using OnIds = std::function<void(std::shared_ptr<const Batch>)>;
@@ -87,9 +87,9 @@ class RankFollower final : RankListener {
 
  private:
   struct Inbox {
-    std::optional<RankWelcome> welcome;
+    std::optional<RankAccepted> welcome;
     std::size_t features = 0;  // sparse ones, as it says
-    std::deque<RankOrder> orders;
+    std::deque<RankCommand> orders;
     std::map<std::uint64_t, BatchSlice> slices;
     OnIds on_ids;
     std::vector<std::shared_ptr<const Batch>> early_ids;  // before there was anybody to tell
@@ -105,10 +105,10 @@ class RankFollower final : RankListener {
   void pass_on(std::shared_ptr<const Batch> ids);
   void on_lost(int rank, const std::string& why) override;
   /// Waits for `ready(inbox)` and takes it; looks for a stop meanwhile.
-  template <class Ready, class Take>
-  Status wait(std::chrono::nanoseconds most, const Ready& ready, const Take& take);
+  template <class Ready, class Visitor>
+  Status wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take);
   void pass_stop_on();
-  Status meets(const RankOrder& order) const;
+  Status meets(const RankCommand& order) const;
   void break_off(const std::string& why);
 
   const Options options_;
@@ -117,7 +117,7 @@ class RankFollower final : RankListener {
   BufferPool buffers_;
   Schema schema_;
   bool told_stop_ = false;
-  Watched<Inbox> inbox_;
+  Synchronized<Inbox> inbox_;
   StatePeer state_;
   std::unique_ptr<RankLink> link_;  // goes first: its thread uses the others
 };

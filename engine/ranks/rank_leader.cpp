@@ -140,7 +140,7 @@ Status RankLeader::check_ranks() {
 
 Status RankLeader::welcome(const Schema& schema) {
   if (auto here = link_->wait_for_all(options_.timeout); !here) return here;
-  RankWelcome welcome;
+  RankAccepted welcome;
   welcome.dense = schema.dense;
   for (const SparseFeature& feature : schema.sparse) {
     welcome.sparse.push_back(feature.name);
@@ -151,7 +151,7 @@ Status RankLeader::welcome(const Schema& schema) {
 }
 
 Status RankLeader::restore(const OpenState& open) {
-  RankOrder order{.kind = RankOrder::Kind::kRestore, .number = 0, .ended = {}};
+  RankCommand order{.kind = RankCommand::Kind::kRestore, .number = 0, .ended = {}};
   for (std::size_t rank = 1; rank < states_.size(); ++rank) {
     auto source = open();
     if (!source) return pass(source);
@@ -250,12 +250,12 @@ void RankLeader::on_credit(int rank, std::uint64_t slices) {
   });
 }
 
-void RankLeader::order(RankOrder::Kind kind, std::uint64_t number) {
-  tell_all(RankOrder{.kind = kind, .number = number, .ended = {}});
+void RankLeader::order(RankCommand::Kind kind, std::uint64_t number) {
+  tell_all(RankCommand{.kind = kind, .number = number, .ended = {}});
 }
 
 void RankLeader::order_step(std::uint64_t number, bool has_ids) {
-  RankOrder order{.kind = RankOrder::Kind::kStep, .number = number, .ended = {}};
+  RankCommand order{.kind = RankCommand::Kind::kStep, .number = number, .ended = {}};
   order.has_ids = has_ids;
   tell_all(order);
 }
@@ -269,7 +269,7 @@ void RankLeader::tell_all(const RankMessage& message) {
 }
 
 Result<std::vector<std::unique_ptr<StateSource>>> RankLeader::snapshots() {
-  order(RankOrder::Kind::kSnapshot);
+  order(RankCommand::Kind::kSnapshot);
   auto states = wait_for(&Peer::state, options_.timeout);
   if (!states) return pass(states);
   std::vector<std::unique_ptr<StateSource>> sources;
@@ -310,16 +310,16 @@ void RankLeader::break_off() {
     return peers.lost();
   });
   if (ranks == nullptr) return;
-  tell_all(RankOrder{.kind = RankOrder::Kind::kEnd,
-                     .number = 0,
-                     .ended = fail(Code::kUnavailable, lost + what_to_do)});
+  tell_all(RankCommand{.kind = RankCommand::Kind::kEnd,
+                       .number = 0,
+                       .ended = fail(Code::kUnavailable, lost + what_to_do)});
   ranks->abandon(lost);
 }
 
 void RankLeader::end(const Status& how, int signal) {
   if (peers_.change([](Peers& peers) { return std::exchange(peers.ended, true); })) return;
-  tell_all(RankOrder{
-      .kind = RankOrder::Kind::kEnd, .number = static_cast<std::uint64_t>(signal), .ended = how});
+  tell_all(RankCommand{
+      .kind = RankCommand::Kind::kEnd, .number = static_cast<std::uint64_t>(signal), .ended = how});
   const auto all_gone = [](const Peers& peers) {
     return std::ranges::all_of(std::span(peers.by_rank).subspan(1),
                                [](const Peer& peer) { return peer.lost || !peer.here; });

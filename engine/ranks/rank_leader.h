@@ -16,9 +16,9 @@
 #include "core/data/buffer_pool.h"
 #include "core/data/memory_budget.h"
 #include "core/data/schema.h"
+#include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_link.h"
 #include "engine/ranks/state_peer.h"
-#include "engine/ranks/watched.h"
 #include "trainer/collective.h"
 
 namespace forebay {
@@ -66,7 +66,7 @@ class RankLeader final : public BatchSource, RankListener {
   /// The rows of rank 0.
   Result<std::shared_ptr<const Batch>> next() override;
 
-  void order(RankOrder::Kind kind, std::uint64_t number = 0);
+  void order(RankCommand::Kind kind, std::uint64_t number = 0);
   /// All train on the rows of this batch; `has_ids`: tell_ids told every other rank of it.
   void order_step(std::uint64_t number, bool has_ids);
   /// Tells a rank which of its rows a batch will want. Any thread, as below.
@@ -145,7 +145,7 @@ class RankLeader final : public BatchSource, RankListener {
   MemoryBudget received_;
   BufferPool buffers_;
   std::string address_;
-  Watched<Peers> peers_;
+  Synchronized<Peers> peers_;
   std::vector<std::unique_ptr<StatePeer>> states_;  // the first is nobody
   BatchSource* batches_ = nullptr;
   std::deque<std::shared_ptr<const Batch>> own_;

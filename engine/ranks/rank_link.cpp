@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/net/door.h"
+#include "core/net/host_port.h"
 
 namespace forebay {
 namespace {

@@ -10,8 +10,8 @@
 #include "core/base/result.h"
 #include "core/data/memory_budget.h"
 #include "core/net/zmq_transport.h"
+#include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_messages.h"
-#include "engine/ranks/watched.h"
 
 namespace forebay {
 
@@ -81,7 +81,7 @@ class RankLink final : TransportHandler {
   RankListener& listener_;
   bool has_keys_ = false;
   std::unique_ptr<ZmqTransport> transport_;
-  Watched<std::map<int, PeerId>> peers_;
+  Synchronized<std::map<int, PeerId>> peers_;
 };
 
 }  // namespace forebay

@@ -8,10 +8,10 @@
 
 #include "core/base/start_thread.h"
 #include "core/data/digest.h"
+#include "core/runtime/synchronized.h"
 #include "engine/cluster/this_node.h"
 #include "engine/job/quantity.h"
 #include "engine/ranks/store_port.h"
-#include "engine/ranks/watched.h"
 #include "trainer/module.h"
 #include "trainer/rank_store.h"
 
@@ -67,7 +67,7 @@ struct Search {
   Search(const TrainerModule& with, CollectiveSpec where) : module(with), spec(std::move(where)) {}
   const TrainerModule module;
   const CollectiveSpec spec;
-  Watched<bool> over;
+  Synchronized<bool> over;
 
   /// Waits a little; whether to look once more.
   bool goes_on() {
@@ -177,7 +177,7 @@ Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
   auto store = apart(open, [&] { return check_stop(stop); });
   if (!store) return pass(store);
   if (auto here = leader.wait_for_ranks(stop); !here) return pass(here);
-  leader.order(RankOrder::Kind::kMeet);
+  leader.order(RankCommand::Kind::kMeet);
   auto ranks = connect(*store, [&] {
     auto still = check_stop(stop);
     return still ? leader.check_ranks() : still;

@@ -25,7 +25,7 @@ struct RankHello {
 };
 
 /// Rank 0 → rank: what batches will be like.
-struct RankWelcome {
+struct RankAccepted {
   std::vector<std::string> dense;
   std::vector<std::string> sparse;
   std::vector<std::int64_t> bounds;  ///< Per sparse feature.
@@ -58,7 +58,7 @@ struct ForgetIds {
 };
 
 /// Rank 0 → rank: what all do next. Orders are carried out one by one.
-struct RankOrder {
+struct RankCommand {
   enum class Kind : std::uint8_t {
     kStep,      ///< Train on the slice of batch `number`.
     kScore,     ///< Rank 0 scores rows of its own; take part.
@@ -116,7 +116,7 @@ struct RankFailed {
 
 /// What ranks tell each other; its place in the list is the message's first byte.
 using RankMessage =
-    std::variant<RankHello, RankWelcome, RankReady, RankCredit, RankStop, BatchSlice, RankOrder,
+    std::variant<RankHello, RankAccepted, RankReady, RankCredit, RankStop, BatchSlice, RankCommand,
                  RankState, ReadState, StateBytes, DropState, RankFailed, BatchIds, ForgetIds>;
 
 template <>

@@ -14,8 +14,8 @@
 
 #include "core/base/result.h"
 #include "core/data/buffer_pool.h"
+#include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_messages.h"
-#include "engine/ranks/watched.h"
 #include "trainer/snapshot.h"
 
 namespace forebay {
@@ -73,8 +73,8 @@ class StatePeer {
 
   const std::string what_;
   const Send send_;
-  Watched<Mail> mail_;
-  Watched<Asked> asked_;
+  Synchronized<Mail> mail_;
+  Synchronized<Asked> asked_;
   std::thread server_;  // owns what is served
 };
 

@@ -49,7 +49,7 @@ Result<std::string> ask(const std::string& run_dir, const std::string& line, std
 }  // namespace
 
 Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& run_dir, Set set,
-                                                           Looks looks) {
+                                                           Queries looks) {
   auto folder = open_folder(run_dir);
   if (!folder) return pass(folder);
   auto socket = make_socket(1);
@@ -70,7 +70,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& ru
   }
 }
 
-ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Looks looks)
+ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Queries looks)
     : folder_(std::move(folder)),
       socket_(std::move(socket)),
       set_(std::move(set)),

@@ -24,30 +24,30 @@ class ControlServer {
   using Set = std::function<Result<std::string>(const std::string& key, const std::string& value)>;
 
   /// A line of JSON; "{}" while there is nothing to see.
-  using Look = std::function<std::string()>;
-  struct Looks {
-    Look status = {};  ///< The job at this moment.
-    Look trace = {};   ///< Its last splits (engine/trace/history_text.h).
+  using Query = std::function<std::string()>;
+  struct Queries {
+    Query status = {};  ///< The job at this moment.
+    Query trace = {};   ///< Its last splits (engine/trace/history_text.h).
   };
 
   static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set,
-                                                     Looks looks);
+                                                     Queries looks);
   static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set) {
-    return open(run_dir, std::move(set), Looks{});
+    return open(run_dir, std::move(set), Queries{});
   }
   ~ControlServer();
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
 
  private:
-  ControlServer(Descriptor folder, Descriptor socket, Set set, Looks looks);
+  ControlServer(Descriptor folder, Descriptor socket, Set set, Queries looks);
   void serve();
   void answer(int caller) const;
 
   const Descriptor folder_;
   const Descriptor socket_;
   const Set set_;
-  const Looks looks_;
+  const Queries looks_;
   std::atomic<bool> ended_{false};
   std::unique_ptr<Thread> thread_;
 };

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "core/data/buffer_pool.h"
-#include "tuner/plant.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay {
 
@@ -15,7 +15,7 @@ namespace forebay {
 class IdleBuffers {
  public:
   /// `now` never goes back.
-  void look(std::chrono::nanoseconds now, const tuner::Standing& standing, BufferPool& buffers);
+  void look(std::chrono::nanoseconds now, const tuner::CurrentState& standing, BufferPool& buffers);
 
  private:
   std::chrono::nanoseconds given_back_{0};  // when

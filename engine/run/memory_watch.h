@@ -9,7 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/user_code.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "core/runtime/ticker.h"
 #include "engine/process/resident_gauge.h"
 #include "engine/run/growth_attribution.h"
@@ -58,7 +58,7 @@ class MemoryWatch final : public UserCodeObserver {
   ResidentLimit limit_;
   bool failed_ = false;
   std::atomic<unsigned> sampling_{0};  // of 2^this calls one is looked at
-  const Serial attributing_;           // over the two below
+  const Synchronized<> attributing_;   // over the two below
   GrowthAttribution growth_;
   std::uint64_t looks_ = 0;  // at calls, since the ticker's last one
   std::optional<Ticker> ticker_;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "engine/job/job_spec.h"
 #include "engine/metrics/metrics_server.h"
 #include "engine/metrics/run_figures.h"
@@ -87,7 +87,7 @@ class RunScreen {
   std::chrono::nanoseconds ended_{0};  // this and the two below: when the stream of batches did
   double cpu_seconds_at_end_ = 0;
   PipelineStats stats_at_end_;
-  const Serial noted_;  // over the two below
+  const Synchronized<> noted_;  // over the two below
   std::vector<std::string> notes_;
   LookupCounts lookups_;
   bool stop_passed_on_ = false;

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "core/data/digest.h"
-#include "engine/run/decision_words.h"
-#include "engine/run/kept_policy.h"
+#include "engine/run/decision_text.h"
+#include "engine/run/policy_checkpoint.h"
 
 namespace forebay {
 namespace {
@@ -62,7 +62,7 @@ Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std:
       command_(command),
       plant_(run, job, cpus),
       mode_(tuner::mode_named(job.tuner.mode)) {
-  const tuner::Standing now = plant_.standing();
+  const tuner::CurrentState now = plant_.standing();
   start_ = {now.actors, now.prefetch};
   actors_.emplace(ActorSystem::Options{.executor = {.name = "tuning", .threads = 1}}, run.clock());
   const auto period = std::chrono::duration_cast<tuner::TunerActor::Time>(job.tuner.period);
@@ -91,11 +91,11 @@ void Tuning::take_threads(SetThreads set_threads) {
   turning_([&] { set_threads_ = std::move(set_threads); });
 }
 
-void Tuning::show(ControlServer::Looks looks) {
+void Tuning::show(ControlServer::Queries looks) {
   looking_([&] { looks_ = std::move(looks); });
 }
 
-std::string Tuning::seen(const ControlServer::Look& look) const {
+std::string Tuning::seen(const ControlServer::Query& look) const {
   return looking_([&]() -> std::string { return look ? look() : "{}"; });
 }
 
@@ -122,10 +122,11 @@ std::unique_ptr<tuner::Policy> Tuning::make_policy() {
     return fallback_policy();
   }
   const std::string path = job_.run.dir + "/tuner/" + job_.tuner.policy + "-" + name_of_work(run_);
-  const ExperienceFile file(path);
-  auto kept = std::make_unique<KeptPolicy>(std::move(*made), file, [this](const std::string& why) {
-    note("what the tuner learns is not kept for the next run: " + why);
-  });
+  const LearnedStateFile file(path);
+  auto kept =
+      std::make_unique<PolicyCheckpoint>(std::move(*made), file, [this](const std::string& why) {
+        note("what the tuner learns is not kept for the next run: " + why);
+      });
   const auto experience = file.read();
   if (experience && kept->restore(*experience)) {
     header_.restored = *experience;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/runtime/actor_system.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/control_server.h"
-#include "engine/run/live_plant.h"
+#include "engine/run/live_pipeline.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/log/decision_log.h"
 #include "tuner/policy/policies.h"
@@ -50,7 +50,7 @@ class Tuning {
 
   /// What `forebay status`, `top` and `trace` are answered, from any thread; nothing once `looks`
   /// is empty.
-  void show(ControlServer::Looks looks);
+  void show(ControlServer::Queries looks);
 
   /// Whether it may change anything: `tuner.mode` is on.
   bool acts() const { return mode_.load(std::memory_order_relaxed) == tuner::Mode::kOn; }
@@ -69,7 +69,7 @@ class Tuning {
   std::unique_ptr<tuner::Policy> fallback_policy();
   tuner::PolicyContext context() const;
   void note(const std::string& line);
-  std::string seen(const ControlServer::Look& look) const;
+  std::string seen(const ControlServer::Query& look) const;
   void on_decision(const tuner::Decision& decision);
   void log(const tuner::Decision& decision);
   Result<std::string> set_threads(int threads);
@@ -81,7 +81,7 @@ class Tuning {
   const JobSpec& job_;
   const CpuLimit& cpus_;
   const std::string command_;
-  LivePlant plant_;
+  LivePipeline plant_;
   tuner::Allocation start_;
   tuner::LogHeader header_;                      // the tuner's thread, as the two below
   std::optional<tuner::DecisionLogWriter> log_;  // made with the first decision
@@ -89,11 +89,11 @@ class Tuning {
   std::atomic<std::uint64_t> decisions_{0};
   std::atomic<double> cpu_seconds_{0};
   std::atomic<tuner::Mode> mode_;
-  const Serial turning_;  // over the one below
+  const Synchronized<> turning_;  // over the one below
   SetThreads set_threads_;
-  const Serial looking_;  // over the one below
-  ControlServer::Looks looks_;
-  const Serial said_;  // over the two below
+  const Synchronized<> looking_;  // over the one below
+  ControlServer::Queries looks_;
+  const Synchronized<> said_;  // over the two below
   std::vector<std::string> notes_;
   std::string last_words_;
   std::optional<ActorSystem> actors_;

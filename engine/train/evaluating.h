@@ -39,7 +39,7 @@ class Evaluating {
   /// What a checkpoint keeps.
   std::string kept() const { return to_json(found_); }
   const std::vector<Evaluated>& found() const { return found_; }
-  EvaluationStanding standing() const { return judge(job_->trainer, found_); }
+  EvaluationState standing() const { return judge(job_->trainer, found_); }
 
   /// Whether the model is to be evaluated after this step, and was not yet.
   bool due(std::uint64_t step) const;

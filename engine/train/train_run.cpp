@@ -4,12 +4,12 @@
 #include <limits>
 #include <utility>
 
-#include "engine/job/device_words.h"
+#include "engine/job/device_text.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
 #include "engine/process/stop_request.h"
-#include "engine/train/kept_experience.h"
+#include "engine/train/learned_state.h"
 #include "engine/train/model_threads.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/state_texts.h"
@@ -41,7 +41,7 @@ Exit TrainRun::run() {
   if (auto status = Tuning::check(job_); !status) return Exit::refused(status.error());
   const CpuLimit cpus(options_.ranks ? options_.ranks->local_rank : 0);
   if (auto status = cpus.set(job_.pipeline.cpus); !status) return Exit::refused(status.error());
-  auto cluster = TrainerEnd::open(job_, "train", say_of_cluster);
+  auto cluster = TrainerNode::open(job_, "train", say_of_cluster);
   if (!cluster) return Exit::refused(cluster.error());
   cluster_ = std::move(*cluster);
   auto leading = Leading::open(job_, options_.ranks);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "engine/cluster/trainer_end.h"
+#include "engine/cluster/trainer_node.h"
 #include "engine/job/job_spec.h"
 #include "engine/process/cpu_limit.h"
 #include "engine/process/exit_status.h"
@@ -65,7 +65,7 @@ class TrainRun {
   std::optional<Leading> leading_;  // goes last: the model tells the others through it
   TrainedModel trained_;            // goes after the pipeline, whose threads tell it of batches
   std::unique_ptr<JobRun> run_;
-  std::unique_ptr<TrainerEnd> cluster_;  // absent when the job has none; goes before the run
+  std::unique_ptr<TrainerNode> cluster_;  // absent when the job has none; goes before the run
   std::optional<Evaluating> evaluating_;
   std::optional<Checkpointing> checkpoints_;
   const int first_threads_;  // that the model begins with

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "actors/batcher.h"
 #include "actors/epoch_order.h"
 #include "actors/position_check.h"
+#include "actors/reorder_buffer.h"
 #include "actors/split_queue.h"
 #include "core/base/random.h"
 #include "tests/support/columns.h"
@@ -52,7 +52,7 @@ class CountedJob {
     ended.finished = start.epoch >= spec_.epochs;
     if (ended.finished) return ended;
     Collected sink(ended);
-    Batcher batcher(spec_, order_.num_splits(), start, pool_, sink);
+    ReorderBuffer batcher(spec_, order_.num_splits(), start, pool_, sink);
     SplitQueue queue(order_, spec_.epochs, start);
     std::vector<SplitId> on_the_way;
     Random random(seed);

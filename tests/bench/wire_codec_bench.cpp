@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "actors/stage/batch_cutter.h"
+#include "actors/stage/batcher.h"
 #include "core/wire/column_frames.h"
 #include "core/wire/message_codec.h"
 #include "tests/support/any_columns.h"
@@ -135,7 +135,7 @@ void bench_cutter() {
   double local = 1;
   double packed = 1;
   for (int i = 0; i < 100; ++i) {
-    BatchCutter cutter(kRows, pool);
+    Batcher cutter(kRows, pool);
     cutter.add(criteo_rows(kRows, pool), 0);
     local = std::min(local, seconds_of([&] { cutter.cut(); }));
     auto came = unpack_columns(frames, {kRows, 13, 26, std::size_t{1} << 30}, pool);

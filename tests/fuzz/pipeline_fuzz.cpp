@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FOREBAY_CHECK(!model.error().message.empty());
     return 0;
   }
-  const forebay::tuner::Layout layout = forebay::tuner::layout_of(*model);
+  const forebay::tuner::PipelineDescription layout = forebay::tuner::layout_of(*model);
   forebay::tuner::Allocation least = forebay::tuner::one_each(layout);
   least.prefetch = 1;
   FOREBAY_CHECK(forebay::tuner::worst_case_bytes(layout, least) <= model->memory_bytes);

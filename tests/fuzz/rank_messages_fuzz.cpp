@@ -67,7 +67,7 @@ void check(std::span<const std::byte> head, Frames frames) {
     return;
   }
   if constexpr (std::is_same_v<Message, BatchSlice>) check_slice(*message);
-  if constexpr (std::is_same_v<Message, RankOrder>) check_tensors_of(message->tensors);
+  if constexpr (std::is_same_v<Message, RankCommand>) check_tensors_of(message->tensors);
   if constexpr (std::is_same_v<Message, RankState>) {
     if (message->tensors) check_tensors_of(*message->tensors);
   }

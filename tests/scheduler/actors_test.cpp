@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "core/store/memory_store.h"
-#include "scheduler/feed_actor.h"
 #include "scheduler/head_actor.h"
+#include "scheduler/split_client.h"
 #include "scheduler/worker_actor.h"
 #include "tests/support/test_host.h"
 
@@ -21,7 +21,7 @@ JobShare job(std::string id = "a") {
 }
 
 /// A feed and a worker that remember what they are told.
-struct Told {
+struct Recorded {
   std::vector<std::uint64_t> leased;
   std::vector<std::uint64_t> revoked;
   std::vector<std::string> ended;
@@ -29,10 +29,10 @@ struct Told {
   int dismissed = 0;
 };
 
-class Probe final : public ActorOf<Probe, Lease, Revoke, JobEnded, Dismissed, JobOffer, Ready,
-                                   Deliver, HandedOn> {
+class Probe final
+    : public ActorOf<Probe, Lease, Revoke, JobEnded, Evicted, JobOffer, Ready, Deliver, HandedOn> {
  public:
-  explicit Probe(Told& told) : told_(told) {}
+  explicit Probe(Recorded& told) : told_(told) {}
   Status on(const Lease& lease, Context&) {
     told_.leased.insert(told_.leased.end(), lease.splits.begin(), lease.splits.end());
     return {};
@@ -45,19 +45,19 @@ class Probe final : public ActorOf<Probe, Lease, Revoke, JobEnded, Dismissed, Jo
     return told_.ended.push_back(ended.error), Status();
   }
   Status on(const JobOffer& offer, Context&) { return told_.offers.push_back(offer), Status(); }
-  Status on(const Dismissed&, Context&) { return ++told_.dismissed, Status(); }
+  Status on(const Evicted&, Context&) { return ++told_.dismissed, Status(); }
   Status on(const Ready&, Context&) { return {}; }
   Status on(const Deliver&, Context&) { return {}; }
   Status on(const HandedOn&, Context&) { return {}; }
 
  private:
-  Told& told_;
+  Recorded& told_;
 };
 
 /// A head on a host without threads, and a vocabulary to talk to it.
 struct HeadFixture {
-  Told told_feed;
-  std::map<std::string, Told> told;
+  Recorded told_feed;
+  std::map<std::string, Recorded> told;
   MemoryStore store;
   test::TestHost host;
   std::shared_ptr<HeadActor::Journal> journal;
@@ -78,7 +78,7 @@ struct HeadFixture {
     REQUIRE(head.tell(BeginHead{}));
     host.deliver_all();
   }
-  Probe::Ref probe(Told& to) {
+  Probe::Ref probe(Recorded& to) {
     return host.spawn({.name = "probe"}, [&to] { return std::make_unique<Probe>(to); });
   }
   template <class M>
@@ -94,7 +94,7 @@ struct HeadFixture {
     if (opened) session = opened->session;
     return opened;
   }
-  Result<Welcome> join(const std::string& name, Join join = {}) {
+  Result<Accepted> join(const std::string& name, Join join = {}) {
     join.name = name;
     join.worker = probe(told[name]);
     return asked(std::move(join));
@@ -218,7 +218,7 @@ TEST_CASE("a silent worker is lost after six heartbeats and may not act any more
 }
 
 /// A worker's surroundings, in which nothing is ever done.
-struct IdleWork final : SplitWork, HeadFinder, FeedFinder {
+struct IdleSplitExecutor final : SplitExecutor, HeadFinder, SplitClientFinder {
   HeadRef found;
   std::uint64_t opening = 0;
   Splits began;
@@ -230,14 +230,14 @@ struct IdleWork final : SplitWork, HeadFinder, FeedFinder {
   std::uint32_t slots() const override { return 1; }
   Load load() override { return {}; }
   HeadRef head() override { return found; }
-  FeedRef feed(const std::string&) override { return {}; }
+  SplitClientRef feed(const std::string&) override { return {}; }
 };
 
 TEST_CASE("a worker beats as often as the head wants to hear of it", "[scheduler][head]") {
   HeadOptions options;
   options.heartbeat = 20ms;
   HeadFixture cluster(options);
-  IdleWork work;
+  IdleSplitExecutor work;
   work.found = cluster.head;
   WorkerOptions slow;
   slow.name = "w";
@@ -257,7 +257,7 @@ TEST_CASE("a worker beats as often as the head wants to hear of it", "[scheduler
 TEST_CASE("work that fails at a split that nobody can name ends the worker's part, by name",
           "[scheduler][head]") {
   HeadFixture cluster;
-  IdleWork work;
+  IdleSplitExecutor work;
   work.found = cluster.head;
   REQUIRE(cluster.open());
   WorkerOptions options;
@@ -284,7 +284,7 @@ TEST_CASE("work that fails at a split that nobody can name ends the worker's par
 TEST_CASE("a worker that was refused says why when the job ends, and not after the next one",
           "[scheduler][worker]") {
   HeadFixture cluster;
-  IdleWork work;
+  IdleSplitExecutor work;
   work.found = cluster.head;
   WorkerOptions options;
   options.name = "w";
@@ -547,10 +547,10 @@ TEST_CASE("a head says why nothing is made", "[scheduler][head]") {
 
 TEST_CASE("experience is kept for the next run", "[scheduler][head]") {
   HeadFixture cluster;
-  CHECK(cluster.asked(FindExperience{"intune"}).error().code == Code::kNotFound);
-  REQUIRE(cluster.asked(KeepExperience{"intune", "weights"}));
+  CHECK(cluster.asked(FindLearnedState{"intune"}).error().code == Code::kNotFound);
+  REQUIRE(cluster.asked(SaveLearnedState{"intune", "weights"}));
   cluster.start({});
-  CHECK(cluster.asked(FindExperience{"intune"}).value() == "weights");
+  CHECK(cluster.asked(FindLearnedState{"intune"}).value() == "weights");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST_CASE("a head refuses events that make no sense", "[scheduler]") {
   CHECK(refusal(open, JobClosing{3}) == Code::kNotFound);
   CHECK(refusal(open, NodeJoined{7, "m", "h"}) == Code::kInvalid);
   CHECK(refusal(open, NodeLeft{6}) == Code::kNotFound);
-  CHECK(refusal(open, ExperienceKept{"", "x"}) == Code::kInvalid);
+  CHECK(refusal(open, LearnedStateSaved{"", "x"}) == Code::kInvalid);
   HeadState closed = open;
   REQUIRE(closed.apply(JobClosing{4}));
   CHECK(refusal(closed, SplitsFinished{4, 1, {}}) == Code::kNotFound);
@@ -72,7 +72,7 @@ TEST_CASE("a member that left keeps its incarnation from being used again", "[sc
 TEST_CASE("a head's state is the same after its store was opened again", "[scheduler]") {
   const std::vector<HeadState::Event> events = {NodeJoined{1, "one", "host"},
                                                 JobOpening{job("a"), 1, 2, {{4, 5}}},
-                                                ExperienceKept{"k", std::string("\0v", 2)},
+                                                LearnedStateSaved{"k", std::string("\0v", 2)},
                                                 NodeJoined{2, "two", "host"},
                                                 SplitsFinished{1, 3, {{9, 9}}},
                                                 NodeLeft{1}};

@@ -16,14 +16,14 @@ using namespace std::chrono_literals;
 /// them makes, in simulated time.
 class Uneven {
  public:
-  explicit Uneven(const std::vector<SimWork::Options>& nodes) {
+  explicit Uneven(const std::vector<SimSplitExecutor::Options>& nodes) {
     job_.splits = 300;
     job_.epochs = 1;
     job_.window = 24;
     trainer_ = std::make_unique<SimTrainer>(
         network_, disk_, job_, Handed{},
         SimTrainer::Options{.head_is_here = true, .local = std::nullopt, .step_time = 1ms});
-    for (const SimWork::Options& node : nodes) {
+    for (const SimSplitExecutor::Options& node : nodes) {
       const std::string name = "w" + std::to_string(workers_.size());
       workers_.push_back(std::make_unique<SimWorker>(network_, name, 1, job_, node));
     }
@@ -63,8 +63,8 @@ class Uneven {
   std::vector<std::unique_ptr<SimWorker>> workers_;
 };
 
-SimWork::Options node(std::uint32_t cores, Time split_time) {
-  SimWork::Options options;
+SimSplitExecutor::Options node(std::uint32_t cores, Time split_time) {
+  SimSplitExecutor::Options options;
   options.cores = cores;
   options.slots = cores + 2;
   options.split_time = split_time;

@@ -32,7 +32,7 @@ void SimCluster::draw() {
   trainer_options_.head_is_here = random_.below(2) == 0;
   trainer_options_.step_time = std::chrono::milliseconds(5 + random_.below(120));
   const auto work = [this] {
-    SimWork::Options options;
+    SimSplitExecutor::Options options;
     options.cores = 1 + random_.below(3);
     options.slots = options.cores + random_.below(4);
     options.split_time =
@@ -151,7 +151,7 @@ void SimCluster::describe() {
          std::to_string(status.splits_done) + " " + status.trouble + slot.process->work.text());
   }
   if (trainer_) {
-    const FeedStatus feed = trainer_->feed_status();
+    const SplitClientStatus feed = trainer_->feed_status();
     note("feed: open " + std::to_string(feed.open) + ", issued " + std::to_string(feed.issued) +
          ", pulling " + std::to_string(feed.pulling) + ", arrived " + std::to_string(feed.arrived));
     for (const std::string& problem : feed.problems) note("feed's problem: " + problem);
@@ -323,7 +323,7 @@ void SimCluster::check_store() {
   const SimHead* now = head();
   if (now == nullptr || (head_alone_ && head_alone_->frozen())) return;
   const HeadState& state = now->journal->state();
-  const FeedStatus feed = trainer_->feed_status();
+  const SplitClientStatus feed = trainer_->feed_status();
   if (!feed.open || feed.session != state.session()) return;
   const Position& position = trainer_->pipeline.handed().position;
   const std::uint64_t handed =

@@ -45,7 +45,7 @@ class SimCluster {
     Time back_at = {};
     Time thaw_at = {};
     std::uint64_t lives = 0;
-    SimWork::Options work;
+    SimSplitExecutor::Options work;
   };
 
   void draw();

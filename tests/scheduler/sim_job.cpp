@@ -79,7 +79,7 @@ Digest SimJob::digest() const {
   MemoryBudget budget(1 << 26);
   BufferPool pool(budget);
   Everything sink;
-  Batcher batcher(order(), splits, {}, pool, sink);
+  ReorderBuffer batcher(order(), splits, {}, pool, sink);
   for (std::uint64_t number = 0; number < splits * epochs; ++number) {
     static_cast<void>(batcher.add(split(number, pool)));
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/batcher.h"
+#include "actors/reorder_buffer.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
 #include "scheduler/arrival_sink.h"
@@ -43,7 +43,7 @@ struct Handed {
 };
 
 /// The trainer's side of a run: issues splits as the window has room, takes them in any order, and
-/// hands out batches. The real Batcher does the work. Anything wrong is kept in `broken`.
+/// hands out batches. The real ReorderBuffer does the work. Anything wrong is kept in `broken`.
 class SimPipeline final : public ArrivalSink, private BatchSink {
  public:
   SimPipeline(const SimJob& job, Handed start);
@@ -77,7 +77,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
   MemoryBudget budget_{1 << 26};
   BufferPool pool_{budget_};
   Handed handed_;
-  Batcher batcher_;
+  ReorderBuffer batcher_;
   std::deque<std::uint64_t> queue_;    // Not issued yet.
   std::set<std::uint64_t> issued_;     // Ever.
   std::set<std::uint64_t> expected_;   // Issued, not here.

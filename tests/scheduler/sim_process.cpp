@@ -26,11 +26,11 @@ HeadRef SimProcess::head() {
   return {};
 }
 
-FeedRef SimProcess::feed(const std::string& address) {
+SplitClientRef SimProcess::feed(const std::string& address) {
   if (feed_here.receiver() != nullptr) return feed_here;
   const std::string& where = address.empty() ? kHeadAddress : address;
   const PeerId peer = transport.peer_at(where);
-  if (peer != PeerId::kNone) return node.actor<FeedRef>(peer, kFeedName);
+  if (peer != PeerId::kNone) return node.actor<SplitClientRef>(peer, kSplitClientName);
   static_cast<void>(transport.connect(where));
   return {};
 }
@@ -64,19 +64,19 @@ SimHead SimHead::start(SimProcess& process, test::SimDisk& disk) {
   return head;
 }
 
-void SimWork::open(const JobShare&, std::uint64_t opening) {
+void SimSplitExecutor::open(const JobShare&, std::uint64_t opening) {
   opening_ = opening;
   opening_is_due_ = true;
   waiting_.clear();
   running_.clear();
 }
 
-bool SimWork::forget(std::uint64_t split) {
+bool SimSplitExecutor::forget(std::uint64_t split) {
   running_.erase(split);
   return std::erase(waiting_, split) > 0;
 }
 
-void SimWork::step(Time now, const WorkResults& worker) {
+void SimSplitExecutor::step(Time now, const WorkResults& worker) {
   if (std::exchange(opening_is_due_, false)) {
     static_cast<void>(worker.tell(WorkOpened{opening_, job_.share().fingerprint}));
   }
@@ -104,7 +104,7 @@ void SimWork::step(Time now, const WorkResults& worker) {
 }
 
 SimWorker::SimWorker(test::SimNetwork& network, const std::string& name, std::uint64_t pid,
-                     const SimJob& job, const SimWork::Options& options)
+                     const SimJob& job, const SimSplitExecutor::Options& options)
     : SimProcess(network, name), work(job, options) {
   WorkerOptions with = worker_options(name, pid);
   with.say = transport.say();
@@ -127,21 +127,21 @@ SimTrainer::SimTrainer(test::SimNetwork& network, test::SimDisk& disk, const Sim
                        Handed start, const Options& how)
     : SimProcess(network, "trainer"), options(how), pipeline(job, start) {
   if (options.head_is_here) head = SimHead::start(*this, disk);
-  FeedOptions with;
+  SplitClientOptions with;
   with.job = job.share();
   with.start = start.position;
   with.address = options.head_is_here ? "" : kTrainerAddress;
   with.say = transport.say();
   with.on_closed = [this] { closed = true; };
   feed_actor = host.spawn({.name = "feed", .mailbox_bytes = 1 << 22}, [this, with] {
-    return std::make_unique<FeedActor>(with, *this, pipeline);
+    return std::make_unique<SplitClient>(with, *this, pipeline);
   });
   feed_here = feed_actor;
-  node.publish(std::string(kFeedName), feed_here);
+  node.publish(std::string(kSplitClientName), feed_here);
   if (!options.head_is_here) FOREBAY_CHECK(transport.listen(kTrainerAddress));
-  FOREBAY_CHECK(feed_actor.tell(BeginFeed{}));
+  FOREBAY_CHECK(feed_actor.tell(BeginSplitClient{}));
   if (!options.local) return;
-  SimWork::Options local = *options.local;
+  SimSplitExecutor::Options local = *options.local;
   local.here = &pipeline;
   local_work.emplace(job, local);
   local_worker = host.spawn({.name = "local", .mailbox_bytes = 1 << 20}, [this] {
@@ -161,7 +161,7 @@ void SimTrainer::run() {
   if (now >= next_batch_ && pipeline.hand_out()) {
     last_batch = now;
     next_batch_ = now + options.step_time;
-    static_cast<void>(feed_actor.tell(Consumed{pipeline.handed().position}));
+    static_cast<void>(feed_actor.tell(Trained{pipeline.handed().position}));
   }
   if (pipeline.finished() && !std::exchange(ending_, true)) {
     static_cast<void>(feed_actor.tell(EndJob{}));
@@ -169,10 +169,10 @@ void SimTrainer::run() {
   host.deliver_all();
 }
 
-FeedStatus SimTrainer::feed_status() {
-  auto answer = ask(feed_actor, QueryFeed{}, std::chrono::seconds(1));
+SplitClientStatus SimTrainer::feed_status() {
+  auto answer = ask(feed_actor, QuerySplitClient{}, std::chrono::seconds(1));
   host.deliver_all();
-  return answer.ready() ? answer.wait().value_or(FeedStatus{}) : FeedStatus{};
+  return answer.ready() ? answer.wait().value_or(SplitClientStatus{}) : SplitClientStatus{};
 }
 
 }  // namespace forebay::scheduler

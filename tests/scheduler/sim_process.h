@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/node/node.h"
-#include "scheduler/feed_actor.h"
 #include "scheduler/finders.h"
 #include "scheduler/head_actor.h"
-#include "scheduler/split_work.h"
+#include "scheduler/split_client.h"
+#include "scheduler/split_executor.h"
 #include "scheduler/worker_actor.h"
 #include "tests/scheduler/sim_job.h"
 #include "tests/support/sim_disk.h"
@@ -28,7 +28,7 @@ using Time = std::chrono::nanoseconds;
 
 /// One process of the simulation: a host without threads, a node, and what runs on it. Its death
 /// is a kill: nothing of it is said to anybody.
-class SimProcess : public HeadFinder, public FeedFinder {
+class SimProcess : public HeadFinder, public SplitClientFinder {
  public:
   SimProcess(test::SimNetwork& network, const std::string& name)
       : transport(network, name), node(host.host(), transport) {
@@ -37,7 +37,7 @@ class SimProcess : public HeadFinder, public FeedFinder {
   ~SimProcess() override { kill(); }
 
   HeadRef head() override;
-  FeedRef feed(const std::string& address) override;
+  SplitClientRef feed(const std::string& address) override;
 
   /// Its time goes on by `by`, unless it is frozen; then it makes up for it later, at once.
   void pass(Time by);
@@ -49,7 +49,7 @@ class SimProcess : public HeadFinder, public FeedFinder {
   test::SimTransport transport;
   Node node;
   HeadRef head_here;
-  FeedRef feed_here;
+  SplitClientRef feed_here;
 
  protected:
   /// For the destructors of those whose actors use their members.
@@ -68,7 +68,7 @@ struct SimHead {
 };
 
 /// Makes splits by waiting: `cores` at a time, each for its time.
-class SimWork final : public SplitWork {
+class SimSplitExecutor final : public SplitExecutor {
  public:
   struct Options {
     std::uint32_t cores = 1;
@@ -78,7 +78,7 @@ class SimWork final : public SplitWork {
     SimPipeline* here = nullptr;            ///< On the trainer's own node.
   };
 
-  SimWork(const SimJob& job, const Options& how) : options(how), job_(job) {}
+  SimSplitExecutor(const SimJob& job, const Options& how) : options(how), job_(job) {}
 
   void open(const JobShare& job, std::uint64_t opening) override;
   void begin(std::uint64_t split) override { waiting_.push_back(split); }
@@ -112,11 +112,11 @@ class SimWork final : public SplitWork {
 class SimWorker final : public SimProcess {
  public:
   SimWorker(test::SimNetwork& network, const std::string& name, std::uint64_t pid,
-            const SimJob& job, const SimWork::Options& options);
+            const SimJob& job, const SimSplitExecutor::Options& options);
   ~SimWorker() override { kill(); }
   void run() override;
 
-  SimWork work;
+  SimSplitExecutor work;
   WorkerActor::Ref worker;
   bool ended = false;
 };
@@ -135,7 +135,7 @@ class SimTrainer final : public SimProcess {
  public:
   struct Options {
     bool head_is_here = true;
-    std::optional<SimWork::Options> local;
+    std::optional<SimSplitExecutor::Options> local;
     Time step_time = std::chrono::milliseconds(20);  ///< Of the trainer, for a batch.
   };
 
@@ -147,13 +147,13 @@ class SimTrainer final : public SimProcess {
   const Options options;
   SimPipeline pipeline;
   std::optional<SimHead> head;
-  FeedActor::Ref feed_actor;
-  std::optional<SimWork> local_work;
+  SplitClient::Ref feed_actor;
+  std::optional<SimSplitExecutor> local_work;
   WorkerActor::Ref local_worker;
   Time last_batch = {};
   bool closed = false;
 
-  FeedStatus feed_status();
+  SplitClientStatus feed_status();
 
  private:
   bool ending_ = false;

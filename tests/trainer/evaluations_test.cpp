@@ -20,8 +20,8 @@ std::vector<Evaluated> with_losses(const Losses& losses) {
   return all;
 }
 
-EvaluationStanding standing(const Losses& losses, std::uint64_t patience,
-                            TrainerSpec::Metric metric = TrainerSpec::Metric::kLogLoss) {
+EvaluationState standing(const Losses& losses, std::uint64_t patience,
+                         TrainerSpec::Metric metric = TrainerSpec::Metric::kLogLoss) {
   TrainerSpec spec;
   spec.early_stopping = patience;
   spec.early_stopping_metric = metric;

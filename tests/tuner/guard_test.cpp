@@ -3,7 +3,7 @@
 #include <random>
 #include <string>
 
-#include "tests/tuner/late_plant.h"
+#include "tests/tuner/late_pipeline.h"
 #include "tuner/fit.h"
 
 #include "tests/support/catch.h"
@@ -11,9 +11,9 @@
 namespace forebay::tuner {
 namespace {
 
-Layout line(std::vector<std::uint64_t> bytes_per_actor, std::uint64_t item = 0,
-            std::uint64_t fixed = 0) {
-  Layout layout{.max_prefetch = 64, .prefetch_item_bytes = item, .fixed_bytes = fixed};
+PipelineDescription line(std::vector<std::uint64_t> bytes_per_actor, std::uint64_t item = 0,
+                         std::uint64_t fixed = 0) {
+  PipelineDescription layout{.max_prefetch = 64, .prefetch_item_bytes = item, .fixed_bytes = fixed};
   for (const std::uint64_t bytes : bytes_per_actor) {
     layout.stages.push_back({.name = "s" + std::to_string(layout.stages.size()),
                              .max_actors = 128,
@@ -22,9 +22,9 @@ Layout line(std::vector<std::uint64_t> bytes_per_actor, std::uint64_t item = 0,
   return layout;
 }
 
-Standing standing(std::vector<std::uint32_t> actors, std::uint64_t memory,
-                  std::uint32_t prefetch = 1) {
-  Standing now;
+CurrentState standing(std::vector<std::uint32_t> actors, std::uint64_t memory,
+                      std::uint32_t prefetch = 1) {
+  CurrentState now;
   now.limits.memory_bytes = memory;
   now.leaving.assign(actors.size(), 0);
   now.actors = std::move(actors);
@@ -36,7 +36,7 @@ Standing standing(std::vector<std::uint32_t> actors, std::uint64_t memory,
 
 TEST_CASE("what is legal passes the guard unchanged", "[tuner][guard]") {
   Guard guard(line({10, 20}, 5, 100));
-  const Standing now = standing({1, 1}, 200);
+  const CurrentState now = standing({1, 1}, 200);
   // 100 + 2 * 10 + 3 * 20 + 4 * 5 = 200.
   const Verdict verdict = guard.admit({{2, 3}, 4}, now);
   CHECK(verdict.goal == Allocation{{2, 3}, 4});
@@ -74,10 +74,10 @@ TEST_CASE("a proposal of wrong sizes or zeros becomes a legal one", "[tuner][gua
 }
 
 TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][guard]") {
-  Layout layout = line({1, 1});
+  PipelineDescription layout = line({1, 1});
   layout.max_actors = 10;
   Guard guard(layout);
-  Standing now = standing({8, 2}, 1000);
+  CurrentState now = standing({8, 2}, 1000);
   CHECK(guard.admit({{20, 20}, 1}, now).goal == Allocation{{5, 5}, 1});
   CHECK(guard.step(now) == Allocation{{5, 2}, 1});  // 8 + 2 are alive: nobody may come yet
   now.actors = {5, 2};
@@ -87,7 +87,7 @@ TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][gu
 
 TEST_CASE("who grows waits for the memory of who leaves", "[tuner][guard]") {
   Guard guard(line({10, 10}));
-  Standing now = standing({9, 1}, 100);
+  CurrentState now = standing({9, 1}, 100);
   guard.admit({{1, 9}, 1}, now);
   CHECK(guard.step(now) == Allocation{{1, 1}, 1});
   now.actors = {1, 1};
@@ -97,7 +97,7 @@ TEST_CASE("who grows waits for the memory of who leaves", "[tuner][guard]") {
 
 TEST_CASE("items prefetched under an earlier bound count until they are used", "[tuner][guard]") {
   Guard guard(line({10}, 10));
-  Standing now = standing({1}, 100, 9);
+  CurrentState now = standing({1}, 100, 9);
   now.prefetched = 9;
   guard.admit({{9}, 1}, now);
   CHECK(guard.step(now) == Allocation{{1}, 1});
@@ -108,7 +108,7 @@ TEST_CASE("items prefetched under an earlier bound count until they are used", "
 
 TEST_CASE("what the kernel sees beyond the account is taken off the limit", "[tuner][guard]") {
   Guard guard(line({10}));
-  Standing now = standing({1}, 100);
+  CurrentState now = standing({1}, 100);
   now.memory_bytes = 10;
   now.resident_bytes = 45;  // 35 beyond: 65 are left
   CHECK(guard.admit({{9}, 1}, now).goal.actors[0] == 6);
@@ -117,7 +117,7 @@ TEST_CASE("what the kernel sees beyond the account is taken off the limit", "[tu
 TEST_CASE("from nine tenths of the limit on no stage gets another actor, whatever the account says",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));
-  Standing now = standing({2, 4}, 1000, 3);
+  CurrentState now = standing({2, 4}, 1000, 3);
   now.process_bytes = 899;
   CHECK(guard.admit({{3, 3}, 5}, now).goal == Allocation{{3, 3}, 5});
   CHECK(guard.step(now) == Allocation{{3, 3}, 5});
@@ -149,7 +149,7 @@ TEST_CASE("a lowered limit is obeyed at the next step, and the goal stands when 
 
 TEST_CASE("prefetch that stands is not cut for those who are leaving", "[tuner][guard]") {
   Guard guard(line({10}, 10));
-  Standing now = standing({2}, 100, 4);
+  CurrentState now = standing({2}, 100, 4);
   guard.admit({{2}, 6}, now);
   now.leaving = {6};  // 20 + 60 + 40 bytes are alive
   CHECK(guard.step(now) == Allocation{{2}, 4});
@@ -159,7 +159,7 @@ TEST_CASE("under a lowered limit actors make way for items that wait until these
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));
   guard.admit({{4, 4}, 12}, standing({4, 4}, 200, 12));
-  Standing now = standing({4, 4}, 100, 12);
+  CurrentState now = standing({4, 4}, 100, 12);
   now.prefetched = 6;
   // The goal fits without them: 4 and 4 actors and 2 items. Beside 6 items there is room for 4.
   CHECK(guard.step(now) == Allocation{{2, 2}, 2});
@@ -175,7 +175,7 @@ TEST_CASE("under a lowered limit actors make way for items that wait until these
 
 TEST_CASE("where room comes slowly, those furthest from their goal grow first", "[tuner][guard]") {
   Guard guard(line({10, 10, 10}));
-  Standing now = standing({4, 1, 17}, 240);
+  CurrentState now = standing({4, 1, 17}, 240);
   guard.admit({{6, 16, 1}, 1}, now);
   now.actors = {4, 1, 1};
   now.leaving = {0, 0, 10};
@@ -197,15 +197,15 @@ TEST_CASE("no sequence of proposals gets past the guard, and it gets to every go
 
   std::vector<std::uint64_t> bytes(1 + below(9));
   for (std::uint64_t& each : bytes) each = below(1000);
-  Layout layout = line(bytes, below(300), below(5000));
-  for (StageLayout& stage : layout.stages)
+  PipelineDescription layout = line(bytes, below(300), below(5000));
+  for (StageDescription& stage : layout.stages)
     stage.max_actors = static_cast<std::uint32_t>(1 + below(130));
   if (below(2) == 0) layout.max_actors = static_cast<std::uint32_t>(bytes.size() + below(100));
   Allocation least = one_each(layout);
   const std::uint64_t floor = worst_case_bytes(layout, least);
   const auto any_limit = [&] { return Limits{.memory_bytes = floor + 500 + below(20000)}; };
 
-  LatePlant plant(layout, any_limit(), least);
+  LatePipeline plant(layout, any_limit(), least);
   Guard guard(layout);
   guard.admit(least, plant.standing());
   std::uint64_t allowed = plant.worst_case();  // falls with a lowered limit only as actors leave

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "tests/support/manual_clock.h"
-#include "tests/tuner/late_plant.h"
+#include "tests/tuner/late_pipeline.h"
 
 #include "tests/support/catch.h"
 
@@ -13,9 +13,10 @@ namespace forebay::tuner {
 namespace {
 
 /// Proposes what it is told to.
-class Told final : public Policy {
+class RecordingPolicy final : public Policy {
  public:
-  Told(std::string name, Proposal proposal) : name_(std::move(name)), next(std::move(proposal)) {}
+  RecordingPolicy(std::string name, Proposal proposal)
+      : name_(std::move(name)), next(std::move(proposal)) {}
   std::string_view name() const override { return name_; }
   Proposal decide(const Observation&) override {
     ++asked;
@@ -37,8 +38,8 @@ class Told final : public Policy {
 struct Bench {
   Bench(Mode mode = Mode::kOn)  // NOLINT: a test's shorthand.
       : plant(layout(), {.cpus = 2, .memory_bytes = 100}, {{1, 1}, 1}) {
-    auto asked = std::make_unique<Told>("told", Proposal{{{3, 2}, 2}, 7, "because"});
-    auto spare = std::make_unique<Told>("spare", Proposal{{{2, 2}, 1}, 5, "careful"});
+    auto asked = std::make_unique<RecordingPolicy>("told", Proposal{{{3, 2}, 2}, 7, "because"});
+    auto spare = std::make_unique<RecordingPolicy>("spare", Proposal{{{2, 2}, 1}, 5, "careful"});
     policy = asked.get();
     fallback = spare.get();
     tuner =
@@ -50,16 +51,16 @@ struct Bench {
                                                .on_decision = [this](const Decision&) { ++told; }});
   }
 
-  static Layout layout() {
-    Layout layout{.max_prefetch = 4, .prefetch_item_bytes = 5};
+  static PipelineDescription layout() {
+    PipelineDescription layout{.max_prefetch = 4, .prefetch_item_bytes = 5};
     layout.stages = {{"a", 8, 10}, {"b", 8, 10}};
     return layout;
   }
 
   test::ManualClock clock;
-  LatePlant plant;
-  Told* policy = nullptr;
-  Told* fallback = nullptr;
+  LatePipeline plant;
+  RecordingPolicy* policy = nullptr;
+  RecordingPolicy* fallback = nullptr;
   std::unique_ptr<Tuner> tuner;
   int told = 0;
 };

@@ -51,8 +51,8 @@ Result<double> random_pages_per_second(const std::string& folder, const Clock& c
   const auto begin = clock.now();
   auto lasted = clock.now() - begin;
   for (; lasted < kLasts; lasted = clock.now() - begin) {
-    std::vector<PagePlace> places(kAtOnce);
-    for (PagePlace& place : places) {
+    std::vector<PageLocation> places(kAtOnce);
+    for (PageLocation& place : places) {
       const File& file = files[random.below(files.size())];
       place = {file.descriptor.number(), random.below(file.pages) * kDirectPage};
     }

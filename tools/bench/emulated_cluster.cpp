@@ -12,21 +12,21 @@
 namespace forebay {
 namespace {
 
-using scheduler::BeginFeed;
 using scheduler::BeginHead;
+using scheduler::BeginSplitClient;
 using scheduler::BeginWorker;
 using scheduler::ClusterStatus;
-using scheduler::Consumed;
-using scheduler::FeedActor;
-using scheduler::FeedOptions;
-using scheduler::FeedRef;
 using scheduler::HeadActor;
 using scheduler::HeadOptions;
 using scheduler::HeadRef;
 using scheduler::IssueSplits;
 using scheduler::JobShare;
 using scheduler::QueryCluster;
-using scheduler::SplitWork;
+using scheduler::SplitClient;
+using scheduler::SplitClientOptions;
+using scheduler::SplitClientRef;
+using scheduler::SplitExecutor;
+using scheduler::Trained;
 using scheduler::WorkDone;
 using scheduler::WorkerActor;
 using scheduler::WorkerOptions;
@@ -101,9 +101,10 @@ class VirtualCpus final : public ActorOf<VirtualCpus, Employ, OpenAs, MakeSplit,
 using CpusRef = ActorRef<Employ, OpenAs, MakeSplit>;
 
 /// A worker's way to its virtual CPUs.
-class EmulatedWork final : public SplitWork {
+class EmulatedSplitExecutor final : public SplitExecutor {
  public:
-  EmulatedWork(CpusRef cpus, std::uint32_t slots, std::function<void(std::uint64_t)> on_begin)
+  EmulatedSplitExecutor(CpusRef cpus, std::uint32_t slots,
+                        std::function<void(std::uint64_t)> on_begin)
       : cpus_(std::move(cpus)), slots_(slots), on_begin_(std::move(on_begin)) {}
 
   void open(const JobShare&, std::uint64_t opening) override {
@@ -125,7 +126,7 @@ class EmulatedWork final : public SplitWork {
 };
 
 /// Ends the network, then the actors, while what they use is still there.
-void end(NetEnd* net) {
+void end(NetworkEndpoint* net) {
   if (net == nullptr) return;
   net->stop();
   net->actors().shutdown(ActorHost::Stop::kNow);
@@ -136,7 +137,7 @@ void end(NetEnd* net) {
 Result<std::unique_ptr<CountingTrainer>> CountingTrainer::make(const Options& options,
                                                                const Clock& clock) {
   auto trainer = std::unique_ptr<CountingTrainer>(new CountingTrainer(options, clock));  // NOLINT
-  auto net = NetEnd::make({}, clock);
+  auto net = NetworkEndpoint::make({}, clock);
   if (!net) return pass(net);
   trainer->net_ = std::move(*net);
   trainer->start_head();
@@ -162,7 +163,7 @@ void CountingTrainer::start_head() {
 }
 
 Status CountingTrainer::start_feed() {
-  FeedOptions options;
+  SplitClientOptions options;
   options.min_workers = options_.workers;
   options.job = {.id = "emulated",
                  .text = "",
@@ -173,10 +174,10 @@ Status CountingTrainer::start_feed() {
   ArrivalSink& sink = *this;
   feed_ = net_->actors().spawn(
       {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [options, &heads, &sink] { return std::make_unique<FeedActor>(options, heads, sink); });
-  net_->node().publish(std::string(scheduler::kFeedName), FeedRef(feed_));
+      [options, &heads, &sink] { return std::make_unique<SplitClient>(options, heads, sink); });
+  net_->node().publish(std::string(scheduler::kSplitClientName), SplitClientRef(feed_));
   issue_more();
-  return feed_.tell(BeginFeed{});
+  return feed_.tell(BeginSplitClient{});
 }
 
 void CountingTrainer::issue_more() {
@@ -199,7 +200,7 @@ Result<bool> CountingTrainer::arrived(std::uint64_t split, const std::string&, F
   issue_more();
   Position position;
   position.split = arrived_.lowest_missing();
-  static_cast<void>(feed_.tell(Consumed{position}));
+  static_cast<void>(feed_.tell(Trained{position}));
   return true;
 }
 
@@ -222,21 +223,21 @@ std::uint32_t EmulatedNode::slots(std::uint32_t cpus) {
 Result<std::unique_ptr<EmulatedNode>> EmulatedNode::make(Options options, const Clock& clock) {
   auto node = std::unique_ptr<EmulatedNode>(new EmulatedNode(std::move(options)));  // NOLINT
   const Options& given = node->options_;
-  auto net = NetEnd::make({}, clock);
+  auto net = NetworkEndpoint::make({}, clock);
   if (!net) return pass(net);
   node->net_ = std::move(*net);
   if (auto status = node->net_->connect(given.join); !status) return pass(status);
   const auto cpus = node->net_->actors().spawn(
       {.name = "cpus", .mailbox_bytes = kNetMailbox},
       [&given] { return std::make_unique<VirtualCpus>(given.cpus, given.split); });
-  node->work_ = std::make_unique<EmulatedWork>(cpus, slots(given.cpus), given.on_begin);
+  node->work_ = std::make_unique<EmulatedSplitExecutor>(cpus, slots(given.cpus), given.on_begin);
   WorkerOptions worker_options;
   worker_options.name = given.name;
   worker_options.host = given.name;
   worker_options.cpus = given.cpus;
   HeadFinder& heads = *node;
-  FeedFinder& feeds = *node;
-  SplitWork& work = *node->work_;
+  SplitClientFinder& feeds = *node;
+  SplitExecutor& work = *node->work_;
   const auto worker = node->net_->actors().spawn(
       {.name = "worker", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
       [worker_options, &work, &heads, &feeds] {
@@ -251,8 +252,8 @@ EmulatedNode::~EmulatedNode() { end(net_.get()); }
 
 HeadRef EmulatedNode::head() { return net_->actor<HeadRef>(options_.join, scheduler::kHeadName); }
 
-FeedRef EmulatedNode::feed(const std::string&) {
-  return net_->actor<FeedRef>(options_.join, scheduler::kFeedName);
+SplitClientRef EmulatedNode::feed(const std::string&) {
+  return net_->actor<SplitClientRef>(options_.join, scheduler::kSplitClientName);
 }
 
 }  // namespace forebay

@@ -9,14 +9,14 @@
 
 #include "core/base/clock.h"
 #include "core/store/memory_store.h"
-#include "engine/cluster/net_end.h"
+#include "engine/cluster/network_endpoint.h"
 #include "scheduler/arrival_sink.h"
 #include "scheduler/cluster_status.h"
-#include "scheduler/feed_actor.h"
 #include "scheduler/finders.h"
 #include "scheduler/head_actor.h"
 #include "scheduler/range_set.h"
-#include "scheduler/split_work.h"
+#include "scheduler/split_client.h"
+#include "scheduler/split_executor.h"
 
 namespace forebay {
 
@@ -57,17 +57,17 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   MemoryStore store_;
   scheduler::HeadRef head_;
   ActorRef<scheduler::QueryCluster> head_status_;
-  scheduler::FeedActor::Ref feed_;
+  scheduler::SplitClient::Ref feed_;
   scheduler::RangeSet arrived_;  // the feed's thread, as those below
   std::uint64_t next_ = 0;       // to be issued
   std::chrono::nanoseconds start_{0};
   std::promise<double> done_;
-  std::unique_ptr<NetEnd> net_;  // goes first
+  std::unique_ptr<NetworkEndpoint> net_;  // goes first
 };
 
 /// One worker of an emulated node: the real worker actor with its own port, whose splits take their
 /// time on virtual CPUs and compute nothing.
-class EmulatedNode final : scheduler::HeadFinder, scheduler::FeedFinder {
+class EmulatedNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
  public:
   struct Options {
     std::string join;
@@ -87,11 +87,11 @@ class EmulatedNode final : scheduler::HeadFinder, scheduler::FeedFinder {
   explicit EmulatedNode(Options options) : options_(std::move(options)) {}
 
   scheduler::HeadRef head() override;
-  scheduler::FeedRef feed(const std::string& address) override;
+  scheduler::SplitClientRef feed(const std::string& address) override;
 
   const Options options_;
-  std::unique_ptr<scheduler::SplitWork> work_;
-  std::unique_ptr<NetEnd> net_;  // goes first
+  std::unique_ptr<scheduler::SplitExecutor> work_;
+  std::unique_ptr<NetworkEndpoint> net_;  // goes first
 };
 
 }  // namespace forebay

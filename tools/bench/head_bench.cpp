@@ -18,7 +18,7 @@ namespace {
 using scheduler::Arrived;
 using scheduler::BeginHead;
 using scheduler::Deliver;
-using scheduler::Dismissed;
+using scheduler::Evicted;
 using scheduler::HandedOn;
 using scheduler::HeadActor;
 using scheduler::HeadRef;
@@ -58,10 +58,12 @@ struct Made {
 };
 
 /// Keeps a window of splits issued, and says of each that comes that it has arrived.
-class StubFeed final : public ActorOf<StubFeed, Ready, Deliver, HandedOn, Begin, Made,
-                                      Answered<OpenJob>, Answered<Issue>, Answered<Arrived>> {
+class StubSplitClient final
+    : public ActorOf<StubSplitClient, Ready, Deliver, HandedOn, Begin, Made, Answered<OpenJob>,
+                     Answered<Issue>, Answered<Arrived>> {
  public:
-  StubFeed(HeadRef head, std::uint64_t splits, std::uint64_t window, std::promise<void>& done)
+  StubSplitClient(HeadRef head, std::uint64_t splits, std::uint64_t window,
+                  std::promise<void>& done)
       : head_(std::move(head)), splits_(splits), window_(window), done_(done) {}
 
   Status on(const Ready&, Context&) { return {}; }
@@ -130,7 +132,7 @@ class StubFeed final : public ActorOf<StubFeed, Ready, Deliver, HandedOn, Begin,
 
 /// Makes splits in no time.
 class StubWorker final
-    : public ActorOf<StubWorker, Lease, Revoke, JobEnded, Dismissed, JobOffer, Begin, Beat,
+    : public ActorOf<StubWorker, Lease, Revoke, JobEnded, Evicted, JobOffer, Begin, Beat,
                      Answered<Join>, Answered<Prepared>, Answered<Heartbeat>> {
  public:
   StubWorker(HeadRef head, ActorRef<Made> feed, std::uint64_t number)
@@ -163,7 +165,7 @@ class StubWorker final
   Status on(const Answered<Heartbeat>&, Context&) { return {}; }
   Status on(const Revoke&, Context&) { return {}; }
   Status on(const JobEnded&, Context&) { return {}; }
-  Status on(const Dismissed&, Context&) { return {}; }
+  Status on(const Evicted&, Context&) { return {}; }
 
  private:
   Status prepare(Context& context) {
@@ -239,9 +241,9 @@ double leases_per_second(std::uint64_t workers, std::uint64_t splits, const Cloc
       });
   FOREBAY_CHECK(head.tell(scheduler::BeginHead{}));
   const std::uint64_t window = 2 * scheduler::kSlots * workers;
-  const scheduler::StubFeed::Ref feed = system.spawn(
+  const scheduler::StubSplitClient::Ref feed = system.spawn(
       {.name = "feed", .mailbox_bytes = 64 << 20},
-      [&] { return std::make_unique<scheduler::StubFeed>(head, splits, window, done); });
+      [&] { return std::make_unique<scheduler::StubSplitClient>(head, splits, window, done); });
   for (std::uint64_t number = 0; number < workers; ++number) {
     const scheduler::StubWorker::Ref worker =
         system.spawn({.name = "worker"}, [&head, &feed, number] {

@@ -9,7 +9,7 @@
 #include "actors/epoch_order.h"
 #include "actors/pipeline.h"
 #include "actors/sizing.h"
-#include "actors/stage/batch_cutter.h"
+#include "actors/stage/batcher.h"
 #include "actors/stage/load_split.h"
 #include "actors/stage/permute.h"
 #include "core/base/clock.h"
@@ -46,7 +46,7 @@ struct Bench {
 Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
   const IngestBenchOptions& options = bench.options;
   SplitReader reader(options.dataset, bench.buffers);
-  BatchCutter cutter(options.order.batch_size, bench.buffers);
+  Batcher cutter(options.order.batch_size, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
   Digest chain;
   for (std::size_t split = first; split < bench.order.num_splits(); split += stride) {
@@ -58,9 +58,9 @@ Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
     decoded.columns = {};
     if (auto status = options.plan.run(columns, context); !status) return status;
     cutter.add(std::move(columns), 0);
-    while (cutter.full()) chain = chain.then(BatchCutter::digest(cutter.cut()));
+    while (cutter.full()) chain = chain.then(Batcher::digest(cutter.cut()));
   }
-  if (cutter.rows() > 0) chain = chain.then(BatchCutter::digest(cutter.cut()));
+  if (cutter.rows() > 0) chain = chain.then(Batcher::digest(cutter.cut()));
   return {};
 }
 
@@ -135,7 +135,7 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
   const IngestBenchOptions& options = bench.options;
   SplitReader reader(options.dataset, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
-  BatchCutter cutter(options.order.batch_size, bench.buffers);
+  Batcher cutter(options.order.batch_size, bench.buffers);
   double spent[6] = {};
   std::size_t rows = 0;
   Status status;
@@ -167,7 +167,7 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
     spent[4] += bench.seconds(
         [&]() -> Status {
           cutter.add(std::move(columns), 0);
-          while (cutter.full()) BatchCutter::digest(cutter.cut());
+          while (cutter.full()) Batcher::digest(cutter.cut());
           return {};
         },
         status);

@@ -11,7 +11,7 @@
 #include "actors/epoch_order.h"
 #include "core/base/median.h"
 #include "core/runtime/latch.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/job/job_file.h"
 #include "engine/process/machine.h"
@@ -84,7 +84,7 @@ class Packing {
   const std::uint64_t splits_;
   NodeStages* stages_ = nullptr;
   Latch over_;
-  const Serial serial_;
+  const Synchronized<> serial_;
   std::uint64_t next_ = 0;  // under serial_, as those below
   std::uint64_t done_ = 0;
   std::uint64_t bytes_ = 0;

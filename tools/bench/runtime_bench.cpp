@@ -9,8 +9,8 @@
 
 #include "core/base/check.h"
 #include "core/runtime/actor.h"
-#include "core/runtime/actor_pool.h"
 #include "core/runtime/actor_system.h"
+#include "core/runtime/stage_pool.h"
 
 namespace forebay {
 namespace {
@@ -152,7 +152,7 @@ constexpr std::size_t kTokenBytes = 1024 * 1024;
 
 class PassOn final : public PoolWorker<Token> {
  public:
-  explicit PassOn(ActorPool<Token>* behind) : behind_(behind) {}
+  explicit PassOn(StagePool<Token>* behind) : behind_(behind) {}
 
   Status on(Token&& token, PoolContext& context) override {
     if (behind_ != nullptr && !behind_->offer(std::move(token), kTokenBytes, context)) {
@@ -162,7 +162,7 @@ class PassOn final : public PoolWorker<Token> {
   }
 
  private:
-  ActorPool<Token>* const behind_;
+  StagePool<Token>* const behind_;
 };
 
 std::chrono::nanoseconds process_cpu() {
@@ -176,11 +176,11 @@ std::chrono::nanoseconds process_cpu() {
 
 double pool_handoff(const RuntimeBenchOptions& options, const Clock& clock) {
   constexpr std::size_t kPools = 4;
-  std::vector<std::unique_ptr<ActorPool<Token>>> pools;
+  std::vector<std::unique_ptr<StagePool<Token>>> pools;
   for (std::size_t i = 0; i < kPools; ++i) {
-    ActorPool<Token>* behind = pools.empty() ? nullptr : pools.back().get();
-    pools.push_back(std::make_unique<ActorPool<Token>>(
-        ActorPool<Token>::Options{.name = "pool",
+    StagePool<Token>* behind = pools.empty() ? nullptr : pools.back().get();
+    pools.push_back(std::make_unique<StagePool<Token>>(
+        StagePool<Token>::Options{.name = "pool",
                                   .mailbox_bytes = 4 * kTokenBytes,
                                   .order = PoolOrder::kLowestKey,
                                   .factory = [behind] { return std::make_unique<PassOn>(behind); },

@@ -77,7 +77,7 @@ double decision_seconds(const std::vector<PipelineModel>& models,
 double guard_seconds(const PipelineModel& model) {
   tuner::Simulator simulator(model, 1);
   tuner::Guard guard(simulator.layout());
-  const tuner::Standing standing = simulator.standing();
+  const tuner::CurrentState standing = simulator.standing();
   guard.admit(tuner::oracle_of(model).allocation, standing);
   const double before = cpu_seconds();
   std::uint64_t allowed = 0;

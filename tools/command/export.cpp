@@ -11,7 +11,7 @@
 #include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
 #include "engine/process/message.h"
-#include "engine/process/output_place.h"
+#include "engine/process/output_path.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "trainer/checkpoint.h"

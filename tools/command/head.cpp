@@ -2,7 +2,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/cluster/head_end.h"
+#include "engine/cluster/head_node.h"
 #include "engine/job/known_keys.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/node_figures.h"
@@ -22,7 +22,7 @@ void say(const std::string& line) { print_message("head: " + line); }
 }  // namespace
 
 Exit run_head(const Invocation& invocation) {
-  HeadEnd::Options options;
+  HeadNode::Options options;
   options.listen = invocation.value("--listen");
   options.store = invocation.value("--store");
   options.keys = invocation.value("--keys");
@@ -43,7 +43,7 @@ Exit run_head(const Invocation& invocation) {
   Inputs keys;
   keys.add_files_below("--keys", options.keys);
   const auto published = PublishedInputs::publish(keys);
-  auto head = HeadEnd::open(options);
+  auto head = HeadNode::open(options);
   if (!head) return Exit::refused(head.error());
   auto metrics = node_metrics(invocation.value("--metrics"), say, [&head] {
     auto cluster = (*head)->status();

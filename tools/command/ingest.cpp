@@ -3,11 +3,11 @@
 #include <limits>
 #include <optional>
 
-#include "engine/cluster/trainer_end.h"
+#include "engine/cluster/trainer_node.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/cpu_limit.h"
 #include "engine/process/memory_use.h"
-#include "engine/process/output_place.h"
+#include "engine/process/output_path.h"
 #include "engine/process/run_dir.h"
 #include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
@@ -68,7 +68,7 @@ class Ingest {
   const Invocation& invocation_;
   const JobSpec& job_;
   std::unique_ptr<JobRun> run_;
-  std::unique_ptr<TrainerEnd> cluster_;  // absent when the job has none; goes before the run
+  std::unique_ptr<TrainerNode> cluster_;  // absent when the job has none; goes before the run
   std::optional<DumpFile> dump_;
 };
 
@@ -118,7 +118,7 @@ Exit Ingest::run() {
   if (auto status = Tuning::check(job_); !status) return Exit::refused(status.error());
   const CpuLimit cpus;
   if (auto status = cpus.set(job_.pipeline.cpus); !status) return Exit::refused(status.error());
-  auto cluster = TrainerEnd::open(job_, "ingest", say_of_cluster);
+  auto cluster = TrainerNode::open(job_, "ingest", say_of_cluster);
   if (!cluster) return Exit::refused(cluster.error());
   cluster_ = std::move(*cluster);
   if (auto status = prepare(); !status) {

@@ -27,7 +27,7 @@ Result<double> seconds_of(const Invocation& invocation, double usual) {
 Result<tuner::Allocation> allocation_of(const Invocation& invocation,
                                         const tuner::PipelineModel& model) {
   const std::string text = invocation.value("--allocation");
-  const tuner::Layout layout = tuner::layout_of(model);
+  const tuner::PipelineDescription layout = tuner::layout_of(model);
   auto allocation = text == "oracle" ? Result<tuner::Allocation>(oracle_allocation(model))
                                      : parse_allocation(text, layout);
   if (!allocation) return allocation;

@@ -11,13 +11,13 @@
 #include "engine/process/stop_request.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
-#include "tools/symmetric/launch_place.h"
+#include "tools/symmetric/launched_process.h"
 #include "tools/symmetric/meeting.h"
 
 namespace forebay {
 namespace {
 
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 std::optional<std::string> variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -25,7 +25,7 @@ std::optional<std::string> variable(const std::string& name) {
   return value;
 }
 
-Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchPlace& placement) {
+Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchedProcess& placement) {
   const std::string text = invocation.value("--port");
   if (text.empty()) return port_of(placement);
   const auto port = parse_count(text);
@@ -35,9 +35,9 @@ Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchPlace& p
   return static_cast<std::uint16_t>(*port);
 }
 
-Words trainer_words(const Invocation& invocation, const JobSpec& job, const LaunchPlace& placement,
-                    std::uint16_t port) {
-  Words words = {invocation.value("--command", "train"), invocation.arguments.front()};
+Arguments trainer_words(const Invocation& invocation, const JobSpec& job,
+                        const LaunchedProcess& placement, std::uint16_t port) {
+  Arguments words = {invocation.value("--command", "train"), invocation.arguments.front()};
   if (job.cluster.listen.empty()) {
     // Taken already by another job of this host: any other, which the address file tells.
     const bool fixed = invocation.has("--port") || is_free(port);
@@ -56,15 +56,16 @@ Words trainer_words(const Invocation& invocation, const JobSpec& job, const Laun
   return words;
 }
 
-Words worker_words(const JobSpec& job, const LaunchPlace& placement, const std::string& address) {
+Arguments worker_words(const JobSpec& job, const LaunchedProcess& placement,
+                       const std::string& address) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  Words words = {"worker", "--join", address, "--name",
-                 std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
-                 std::to_string(job.pipeline.cpus), "--memory",
-                 std::to_string(job.pipeline.memory_bytes),
-                 // The job goes on without one that is refused; srun and mpirun would end it.
-                 "--expendable"};
+  Arguments words = {"worker", "--join", address, "--name",
+                     std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
+                     std::to_string(job.pipeline.cpus), "--memory",
+                     std::to_string(job.pipeline.memory_bytes),
+                     // The job goes on without one that is refused; srun and mpirun would end it.
+                     "--expendable"};
   if (!job.cluster.keys.empty()) {
     words.emplace_back("--keys");
     words.push_back(job.cluster.keys);
@@ -73,7 +74,7 @@ Words worker_words(const JobSpec& job, const LaunchPlace& placement, const std::
 }
 
 /// Becomes `forebay WORDS`; comes back only when that fails.
-Exit become(Words words) {
+Exit become(Arguments words) {
   auto path = own_path();
   if (!path) return Exit::failed(path.error());
   words.insert(words.begin(), *path);
@@ -88,7 +89,7 @@ Exit become(Words words) {
   return Exit::failed({Code::kUnavailable, *path + ": " + std::strerror(errno)});
 }
 
-Exit join(const JobSpec& job, const LaunchPlace& placement, std::uint16_t port) {
+Exit join(const JobSpec& job, const LaunchedProcess& placement, std::uint16_t port) {
   MeetingPoint point;
   point.address_file = job.run.dir + "/address";
   point.first_host = placement.first_host;

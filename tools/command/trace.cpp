@@ -7,7 +7,7 @@
 
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
-#include "engine/process/output_place.h"
+#include "engine/process/output_path.h"
 #include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "engine/run/control_server.h"

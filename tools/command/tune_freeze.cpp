@@ -6,7 +6,7 @@
 #include "engine/job/job_edit.h"
 #include "engine/outputs/job_files.h"
 #include "engine/report/json_object.h"
-#include "engine/run/decision_words.h"
+#include "engine/run/decision_text.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/command/tune_log.h"
@@ -15,7 +15,7 @@ namespace forebay {
 namespace {
 
 Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
-                           const tuner::Layout& layout) {
+                           const tuner::PipelineDescription& layout) {
   for (std::size_t i = 0; i < layout.stages.size(); ++i) {
     auto edited = with_value(text, "pipeline.allocation", layout.stages[i].name,
                              std::to_string(allocation.actors[i]));

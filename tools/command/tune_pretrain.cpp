@@ -4,7 +4,7 @@
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
-#include "engine/process/output_place.h"
+#include "engine/process/output_path.h"
 #include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"

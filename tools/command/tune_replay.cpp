@@ -6,7 +6,7 @@
 
 #include "core/base/printable.h"
 #include "engine/report/json_object.h"
-#include "engine/run/decision_words.h"
+#include "engine/run/decision_text.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
 #include "tuner/policy/policies.h"
@@ -39,7 +39,7 @@ Result<std::unique_ptr<tuner::Policy>> policy_of(const tuner::LogHeader& header)
   return policy;
 }
 
-std::string words_of(const Proposal& proposal, const tuner::Layout& layout) {
+std::string words_of(const Proposal& proposal, const tuner::PipelineDescription& layout) {
   std::array<char, 48> expected{};
   std::snprintf(expected.data(), expected.size(), " for %.6g splits/s",
                 proposal.expected_splits_per_second);

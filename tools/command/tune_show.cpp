@@ -3,7 +3,7 @@
 #include "core/base/printable.h"
 #include "engine/process/message.h"
 #include "engine/report/json_object.h"
-#include "engine/run/decision_words.h"
+#include "engine/run/decision_text.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
 
@@ -11,9 +11,9 @@ namespace forebay {
 namespace {
 
 using tuner::Decision;
-using tuner::Layout;
+using tuner::PipelineDescription;
 
-JsonObject counts(const tuner::Allocation& allocation, const Layout& layout) {
+JsonObject counts(const tuner::Allocation& allocation, const PipelineDescription& layout) {
   JsonObject object;
   for (std::size_t i = 0; i < allocation.actors.size() && i < layout.stages.size(); ++i) {
     object.add(layout.stages[i].name, allocation.actors[i]);
@@ -21,7 +21,7 @@ JsonObject counts(const tuner::Allocation& allocation, const Layout& layout) {
   return object.add("prefetch", allocation.prefetch);
 }
 
-JsonObject json_of(const Decision& decision, const Layout& layout) {
+JsonObject json_of(const Decision& decision, const PipelineDescription& layout) {
   return JsonObject()
       .add("number", decision.number)
       .add("at_seconds", decision.seen.at_seconds)
@@ -38,7 +38,7 @@ JsonObject json_of(const Decision& decision, const Layout& layout) {
       .add("decide_seconds", decision.decide_seconds);
 }
 
-void print(const Decision& decision, const Layout& layout) {
+void print(const Decision& decision, const PipelineDescription& layout) {
   std::printf("%4llu %8.1f s %9.1f splits/s", static_cast<unsigned long long>(decision.number),
               decision.seen.at_seconds, decision.measured);
   if (decision.expected_before > 0) std::printf(" (expected %.1f)", decision.expected_before);
@@ -53,7 +53,7 @@ Exit run_tune_show(const Invocation& invocation) {
   const auto& given = invocation.arguments;
   auto log = open_log(given.empty() ? "." : given.front());
   if (!log) return Exit::refused(log.error());
-  const Layout& layout = log->header.layout;
+  const PipelineDescription& layout = log->header.layout;
   if (invocation.has("--json")) {
     std::vector<JsonObject> decisions;
     for (const Decision& decision : log->decisions) decisions.push_back(json_of(decision, layout));

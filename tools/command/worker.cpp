@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/cluster/this_node.h"
-#include "engine/cluster/worker_end.h"
+#include "engine/cluster/worker_node.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/running_inputs.h"
 #include "engine/process/cpu_limit.h"
@@ -20,7 +20,7 @@ namespace {
 
 void say(const std::string& line) { print_message("worker: " + line); }
 
-Status read_data_roots(const Invocation& invocation, WorkerPlace& place) {
+Status read_data_roots(const Invocation& invocation, WorkerSetup& place) {
   for (const std::string& root : invocation.values("--data-root")) {
     const std::size_t equals = root.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == root.size()) {
@@ -31,8 +31,8 @@ Status read_data_roots(const Invocation& invocation, WorkerPlace& place) {
   return {};
 }
 
-Result<WorkerPlace> place_of(const Invocation& invocation) {
-  WorkerPlace place;
+Result<WorkerSetup> place_of(const Invocation& invocation) {
+  WorkerSetup place;
   const std::string cpus = invocation.value("--cpus");
   const auto count = parse_count(cpus);
   if (!cpus.empty() && (!count || *count < 1 || *count > 4096)) {
@@ -58,8 +58,8 @@ Result<WorkerPlace> place_of(const Invocation& invocation) {
   return place;
 }
 
-Result<WorkerEnd::Options> options_of(const Invocation& invocation) {
-  WorkerEnd::Options options;
+Result<WorkerNode::Options> options_of(const Invocation& invocation) {
+  WorkerNode::Options options;
   options.join = invocation.value("--join");
   if (options.join.empty()) {
     return fail(Code::kInvalid,
@@ -95,7 +95,7 @@ Exit run_worker(const Invocation& invocation) {
   const CpuLimit cpus;
   if (auto status = cpus.set(options->place.cpus); !status) return Exit::refused(status.error());
   const std::string name = options->place.name;
-  auto worker = WorkerEnd::open(std::move(*options));
+  auto worker = WorkerNode::open(std::move(*options));
   if (!worker) return Exit::refused(worker.error());
   auto metrics = node_metrics(invocation.value("--metrics"), say,
                               [&worker] { return metrics_of((*worker)->figures()); });

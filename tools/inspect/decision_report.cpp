@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/job/quantity.h"
-#include "engine/run/decision_words.h"
+#include "engine/run/decision_text.h"
 #include "tuner/log/decision_log.h"
 
 namespace forebay {

@@ -14,7 +14,7 @@ IN_CODE = [
     ("a thread, mutex or condition outside core",
      r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/", "tools/bench/",  # a benchmark's plain loop has threads of its own
       "trainer/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/row_fetcher", "trainer/embedding/whole_tables", "trainer/saving/block_ring", "trainer/saving/checkpoint_writer", "trainer/torch/device_lanes", "trainer/torch/ranked_tables",
-      "engine/ranks/watched", "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
+      "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
     ("a sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b",
      ("core/base/", "engine/process/memory_use")),  # no event tells that memory went back to the kernel
     # `std::unique_ptr<T>(new T(...))` is left: how open() reaches a private constructor.

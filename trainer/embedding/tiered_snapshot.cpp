@@ -48,7 +48,7 @@ std::vector<StateTensor> rows_tensors(const TableLayout& layout, std::size_t slo
 }
 
 /// Which rows lie where, as of the snapshot.
-struct Books {
+struct SlotMetadata {
   std::vector<std::int64_t> keys;     ///< By slot.
   std::vector<std::uint8_t> written;  ///< A bit a row.
 };
@@ -56,7 +56,7 @@ struct Books {
 /// What lies in memory, and a folder of links to what lay on the disk, which it removes in the end.
 class TieredSource final : public StateSource {
  public:
-  TieredSource(std::unique_ptr<StateSource> memory, Books books, std::string folder)
+  TieredSource(std::unique_ptr<StateSource> memory, SlotMetadata books, std::string folder)
       : memory_(std::move(memory)),
         books_(std::move(books)),
         folder_(std::move(folder)),
@@ -101,7 +101,7 @@ class TieredSource final : public StateSource {
 
  private:
   const std::unique_ptr<StateSource> memory_;
-  const Books books_;
+  const SlotMetadata books_;
   const std::string folder_;
   std::vector<StateTensor> tensors_;
 };
@@ -119,7 +119,8 @@ Result<std::unique_ptr<StateSource>> TieredTables::linked_snapshot(
   if (!broken_) return pass(broken_);
   if (auto came = fetcher_.drain(); !came) return pass(came);
   // Rows that were never trained need not be saved: they can be made again.
-  Books books{.keys = std::vector<std::int64_t>(arena_.slots(), kNobody), .written = written_};
+  SlotMetadata books{.keys = std::vector<std::int64_t>(arena_.slots(), kNobody),
+                     .written = written_};
   for (std::size_t slot = 0; slot < books.keys.size(); ++slot) {
     if ((flags_[slot] & kDirty) == 0) continue;
     books.keys[slot] = index_.key_of(static_cast<std::int32_t>(slot));

@@ -160,7 +160,7 @@ Status WholeTables::put_rows(std::size_t first_slot, std::span<const std::byte> 
 
 Status WholeTables::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
   if (const Status& ready = taken_over_.get(); !ready) return ready;
-  const Place& place = places_[index];
+  const Location& place = places_[index];
   if (!place.is_table) {
     if (!to.empty()) std::memcpy(to.data(), place.kept.data() + offset, to.size());
     return {};

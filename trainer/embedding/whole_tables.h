@@ -40,7 +40,7 @@ class WholeTables final : public StateSource {
 
  private:
   /// Of a tensor: rows of a table, or values that are kept.
-  struct Place {
+  struct Location {
     bool is_table = false;
     std::size_t table = 0;
     std::vector<std::byte> kept;
@@ -64,7 +64,7 @@ class WholeTables final : public StateSource {
   std::vector<std::uint64_t> first_number_;  // by table, and the end
   std::vector<RowValues> values_;            // by table
   std::vector<StateTensor> tensors_;
-  std::vector<Place> places_;
+  std::vector<Location> places_;
   std::vector<std::int64_t> keys_;     // by slot
   std::vector<std::uint8_t> written_;  // a bit a row
   std::unique_ptr<RowLog> disk_;

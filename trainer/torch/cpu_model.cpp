@@ -16,7 +16,7 @@
 namespace forebay {
 
 CpuModel::CpuModel(const TrainerSpec& spec, const ModelShape& shape,
-                   std::unique_ptr<EmbeddingTables> tables, std::optional<Together> together)
+                   std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> together)
     : spec_(spec),
       shape_(shape),
       threads_(std::max(spec.threads, 1)),
@@ -135,9 +135,10 @@ Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const Mod
                                               Collective* ranks) {
   ModelShape own = shape;
   TrainerSpec of_tables = spec;
-  std::optional<CpuModel::Together> together;
+  std::optional<CpuModel::Distributed> together;
   if (ranks != nullptr) {
-    together.emplace(CpuModel::Together{*ranks, place_tables(spec, shape, ranks->size()), nullptr});
+    together.emplace(
+        CpuModel::Distributed{*ranks, place_tables(spec, shape, ranks->size()), nullptr});
     own = shards_of(shape, together->placement, ranks->rank());
     if (!together->placement.replicated.empty()) {
       auto replicas =

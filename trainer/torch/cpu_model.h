@@ -32,7 +32,7 @@ struct Workspace {
 class CpuModel final : public Model {
  public:
   /// Of several ranks: who has which table, and those that every rank has (null: there are none).
-  struct Together {
+  struct Distributed {
     Collective& ranks;
     TablePlacement placement;
     std::unique_ptr<EmbeddingTables> replicas;
@@ -40,7 +40,7 @@ class CpuModel final : public Model {
 
   /// Without `together` this model is trained alone.
   CpuModel(const TrainerSpec& spec, const ModelShape& shape,
-           std::unique_ptr<EmbeddingTables> tables, std::optional<Together> together);
+           std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> together);
 
   bool learns() const override { return true; }
   void expect(std::shared_ptr<const Batch> batch) override {

@@ -82,7 +82,7 @@ at::Tensor CpuModel::dense_input(const Batch& batch, const Group& group) const {
 
 std::span<const float> CpuModel::forward(const Batch& batch, const BatchRows& rows,
                                          const Group& group, Workspace& space) {
-  const VectorPlaces vectors = space.worker->begin(group.rows);
+  const VectorLocations vectors = space.worker->begin(group.rows);
   if (together_) together_->put(group.first, group.rows, vectors);
   for (std::size_t feature = 0; !together_ && feature < tables_->features(); ++feature) {
     const std::int32_t* lengths = batch.lengths + feature * batch.rows + group.first;

@@ -82,7 +82,7 @@ class DcnWorker final : public GroupWorker {
         cross_all_(network.cross().make_activations(kModelGroupRows)),
         top_all_(network.top().make_activations(kModelGroupRows)) {}
 
-  VectorPlaces begin(std::size_t rows) override {
+  VectorLocations begin(std::size_t rows) override {
     if (rows_ != rows) {
       rows_ = rows;
       bottom_now_ = Mlp::first_rows(bottom_all_, rows);
@@ -105,7 +105,7 @@ class DcnWorker final : public GroupWorker {
     return {top_now_.gradients.back().data_ptr<float>(), rows_};
   }
 
-  void backward(const at::Tensor& dense, Parameters sums, const VectorPlaces& vectors) override {
+  void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
     const Dcn::Split own = network_.split(sums);
     network_.top().backward(weights_.top, cross_now_.inputs.back(), top_now_, own.top,
                             &cross_now_.gradient);

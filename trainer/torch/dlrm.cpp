@@ -81,7 +81,7 @@ class DlrmWorker final : public GroupWorker {
         features_((kModelGroupRows * interaction.width() + Interaction::kSlack) * sizeof(float)),
         feature_gradients_(kModelGroupRows * interaction.width() * sizeof(float)) {}
 
-  VectorPlaces begin(std::size_t rows) override {
+  VectorLocations begin(std::size_t rows) override {
     if (rows_ != rows) resize(rows);
     return {vectors_.as<float>() + interaction_.dim, interaction_.dim,
             interaction_.vectors * interaction_.dim};
@@ -104,7 +104,7 @@ class DlrmWorker final : public GroupWorker {
     return {top_now_.gradients.back().data_ptr<float>(), rows_};
   }
 
-  void backward(const at::Tensor& dense, Parameters sums, const VectorPlaces& vectors) override {
+  void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
     top_.backward(top_weights_, top_input_, top_now_, sums.subspan(bottom_.tensors()),
                   &top_input_gradient_);
     interaction_.backward(vectors_.as<float>(), feature_gradients_.as<float>(), rows_,

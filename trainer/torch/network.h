@@ -37,7 +37,7 @@ void append_state(const ParameterShapes& parameters, float* values, StateTensor:
 
 /// Where the vectors of a group's rows lie: that of feature f and row r is contiguous and begins at
 /// data + f · feature_stride + r · row_stride.
-struct VectorPlaces {
+struct VectorLocations {
   float* data = nullptr;
   std::size_t feature_stride = 0;
   std::size_t row_stride = 0;
@@ -57,7 +57,7 @@ class GroupWorker {
   virtual ~GroupWorker() = default;
 
   /// For `rows` rows, at most kModelGroupRows: where the caller then puts the pooled vectors.
-  virtual VectorPlaces begin(std::size_t rows) = 0;
+  virtual VectorLocations begin(std::size_t rows) = 0;
 
   /// A logit a row. `dense` is [rows, bottom_input].
   virtual std::span<const float> forward(const at::Tensor& dense) = 0;
@@ -66,7 +66,8 @@ class GroupWorker {
   virtual std::span<float> logit_gradients() = 0;
 
   /// Adds the gradients of the parameters to `sums`; writes those of the pooled vectors.
-  virtual void backward(const at::Tensor& dense, Parameters sums, const VectorPlaces& vectors) = 0;
+  virtual void backward(const at::Tensor& dense, Parameters sums,
+                        const VectorLocations& vectors) = 0;
 };
 
 /// What a model does with dense values and pooled embedding vectors. Tables, optimizers, snapshots

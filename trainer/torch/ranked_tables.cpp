@@ -120,7 +120,7 @@ float RankedTables::share_of(std::size_t feature, std::size_t row) const {
   return length > 1 ? 1 / static_cast<float>(length) : 1;
 }
 
-void RankedTables::put(std::size_t first, std::size_t rows, const VectorPlaces& places) const {
+void RankedTables::put(std::size_t first, std::size_t rows, const VectorLocations& places) const {
   for (std::size_t feature = 0; feature < homes_.size(); ++feature) {
     for (std::size_t row = 0; row < rows; ++row) {
       put_one(feature, first + row, places.at(feature, row));

@@ -55,7 +55,7 @@ class RankedTables {
   /// Which row of the global batch the first of this rank's is.
   std::size_t first_row() const { return exchange_.first_row(); }
   /// Copies the vectors of rows [first, first + rows) to where a network wants them.
-  void put(std::size_t first, std::size_t rows, const VectorPlaces& places) const;
+  void put(std::size_t first, std::size_t rows, const VectorLocations& places) const;
 
   /// Of this rank's rows: [features, rows, width]. Changes them; they stay until end().
   void start_gradients(float* gradients, int threads);

@@ -94,7 +94,7 @@ class WideWorker final : public GroupWorker {
     input_gradient_all_ = at::empty(extents, at::kFloat);
   }
 
-  VectorPlaces begin(std::size_t rows) override {
+  VectorLocations begin(std::size_t rows) override {
     if (count_ != rows) {
       count_ = rows;
       const auto count = static_cast<std::int64_t>(rows);
@@ -126,7 +126,7 @@ class WideWorker final : public GroupWorker {
     return {deep_now_.gradients.back().data_ptr<float>(), count_};
   }
 
-  void backward(const at::Tensor& dense, Parameters sums, const VectorPlaces& vectors) override {
+  void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
     network_.deep().backward(weights_.subspan(1), input_, deep_now_, sums.subspan(1),
                              &input_gradient_);
     const float* logit = deep_now_.gradients.back().data_ptr<float>();

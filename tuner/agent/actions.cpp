@@ -5,7 +5,7 @@
 namespace forebay::tuner {
 namespace {
 
-bool fits(const Layout& layout, const Limits& limits, const Allocation& allocation) {
+bool fits(const PipelineDescription& layout, const Limits& limits, const Allocation& allocation) {
   return worst_case_bytes(layout, allocation) <= limits.memory_bytes &&
          (layout.max_actors == 0 || allocation.total_actors() <= layout.max_actors);
 }
@@ -37,7 +37,7 @@ Actions best_actions(std::span<const Outputs> outputs, const Actions& standing, 
   return best;
 }
 
-Allocation applied(const Layout& layout, const Limits& limits, const Allocation& base,
+Allocation applied(const PipelineDescription& layout, const Limits& limits, const Allocation& base,
                    const Actions& actions) {
   Allocation stepped = base;
   for (std::size_t i = 0; i < stepped.actors.size(); ++i) {

@@ -34,7 +34,7 @@ Actions best_actions(std::span<const Outputs> outputs, const Actions& standing, 
 /// `base` with the actions taken, within each stage's bounds; where memory does not suffice
 /// prefetch is cut, then, or where there would be too many actors, the last stages stay as they
 /// were.
-Allocation applied(const Layout& layout, const Limits& limits, const Allocation& base,
+Allocation applied(const PipelineDescription& layout, const Limits& limits, const Allocation& base,
                    const Actions& actions);
 
 }  // namespace forebay::tuner

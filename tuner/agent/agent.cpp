@@ -23,7 +23,7 @@ Allocation standing_of(const Observation& seen) {
 
 }  // namespace
 
-Agent::Agent(Layout layout, RewardMode reward, Ablation ablation)
+Agent::Agent(PipelineDescription layout, RewardMode reward, Ablation ablation)
     : layout_(std::move(layout)),
       reward_(reward),
       ablation_(ablation),

@@ -38,7 +38,7 @@ struct View {
   double used = 0;  // CPU seconds
 };
 
-void fill_stage(const View& view, const Layout& layout, std::size_t i, Features& row) {
+void fill_stage(const View& view, const PipelineDescription& layout, std::size_t i, Features& row) {
   const StageObservation& seen = view.seen.stages[i];
   const StageEstimate& known = view.known.stages()[i];
   const StageCost& cost = view.costs[i];
@@ -71,7 +71,7 @@ void fill_stage(const View& view, const Layout& layout, std::size_t i, Features&
   for (std::size_t f = 0; f < raw.size(); ++f) row[f] = scaled(raw[f], -1, 2);
 }
 
-void fill_pipeline(const View& view, const Layout& layout, Features& row) {
+void fill_pipeline(const View& view, const PipelineDescription& layout, Features& row) {
   const Observation& seen = view.seen;
   const Allocation& base = view.base.allocation;
   const auto count = static_cast<double>(view.costs.size());
@@ -112,7 +112,7 @@ void fill_pipeline(const View& view, const Layout& layout, Features& row) {
 
 }  // namespace
 
-std::vector<Features> features_of(const Layout& layout, const Observation& seen,
+std::vector<Features> features_of(const PipelineDescription& layout, const Observation& seen,
                                   const PipelineEstimate& known, const Planned& base) {
   const View view(seen, known, base);
   std::vector<Features> rows(layout.stages.size());

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "tuner/agent/experience.h"
+#include "tuner/agent/learned_state.h"
 #include "tuner/agent/weights.h"
 #include "tuner/model/plausible.h"
 
@@ -32,7 +32,8 @@ const std::string& slowest(const Agent& agent) {
 }
 
 // "udf 4 to 12, load 3 to 2"
-std::string moves(const Layout& layout, const Observation& seen, const Allocation& next) {
+std::string moves(const PipelineDescription& layout, const Observation& seen,
+                  const Allocation& next) {
   std::string text;
   for (std::size_t i = 0; i < next.actors.size(); ++i) {
     const std::uint32_t before = seen.stages[i].actors;

@@ -13,7 +13,7 @@ namespace forebay::tuner {
 
 /// What an Intune is made from.
 struct IntuneOptions {
-  Layout layout;
+  PipelineDescription layout;
   RewardMode reward = RewardMode::kUsable;
   Ablation ablation = Ablation::kNone;
   std::uint64_t seed = 1;

@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "tuner/plant.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 
@@ -22,7 +22,7 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  virtual Plant& plant() = 0;
+  virtual TunedPipeline& plant() = 0;
   /// Goes on until `seconds` since its start, or a little later where time is real.
   virtual void run_until(double seconds) = 0;
   virtual MachineTotals totals() const = 0;

@@ -16,7 +16,7 @@ bool possible(const Allocation& allocation, std::size_t stages) {
 
 }  // namespace
 
-Unguarded::Unguarded(Plant& plant, std::unique_ptr<Policy> policy, const Clock& clock)
+Unguarded::Unguarded(TunedPipeline& plant, std::unique_ptr<Policy> policy, const Clock& clock)
     : plant_(plant), policy_(std::move(policy)), clock_(clock) {}
 
 Decision Unguarded::decide() {

@@ -4,8 +4,8 @@
 
 #include "core/base/clock.h"
 #include "tuner/decision.h"
-#include "tuner/plant.h"
 #include "tuner/policy.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 
@@ -14,14 +14,14 @@ namespace forebay::tuner {
 class Unguarded {
  public:
   /// `clock` measures what deciding takes; both references outlive this.
-  Unguarded(Plant& plant, std::unique_ptr<Policy> policy, const Clock& clock);
+  Unguarded(TunedPipeline& plant, std::unique_ptr<Policy> policy, const Clock& clock);
 
   /// Observes, asks, applies. What was thrown or is no allocation is the decision's fault, and what
   /// stands stays.
   Decision decide();
 
  private:
-  Plant& plant_;
+  TunedPipeline& plant_;
   std::unique_ptr<Policy> policy_;
   const Clock& clock_;
 };

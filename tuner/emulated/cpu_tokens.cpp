@@ -15,7 +15,7 @@ double CpuTokens::share() const {
   return wanting <= cpus_ ? 1 : cpus_ / wanting;
 }
 
-void CpuTokens::add(SplitWork& work, double seconds) {
+void CpuTokens::add(WorkItem& work, double seconds) {
   queue_.push({shared_ + seconds, &work});
   ++wanting_[work.stage];
 }
@@ -35,8 +35,8 @@ void CpuTokens::advance(double now) {
   now_ = now;
 }
 
-SplitWork& CpuTokens::pop() {
-  SplitWork& work = *queue_.top().work;
+WorkItem& CpuTokens::pop() {
+  WorkItem& work = *queue_.top().work;
   queue_.pop();
   --wanting_[work.stage];
   return work;

@@ -4,7 +4,7 @@
 #include <queue>
 #include <vector>
 
-#include "tuner/emulated/split_work.h"
+#include "tuner/emulated/work_item.h"
 
 namespace forebay::tuner {
 
@@ -21,7 +21,7 @@ class CpuTokens {
   CpuTokens(double cpus, std::size_t stages);
 
   /// Work that wants `seconds` of CPU from now on.
-  void add(SplitWork& work, double seconds);
+  void add(WorkItem& work, double seconds);
 
   /// When the next is done if nobody comes; infinity when nobody wants a CPU.
   double next_end() const;
@@ -30,7 +30,7 @@ class CpuTokens {
   void advance(double now);
 
   /// Takes out what ends next, as done.
-  SplitWork& pop();
+  WorkItem& pop();
 
   void set_cpus(double cpus) { cpus_ = cpus; }
   /// CPU that a stage has used outside of this queue.
@@ -46,7 +46,7 @@ class CpuTokens {
  private:
   struct Waiting {
     double end = 0;  ///< In CPU seconds of an actor that is always here.
-    SplitWork* work = nullptr;
+    WorkItem* work = nullptr;
     bool operator<(const Waiting& other) const { return end > other.end; }
   };
 

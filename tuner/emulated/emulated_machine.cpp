@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "tuner/emulated/emulated_pipeline.h"
-#include "tuner/emulated/pipeline_books.h"
+#include "tuner/emulated/pipeline_accounting.h"
 
 namespace forebay::tuner {
 namespace {
@@ -63,9 +63,9 @@ struct EmulatedMachine::State {
   void observe_trainer(Observation& seen);
 
   const PipelineModel model;
-  const Layout layout;
-  Serial serial;
-  PipelineBooks books;  // one at a time
+  const PipelineDescription layout;
+  Synchronized<> serial;
+  PipelineAccounting books;  // one at a time
   std::atomic<bool> out_of_memory{false};
   std::vector<ActorTotals> totals_before;  // the tuner's thread, as all below; the trainer's last
   std::vector<double> cpu_before;
@@ -88,9 +88,9 @@ void EmulatedMachine::run_until(double seconds, const std::function<bool()>& sto
   }
 }
 
-const Layout& EmulatedMachine::layout() const { return state_->layout; }
+const PipelineDescription& EmulatedMachine::layout() const { return state_->layout; }
 
-Standing EmulatedMachine::standing() const {
+CurrentState EmulatedMachine::standing() const {
   State& state = *state_;
   state.look();
   const Census census = state.pipeline.census();
@@ -114,7 +114,7 @@ Observation EmulatedMachine::observe() {
   state.observe_trainer(seen);
   seen.limits = state.thread.limits();
   seen.at_seconds = state.thread.now();
-  const PipelineBooks::Interval interval = state.serial([&] {
+  const PipelineAccounting::Interval interval = state.serial([&] {
     state.look_now();
     seen.memory_bytes = state.books.memory_bytes();
     return state.books.take();

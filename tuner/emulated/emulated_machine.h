@@ -8,9 +8,9 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "tuner/emulated/machine_thread.h"
-#include "tuner/plant.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 
@@ -19,7 +19,7 @@ namespace forebay::tuner {
 ///
 /// Starts at once, with one actor a stage. `observe` and `apply` belong to the tuner's thread, the
 /// rest to any. After running out of memory no split's work ends any more. Its threads end with it.
-class EmulatedMachine final : public Plant {
+class EmulatedMachine final : public TunedPipeline {
  public:
   /// `clock` is the machine's monotonic clock: sleeps are real.
   EmulatedMachine(const PipelineModel& model, std::uint64_t seed, const Clock& clock);
@@ -32,8 +32,8 @@ class EmulatedMachine final : public Plant {
   void run_until(
       double seconds, const std::function<bool()>& stopped = [] { return false; });
 
-  const Layout& layout() const override;
-  Standing standing() const override;
+  const PipelineDescription& layout() const override;
+  CurrentState standing() const override;
   Observation observe() override;
   void apply(const Allocation& allocation) override;
 

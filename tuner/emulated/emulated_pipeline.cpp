@@ -24,9 +24,9 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
     if (stage_ == 0) put_next_into_source();
     pipeline_.options_.on_move();
     MachineThread& machine = pipeline_.options_.machine;
-    SplitWork work{.stage = stage_,
-                   .actors = static_cast<std::uint32_t>(pool().actors()),
-                   .begin = std::max({free_since_, split.ready, machine.now() - kMostMadeUp})};
+    WorkItem work{.stage = stage_,
+                  .actors = static_cast<std::uint32_t>(pool().actors()),
+                  .begin = std::max({free_since_, split.ready, machine.now() - kMostMadeUp})};
     pipeline_.last_taken_[stage_] = work.begin;
     if (!machine.do_work(work)) return {};
     pipeline_.sums_[stage_].add(work);

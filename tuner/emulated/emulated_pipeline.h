@@ -9,11 +9,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/runtime/actor_pool.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/stage_pool.h"
+#include "core/runtime/synchronized.h"
 #include "tuner/allocation.h"
 #include "tuner/emulated/machine_thread.h"
-#include "tuner/emulated/pipeline_books.h"
+#include "tuner/emulated/pipeline_accounting.h"
 #include "tuner/emulated/split.h"
 #include "tuner/emulated/work_sums.h"
 
@@ -62,7 +62,7 @@ class EmulatedPipeline {
 
  private:
   class Actor;
-  using Pool = ActorPool<Split>;
+  using Pool = StagePool<Split>;
 
   std::unique_ptr<Pool> make_pool(std::size_t stage, const std::string& name, std::size_t splits);
   std::size_t bytes_before(std::size_t stage) const;
@@ -75,7 +75,7 @@ class EmulatedPipeline {
   std::vector<std::atomic<double>> last_taken_;  // when a split was taken from each mailbox
   std::vector<std::unique_ptr<Pool>> pools_;
   std::atomic<std::uint64_t> next_split_{0};
-  Serial serial_;  // one at a time with those below
+  Synchronized<> serial_;  // one at a time with those below
   Allocation asked_;
   std::optional<Error> failure_;
 };

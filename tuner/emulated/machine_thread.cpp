@@ -7,8 +7,8 @@
 
 namespace forebay::tuner {
 /// An actor's thread that sleeps on its work; on that thread's stack.
-struct MachineThread::Sleeper : SplitWork {
-  explicit Sleeper(const SplitWork& work) : SplitWork(work) {}
+struct MachineThread::Sleeper : WorkItem {
+  explicit Sleeper(const WorkItem& work) : WorkItem(work) {}
 
   bool done = false;  // set before the one unpark it gets; false: stopped
   Parker parker;
@@ -25,7 +25,7 @@ double MachineThread::now() const {
   return std::chrono::duration<double>(clock_.now() - start_).count();
 }
 
-bool MachineThread::do_work(SplitWork& work) {
+bool MachineThread::do_work(WorkItem& work) {
   Sleeper sleeper(work);
   Ended ended;
   const bool begun = serial_([&] {
@@ -42,7 +42,7 @@ bool MachineThread::do_work(SplitWork& work) {
   sleeper.parker.park();
   const double woke = now();
   if (!sleeper.done) return false;
-  work = static_cast<const SplitWork&>(sleeper);
+  work = static_cast<const WorkItem&>(sleeper);
   serial_([&] {
     ++lateness_.wakes;
     lateness_.seconds += woke - work.end;
@@ -65,7 +65,7 @@ void MachineThread::advance(Ended& ended) {
 }
 
 void MachineThread::wake(const Ended& ended) {
-  for (SplitWork* work : ended) static_cast<Sleeper*>(work)->parker.unpark();
+  for (WorkItem* work : ended) static_cast<Sleeper*>(work)->parker.unpark();
 }
 
 /// A tick that comes too soon does no harm: it plans the next.

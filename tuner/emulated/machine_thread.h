@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/runtime/serial.h"
+#include "core/runtime/synchronized.h"
 #include "core/runtime/timer_thread.h"
 #include "tuner/emulated/virtual_machine.h"
-#include "tuner/layout.h"
+#include "tuner/pipeline_description.h"
 
 namespace forebay::tuner {
 
@@ -45,7 +45,7 @@ class MachineThread {
   double now() const;
 
   /// Blocks until the work is done. False: stopped meanwhile.
-  [[nodiscard]] bool do_work(SplitWork& work);
+  [[nodiscard]] bool do_work(WorkItem& work);
 
   /// Waits for that time, whatever the model does. Not to be called once stopped.
   void wait_until(double seconds);
@@ -66,7 +66,7 @@ class MachineThread {
 
  private:
   struct Sleeper;
-  using Ended = std::vector<SplitWork*>;
+  using Ended = std::vector<WorkItem*>;
 
   void tick();
   void advance(Ended& ended);
@@ -76,7 +76,7 @@ class MachineThread {
 
   const Clock& clock_;
   const std::chrono::nanoseconds start_;
-  Serial serial_;  // one at a time with all below
+  Synchronized<> serial_;  // one at a time with all below
   VirtualMachine machine_;
   std::unordered_set<Sleeper*> sleepers_;  // whose work has not ended
   double tick_at_ = std::numeric_limits<double>::infinity();

@@ -4,7 +4,7 @@
 #include <deque>
 #include <limits>
 
-#include "tuner/emulated/split_work.h"
+#include "tuner/emulated/work_item.h"
 
 namespace forebay::tuner {
 
@@ -15,7 +15,7 @@ class StartGate {
   /// Splits/s; 0: everything is let through at once. Holds for those that wait, too.
   void set_max_rate(double rate) { gap_ = rate > 0 ? 1 / rate : 0; }
 
-  void add(SplitWork& work) { waiting_.push_back(&work); }
+  void add(WorkItem& work) { waiting_.push_back(&work); }
 
   /// When the next may start; infinity when none waits.
   double next_start() const {
@@ -25,9 +25,9 @@ class StartGate {
   }
 
   /// Lets the next one through, at next_start().
-  SplitWork& pop() {
+  WorkItem& pop() {
     last_start_ = next_start();
-    SplitWork& work = *waiting_.front();
+    WorkItem& work = *waiting_.front();
     waiting_.pop_front();
     return work;
   }
@@ -35,7 +35,7 @@ class StartGate {
  private:
   double gap_ = 0;
   double last_start_ = -std::numeric_limits<double>::infinity();
-  std::deque<SplitWork*> waiting_;
+  std::deque<WorkItem*> waiting_;
 };
 
 }  // namespace forebay::tuner

@@ -26,7 +26,7 @@ VirtualMachine::VirtualMachine(PipelineModel model, std::uint64_t seed)
   apply_model(0);
 }
 
-void VirtualMachine::begin(SplitWork& work) {
+void VirtualMachine::begin(WorkItem& work) {
   if (work.stage == model_.stages.size()) {
     work.cpu_seconds = 0;
     work.wait_seconds = model_.trainer_step_seconds;
@@ -41,7 +41,7 @@ void VirtualMachine::begin(SplitWork& work) {
   gates_[work.stage].add(work);
 }
 
-void VirtualMachine::advance(double now, std::vector<SplitWork*>& ended) {
+void VirtualMachine::advance(double now, std::vector<WorkItem*>& ended) {
   for (double due = next_due(); due <= now; due = next_due()) happen(due, ended);
   if (now <= now_) return;
   cpus_.advance(now);
@@ -69,14 +69,14 @@ double VirtualMachine::next_wait_end() const {
 }
 
 /// The first thing that is due; an event of the same moment goes before all else.
-void VirtualMachine::happen(double due, std::vector<SplitWork*>& ended) {
+void VirtualMachine::happen(double due, std::vector<WorkItem*>& ended) {
   const double moment = std::max(due, now_);
   cpus_.advance(std::min(moment, cpus_.next_end()));
   now_ = moment;
   if (next_event() <= due) return apply_model(due);
   if (next_gate() <= due) return start_next();
   if (next_wait_end() <= due) return end_wait(ended);
-  SplitWork& work = cpus_.pop();
+  WorkItem& work = cpus_.pop();
   work.end = due;
   ended.push_back(&work);
 }
@@ -91,13 +91,13 @@ void VirtualMachine::apply_model(double at) {
 void VirtualMachine::start_next() {
   StartGate& gate = *std::ranges::min_element(gates_, {}, &StartGate::next_start);
   const double start = gate.next_start();
-  SplitWork& work = gate.pop();
+  WorkItem& work = gate.pop();
   const double end = start + work.wait_seconds;
   work.wait_seconds = end - work.begin;
   waits_.push({end, &work});
 }
 
-void VirtualMachine::end_wait(std::vector<SplitWork*>& ended) {
+void VirtualMachine::end_wait(std::vector<WorkItem*>& ended) {
   const auto [end, work] = waits_.top();
   waits_.pop();
   const bool others_wait = static_cast<double>(cpus_.wanting()) >= cpus_.cpus();

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tuner/emulated/cpu_tokens.h"
-#include "tuner/emulated/split_work.h"
 #include "tuner/emulated/start_gate.h"
+#include "tuner/emulated/work_item.h"
 #include "tuner/sim/noise.h"
 #include "tuner/sim/pipeline_model.h"
 
@@ -27,10 +27,10 @@ class VirtualMachine {
   VirtualMachine(PipelineModel model, std::uint64_t seed);
 
   /// Takes work whose first half is filled in; it may be over by the next advance().
-  void begin(SplitWork& work);
+  void begin(WorkItem& work);
 
   /// Moves time to `now`; appends the work that ended, in order.
-  void advance(double now, std::vector<SplitWork*>& ended);
+  void advance(double now, std::vector<WorkItem*>& ended);
 
   /// When something happens next: advance() before then changes nothing.
   double next_due() const;
@@ -43,17 +43,17 @@ class VirtualMachine {
  private:
   struct Waiting {
     double end = 0;
-    SplitWork* work = nullptr;
+    WorkItem* work = nullptr;
     bool operator<(const Waiting& other) const { return end > other.end; }
   };
 
   double next_event() const;
   double next_gate() const;
   double next_wait_end() const;
-  void happen(double due, std::vector<SplitWork*>& ended);
+  void happen(double due, std::vector<WorkItem*>& ended);
   void apply_model(double at);
   void start_next();
-  void end_wait(std::vector<SplitWork*>& ended);
+  void end_wait(std::vector<WorkItem*>& ended);
 
   const PipelineModel original_;
   PipelineModel model_;

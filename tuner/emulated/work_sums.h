@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/runtime/serial.h"
-#include "tuner/emulated/split_work.h"
+#include "core/runtime/synchronized.h"
+#include "tuner/emulated/work_item.h"
 #include "tuner/observation.h"
 
 namespace forebay::tuner {
@@ -12,7 +12,7 @@ namespace forebay::tuner {
 /// What a stage's actors have completed since somebody last took the sums. Any thread.
 class WorkSums {
  public:
-  void add(const SplitWork& work) {
+  void add(const WorkItem& work) {
     const double ready = std::max(0.0, work.ready_seconds());
     const double unhindered = work.seconds() - ready;
     serial_([&] {
@@ -31,7 +31,7 @@ class WorkSums {
   }
 
  private:
-  Serial serial_;
+  Synchronized<> serial_;
   StageObservation sums_;  // one at a time
 };
 

@@ -23,14 +23,14 @@ void list(Fields& fields, Limits& value) {
 }
 
 template <class Fields>
-void list(Fields& fields, StageLayout& value) {
+void list(Fields& fields, StageDescription& value) {
   fields("name", value.name);
   fields("max_actors", value.max_actors);
   fields("bytes_per_actor", value.bytes_per_actor);
 }
 
 template <class Fields>
-void list(Fields& fields, Layout& value) {
+void list(Fields& fields, PipelineDescription& value) {
   fields("stages", value.stages);
   fields("max_actors", value.max_actors);
   fields("max_prefetch", value.max_prefetch);

@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 #include "tuner/decision.h"
-#include "tuner/layout.h"
+#include "tuner/pipeline_description.h"
 
 namespace forebay::tuner {
 
@@ -19,7 +19,7 @@ struct LogHeader {
   std::string policy;
   std::string command;  ///< `train`, `ingest`, …
   std::uint64_t seed = 1;
-  Layout layout;
+  PipelineDescription layout;
   Limits limits;                  ///< At the start.
   Allocation start;               ///< What stood then.
   std::string weights;            ///< The file given to the policy; empty: none.

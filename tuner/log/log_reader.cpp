@@ -44,7 +44,7 @@ std::string check_sizes(const LogHeader& header) {
   return "start.actors does not fit the layout";
 }
 
-std::string check_sizes(const Decision& decision, const Layout& layout) {
+std::string check_sizes(const Decision& decision, const PipelineDescription& layout) {
   const std::string_view odd = misfit(decision, layout);
   return odd.empty() ? std::string() : std::string(odd) + " does not fit the layout";
 }

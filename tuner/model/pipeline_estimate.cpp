@@ -22,7 +22,8 @@ constexpr double kUnfinished = 1.3;       // of the time that a first split has 
 
 }  // namespace
 
-PipelineEstimate::PipelineEstimate(const Layout& layout) : stages_(layout.stages.size()) {}
+PipelineEstimate::PipelineEstimate(const PipelineDescription& layout)
+    : stages_(layout.stages.size()) {}
 
 void PipelineEstimate::observe(const Observation& seen) {
   changed_ = limits_.cpus > 0 &&

@@ -2,17 +2,17 @@
 
 #include <vector>
 
-#include "tuner/layout.h"
 #include "tuner/model/loss_scale.h"
 #include "tuner/model/stage_estimate.h"
 #include "tuner/observation.h"
+#include "tuner/pipeline_description.h"
 
 namespace forebay::tuner {
 
 /// What is known of a whole pipeline: its stages, and how fast its trainer could go. A value.
 class PipelineEstimate {
  public:
-  explicit PipelineEstimate(const Layout& layout);
+  explicit PipelineEstimate(const PipelineDescription& layout);
 
   void observe(const Observation& seen);
 

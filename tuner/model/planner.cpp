@@ -74,7 +74,7 @@ struct Planner::Worlds {
 Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
                       const Allocation& standing) const {
   const Worlds worlds(known);
-  const Layout reach = within_reach(known, standing);
+  const PipelineDescription reach = within_reach(known, standing);
   std::vector<std::vector<StageCost>> guesses{known.mean()};
   for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
 
@@ -107,8 +107,9 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
 
 // A stage that was given many actors and has not shown yet what that does to it gets no more: where
 // it contends, a second guess on top of the first would block it for long.
-Layout Planner::within_reach(const PipelineEstimate& known, const Allocation& standing) const {
-  Layout reach = layout_;
+PipelineDescription Planner::within_reach(const PipelineEstimate& known,
+                                          const Allocation& standing) const {
+  PipelineDescription reach = layout_;
   for (std::size_t i = 0; i < reach.stages.size(); ++i) {
     const double measured = known.stages()[i].measured_actors();
     const std::uint32_t stands = standing.actors[i];
@@ -120,8 +121,8 @@ Layout Planner::within_reach(const PipelineEstimate& known, const Allocation& st
 }
 
 // The fewest actors with which no stage is slower than `rate` times `headroom`, where it can be.
-Allocation Planner::carrying(const Layout& reach, std::span<const StageCost> costs, double rate,
-                             double headroom) const {
+Allocation Planner::carrying(const PipelineDescription& reach, std::span<const StageCost> costs,
+                             double rate, double headroom) const {
   Allocation carried{.prefetch = 1};
   for (std::size_t i = 0; i < costs.size(); ++i) {
     StageCost unlimited = costs[i];
@@ -135,8 +136,8 @@ Allocation Planner::carrying(const Layout& reach, std::span<const StageCost> cos
   return carried;
 }
 
-Allocation Planner::fitting(const Layout& reach, std::span<const StageCost> costs, double rate,
-                            double headroom, const Limits& limits) const {
+Allocation Planner::fitting(const PipelineDescription& reach, std::span<const StageCost> costs,
+                            double rate, double headroom, const Limits& limits) const {
   Allocation most = carrying(reach, costs, rate, headroom);
   if (fits(most, limits)) return most;
   double low = 0;

@@ -26,7 +26,7 @@ struct Planned {
 /// draw.
 class Planner {
  public:
-  explicit Planner(Layout layout, RewardMode reward = RewardMode::kUsable)
+  explicit Planner(PipelineDescription layout, RewardMode reward = RewardMode::kUsable)
       : layout_(std::move(layout)), reward_(reward) {}
 
   Planned plan(const PipelineEstimate& known, const Limits& limits,
@@ -34,15 +34,15 @@ class Planner {
 
  private:
   struct Worlds;
-  Layout within_reach(const PipelineEstimate& known, const Allocation& standing) const;
-  Allocation carrying(const Layout& reach, std::span<const StageCost> costs, double rate,
-                      double headroom) const;
-  Allocation fitting(const Layout& reach, std::span<const StageCost> costs, double rate,
-                     double headroom, const Limits& limits) const;
+  PipelineDescription within_reach(const PipelineEstimate& known, const Allocation& standing) const;
+  Allocation carrying(const PipelineDescription& reach, std::span<const StageCost> costs,
+                      double rate, double headroom) const;
+  Allocation fitting(const PipelineDescription& reach, std::span<const StageCost> costs,
+                     double rate, double headroom, const Limits& limits) const;
   bool fits(const Allocation& allocation, const Limits& limits) const;
   std::uint32_t prefetch_for(const Allocation& allocation, const Limits& limits) const;
 
-  Layout layout_;
+  PipelineDescription layout_;
   RewardMode reward_;
 };
 

@@ -42,7 +42,7 @@ void mend(StageObservation& stage) {
 
 }  // namespace
 
-Observation plausible(const Layout& layout, Observation seen) {
+Observation plausible(const PipelineDescription& layout, Observation seen) {
   mend({&seen.at_seconds, &seen.seconds, &seen.limits.cpus, &seen.splits_per_item,
         &seen.trainer_step_seconds, &seen.trainer_wait_seconds, &seen.other_cpu_seconds,
         &seen.prefetch_fill});

@@ -14,7 +14,8 @@ constexpr double kSame = 1e-9;
 
 class Search {
  public:
-  Search(const Layout& layout, std::span<const StageCost> costs, const PlanLimits& limits)
+  Search(const PipelineDescription& layout, std::span<const StageCost> costs,
+         const PlanLimits& limits)
       : layout_(layout), costs_(costs), limits_(limits) {
     actors_.prefetch = limits.prefetch;
     actors_.actors.resize(costs.size());
@@ -50,7 +51,7 @@ class Search {
   const Allocation& allocation() const { return actors_; }
 
  private:
-  const Layout& layout_;
+  const PipelineDescription& layout_;
   const std::span<const StageCost> costs_;
   const PlanLimits& limits_;
   Allocation actors_;
@@ -83,7 +84,7 @@ std::uint32_t fewest_actors(const StageCost& cost, double rate, std::uint32_t ma
   return low;
 }
 
-Plan best_allocation(const Layout& layout, std::span<const StageCost> costs,
+Plan best_allocation(const PipelineDescription& layout, std::span<const StageCost> costs,
                      const PlanLimits& limits) {
   Search search(layout, costs, limits);
   Plan best{.allocation = one_each(layout)};

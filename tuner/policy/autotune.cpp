@@ -65,7 +65,7 @@ class Autotune final : public Policy {
     return std::clamp(layout_.stages[stage].max_actors, 1U, static_cast<std::uint32_t>(cpus_));
   }
 
-  Layout layout_;
+  PipelineDescription layout_;
   double cpus_;
   std::vector<Work> sums_;
   PrefetchGrowth prefetch_;

@@ -16,7 +16,7 @@ constexpr double kWeight = 0.1;  // Of the newest split in a stage's time.
 
 class AutotuneBudget final : public Policy {
  public:
-  explicit AutotuneBudget(Layout layout)
+  explicit AutotuneBudget(PipelineDescription layout)
       : layout_(std::move(layout)),
         times_(layout_.stages.size()),
         prefetch_(layout_.default_prefetch) {}
@@ -63,7 +63,7 @@ class AutotuneBudget final : public Policy {
     return false;
   }
 
-  Layout layout_;
+  PipelineDescription layout_;
   std::vector<double> times_;  // Seconds a split, by stage; 0: none yet.
   double target_ = 0;          // Seconds the trainer takes for a split; 0: not known.
   PrefetchGrowth prefetch_;

@@ -8,7 +8,7 @@ namespace {
 
 class Even final : public Policy {
  public:
-  explicit Even(Layout layout) : layout_(std::move(layout)) {}
+  explicit Even(PipelineDescription layout) : layout_(std::move(layout)) {}
 
   std::string_view name() const override { return "even"; }
 
@@ -23,7 +23,7 @@ class Even final : public Policy {
   }
 
  private:
-  Layout layout_;
+  PipelineDescription layout_;
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ constexpr double kSame = 1e-9;
 // Grows an allocation an actor at a time.
 class Growth {
  public:
-  Growth(const Layout& layout, const std::vector<StageCost>& costs, const PlanLimits& limits)
+  Growth(const PipelineDescription& layout, const std::vector<StageCost>& costs,
+         const PlanLimits& limits)
       : layout_(layout),
         costs_(costs),
         limits_(limits),
@@ -63,7 +64,7 @@ class Growth {
     return slowest;
   }
 
-  const Layout& layout_;
+  const PipelineDescription& layout_;
   const std::vector<StageCost>& costs_;
   const PlanLimits& limits_;
   const Bounds bounds_;
@@ -72,7 +73,7 @@ class Growth {
 
 class Greedy final : public Policy {
  public:
-  explicit Greedy(Layout layout)
+  explicit Greedy(PipelineDescription layout)
       : layout_(std::move(layout)), measured_(layout_.stages.size(), kKept) {}
 
   std::string_view name() const override { return "greedy"; }
@@ -91,13 +92,13 @@ class Greedy final : public Policy {
   }
 
  private:
-  Layout layout_;
+  PipelineDescription layout_;
   Measured measured_;
 };
 
 }  // namespace
 
-Plan greedy_allocation(const Layout& layout, const std::vector<StageCost>& costs,
+Plan greedy_allocation(const PipelineDescription& layout, const std::vector<StageCost>& costs,
                        const PlanLimits& limits) {
   Growth growth(layout, costs, limits);
   while (growth.grow()) {

@@ -10,7 +10,7 @@ namespace {
 
 class Max final : public Policy {
  public:
-  explicit Max(Layout layout) : layout_(std::move(layout)) {}
+  explicit Max(PipelineDescription layout) : layout_(std::move(layout)) {}
 
   std::string_view name() const override { return "max"; }
 
@@ -21,7 +21,7 @@ class Max final : public Policy {
   }
 
  private:
-  Layout layout_;
+  PipelineDescription layout_;
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ std::uint32_t whole_cpus_of(const Limits& limits) {
   return static_cast<std::uint32_t>(cpus_of(limits));
 }
 
-Allocation standing_of(const Layout& layout, const Observation& seen) {
+Allocation standing_of(const PipelineDescription& layout, const Observation& seen) {
   Allocation standing{.actors = {}, .prefetch = seen.prefetch};
   for (const StageObservation& stage : seen.stages) standing.actors.push_back(stage.actors);
   return shaped(layout, standing);

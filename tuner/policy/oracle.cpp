@@ -28,7 +28,7 @@ class Oracle final : public Policy {
   }
 
  private:
-  Layout layout_;
+  PipelineDescription layout_;
   std::function<Truth()> truth_;
 };
 

@@ -19,7 +19,7 @@ constexpr double kMost = 1e6;  // More actors than that are not meant.
 
 class Plumber final : public Policy {
  public:
-  explicit Plumber(Layout layout)
+  explicit Plumber(PipelineDescription layout)
       : layout_(std::move(layout)), measured_(layout_.stages.size(), kKept) {}
 
   std::string_view name() const override { return "plumber"; }
@@ -62,7 +62,7 @@ class Plumber final : public Policy {
     return actors > 1 ? static_cast<std::uint32_t>(std::min(actors, kMost)) : 1;
   }
 
-  Layout layout_;
+  PipelineDescription layout_;
   Measured measured_;
 };
 

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> divided(std::uint32_t cpus, const std::vector<double>
 
 class Proportional final : public Policy {
  public:
-  explicit Proportional(Layout layout)
+  explicit Proportional(PipelineDescription layout)
       : layout_(std::move(layout)), profile_(layout_.stages.size(), 1) {}
 
   std::string_view name() const override { return "proportional"; }
@@ -55,7 +55,7 @@ class Proportional final : public Policy {
     return shaped(layout_, shares);
   }
 
-  Layout layout_;
+  PipelineDescription layout_;
   Measured profile_;
   std::optional<Allocation> guess_;
 };

@@ -21,7 +21,7 @@ double utilisation(const StageObservation& stage) {
 
 class Threshold final : public Policy {
  public:
-  explicit Threshold(Layout layout) : layout_(std::move(layout)) {}
+  explicit Threshold(PipelineDescription layout) : layout_(std::move(layout)) {}
 
   std::string_view name() const override { return "threshold"; }
 
@@ -60,7 +60,7 @@ class Threshold final : public Policy {
     return free >= 1 ? std::min(own, static_cast<std::uint32_t>(free)) : 0;
   }
 
-  Layout layout_;
+  PipelineDescription layout_;
 };
 
 }  // namespace

@@ -28,8 +28,8 @@ void apply_event(PipelineModel& now, const PipelineModel& file, const ModelEvent
 
 }  // namespace
 
-Layout layout_of(const PipelineModel& model) {
-  Layout layout;
+PipelineDescription layout_of(const PipelineModel& model) {
+  PipelineDescription layout;
   layout.fixed_bytes = model.base_bytes;
   for (const StageModel& stage : model.stages) {
     layout.stages.push_back({.name = stage.name,

@@ -16,13 +16,13 @@ struct Disturbance {
   ModelEvent ends;
 };
 
-Disturbance slower_stage(const PipelineModel& model, Draw& draw) {
+Disturbance slower_stage(const PipelineModel& model, ValueSampler& draw) {
   const std::size_t stage = draw.whole(0, static_cast<std::uint32_t>(model.stages.size()) - 1);
   return {.begins = {.stage = stage, .seconds_factor = 4.0},
           .ends = {.stage = stage, .seconds_factor = 1.0}};
 }
 
-Disturbance other_cpus(const PipelineModel& model, Draw& draw) {
+Disturbance other_cpus(const PipelineModel& model, ValueSampler& draw) {
   const double factor = draw.chance(0.5) ? 0.5 : 2.0;
   return {.begins = {.cpus = std::max(1.0, std::floor(model.cpus * factor))},
           .ends = {.cpus = model.cpus}};
@@ -40,7 +40,7 @@ Disturbance slower_storage(const PipelineModel& model) {
 }
 
 Disturbance less_memory(const PipelineModel& model) {
-  const Layout layout = layout_of(model);
+  const PipelineDescription layout = layout_of(model);
   Allocation least = one_each(layout);
   least.prefetch = 1;
   const double fewest = static_cast<double>(worst_case_bytes(layout, least)) * kRoom;
@@ -49,13 +49,13 @@ Disturbance less_memory(const PipelineModel& model) {
           .ends = {.memory_bytes = model.memory_bytes}};
 }
 
-Disturbance other_trainer(const PipelineModel& model, Draw& draw) {
+Disturbance other_trainer(const PipelineModel& model, ValueSampler& draw) {
   const double step = model.trainer_step_seconds;
   return {.begins = {.trainer_step_seconds = step * draw.log_uniform(0.4, 3)},
           .ends = {.trainer_step_seconds = step}};
 }
 
-Disturbance any_disturbance(const PipelineModel& model, Draw& draw) {
+Disturbance any_disturbance(const PipelineModel& model, ValueSampler& draw) {
   switch (draw.whole(0, 4)) {
     case 0:
       return slower_stage(model, draw);
@@ -72,7 +72,7 @@ Disturbance any_disturbance(const PipelineModel& model, Draw& draw) {
 
 }  // namespace
 
-std::vector<ModelEvent> random_events(const PipelineModel& model, Draw& draw) {
+std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& draw) {
   std::vector<ModelEvent> events;
   double at = 0;
   const auto add = [&](ModelEvent event) {

@@ -10,9 +10,9 @@
 namespace forebay::tuner {
 
 /// Random numbers in the shapes that pipelines are drawn from. A value.
-class Draw {
+class ValueSampler {
  public:
-  explicit Draw(std::uint64_t seed) : random_(seed) {}
+  explicit ValueSampler(std::uint64_t seed) : random_(seed) {}
 
   bool chance(double share) { return random_.uniform() < share; }
   double uniform(double low, double high) { return low + (high - low) * random_.uniform(); }
@@ -31,6 +31,6 @@ class Draw {
 /// One to four disturbances of `model`, each taken back 120 to 300 s later, the next as long after
 /// that: a stage that takes four times as long, half or twice the CPUs, a third of a stage's rate,
 /// half the memory (one actor a stage with prefetch 1 stays legal), another trainer.
-std::vector<ModelEvent> random_events(const PipelineModel& model, Draw& draw);
+std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& draw);
 
 }  // namespace forebay::tuner

@@ -16,9 +16,9 @@ constexpr double kMiB = 1 << 20;
 constexpr double kRoom = 1.02;  // What is legal is not so by a single byte.
 
 /// Draws one pipeline, part by part; later parts look at earlier ones.
-class Drawing {
+class PipelineSampler {
  public:
-  Drawing(std::uint64_t seed, const RandomPipelineOptions& options)
+  PipelineSampler(std::uint64_t seed, const RandomPipelineOptions& options)
       : draw_(mix64(seed, 0x70697065)), options_(options) {
     model_.name = "random-" + std::to_string(seed);
   }
@@ -124,7 +124,7 @@ class Drawing {
       most.actors[i] = std::min(model_.stages[i].max_actors, whole(model_.cpus));
     }
     most.prefetch = model_.prefetch_splits;
-    const Layout layout = layout_of(model_);
+    const PipelineDescription layout = layout_of(model_);
     const auto wanted = static_cast<double>(worst_case_bytes(layout, most)) *
                         (tight ? draw_.uniform(0.55, 1.1) : draw_.uniform(0.9, 2));
     const auto least = static_cast<double>(worst_case_bytes(layout, one_each(layout))) * kRoom;
@@ -151,7 +151,7 @@ class Drawing {
   std::uint32_t stages() const { return static_cast<std::uint32_t>(model_.stages.size()); }
   StageModel& any_stage() { return model_.stages[draw_.whole(0, stages() - 1)]; }
 
-  Draw draw_;
+  ValueSampler draw_;
   const RandomPipelineOptions& options_;
   PipelineModel model_;
   double rate_ = 0;  // Splits/s that the CPUs alone allow.
@@ -160,7 +160,7 @@ class Drawing {
 }  // namespace
 
 PipelineModel random_pipeline(std::uint64_t seed, const RandomPipelineOptions& options) {
-  return Drawing(seed, options).drawn();
+  return PipelineSampler(seed, options).drawn();
 }
 
 }  // namespace forebay::tuner

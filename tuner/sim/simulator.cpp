@@ -8,13 +8,13 @@ Simulator::Simulator(const PipelineModel& model, std::uint64_t seed)
     : state_(std::make_unique<State>(model, seed)) {}
 
 Simulator::Simulator(const Simulator& other)
-    : Plant(other), state_(std::make_unique<State>(*other.state_)) {}
+    : TunedPipeline(other), state_(std::make_unique<State>(*other.state_)) {}
 
 Simulator::~Simulator() = default;
 
 void Simulator::run_until(double seconds) { state_->run_until(seconds); }
 
-const Layout& Simulator::layout() const { return state_->layout; }
+const PipelineDescription& Simulator::layout() const { return state_->layout; }
 
 void Simulator::apply(const Allocation& allocation) {
   if (!state_->memory.exceeded()) state_->apply(allocation);
@@ -24,9 +24,9 @@ double Simulator::now() const { return state_->now; }
 
 bool Simulator::out_of_memory() const { return state_->memory.exceeded(); }
 
-Standing Simulator::standing() const {
+CurrentState Simulator::standing() const {
   const State& state = *state_;
-  Standing standing;
+  CurrentState standing;
   standing.limits = {.cpus = state.limits_cpus, .memory_bytes = state.memory.limit()};
   for (const StageState& stage : state.stages) {
     standing.actors.push_back(stage.staying());

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "tuner/plant.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 
@@ -23,7 +23,7 @@ struct SimTotals {
 /// Deterministic: same model, seed and calls, same results to the bit. One thread. After running
 /// out of memory it stands still. Guarded use goes through Guard; apply() obeys anything with one
 /// actor or more a stage, also what is not legal, as rivals without a guard do.
-class Simulator final : public Plant {
+class Simulator final : public TunedPipeline {
  public:
   Simulator(const PipelineModel& model, std::uint64_t seed);
   ~Simulator() override;
@@ -33,8 +33,8 @@ class Simulator final : public Plant {
 
   void run_until(double seconds);
 
-  const Layout& layout() const override;
-  Standing standing() const override;
+  const PipelineDescription& layout() const override;
+  CurrentState standing() const override;
   Observation observe() override;
   void apply(const Allocation& allocation) override;
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/stage/batch_cutter.h"
+#include "actors/stage/batcher.h"
 #include "tests/support/columns.h"
 
 #include "tests/support/catch.h"
@@ -12,7 +12,7 @@ namespace {
 
 std::vector<std::string> rows_of(ColumnSet columns, BufferPool& pool) {
   const std::size_t rows = columns.rows;
-  BatchCutter cutter(rows, pool);
+  Batcher cutter(rows, pool);
   cutter.add(std::move(columns), 0);
   return test::rows_of(cutter.cut());
 }

@@ -1,6 +1,6 @@
 #include "actors/stage/split_frames.h"
 
-#include "actors/stage/batch_cutter.h"
+#include "actors/stage/batcher.h"
 #include "tests/support/any_columns.h"
 
 #include "tests/support/catch.h"
@@ -35,7 +35,7 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
   Random random(seed);
   Random choice(seed);
   auto shape = test::any_shape(random);
-  BatchCutter cutter(1 + random.below(150), wire.pool);
+  Batcher cutter(1 + random.below(150), wire.pool);
   for (std::uint64_t number = 0; number < 7; ++number) {
     shape.rows = random.below(120);
     ColumnSplit split{{.number = number}, test::any_columns(random, shape, wire.pool), {}, 0};
@@ -52,7 +52,7 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
   std::vector<std::string> found;
   while (cutter.rows() > 0) {
     const Batch batch = cutter.cut();
-    found.push_back(bytes_of(batch) + BatchCutter::digest(batch).hex());
+    found.push_back(bytes_of(batch) + Batcher::digest(batch).hex());
   }
   return found;
 }

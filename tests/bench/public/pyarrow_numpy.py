@@ -56,7 +56,7 @@ def ids_of(column):
     return (((hashed >> np.uint64(32)) * MAX) >> np.uint64(32)).view(np.int64), present
 
 
-class Batcher:
+class ReorderBuffer:
     """Copies the permuted rows of blocks into batches of a fixed size."""
 
     def __init__(self, size):
@@ -94,7 +94,7 @@ class Batcher:
 
 
 def work(paths, options, seed):
-    batcher, random = Batcher(options.batch), np.random.default_rng(seed)
+    batcher, random = ReorderBuffer(options.batch), np.random.default_rng(seed)
     for path in paths:
         for block in open_csv(path, options.block_bytes):
             columns = block.columns

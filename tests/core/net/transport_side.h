@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/net/door.h"
+#include "core/net/host_port.h"
 #include "core/net/zmq_transport.h"
 #include "tests/support/recording_handler.h"
 

@@ -69,8 +69,8 @@ struct History {
   }
 
   LocalNetwork network;
-  Place there;
-  Place here;
+  TestNode there;
+  TestNode here;
   Random random;
   TallyRef far;
   ActorRef<Introduce> far_friend;

@@ -113,9 +113,9 @@ class WitnessActor final : public ActorOf<WitnessActor, Down, PeerUp, PeerDown> 
 };
 
 /// A host, its transport and its node; without threads.
-struct Place {
-  explicit Place(LocalNetwork& network, const Node::Options& options = {},
-                 const FaultyTransport::Faults& faults = {}, std::uint64_t seed = 0)
+struct TestNode {
+  explicit TestNode(LocalNetwork& network, const Node::Options& options = {},
+                    const FaultyTransport::Faults& faults = {}, std::uint64_t seed = 0)
       : transport(network), faulty(transport, faults, seed), node(host.host(), faulty, options) {
     node.start();
     node.subscribe(witness);
@@ -123,7 +123,7 @@ struct Place {
     node.publish("friend",
                  host.spawn({.name = "friend"}, [] { return std::make_unique<FriendActor>(); }));
   }
-  ~Place() { transport.stop(); }
+  ~TestNode() { transport.stop(); }
 
   PeerId peer() {
     host.deliver_all();

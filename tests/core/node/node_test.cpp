@@ -11,8 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 
-struct TwoPlaces {
-  TwoPlaces() {
+struct TwoTestNodes {
+  TwoTestNodes() {
     REQUIRE(there.transport.listen("there"));
     REQUIRE(here.transport.connect("there"));
     run();
@@ -44,17 +44,17 @@ struct TwoPlaces {
   }
 
   LocalNetwork network;
-  Place there{network};
-  Place here{network};
+  TestNode there{network};
+  TestNode here{network};
   TallyRef far;
 };
 
 struct NotConnected {
   LocalNetwork network;
-  Place here{network};
+  TestNode here{network};
 };
 
-TEST_CASE_METHOD(TwoPlaces, "a published actor of a peer is told and asked like one at home",
+TEST_CASE_METHOD(TwoTestNodes, "a published actor of a peer is told and asked like one at home",
                  "[core][node]") {
   REQUIRE(far.tell(Add{5}));
   REQUIRE(far.tell(Add{20}));
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(TwoPlaces, "a published actor of a peer is told and asked like 
   CHECK(sum_there() == 25);
 }
 
-TEST_CASE_METHOD(TwoPlaces, "what a handler refuses reaches whoever asked from afar",
+TEST_CASE_METHOD(TwoTestNodes, "what a handler refuses reaches whoever asked from afar",
                  "[core][node]") {
   const Status refused = answer_of(far, Add{-1});
   REQUIRE_FALSE(refused);
@@ -70,13 +70,13 @@ TEST_CASE_METHOD(TwoPlaces, "what a handler refuses reaches whoever asked from a
   CHECK(refused.error().message == "a negative amount");
 }
 
-TEST_CASE_METHOD(TwoPlaces, "frames travel inside a message", "[core][node]") {
+TEST_CASE_METHOD(TwoTestNodes, "frames travel inside a message", "[core][node]") {
   REQUIRE(far.tell(Cargo{{frame_of("12345"), frame_of("678")}}));
   run();
   CHECK(sum_there() == 8);
 }
 
-TEST_CASE_METHOD(TwoPlaces,
+TEST_CASE_METHOD(TwoTestNodes,
                  "a ref in a message reaches the actor it names, and comes home as itself",
                  "[core][node]") {
   const auto far_friend = here.node.actor<ActorRef<Introduce>>(here.peer(), "friend");
@@ -101,7 +101,8 @@ TEST_CASE_METHOD(TwoPlaces,
   }
 }
 
-TEST_CASE_METHOD(TwoPlaces, "what cannot be done is said to whoever asks and counted for who tells",
+TEST_CASE_METHOD(TwoTestNodes,
+                 "what cannot be done is said to whoever asks and counted for who tells",
                  "[core][node]") {
   SECTION("an actor that was never let out") {
     const auto nobody = here.node.actor<TallyRef>(here.peer(), "nobody");
@@ -147,7 +148,8 @@ TEST_CASE_METHOD(TwoPlaces, "what cannot be done is said to whoever asks and cou
   }
 }
 
-TEST_CASE_METHOD(TwoPlaces, "when the session ends every question is answered and every ref dead",
+TEST_CASE_METHOD(TwoTestNodes,
+                 "when the session ends every question is answered and every ref dead",
                  "[core][node]") {
   auto open = ask(far, Sum{}, 1h);
   here.transport.close(here.peer(), "the cable is out");
@@ -170,14 +172,15 @@ TEST_CASE_METHOD(TwoPlaces, "when the session ends every question is answered an
   }
 }
 
-TEST_CASE_METHOD(TwoPlaces, "an answer that does not come in time is kTimeout", "[core][node]") {
+TEST_CASE_METHOD(TwoTestNodes, "an answer that does not come in time is kTimeout", "[core][node]") {
   auto answer = ask(far, Sum{}, 100ms);
   here.host.advance(100ms);
   CHECK(answer.wait().error().code == Code::kTimeout);
   run();  // It comes too late, and harms nobody.
 }
 
-TEST_CASE_METHOD(TwoPlaces, "the death of a watched actor of a peer is reported", "[core][node]") {
+TEST_CASE_METHOD(TwoTestNodes, "the death of a watched actor of a peer is reported",
+                 "[core][node]") {
   watch(far, ActorRef<Down>(here.witness));
   run();
   CHECK(here.notes.downs.empty());
@@ -207,7 +210,7 @@ TEST_CASE_METHOD(TwoPlaces, "the death of a watched actor of a peer is reported"
   }
 }
 
-TEST_CASE_METHOD(TwoPlaces, "watching an actor that is not there is answered with its death",
+TEST_CASE_METHOD(TwoTestNodes, "watching an actor that is not there is answered with its death",
                  "[core][node]") {
   watch(here.node.actor<TallyRef>(here.peer(), "nobody"), ActorRef<Down>(here.witness));
   run();
@@ -215,7 +218,7 @@ TEST_CASE_METHOD(TwoPlaces, "watching an actor that is not there is answered wit
   CHECK(here.notes.downs[0].crash->code == Code::kNotFound);
 }
 
-TEST_CASE_METHOD(TwoPlaces, "actors are started on a peer by the name of their kind",
+TEST_CASE_METHOD(TwoTestNodes, "actors are started on a peer by the name of their kind",
                  "[core][node]") {
   SpawnerActor::Kinds kinds;
   kinds["tally"] = [this](const std::string& config) -> Result<AnyActor> {
@@ -241,14 +244,14 @@ TEST_CASE_METHOD(TwoPlaces, "actors are started on a peer by the name of their k
   }
 }
 
-TEST_CASE_METHOD(TwoPlaces, "a published actor cannot be stopped from afar", "[core][node]") {
+TEST_CASE_METHOD(TwoTestNodes, "a published actor cannot be stopped from afar", "[core][node]") {
   far.stop();
   run();
   CHECK(answer_of(far, Sum{}));
   CHECK(there.node.counts().unknown_actor == 1);
 }
 
-TEST_CASE_METHOD(TwoPlaces, "what the transport refuses leaves the message to its sender",
+TEST_CASE_METHOD(TwoTestNodes, "what the transport refuses leaves the message to its sender",
                  "[core][node]") {
   here.transport.refuses_with = Error{Code::kOverloaded, "too much waits"};
   Cargo cargo{{frame_of("12345")}};
@@ -267,8 +270,8 @@ TEST_CASE_METHOD(NotConnected, "a ref through a session that is not there is dea
 
 TEST_CASE("questions and refs beyond a node's limits are refused", "[core][node]") {
   LocalNetwork network;
-  Place there(network);
-  Place here(network, {.max_questions = 2, .max_exports = 1});
+  TestNode there(network);
+  TestNode here(network, {.max_questions = 2, .max_exports = 1});
   REQUIRE(there.transport.listen("there"));
   REQUIRE(here.transport.connect("there"));
   network.deliver_all();

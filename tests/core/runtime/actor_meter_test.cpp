@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "core/runtime/actor_pool.h"
+#include "core/runtime/stage_pool.h"
 #include "tests/core/runtime/pool_fixture.h"
 #include "tests/support/manual_clock.h"
 
@@ -12,7 +12,7 @@ namespace forebay {
 namespace {
 
 using namespace std::chrono_literals;
-using test::Door;
+using test::Gate;
 using test::ManualClock;
 using test::options_for;
 using test::Token;
@@ -63,8 +63,8 @@ TEST_CASE("a meter read while it is written is never torn", "[core][pool]") {
 
 TEST_CASE("a pool's counters are exact and show an actor that is stuck", "[core][pool]") {
   ManualClock clock;
-  Door inner_door;
-  Door outer_door;
+  Gate inner_door;
+  Gate outer_door;
   auto slow_options = options_for([&](Token&&, PoolContext&) -> Status {
     inner_door.pass();
     return {};

@@ -148,7 +148,7 @@ TEST_CASE("a thread that asks gets the answer of an actor, wherever it runs", "[
 /// Keeps its thread until the door opens.
 class StuckActor final : public ActorOf<StuckActor, Sum, Finish> {
  public:
-  explicit StuckActor(Door& door) : door_(door) {}
+  explicit StuckActor(Gate& door) : door_(door) {}
   Result<std::int64_t> on(const Sum&, Context&) {
     door_.pass();
     return 1;
@@ -156,12 +156,12 @@ class StuckActor final : public ActorOf<StuckActor, Sum, Finish> {
   Status on(const Finish&, Context&) { return {}; }
 
  private:
-  Door& door_;
+  Gate& door_;
 };
 
 TEST_CASE("a thread that asks an actor that is stuck gets kTimeout", "[core][ask]") {
   const SystemClock clock;
-  Door door;
+  Gate door;
   ActorSystem system({}, clock);
   const auto stuck = system.spawn({.name = "stuck", .placement = Placement::kOwnThread},
                                   [&] { return std::make_unique<StuckActor>(door); });
@@ -172,7 +172,7 @@ TEST_CASE("a thread that asks an actor that is stuck gets kTimeout", "[core][ask
 
 TEST_CASE("a system that stops now answers those who wait", "[core][ask]") {
   const SystemClock clock;
-  Door door;
+  Gate door;
   std::optional<ActorSystem> system;
   system.emplace(ActorSystem::Options{}, clock);
   const auto stuck =

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/runtime/actor_pool.h"
+#include "core/runtime/stage_pool.h"
 #include "tests/support/wait_until.h"
 
 namespace forebay::test {
@@ -24,7 +24,7 @@ struct Token {
 inline Token token(std::uint64_t key) { return {key, std::make_unique<std::uint64_t>(key)}; }
 
 /// A door that threads wait at until it is opened.
-class Door {
+class Gate {
  public:
   void open() {
     const std::lock_guard lock(mutex_);
@@ -80,7 +80,7 @@ class FunctionWorker final : public PoolWorker<Token> {
   Function function_;
 };
 
-using TokenPool = ActorPool<Token>;
+using TokenPool = StagePool<Token>;
 
 inline TokenPool::Options options_for(FunctionWorker::Function function) {
   TokenPool::Options options;

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#include "core/runtime/actor_pool.h"
+#include "core/runtime/stage_pool.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/wait_until.h"
 
@@ -110,7 +110,7 @@ TEST_CASE("a wait for output is no part of a service", "[core][service_meter]") 
 
 TEST_CASE("a pool that measures sums what its messages took", "[core][service_meter]") {
   const SystemClock clock;
-  ActorPool<Task> pool({.name = "burn",
+  StagePool<Task> pool({.name = "burn",
                         .mailbox_bytes = 100,
                         .measures_service = true,
                         .factory = [] { return std::make_unique<Burner>(); }},

@@ -29,21 +29,21 @@ struct NumberedPages {
     file = Descriptor(open(dir.write("pages", content).c_str(), O_RDONLY | O_CLOEXEC));
     REQUIRE(file);
   }
-  PagePlace page(std::size_t number) const { return {file.number(), number * kPage}; }
+  PageLocation page(std::size_t number) const { return {file.number(), number * kPage}; }
 
   Descriptor file;
 };
 
 /// What came for each place: the bytes, or -errno; and the first and last byte.
-struct Came {
+struct PageRead {
   int times = 0;
   std::int64_t read = 0;
   int first = 0, last = 0;
 };
 
-std::vector<Came> read_all(ReadQueue::Way way, const std::vector<PagePlace>& places) {
+std::vector<PageRead> read_all(ReadQueue::Way way, const std::vector<PageLocation>& places) {
   ReadQueue queue(kPage, way);
-  std::vector<Came> all(places.size());
+  std::vector<PageRead> all(places.size());
   std::mutex mutex;
   queue.read(places, [&](std::size_t index, std::int64_t read, const char* page) {
     const std::lock_guard lock(mutex);
@@ -60,7 +60,7 @@ TEST_CASE("pages are read from all over a file, each once, more than are under w
   const test::TempDir dir;
   const NumberedPages pages(dir);
   const auto way = GENERATE(ReadQueue::Way::kBest, ReadQueue::Way::kThreads);
-  std::vector<PagePlace> places;
+  std::vector<PageLocation> places;
   for (std::size_t i = 0; i < 5 * ReadQueue::kDepth + 3; ++i) {
     places.push_back(pages.page(i * 97 % kPages));
   }

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/store/row_places.h"
+#include "core/store/row_locations.h"
 
 #include "tests/support/catch.h"
 
@@ -76,12 +76,12 @@ TEST_CASE("places take as many bytes as the largest needs, and keep off their ne
   const std::uint64_t most = GENERATE(std::uint64_t{200}, std::uint64_t{256},
                                       std::uint64_t{16'777'215}, std::uint64_t{1} << 40);
   constexpr std::uint64_t kRows = 50;
-  RowPlaces places(kRows, most);
+  RowLocations places(kRows, most);
   for (std::uint64_t row = 0; row < kRows; ++row) CHECK(places.get(row) == 0);
   for (std::uint64_t row = 0; row < kRows; row += 2) places.set(row, most);
   for (std::uint64_t row = 1; row < kRows; row += 2) places.set(row, row);
   for (std::uint64_t row = 0; row < kRows; ++row)
     CHECK(places.get(row) == (row % 2 == 0 ? most : row));
-  CHECK(RowPlaces::bytes(kRows, 255) == kRows + 8);
-  CHECK(RowPlaces::bytes(kRows, 16'777'216) == 4 * kRows + 8);
+  CHECK(RowLocations::bytes(kRows, 255) == kRows + 8);
+  CHECK(RowLocations::bytes(kRows, 16'777'216) == 4 * kRows + 8);
 }

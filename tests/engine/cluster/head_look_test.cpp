@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE("who looks at a head that is just beginning waits for it", "[tools][cluster]") {
   const SystemClock clock;
-  auto net = NetEnd::make({.keys = "", .received = nullptr, .say = {}}, clock);
+  auto net = NetworkEndpoint::make({.keys = "", .received = nullptr, .say = {}}, clock);
   REQUIRE(net);
   const auto address = (*net)->listen("127.0.0.1:0");
   REQUIRE(address);

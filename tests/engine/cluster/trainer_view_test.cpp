@@ -10,7 +10,7 @@ namespace forebay {
 namespace {
 
 using scheduler::ClusterStatus;
-using scheduler::FeedStatus;
+using scheduler::SplitClientStatus;
 using Sentences = std::vector<std::string>;
 
 ClusterStatus head_of(const std::string& job, Sentences problems) {
@@ -21,8 +21,8 @@ ClusterStatus head_of(const std::string& job, Sentences problems) {
   return head;
 }
 
-FeedStatus feed(bool open, Sentences problems) {
-  FeedStatus status;
+SplitClientStatus feed(bool open, Sentences problems) {
+  SplitClientStatus status;
   status.open = open;
   status.problems = std::move(problems);
   return status;

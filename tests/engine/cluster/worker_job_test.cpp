@@ -39,7 +39,7 @@ class Shared {
     text = std::move(*made);
   }
 
-  WorkerPlace place() const { return {.name = "w1", .cpus = 2, .memory_bytes = 1 << 28}; }
+  WorkerSetup place() const { return {.name = "w1", .cpus = 2, .memory_bytes = 1 << 28}; }
   std::string path(const std::string& name) const { return dir_.path(name); }
   void write(const std::string& name, const std::string& content) { dir_.write(name, content); }
 
@@ -79,7 +79,7 @@ TEST_CASE("a worker opens the trainer's job, overrides included, and agrees with
 TEST_CASE("a worker's own index and a folder that the user named stay when it ends",
           "[tools][cluster]") {
   const Shared shared;
-  WorkerPlace place = shared.place();
+  WorkerSetup place = shared.place();
   SECTION("an index, where the trainer's cannot be read") {
     fs::remove_all(shared.path(".forebay/index"));
     REQUIRE(WorkerJob::open(shared.text, place));
@@ -132,7 +132,7 @@ TEST_CASE("a worker finds the data below another root", "[tools][cluster]") {
   const Shared shared;
   const test::TempDir elsewhere;
   fs::copy(shared.path("data"), elsewhere.path("data"), fs::copy_options::recursive);
-  WorkerPlace place = shared.place();
+  WorkerSetup place = shared.place();
   place.dir = elsewhere.path("worker");
   place.data_roots = {{fs::path(shared.path("job.toml")).parent_path().string(), elsewhere.path()}};
   auto job = WorkerJob::open(shared.text, place);

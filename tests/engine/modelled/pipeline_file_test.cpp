@@ -111,7 +111,7 @@ TEST_CASE("a pipeline that was written reads back the same to the bit", "[tools]
 }
 
 TEST_CASE("an allocation is read by the stages' names", "[tools][modelled]") {
-  tuner::Layout layout;
+  tuner::PipelineDescription layout;
   layout.stages = {{.name = "load"}, {.name = "udf", .max_actors = 4}};
   layout.default_prefetch = 7;
   const auto read = parse_allocation("udf=3", layout);

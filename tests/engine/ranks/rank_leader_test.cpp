@@ -403,7 +403,7 @@ TEST_CASE_METHOD(RanksFixture, "a rank that is asked to stop asks rank 0", "[too
 struct Meeting {
   struct Other final : public RankListener {
     void on_message(int, RankMessage message) override {
-      if (auto* order = std::get_if<RankOrder>(&message)) {
+      if (auto* order = std::get_if<RankCommand>(&message)) {
         orders.change([&](auto& kept) { kept.push_back(std::move(*order)); });
       }
     }
@@ -417,7 +417,7 @@ struct Meeting {
       }));
       return words;
     }
-    Watched<std::vector<RankOrder>> orders;
+    Synchronized<std::vector<RankCommand>> orders;
   };
 
   explicit Meeting(std::chrono::nanoseconds timeout = std::chrono::seconds(20)) {

@@ -11,7 +11,7 @@ using Verdict = ResidentLimit::Verdict;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 /// Looks 50 ms apart; sizes in MiB.
-struct Looks {
+struct Queries {
   Verdict next(std::uint64_t resident, std::uint64_t limit, std::uint64_t accounted) {
     at += 50ms;
     return watched.look({at, resident * kMiB, limit * kMiB, accounted * kMiB});
@@ -23,7 +23,7 @@ struct Looks {
 }  // namespace
 
 TEST_CASE("what stays over the limit is found after 200 ms", "[tools][resident_limit]") {
-  Looks looks;
+  Queries looks;
   CHECK(looks.next(400, 400, 300) == Verdict::kWithin);
   CHECK(looks.next(401, 400, 300) == Verdict::kSuspect);
   for (int i = 0; i < 3; ++i) CHECK(looks.next(401, 400, 300) == Verdict::kWithin);
@@ -32,7 +32,7 @@ TEST_CASE("what stays over the limit is found after 200 ms", "[tools][resident_l
 
 TEST_CASE("a peak that is given back fails nothing, and the next is looked at anew",
           "[tools][resident_limit]") {
-  Looks looks;
+  Queries looks;
   for (int round = 0; round < 2; ++round) {
     CHECK(looks.next(500, 400, 300) == Verdict::kSuspect);
     CHECK(looks.next(500, 400, 300) == Verdict::kWithin);
@@ -42,7 +42,7 @@ TEST_CASE("a peak that is given back fails nothing, and the next is looked at an
 
 TEST_CASE("after a limit was lowered, what the account explains may stay until it is used up",
           "[tools][resident_limit]") {
-  Looks looks;
+  Queries looks;
   // 10 MiB are resident beside the account of 380.
   CHECK(looks.next(390, 400, 380) == Verdict::kWithin);
   for (int i = 0; i < 20; ++i) CHECK(looks.next(390, 200, 380) == Verdict::kWithin);
@@ -57,7 +57,7 @@ TEST_CASE("after a limit was lowered, what the account explains may stay until i
 
 TEST_CASE("growth beside the account is found while a lowered limit is not reached yet",
           "[tools][resident_limit]") {
-  Looks looks;
+  Queries looks;
   CHECK(looks.next(390, 400, 380) == Verdict::kWithin);
   CHECK(looks.next(390, 200, 380) == Verdict::kWithin);
   CHECK(looks.next(399, 200, 380) == Verdict::kSuspect);  // 380 + 10 + 8 < 399
@@ -67,7 +67,7 @@ TEST_CASE("growth beside the account is found while a lowered limit is not reach
 
 TEST_CASE("a limit lowered again keeps the larger allowance, one that rises is the limit",
           "[tools][resident_limit]") {
-  Looks looks;
+  Queries looks;
   CHECK(looks.next(390, 400, 370) == Verdict::kWithin);  // 20 beside
   CHECK(looks.next(390, 300, 370) == Verdict::kWithin);
   CHECK(looks.next(375, 250, 370) == Verdict::kWithin);  // 5 beside now

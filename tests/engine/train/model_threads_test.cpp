@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 namespace {
 
 /// Notes how many threads it was told to have.
-class Told final : public Model {
+class RecordingModel final : public Model {
  public:
   bool learns() const override { return true; }
   Result<double> step(const Batch& batch) override { return none_.step(batch); }
@@ -31,7 +31,7 @@ class Told final : public Model {
 struct ThreadsFixture {
   test::TempDir folder;
   JobSpec job;
-  Told model;
+  RecordingModel model;
   bool acts = true;
   std::vector<std::string> said;
   std::uint64_t rows = 0;

@@ -2,9 +2,9 @@
 
 #include "tests/support/temp_dir.h"
 #include "tools/doctor/blas.h"
+#include "tools/doctor/disk_checks.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/machine_checks.h"
-#include "tools/doctor/place.h"
 
 #include "tests/support/catch.h"
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "tools/symmetric/host_list.h"
-#include "tools/symmetric/launch_place.h"
+#include "tools/symmetric/launched_process.h"
 
 #include "tests/support/catch.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Hosts = std::vector<std::string>;
 
-Result<LaunchPlace> placed(const std::map<std::string, std::string>& variables) {
+Result<LaunchedProcess> placed(const std::map<std::string, std::string>& variables) {
   return placement_in([&](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
@@ -39,13 +39,13 @@ TEST_CASE("a node list that Slurm would not write is refused", "[tools][symmetri
 }
 
 TEST_CASE("under srun the first host of the step is rank 0's", "[tools][symmetric]") {
-  const LaunchPlace placement = placed({{"SLURM_PROCID", "3"},
-                                        {"SLURM_NTASKS", "4"},
-                                        {"SLURM_JOB_ID", "77"},
-                                        {"SLURM_STEP_ID", "2"},
-                                        {"SLURM_JOB_NODELIST", "n[1-8]"},
-                                        {"SLURM_STEP_NODELIST", "n[5-8]"}})
-                                    .value();
+  const LaunchedProcess placement = placed({{"SLURM_PROCID", "3"},
+                                            {"SLURM_NTASKS", "4"},
+                                            {"SLURM_JOB_ID", "77"},
+                                            {"SLURM_STEP_ID", "2"},
+                                            {"SLURM_JOB_NODELIST", "n[1-8]"},
+                                            {"SLURM_STEP_NODELIST", "n[5-8]"}})
+                                        .value();
   CHECK(placement.rank == 3);
   CHECK(placement.processes == 4);
   CHECK(placement.first_host == "n5");
@@ -54,14 +54,14 @@ TEST_CASE("under srun the first host of the step is rank 0's", "[tools][symmetri
 }
 
 TEST_CASE("an mpirun inside a Slurm job counts by its own variables", "[tools][symmetric]") {
-  const LaunchPlace placement = placed({{"SLURM_PROCID", "0"},
-                                        {"SLURM_NTASKS", "1"},
-                                        {"SLURM_JOB_ID", "5"},
-                                        {"SLURM_JOB_NODELIST", "a"},
-                                        {"OMPI_COMM_WORLD_RANK", "2"},
-                                        {"OMPI_COMM_WORLD_SIZE", "3"},
-                                        {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}})
-                                    .value();
+  const LaunchedProcess placement = placed({{"SLURM_PROCID", "0"},
+                                            {"SLURM_NTASKS", "1"},
+                                            {"SLURM_JOB_ID", "5"},
+                                            {"SLURM_JOB_NODELIST", "a"},
+                                            {"OMPI_COMM_WORLD_RANK", "2"},
+                                            {"OMPI_COMM_WORLD_SIZE", "3"},
+                                            {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}})
+                                        .value();
   CHECK(placement.rank == 2);
   CHECK(placement.processes == 3);
   CHECK(placement.one_host);
@@ -69,17 +69,17 @@ TEST_CASE("an mpirun inside a Slurm job counts by its own variables", "[tools][s
 }
 
 TEST_CASE("torchrun, PMI and Indexed Jobs are understood", "[tools][symmetric]") {
-  const LaunchPlace torch = placed({{"RANK", "1"},
-                                    {"WORLD_SIZE", "4"},
-                                    {"LOCAL_WORLD_SIZE", "2"},
-                                    {"MASTER_ADDR", "head"},
-                                    {"TORCHELASTIC_RUN_ID", "9"}})
-                                .value();
+  const LaunchedProcess torch = placed({{"RANK", "1"},
+                                        {"WORLD_SIZE", "4"},
+                                        {"LOCAL_WORLD_SIZE", "2"},
+                                        {"MASTER_ADDR", "head"},
+                                        {"TORCHELASTIC_RUN_ID", "9"}})
+                                    .value();
   CHECK(torch.first_host == "head");
   CHECK_FALSE(torch.one_host);
   CHECK(torch.job == "9");
   CHECK(placed({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}).value().rank == 1);
-  const LaunchPlace pod = placed({{"JOB_COMPLETION_INDEX", "6"}}).value();
+  const LaunchedProcess pod = placed({{"JOB_COMPLETION_INDEX", "6"}}).value();
   CHECK(pod.rank == 6);
   CHECK(pod.processes == 0);
 }
@@ -96,9 +96,9 @@ TEST_CASE("without a launcher, or with nonsense from one, there is no place",
 }
 
 TEST_CASE("a job's port is the same for all its processes", "[tools][symmetric]") {
-  LaunchPlace one;
+  LaunchedProcess one;
   one.job = "77.2";
-  LaunchPlace other = one;
+  LaunchedProcess other = one;
   other.rank = 5;
   CHECK(port_of(one) == port_of(other));
   CHECK(port_of(one) >= 20000);

@@ -5,8 +5,8 @@
 namespace forebay::tuner {
 namespace {
 
-Layout two_stages(std::uint64_t fixed) {
-  Layout layout;
+PipelineDescription two_stages(std::uint64_t fixed) {
+  PipelineDescription layout;
   layout.stages = {{"load", 8, 10}, {"decode", 8, 10}};
   layout.max_prefetch = 16;
   layout.prefetch_item_bytes = 5;

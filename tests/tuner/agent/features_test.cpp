@@ -9,8 +9,8 @@
 namespace forebay::tuner {
 namespace {
 
-Layout stages(std::size_t count) {
-  Layout layout;
+PipelineDescription stages(std::size_t count) {
+  PipelineDescription layout;
   for (std::size_t i = 0; i < count; ++i) {
     layout.stages.push_back({.name = "s", .max_actors = 64, .bytes_per_actor = 1});
   }
@@ -20,7 +20,7 @@ Layout stages(std::size_t count) {
 TEST_CASE("features are small numbers whatever is observed", "[tuner][agent]") {
   Random random(11);
   for (int trial = 0; trial < 500; ++trial) {
-    const Layout layout = stages(1 + random.below(9));
+    const PipelineDescription layout = stages(1 + random.below(9));
     Observation seen;
     seen.seconds = random.below(2) == 0 ? 0 : 2;
     seen.limits = {1 + random.uniform() * 128, 1 + random.next() % 1'000'000};
@@ -46,7 +46,7 @@ TEST_CASE("features are small numbers whatever is observed", "[tuner][agent]") {
 }
 
 TEST_CASE("every stage of a pipeline has the same view of the whole", "[tuner][agent]") {
-  const Layout layout = stages(3);
+  const PipelineDescription layout = stages(3);
   Observation seen;
   seen.seconds = 2;
   seen.limits = {8, 1000};

@@ -1,6 +1,6 @@
 #include "tuner/agent/intune.h"
 
-#include "tuner/agent/experience.h"
+#include "tuner/agent/learned_state.h"
 #include "tuner/guard.h"
 #include "tuner/sim/oracle.h"
 #include "tuner/sim/random_pipeline.h"
@@ -13,7 +13,8 @@ namespace {
 
 using Catch::Detail::Approx;
 
-std::unique_ptr<Intune> agent_for(const Layout& layout, Ablation ablation = Ablation::kNone) {
+std::unique_ptr<Intune> agent_for(const PipelineDescription& layout,
+                                  Ablation ablation = Ablation::kNone) {
   auto made = Intune::make({.layout = layout, .ablation = ablation});
   REQUIRE(made);
   return std::move(*made);
@@ -83,7 +84,7 @@ TEST_CASE("an agent with experience knows the costs from its first decision on",
 
 TEST_CASE("experience of another pipeline is refused", "[tuner][agent]") {
   const auto first = agent_for(layout_of(random_pipeline(43)));
-  Layout other = layout_of(random_pipeline(43));
+  PipelineDescription other = layout_of(random_pipeline(43));
   other.stages[0].name = "renamed";
   CHECK_FALSE(agent_for(other)->restore(first->experience()));
 }

@@ -7,8 +7,8 @@
 namespace forebay::tuner {
 namespace {
 
-Layout two_stages() {
-  Layout layout;
+PipelineDescription two_stages() {
+  PipelineDescription layout;
   layout.stages = {{"load", 64, 1}, {"decode", 64, 1}};
   layout.max_prefetch = 64;
   layout.prefetch_item_bytes = 50'000;

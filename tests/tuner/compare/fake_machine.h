@@ -9,14 +9,14 @@ namespace forebay::tuner {
 
 /// Two stages; an actor of the slower one trains a split a second. Every actor takes 10 bytes, and
 /// more than 100 are too many at the moment they are there.
-class FakeMachine final : public Machine, public Plant {
+class FakeMachine final : public Machine, public TunedPipeline {
  public:
   FakeMachine() {
     layout_.stages = {{"load", 128, 10}, {"udf", 128, 10}};
     layout_.max_prefetch = 4;
   }
 
-  Plant& plant() override { return *this; }
+  TunedPipeline& plant() override { return *this; }
   void run_until(double seconds) override {
     ++runs;
     if (!totals_.out_of_memory) {
@@ -28,9 +28,9 @@ class FakeMachine final : public Machine, public Plant {
   }
   MachineTotals totals() const override { return totals_; }
 
-  const Layout& layout() const override { return layout_; }
-  Standing standing() const override {
-    Standing standing;
+  const PipelineDescription& layout() const override { return layout_; }
+  CurrentState standing() const override {
+    CurrentState standing;
     const bool lowered = totals_.seconds >= lowered_at;
     standing.limits = {.cpus = 8, .memory_bytes = lowered ? 40U : 100U};
     standing.actors = actors_;
@@ -65,7 +65,7 @@ class FakeMachine final : public Machine, public Plant {
   std::uint32_t in_all() const { return actors_[0] + actors_[1]; }
   std::uint64_t memory() const { return 10 * in_all(); }
 
-  Layout layout_;
+  PipelineDescription layout_;
   std::vector<std::uint32_t> actors_ = {1, 1};
   MachineTotals totals_;
   double trained_ = 0;

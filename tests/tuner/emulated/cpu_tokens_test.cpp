@@ -21,8 +21,8 @@ double end_of_next(CpuTokens& tokens) {
 
 TEST_CASE("with CPUs for all, work takes as long as it is", "[tuner][emulated]") {
   CpuTokens tokens(2, 1);
-  SplitWork shorter;
-  SplitWork longer;
+  WorkItem shorter;
+  WorkItem longer;
   tokens.add(longer, 0.5);
   tokens.add(shorter, 0.2);
   CHECK(tokens.share() == 1);
@@ -34,8 +34,8 @@ TEST_CASE("with CPUs for all, work takes as long as it is", "[tuner][emulated]")
 
 TEST_CASE("CPUs that are too few stretch everybody's time alike", "[tuner][emulated]") {
   CpuTokens tokens(2, 1);
-  std::deque<SplitWork> work(4);
-  for (SplitWork& each : work) tokens.add(each, 0.3);
+  std::deque<WorkItem> work(4);
+  for (WorkItem& each : work) tokens.add(each, 0.3);
   CHECK(tokens.share() == 0.5);
   CHECK(end_of_next(tokens) == Approx(0.6));  // 0.3 s at half a CPU.
 }
@@ -43,8 +43,8 @@ TEST_CASE("CPUs that are too few stretch everybody's time alike", "[tuner][emula
 TEST_CASE("whoever comes later slows those who are here, and whoever goes speeds them up",
           "[tuner][emulated]") {
   CpuTokens tokens(1, 2);
-  SplitWork first{.stage = 0};
-  SplitWork second{.stage = 1};
+  WorkItem first{.stage = 0};
+  WorkItem second{.stage = 1};
   tokens.add(first, 1.0);
   tokens.advance(0.5);  // Half done alone.
   tokens.add(second, 0.1);
@@ -57,8 +57,8 @@ TEST_CASE("whoever comes later slows those who are here, and whoever goes speeds
 
 TEST_CASE("CPUs that come and go change the share from that moment on", "[tuner][emulated]") {
   CpuTokens tokens(4, 1);
-  std::deque<SplitWork> work(4);
-  for (SplitWork& each : work) tokens.add(each, 1.0);
+  std::deque<WorkItem> work(4);
+  for (WorkItem& each : work) tokens.add(each, 1.0);
   tokens.advance(0.5);
   tokens.set_cpus(2);
   CHECK(tokens.next_end() == Approx(1.5));  // Half a second of work at half a CPU.
@@ -70,7 +70,7 @@ TEST_CASE("no CPU idles while somebody wants one, and no more are in use than th
   Random random(kSeed);
   double cpus = 5;
   CpuTokens tokens(cpus, 3);
-  std::deque<SplitWork> work;
+  std::deque<WorkItem> work;
   double now = 0;
   for (int i = 0; i < 3000; ++i) {
     const double used_before = tokens.used(0) + tokens.used(1) + tokens.used(2);

@@ -51,7 +51,7 @@ TEST_CASE("a machine is resized all the time and goes on", "[tuner][emulated]") 
     for (int k = 0; k < 3; ++k) wanted.actors.push_back(1 + random.below(12));
     machine.apply(wanted);
     machine.run_until(machine.now() + 0.02);
-    const Standing standing = machine.standing();
+    const CurrentState standing = machine.standing();
     INFO("seed " << kSeed << ", step " << i);
     REQUIRE(standing.actors == wanted.actors);
     REQUIRE(standing.prefetch == wanted.prefetch);

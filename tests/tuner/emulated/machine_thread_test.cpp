@@ -17,7 +17,7 @@ using test::wait_until;
 TEST_CASE("an actor's thread sleeps until its work has ended", "[tuner][emulated]") {
   const SystemClock clock;
   MachineThread machine(line_of({stage("load", 0.02)}), 1, clock);
-  SplitWork work{.stage = 0, .begin = machine.now()};
+  WorkItem work{.stage = 0, .begin = machine.now()};
   const double begin = work.begin;
   REQUIRE(machine.do_work(work));
   CHECK(work.seconds() == Approx(0.02));
@@ -33,7 +33,7 @@ TEST_CASE("a machine lets go of everybody when it stops", "[tuner][emulated]") {
   std::vector<std::thread> actors;
   for (int i = 0; i < 4; ++i) {
     actors.emplace_back([&] {
-      SplitWork work{.stage = 0, .begin = machine.now()};
+      WorkItem work{.stage = 0, .begin = machine.now()};
       ++begun;
       if (!machine.do_work(work)) ++let_go;
     });
@@ -42,7 +42,7 @@ TEST_CASE("a machine lets go of everybody when it stops", "[tuner][emulated]") {
   machine.stop();
   for (std::thread& actor : actors) actor.join();
   CHECK(let_go == 4);
-  SplitWork work{.stage = 0, .begin = machine.now()};
+  WorkItem work{.stage = 0, .begin = machine.now()};
   CHECK_FALSE(machine.do_work(work));
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("in a frozen machine no work ends until it stops", "[tuner][emulated]"
   machine.freeze();
   std::atomic<bool> ended{false};
   std::thread actor([&] {
-    SplitWork work{.stage = 0, .begin = machine.now()};
+    WorkItem work{.stage = 0, .begin = machine.now()};
     CHECK_FALSE(machine.do_work(work));
     ended = true;
   });

@@ -14,20 +14,20 @@ class MachineFixture {
  public:
   explicit MachineFixture(const PipelineModel& model) : machine(model, 1) {}
 
-  SplitWork& begin(std::size_t stage, double at, std::uint32_t actors = 1) {
+  WorkItem& begin(std::size_t stage, double at, std::uint32_t actors = 1) {
     work.push_back({.stage = stage, .actors = actors, .begin = at});
     machine.begin(work.back());
     return work.back();
   }
   /// How much ended by then.
   std::size_t pass(double until) {
-    std::vector<SplitWork*> ended;
+    std::vector<WorkItem*> ended;
     machine.advance(until, ended);
     return ended.size();
   }
 
   VirtualMachine machine;
-  std::deque<SplitWork> work;
+  std::deque<WorkItem> work;
 };
 
 PipelineModel one_stage(double seconds, double cpu = 1) {
@@ -38,7 +38,7 @@ PipelineModel one_stage(double seconds, double cpu = 1) {
 
 TEST_CASE("work waits for its share off the CPU and then takes its CPU time", "[tuner][emulated]") {
   MachineFixture fixture(one_stage(0.5, 0.2));
-  const SplitWork& work = fixture.begin(0, 1.0);
+  const WorkItem& work = fixture.begin(0, 1.0);
   fixture.pass(1.45);
   CHECK(fixture.machine.cpu_seconds(0) == Approx(0.05));  // From 1.4 on.
   CHECK(fixture.pass(1.6) == 1);
@@ -53,7 +53,7 @@ TEST_CASE("time spent wanting a CPU is told apart from work and from waiting",
   PipelineModel model = one_stage(0.5, 0.2);
   model.cpus = 1;
   MachineFixture fixture(model);
-  const SplitWork& first = fixture.begin(0, 0);
+  const WorkItem& first = fixture.begin(0, 0);
   fixture.begin(0, 0);
   CHECK(fixture.pass(2) == 2);
   CHECK(first.end == Approx(0.6));  // 0.4 s of waiting, 0.1 s of work at half a CPU.
@@ -65,7 +65,7 @@ TEST_CASE("what the actors of a stage cost each other stretches their work", "[t
   model.stages[0].alpha = 0.05;
   model.stages[0].beta = 0.01;
   MachineFixture fixture(model);
-  const SplitWork& work = fixture.begin(0, 0, 4);
+  const WorkItem& work = fixture.begin(0, 0, 4);
   fixture.pass(1);
   CHECK(work.end == Approx(0.127));  // 1 + 0.05 × 3 + 0.01 × 4 × 3 = 1.27
 }
@@ -74,15 +74,15 @@ TEST_CASE("starts are spaced, in turn, and nothing is saved up", "[tuner][emulat
   PipelineModel model = one_stage(0.1);
   model.stages[0].max_rate = 4;
   MachineFixture fixture(model);
-  const SplitWork& first = fixture.begin(0, 1.0);
-  const SplitWork& second = fixture.begin(0, 1.0);
-  const SplitWork& third = fixture.begin(0, 1.1);
+  const WorkItem& first = fixture.begin(0, 1.0);
+  const WorkItem& second = fixture.begin(0, 1.0);
+  const WorkItem& third = fixture.begin(0, 1.1);
   CHECK(fixture.pass(5) == 3);
   CHECK(first.end == Approx(1.1));
   CHECK(second.end == Approx(1.35));
   CHECK(third.end == Approx(1.6));  // Starts at 1.5.
   CHECK(third.wait_seconds == Approx(0.4));
-  const SplitWork& later = fixture.begin(0, 5.0);
+  const WorkItem& later = fixture.begin(0, 5.0);
   fixture.pass(6);
   CHECK(later.end == Approx(5.1));
 }
@@ -97,9 +97,9 @@ TEST_CASE("events change what begins after them", "[tuner][emulated]") {
   }
   MachineFixture fixture(model);
   fixture.pass(0.9);
-  const SplitWork& before = fixture.begin(0, 0.9);
+  const WorkItem& before = fixture.begin(0, 0.9);
   fixture.pass(1.1);
-  const SplitWork& after = fixture.begin(0, 1.1);
+  const WorkItem& after = fixture.begin(0, 1.1);
   fixture.pass(2.5);
   CHECK(before.end == Approx(1.3));  // It keeps the time it drew.
   CHECK(after.end == Approx(2.3));
@@ -107,7 +107,7 @@ TEST_CASE("events change what begins after them", "[tuner][emulated]") {
   CHECK(fixture.machine.model().cpus == 8);
   fixture.pass(3);
   CHECK(fixture.machine.model().cpus == 16);
-  const SplitWork& step = fixture.begin(1, 3.0);  // The trainer's.
+  const WorkItem& step = fixture.begin(1, 3.0);  // The trainer's.
   fixture.pass(4);
   CHECK(step.end == Approx(3.5));
 }
@@ -115,14 +115,14 @@ TEST_CASE("events change what begins after them", "[tuner][emulated]") {
 TEST_CASE("work that began before it was told of is made up for", "[tuner][emulated]") {
   MachineFixture fixture(one_stage(0.1));
   fixture.pass(1.02);
-  const SplitWork& late = fixture.begin(0, 1.0);
+  const WorkItem& late = fixture.begin(0, 1.0);
   CHECK(fixture.pass(1.05) == 0);
   CHECK(fixture.pass(1.11) == 1);
   CHECK(late.end == Approx(1.1));
   CHECK(fixture.machine.cpu_seconds(0) == Approx(0.1));
 
   fixture.pass(2.5);
-  const SplitWork& over = fixture.begin(0, 2.0);
+  const WorkItem& over = fixture.begin(0, 2.0);
   CHECK(fixture.pass(2.5) == 1);
   CHECK(over.end == Approx(2.1));
   CHECK(fixture.machine.cpu_seconds(0) == Approx(0.2));
@@ -134,7 +134,7 @@ TEST_CASE("work that began before what was told of earlier is made up for alike"
   fixture.pass(1.02);
   fixture.begin(0, 1.02);
   fixture.pass(1.02);
-  const SplitWork& late = fixture.begin(0, 1.0);
+  const WorkItem& late = fixture.begin(0, 1.0);
   fixture.pass(2);
   CHECK(late.end == Approx(1.1));
 }
@@ -145,7 +145,7 @@ TEST_CASE("CPU time that others used meanwhile is not made up for", "[tuner][emu
   MachineFixture fixture(model);
   fixture.begin(0, 0);
   fixture.pass(0.04);
-  const SplitWork& late = fixture.begin(0, 0.02);
+  const WorkItem& late = fixture.begin(0, 0.02);
   fixture.pass(1);
   CHECK(late.end == Approx(0.2));  // 0.04 s before it came, then 0.16 s of work for one CPU.
   CHECK(fixture.machine.cpu_seconds(0) == Approx(0.2));
@@ -161,7 +161,7 @@ TEST_CASE("noise has mean 1 and the spread that was asked for", "[tuner][emulate
   constexpr int kSplits = 20'000;
   for (int i = 0; i < kSplits; ++i) fixture.begin(0, 0);
   fixture.pass(1000);
-  for (const SplitWork& work : fixture.work) {
+  for (const WorkItem& work : fixture.work) {
     sum += work.seconds();
     squares += work.seconds() * work.seconds();
   }

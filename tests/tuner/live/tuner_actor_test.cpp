@@ -18,12 +18,12 @@ using namespace std::chrono_literals;
 using Times = std::vector<std::chrono::nanoseconds>;
 
 /// One stage; notes when it was looked at and what was applied.
-class NotedPlant final : public Plant {
+class RecordingPipeline final : public TunedPipeline {
  public:
-  explicit NotedPlant(const Clock& clock) : clock_(clock) {}
+  explicit RecordingPipeline(const Clock& clock) : clock_(clock) {}
 
-  const Layout& layout() const override { return layout_; }
-  Standing standing() const override {
+  const PipelineDescription& layout() const override { return layout_; }
+  CurrentState standing() const override {
     return {.limits = {.cpus = 4, .memory_bytes = 1 << 20},
             .actors = {actors},
             .leaving = {0},
@@ -54,13 +54,14 @@ class NotedPlant final : public Plant {
 
  private:
   const Clock& clock_;
-  const Layout layout_{.stages = {{.name = "load", .max_actors = 8, .bytes_per_actor = 1}},
-                       .max_actors = 0,
-                       .max_prefetch = 4,
-                       .default_prefetch = 1,
-                       .prefetch_item_bytes = 1,
-                       .fixed_bytes = 0,
-                       .rows_per_split = 1};
+  const PipelineDescription layout_{
+      .stages = {{.name = "load", .max_actors = 8, .bytes_per_actor = 1}},
+      .max_actors = 0,
+      .max_prefetch = 4,
+      .default_prefetch = 1,
+      .prefetch_item_bytes = 1,
+      .fixed_bytes = 0,
+      .rows_per_split = 1};
 };
 
 /// Wants as many actors as it has decided.
@@ -78,7 +79,7 @@ class CountingPolicy final : public Policy {
   std::uint32_t decisions_ = 0;
 };
 
-TunerActor::Options options_for(NotedPlant& plant, const Clock& clock,
+TunerActor::Options options_for(RecordingPipeline& plant, const Clock& clock,
                                 std::chrono::nanoseconds period) {
   return {.make_tuner =
               [&plant, &clock] {
@@ -113,7 +114,7 @@ class TunerFixture {
   }
 
   test::TestHost host;
-  NotedPlant plant{host.clock()};
+  RecordingPipeline plant{host.clock()};
   TunerActor::Ref tuner;
 };
 
@@ -188,7 +189,7 @@ TEST_CASE_METHOD(TunerFixture, "a tuner counts the CPU it takes itself", "[tuner
 TEST_CASE("a tuner runs on a thread of its own in real time and ends with its system",
           "[tuner][live]") {
   const SystemClock clock;
-  NotedPlant plant(clock);
+  RecordingPipeline plant(clock);
   std::atomic<int> decisions{0};
   plant.during_observe = [&] { ++decisions; };
   {

@@ -7,8 +7,8 @@ namespace {
 
 using Catch::Detail::Approx;
 
-Layout two_stages() {
-  Layout layout;
+PipelineDescription two_stages() {
+  PipelineDescription layout;
   layout.stages = {{"load", 64, 1}, {"decode", 64, 1}};
   return layout;
 }
@@ -108,7 +108,7 @@ TEST_CASE("an estimate is kept for pipelines of as many stages only", "[tuner][m
   PipelineEstimate again(two_stages());
   REQUIRE(again.restore(known.save()));
   CHECK(again.mean()[0].seconds == Approx(0.1).epsilon(0.01));
-  Layout longer = two_stages();
+  PipelineDescription longer = two_stages();
   longer.stages.push_back({"transform", 64, 1});
   CHECK_FALSE(PipelineEstimate(longer).restore(known.save()));
 }

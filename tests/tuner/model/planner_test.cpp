@@ -7,8 +7,8 @@ namespace {
 
 using Catch::Detail::Approx;
 
-Layout two_stages() {
-  Layout layout;
+PipelineDescription two_stages() {
+  PipelineDescription layout;
   layout.stages = {{"load", 64, 10}, {"decode", 64, 10}};
   layout.prefetch_item_bytes = 5;
   layout.max_prefetch = 16;

@@ -10,8 +10,8 @@ namespace {
 
 using Catch::Detail::Approx;
 
-Layout layout(std::size_t stages, std::uint32_t max_actors, std::uint64_t bytes) {
-  Layout made;
+PipelineDescription layout(std::size_t stages, std::uint32_t max_actors, std::uint64_t bytes) {
+  PipelineDescription made;
   made.prefetch_item_bytes = 1;
   for (std::size_t i = 0; i < stages; ++i) {
     made.stages.push_back({"s" + std::to_string(i), max_actors, bytes});
@@ -24,7 +24,7 @@ PlanLimits machine(double cpus, std::uint64_t memory, double trainer_rate = 0) {
 }
 
 // Every allocation of up to `most` actors a stage, tried.
-Plan by_brute_force(const Layout& shape, const std::vector<StageCost>& costs,
+Plan by_brute_force(const PipelineDescription& shape, const std::vector<StageCost>& costs,
                     const PlanLimits& limits, std::uint32_t most) {
   Plan best;
   Allocation tried = one_each(shape);
@@ -83,7 +83,7 @@ TEST_CASE("a plan is what trying every allocation finds", "[tuner][plan]") {
   for (int trial = 0; trial < 300; ++trial) {
     const std::size_t stages = 2 + random.below(2);
     std::vector<StageCost> costs(stages);
-    Layout shape = layout(stages, 4 + random.below(5), 0);
+    PipelineDescription shape = layout(stages, 4 + random.below(5), 0);
     for (std::size_t i = 0; i < stages; ++i) {
       costs[i] = {.seconds = 0.02 + 0.2 * random.uniform(),
                   .cpu = random.below(3) == 0 ? 0.2 : 1.0,

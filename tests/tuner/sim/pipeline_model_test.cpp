@@ -12,7 +12,7 @@ TEST_CASE("a layout counts every queue but the last as fixed", "[tuner][sim]") {
   PipelineModel model = line_of({stage("load", 0.1), stage("decode", 0.1), stage("udf", 0.1)});
   model.stages[0].bytes_out = 2'000'000;
   model.stages[2].bytes_out = 7'000'000;
-  const Layout layout = layout_of(model);
+  const PipelineDescription layout = layout_of(model);
   CHECK(layout.fixed_bytes == 10'000'000 + 4 * 2'000'000 + 4 * 1'000'000);
   CHECK(layout.prefetch_item_bytes == 7'000'000);
   CHECK(layout.default_prefetch == 4);

@@ -63,7 +63,7 @@ TEST_CASE("random pipelines are as many-sided as they are said to be", "[tuner][
     trainer_bound += rate > 0.999 * trainer_rate_of(model);
     CHECK(rate > 0);
     CHECK(rate <= 400.001);
-    const Layout layout = layout_of(model);
+    const PipelineDescription layout = layout_of(model);
     CHECK(worst_case_bytes(layout, one_each(layout)) <= model.memory_bytes);
     Allocation most = one_each(layout);
     for (std::size_t i = 0; i < model.stages.size(); ++i) {

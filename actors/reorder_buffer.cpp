@@ -1,0 +1,95 @@
+#include "actors/reorder_buffer.h"
+
+#include <string>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+/// What the state to resume from says of a split is only known to be wrong once its rows are here.
+tl::unexpected<Error> too_many_to_skip(const SplitId& id, std::size_t skip, std::size_t rows) {
+  return fail(Code::kCorrupt, "the state to resume from does not fit the dataset: split_rows is " +
+                                  std::to_string(skip) + ", but split " + std::to_string(id.index) +
+                                  " of epoch " + std::to_string(id.epoch) + " has " +
+                                  std::to_string(rows) +
+                                  " sound rows; resume from another state, or start anew");
+}
+
+tl::unexpected<Error> uneven_epochs(std::uint64_t epoch, const Cursor::Uneven& uneven) {
+  return fail(
+      Code::kCorrupt,
+      "epoch " + std::to_string(epoch) + " left out " + std::to_string(uneven.left_out) +
+          " damaged and held-out rows, the first epoch " + std::to_string(uneven.counted) +
+          ": the files changed, or the state to resume from is not of this job; start anew");
+}
+
+}  // namespace
+
+ReorderBuffer::ReorderBuffer(const OrderSpec& order, std::size_t splits_per_epoch,
+                             const Position& start, BufferPool& pool, BatchSink& sink)
+    : order_(order),
+      splits_per_epoch_(splits_per_epoch),
+      sink_(sink),
+      cursor_(start, splits_per_epoch),
+      sequencer_(order.mode, start.epoch * splits_per_epoch + start.first_split(),
+                 start.split_rows > 0),
+      cutter_(order.batch_size, pool),
+      first_damaged_(start == Position{}) {}
+
+Status ReorderBuffer::add(ColumnSplit split) {
+  sequencer_.add(std::move(split));
+  while (!finished() && !stopped_) {
+    auto next = sequencer_.next(cursor_.epoch());
+    if (!next) break;
+    if (auto status = append(std::move(*next)); !status) return status;
+  }
+  return {};
+}
+
+Status ReorderBuffer::append(ColumnSplit split) {
+  const SplitId id = split.id;
+  const std::size_t skip = cursor_.rows_to_skip(id);
+  if (skip > 0 && skip >= split.columns.rows) {
+    return too_many_to_skip(id, skip, split.columns.rows);
+  }
+  if (auto status = check_damaged(split); !status) return status;
+  cursor_.append(id, split.columns.rows, split.bad.size(), split.filtered);
+  cutter_.add(std::move(split.columns), skip);
+  sink_.consumed(id);
+  emit(order_.batch_size);
+  return cursor_.epoch_is_complete() ? end_epoch() : Status{};
+}
+
+Status ReorderBuffer::check_damaged(const ColumnSplit& split) {
+  if (split.bad.empty()) return {};
+  if (split.id.epoch == 0) {
+    first_damaged_.add(split.bad);
+    return sink_.damaged(split.bad);
+  }
+  const BadRow* other = first_damaged_.first_other(split.bad);
+  if (other == nullptr) return {};
+  return tl::unexpected<Error>(sink_.newly_damaged(*other, split.node));
+}
+
+void ReorderBuffer::emit(std::size_t at_least) {
+  while (cutter_.rows() >= at_least && cutter_.rows() > 0 && !stopped_) {
+    auto batch = std::make_shared<Batch>(cutter_.cut());
+    batch->number = cursor_.position().batches;
+    cursor_.give_out(batch->rows, Batcher::digest(*batch));
+    batch->after = cursor_.position();
+    stopped_ = !sink_.emit(std::move(batch));
+  }
+}
+
+Status ReorderBuffer::end_epoch() {
+  if (order_.drop_last) {
+    cursor_.leave_out(cutter_.drop());
+  } else {
+    emit(1);
+  }
+  if (cursor_.uneven()) return uneven_epochs(cursor_.epoch(), *cursor_.uneven());
+  if (!stopped_) cursor_.start_next_epoch();
+  return {};
+}
+
+}  // namespace forebay

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace forebay {
+
+/// A value that threads change one at a time, and wait for. Any thread.
+template <class T = void>
+class Synchronized {
+ public:
+  /// Calls `change(value)` alone, wakes all who wait, and returns what it returned.
+  template <class Change>
+  auto change(const Change& change_it) {
+    const std::lock_guard lock(mutex_);
+    const Wake wake{changed_};
+    return change_it(value_);
+  }
+
+  /// Waits until `ready(value)`, then calls `take(value)`. Returns false after `most`.
+  template <class Ready, class Visitor>
+  [[nodiscard]] bool wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, most, [&] { return ready(value_); })) return false;
+    take(value_);
+    return true;
+  }
+
+ private:
+  struct Wake {
+    std::condition_variable& changed;
+    ~Wake() { changed.notify_all(); }
+  };
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  T value_{};  // under mutex_
+};
+
+/// Without a value of its own: calls functions of any thread one at a time, for the few values that
+/// stand beside it. A function must be short and must not call the same object again.
+template <>
+class Synchronized<void> {
+ public:
+  template <class Function>
+  decltype(auto) operator()(Function&& function) const {
+    const std::lock_guard lock(mutex_);
+    return std::forward<Function>(function)();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+};
+
+}  // namespace forebay

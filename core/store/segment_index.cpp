@@ -1,0 +1,123 @@
+#include "core/store/segment_index.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/base/check.h"
+#include "core/base/direct_file.h"
+#include "core/base/open_files.h"
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<Error> unreadable(const std::string& folder, const std::string& why) {
+  return fail(Code::kUnavailable, "the tables' folder " + folder + " cannot be read (" + why + ")");
+}
+
+}  // namespace
+
+std::string segment_name(std::uint64_t sequence) {
+  constexpr std::size_t kDigits = 20;
+  const std::string digits = std::to_string(sequence);
+  return std::string(kDigits - digits.size(), '0') + digits + RowSegment::kExtension;
+}
+
+Result<std::vector<std::string>> segments_in(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator file = open_folder(folder, error), end; !error && file != end;
+       file.increment(error)) {
+    const fs::path& path = file->path();
+    if (path.extension() == ".sst" || path.filename() == "CURRENT") {
+      return fail(Code::kCorrupt, path.string() +
+                                      " is of a Forebay that kept rows in RocksDB: go on with that "
+                                      "one, or begin anew with --restart");
+    }
+    if (path.extension() != RowSegment::kExtension) {
+      return fail(Code::kCorrupt, path.string() + " is no file of rows");
+    }
+    found.push_back(path.string());
+  }
+  if (error) return unreadable(folder, error.message());
+  std::ranges::sort(found);
+  return found;
+}
+
+void SegmentIndex::move(std::uint64_t number, Page to) {
+  if (const std::uint64_t before = places_.get(number); before != 0) {
+    --segments_[page_at(before).slot]->live;
+  } else {
+    ++live_;
+  }
+  ++segments_[to.slot]->live;
+  places_.set(number, place_of(to));
+}
+
+std::uint64_t SegmentIndex::add(Segment segment) {
+  const auto slot = std::ranges::find(segments_, nullptr);
+  FOREBAY_CHECK(slot != segments_.end());
+  *slot = std::move(segment);
+  ++num_segments_;
+  return static_cast<std::uint64_t>(slot - segments_.begin());
+}
+
+void SegmentIndex::remove(std::uint64_t slot) {
+  FOREBAY_CHECK(segments_[slot] != nullptr && segments_[slot]->live == 0);
+  segments_[slot].reset();
+  --num_segments_;
+}
+
+std::uint64_t SegmentIndex::pages() const {
+  std::uint64_t pages = 0;
+  for (const Segment& segment : segments_) pages += segment == nullptr ? 0 : segment->pages;
+  return pages;
+}
+
+Status SegmentIndex::open(const std::string& folder) {
+  auto paths = segments_in(folder);
+  if (!paths) return pass(paths);
+  if (paths->size() > segments_.size()) {
+    return fail(Code::kCorrupt, "the tables' folder " + folder + " has " +
+                                    std::to_string(paths->size()) + " files of rows, more than " +
+                                    std::to_string(segments_.size()));
+  }
+  for (const std::string& path : *paths) {
+    if (auto opened = open_segment(path); !opened) return opened;
+  }
+  return {};
+}
+
+Status SegmentIndex::open_segment(const std::string& path) {
+  auto read = RowSegment::open(path, plan_.shape);
+  if (!read) return pass(read);
+  const std::uint64_t pages = RowSegment::pages(plan_.shape, read->numbers.size());
+  if (fs::path(path).filename() != segment_name(read->sequence) || pages > plan_.segment_pages) {
+    return fail(Code::kCorrupt, path + " is not the file of rows that its name says");
+  }
+  auto segment = std::make_shared<OpenSegment>();
+  segment->path = path;
+  segment->file = open_direct(path, O_RDONLY);
+  if (!segment->file) return unreadable(path, system_words(errno));
+  segment->sequence = read->sequence;
+  segment->pages = segment->written = pages;
+  segment->whole = true;
+  const std::uint64_t slot = add(segment);
+  for (std::size_t row = 0; row < read->numbers.size(); ++row) {
+    if (read->numbers[row] >= plan_.most_rows) {
+      return fail(Code::kCorrupt, path + " has row " + std::to_string(read->numbers[row]) +
+                                      ", which the tables have not");
+    }
+    move(read->numbers[row], {slot, row / plan_.shape.rows});
+  }
+  return {};
+}
+
+}  // namespace forebay

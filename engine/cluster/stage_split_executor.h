@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/runtime/thread.h"
+#include "engine/cluster/node_stages.h"
+#include "engine/cluster/worker_job.h"
+#include "scheduler/split_executor.h"
+
+namespace forebay {
+
+/// What a worker's node does with its leases: opens the job, and runs its stages.
+///
+/// Owns the job and the stages. A job is opened on a thread of its own, since files may have to be
+/// read for it. Must outlive every frame it made: stop the transport before.
+class StageSplitExecutor final : public scheduler::SplitExecutor {
+ public:
+  struct Options {
+    WorkerSetup place;
+    std::uint64_t resident = 0;  ///< What the process takes beside a job.
+    /// The stages run from here on, or do not any more (null). On the opening thread, or in stop().
+    std::function<void(NodeStages*, WorkerJob*)> on_stages;
+  };
+
+  explicit StageSplitExecutor(Options options) : options_(std::move(options)) {}
+  ~StageSplitExecutor() override { stop(); }
+
+  /// Whom results are told; before the worker actor begins.
+  void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
+  /// Ends the stages; nothing is reported any more.
+  void stop();
+
+  /// Calls `use` with the stages that run, if any do; they stay as long as this.
+  void with_stages(const std::function<void(NodeStages&, const WorkerJob&)>& use) const;
+
+  void open(const scheduler::JobShare& job, std::uint64_t opening) override;
+  void begin(std::uint64_t split) override;
+  bool forget(std::uint64_t) override { return false; }
+  bool begun(std::uint64_t) const override { return true; }
+  std::uint32_t slots() const override;
+  Load load() override;
+
+ private:
+  struct Opened {
+    std::unique_ptr<WorkerJob> job;
+    std::unique_ptr<NodeStages> stages;
+  };
+
+  void open_now(const scheduler::JobShare& job, std::uint64_t opening);
+  Result<Opened> make_stages(const scheduler::JobShare& job, std::uint64_t opening);
+  std::uint64_t taken() const;
+  void end_stages();
+
+  const Options options_;
+  scheduler::WorkResults worker_;
+  std::atomic<bool> stopped_{false};
+  std::unique_ptr<Thread> opener_;
+  std::vector<std::unique_ptr<Opened>> all_;  // the last one runs; none goes before the work does
+  std::atomic<Opened*> running_{nullptr};
+  std::atomic<std::uint64_t> opening_{0};
+  double cpu_before_ = 0;  // the worker actor's thread, as below
+  std::optional<std::chrono::nanoseconds> load_before_;
+  SystemClock clock_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,359 @@
+#include "engine/cluster/trainer_node.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "actors/stage/split_frames.h"
+#include "core/net/host_port.h"
+#include "engine/cluster/start_head.h"
+#include "engine/cluster/this_node.h"
+#include "engine/cluster/trainer_view.h"
+#include "engine/process/machine.h"
+#include "engine/process/message.h"
+
+namespace forebay {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr const char* kLocalNode = "local";
+
+scheduler::PlacementPolicy placement_of(const std::string& name) {
+  if (name == "pack") return scheduler::PlacementPolicy::kPack;
+  return name == "near" ? scheduler::PlacementPolicy::kNear : scheduler::PlacementPolicy::kSpread;
+}
+
+/// Where workers on this machine find the trainer.
+std::string address_file(const JobSpec& job) { return job.run.dir + "/address"; }
+
+std::string new_job_id(const std::string& fingerprint) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  const std::string text =
+      fingerprint + '\n' + std::to_string(now) + '\n' + std::to_string(::getpid());
+  return Digest::of(text.data(), text.size()).hex().substr(0, 16);
+}
+
+}  // namespace
+
+void say_of_cluster(const std::string& line) { print_message("cluster: " + line); }
+
+Result<std::unique_ptr<TrainerNode>> TrainerNode::open(const JobSpec& job,
+                                                       const std::string& command, Say say) {
+  // What a killed run left would lead workers astray, whether this run has a cluster or not.
+  std::error_code ignored;
+  fs::remove(address_file(job), ignored);
+  if (!job.cluster.used()) return std::unique_ptr<TrainerNode>();
+  auto end = std::unique_ptr<TrainerNode>(  // NOLINT: the constructor is private.
+      new TrainerNode(job, command, std::move(say)));
+  if (auto status = end->open_door(); !status) return pass(status);
+  if (auto status = end->open_head(); !status) return pass(status);
+  end->start_tuners();
+  return end;
+}
+
+TrainerNode::~TrainerNode() {
+  end("the trainer stopped");
+  if (net_) net_->stop();
+  net_.reset();
+  remove_address();
+}
+
+void TrainerNode::remove_address() const {
+  std::error_code ignored;
+  if (!address_.empty()) fs::remove(address_file(job_), ignored);
+}
+
+Status TrainerNode::open_door() {
+  const ClusterSpec& cluster = job_.cluster;
+  auto net = NetworkEndpoint::make(
+      {.keys = cluster.keys, .heartbeat = cluster.heartbeat, .received = &received_, .say = say_},
+      clock_);
+  if (!net) return fail(net.error().code, "cluster.keys: " + net.error().message);
+  net_ = std::move(*net);
+  if (!cluster.listen.empty()) {
+    auto address = net_->listen(cluster.listen);
+    if (!address) return fail(address.error().code, "cluster.listen: " + address.error().message);
+    address_ = "tcp://" + *address;
+    say_("workers join at " + address_);
+    write_address();
+  }
+  if (!cluster.head.empty()) {
+    other_head_.emplace(cluster.head, *net_, say_);
+    if (auto status = other_head_->open(); !status) {
+      return fail(status.error().code, "cluster.head: " + status.error().message);
+    }
+    if (address_.empty()) {
+      return fail(Code::kInvalid,
+                  "cluster.head is set, but workers bring their splits here; set cluster.listen, "
+                  "too");
+    }
+  }
+  return {};
+}
+
+// For scripts on a file system that the nodes share: where to join.
+void TrainerNode::write_address() const {
+  const std::string path = address_file(job_);
+  const std::string aside = path + ".new";
+  if (std::FILE* file = std::fopen(aside.c_str(), "w")) {
+    const std::string line = "tcp://" + reachable(without_scheme(address_)) + "\n";
+    std::fwrite(line.data(), 1, line.size(), file);
+    std::fclose(file);
+    std::error_code problem;
+    fs::rename(aside, path, problem);
+    if (!problem) return;
+  }
+  say_("the address to join could not be written to " + path);
+}
+
+Status TrainerNode::open_head() {
+  if (!job_.cluster.head.empty()) return {};
+  auto store = RocksStore::open(job_.run.dir + "/store");
+  if (!store) return pass(store);
+  store_ = std::move(*store);
+  scheduler::HeadOptions options;
+  options.lease = job_.cluster.lease;
+  options.heartbeat = job_.cluster.heartbeat;
+  options.rejoin = job_.cluster.rejoin;
+  options.placement = placement_of(job_.cluster.placement);
+  options.trainer_host = host_name();
+  options.trainer_pid = static_cast<std::uint64_t>(::getpid());
+  options.say = say_;
+  auto head = start_head(*net_, *store_, options);
+  if (!head) return pass(head);
+  own_head_ = *head;
+  keeper_ = *head;
+  head_status_ = *head;
+  return {};
+}
+
+void TrainerNode::start_tuners() {
+  NodeTuners::Options options{.job = job_, .command = command_, .note = say_};
+  if (keeper_.receiver() != nullptr) {
+    const std::string key = "tuner/" + job_.tuner.policy;
+    if (auto kept = ask(keeper_, scheduler::FindLearnedState{key}, 2s).wait()) {
+      options.experience = std::move(*kept);
+    }
+    options.keep = [keeper = keeper_, key](const std::string& experience) {
+      static_cast<void>(keeper.tell(scheduler::SaveLearnedState{key, experience}));
+    };
+  }
+  tuners_ = net_->actors().spawn({.name = "tuners"},
+                                 [options] { return std::make_unique<NodeTuners>(options); });
+  net_->node().publish(std::string(kTunersName), TunersRef(tuners_));
+}
+
+JobRun::Sharing TrainerNode::sharing() {
+  return {.dispatch = this,
+          .makes_splits = job_.cluster.local,
+          .on_given =
+              [this](const Position& position) {
+                static_cast<void>(feed_door_.tell(scheduler::Trained{position}));
+                serial_([&] { rows_->given(position); });
+              },
+          .where = [this] { return where_splits_are(); }};
+}
+
+Status TrainerNode::start_feed(JobRun& run, const JobText& text, const std::string& fingerprint) {
+  scheduler::SplitClientOptions options;
+  job_id_ = new_job_id(fingerprint);
+  options.job = {.id = job_id_,
+                 .text = encode_job_text(text),
+                 .fingerprint = fingerprint,
+                 .splits_per_epoch = run.pipeline().splits_per_epoch(),
+                 .epochs = run.order().epochs};
+  options.start = run.begin();
+  // This node's own worker is one of those it waits for.
+  options.min_workers = static_cast<std::uint32_t>(job_.cluster.min_workers) +
+                        (job_.cluster.local && job_.cluster.min_workers > 0 ? 1 : 0);
+  options.period = job_.cluster.heartbeat;
+  if (!job_.cluster.head.empty()) options.address = reachable(without_scheme(address_));
+  options.say = say_;
+  options.on_closed = [this] { closed_.open(); };
+  scheduler::HeadFinder& heads = *this;
+  scheduler::ArrivalSink& sink = *this;
+  const auto feed = net_->actors().spawn(
+      {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
+      [options, &heads, &sink] {
+        return std::make_unique<scheduler::SplitClient>(options, heads, sink);
+      });
+  feed_ = feed;
+  feed_door_ = feed;
+  net_->node().publish(std::string(scheduler::kSplitClientName), feed_);
+  return feed.tell(scheduler::BeginSplitClient{});
+}
+
+void TrainerNode::start_local_worker() {
+  scheduler::WorkerOptions options = worker_here(kLocalNode);
+  options.cpus = job_.pipeline.cpus;
+  options.memory_bytes = job_.pipeline.memory_bytes;
+  options.heartbeat = job_.cluster.heartbeat;
+  scheduler::HeadFinder& heads = *this;
+  scheduler::SplitClientFinder& feeds = *this;
+  local_worker_ = net_->actors().spawn(
+      {.name = "local-worker", .mailbox_bytes = kNetMailbox}, [this, options, &heads, &feeds] {
+        return std::make_unique<scheduler::WorkerActor>(options, *local_work_, heads, feeds);
+      });
+  local_work_->report_to(local_worker_);
+  static_cast<void>(local_worker_.tell(scheduler::BeginWorker{}));
+}
+
+Status TrainerNode::begin(JobRun& run) {
+  auto text = job_text_of(job_, run);
+  if (!text) return pass(text);
+  const std::string fingerprint = fingerprint_of(*text);
+  run_ = &run;
+  serial_([&] { rows_.emplace(run.pipeline().splits_per_epoch()); });
+  if (auto status = start_feed(run, *text, fingerprint); !status) return status;
+  serial_([this] {
+    begun_ = true;
+    static_cast<void>(feed_door_.tell(scheduler::IssueSplits{std::exchange(early_, {})}));
+  });
+  if (job_.cluster.local) {
+    local_work_ = std::make_unique<LocalSplitExecutor>(run.pipeline(), job_id_, fingerprint);
+    start_local_worker();
+  }
+  scaling_.emplace(job_, say_);
+  ticker_ = std::make_unique<Ticker>(250ms, [this] { look(); });
+  return {};
+}
+
+void TrainerNode::end(const std::string& error) {
+  if (run_ == nullptr) return;
+  remove_address();  // Here, too: a run that was stopped has no destructors.
+  ticker_.reset();
+  static_cast<void>(feed_door_.tell(scheduler::EndJob{error}));
+  static_cast<void>(closed_.wait_for(2s));  // With a head that is gone it stays closed.
+  local_worker_.stop();
+  // Nobody brings anything to the pipeline once the network and the feed are gone.
+  net_->stop();
+  net_->actors().shutdown(ActorHost::Stop::kNow);
+  run_ = nullptr;
+}
+
+void TrainerNode::issued(std::uint64_t number) {
+  serial_([&] {
+    if (!begun_) return early_.push_back(number);
+    static_cast<void>(feed_door_.tell(scheduler::IssueSplits{{number}}));
+  });
+}
+
+void TrainerNode::made_here(std::uint64_t number, std::uint64_t rows) {
+  count_rows(number, kLocalNode, rows);
+  local_work_->made(number);
+}
+
+void TrainerNode::count_rows(std::uint64_t split, const std::string& node, std::uint64_t rows) {
+  serial_([&] { rows_->made(split, node, rows); });
+}
+
+Result<bool> TrainerNode::arrived(std::uint64_t split, const std::string& worker, Frames frames) {
+  Pipeline& pipeline = run_->pipeline();
+  if (!pipeline.expects(split)) return false;
+  const Schema& schema = run_->schema();
+  const MemorySizes& sizes = pipeline.sizes();
+  auto unpacked = unpack_split(frames,
+                               {.columns = {.max_rows = sizes.largest_split,
+                                            .dense = schema.dense.size(),
+                                            .sparse = schema.sparse.size(),
+                                            .max_bytes = sizes.largest_split},
+                                .files = run_->dataset().files().size()},
+                               run_->buffers());
+  if (!unpacked) return pass(unpacked);
+  if (unpacked->number != split) {
+    return fail(Code::kCorrupt, "frames of split " + std::to_string(unpacked->number) +
+                                    " came as split " + std::to_string(split));
+  }
+  const std::uint64_t rows = unpacked->columns.rows;
+  unpacked->times.arrived = clock_.now();
+  if (!pipeline.accept(split, std::move(unpacked->columns), std::move(unpacked->bad),
+                       unpacked->filtered, {.node = worker, .times = unpacked->times})) {
+    return false;
+  }
+  count_rows(split, worker, rows);
+  return true;
+}
+
+scheduler::HeadRef TrainerNode::head() {
+  return other_head_ ? other_head_->actor<scheduler::HeadRef>(scheduler::kHeadName) : own_head_;
+}
+
+std::optional<scheduler::ClusterStatus> TrainerNode::ask_around() {
+  auto ref = head_status_;
+  if (other_head_) ref = other_head_->actor<ActorRef<scheduler::QueryCluster>>(kStatusName);
+  std::optional<scheduler::ClusterStatus> head;
+  if (ref.receiver() != nullptr) {
+    if (auto answer = ask(ref, scheduler::QueryCluster{}, 200ms).wait()) head = std::move(*answer);
+  }
+  const auto feed = ask(feed_door_, scheduler::QuerySplitClient{}, 200ms).wait();
+  if (!feed || (!head && feed->open)) return std::nullopt;  // Late for once.
+  return trainer_view(job_id_, std::move(head), *feed);
+}
+
+// What is known, for whoever wants to see it and for the window.
+void TrainerNode::look() {
+  if (other_head_) other_head_->look();
+  auto status = ask_around();
+  if (!status) return;
+  for (const std::string& problem : status->problems) {
+    if (problems_.is_news(problem, clock_.now())) say_(problem);
+  }
+  if (!status->job.empty()) use(*status);
+  serial_([&] { status_ = std::move(*status); });
+}
+
+void TrainerNode::use(const scheduler::ClusterStatus& status) {
+  std::uint64_t elsewhere = 0;
+  for (const scheduler::NodeStatus& node : status.nodes) {
+    if (node.name != kLocalNode) elsewhere += node.capacity;
+  }
+  run_->pipeline().set_elsewhere(elsewhere);
+  check_own_files(status);
+  scaling_->look(status,
+                 {.at = run_->clock().now(),
+                  .splits = run_->pipeline().stats().lowest_missing,
+                  .waited = run_->source().waited()},
+                 kLocalNode);
+}
+
+// Workers that find damage refuse a job each for itself. Where the damage is in the trainer's own
+// files too, no other worker will do better.
+void TrainerNode::check_own_files(const scheduler::ClusterStatus& status) {
+  std::string refused = refusals(status);
+  if (refused.empty() || refused == std::exchange(refusals_, refused)) return;
+  auto checked = run_->pipeline().check_expected();
+  if (!checked && checked.error().code == Code::kCorrupt)
+    run_->pipeline().end_with(checked.error());
+}
+
+// For a stall: what is wrong, or else who has how many.
+std::string TrainerNode::where_splits_are() const {
+  const scheduler::ClusterStatus now = status();
+  std::string text;
+  for (const std::string& problem : now.problems)
+    text.append(text.empty() ? "" : "; ").append(problem);
+  if (!text.empty()) return text;
+  for (const scheduler::NodeStatus& node : now.nodes) {
+    text.append(text.empty() ? "leased to " : ", ").append(node.name).append(": ");
+    text.append(std::to_string(node.leases));
+  }
+  return text;
+}
+
+std::map<std::string, std::uint64_t> TrainerNode::rows_by_node(const Position& position) const {
+  using Rows = std::map<std::string, std::uint64_t>;
+  return serial_([&]() -> Rows { return rows_ ? rows_->at(position) : Rows{}; });
+}
+
+scheduler::ClusterStatus TrainerNode::status() const {
+  return serial_([this]() -> scheduler::ClusterStatus { return status_; });
+}
+
+}  // namespace forebay

@@ -1,0 +1,235 @@
+#include "engine/cluster/worker_node.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/runtime/ticker.h"
+#include "engine/cluster/central_policy.h"
+#include "engine/cluster/start_head.h"
+#include "engine/cluster/this_node.h"
+#include "engine/process/end_process.h"
+#include "engine/process/memory_use.h"
+
+namespace forebay {
+namespace {
+
+using namespace std::chrono_literals;
+
+}  // namespace
+
+Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
+  auto end = std::unique_ptr<WorkerNode>(new WorkerNode(std::move(options)));  // NOLINT: private.
+  const Options& given = end->options_;
+  auto net = NetworkEndpoint::make(
+      {.keys = given.keys, .heartbeat = given.heartbeat, .say = given.say}, end->clock_);
+  if (!net) return fail(net.error().code, "--keys: " + net.error().message);
+  end->net_ = std::move(*net);
+  end->head_.emplace(given.join, *end->net_, given.say);
+  if (auto status = end->head_->open(); !status) {
+    return fail(status.error().code, "--join: " + status.error().message);
+  }
+  end->make_worker();
+  return end;
+}
+
+// The network goes first, since it may hold what the stages made; the tuner before its plant.
+WorkerNode::~WorkerNode() {
+  if (work_) work_->stop();
+  if (net_) {
+    net_->stop();
+    net_->actors().shutdown(ActorHost::Stop::kNow);
+  }
+  net_.reset();
+  work_.reset();
+}
+
+void WorkerNode::make_worker() {
+  const std::uint64_t resident = resident_bytes();
+  work_ = std::make_unique<StageSplitExecutor>(StageSplitExecutor::Options{
+      .place = options_.place,
+      .resident = resident,
+      .on_stages = [this](NodeStages* stages, WorkerJob* job) { tune(stages, job); }});
+  scheduler::WorkerOptions options = worker_here(options_.place.name);
+  options.cpus = options_.place.cpus;
+  options.memory_bytes = options_.place.memory_bytes;
+  options.heartbeat = options_.heartbeat;
+  options.say = options_.say;
+  options.on_job_ended = [this](const std::string& error, const scheduler::WorkerStatus& last) {
+    if (!error.empty()) options_.say("the job failed: " + error);
+    end_with(last);
+  };
+  options.on_ended = [this](const scheduler::WorkerStatus& last) { end_with(last); };
+  scheduler::HeadFinder& heads = *this;
+  scheduler::SplitClientFinder& feeds = *this;
+  worker_ = net_->actors().spawn(
+      {.name = "worker", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
+      [this, options, &heads, &feeds] {
+        return std::make_unique<scheduler::WorkerActor>(options, *work_, heads, feeds);
+      });
+  work_->report_to(worker_);
+}
+
+// Several times a second: was a stop asked for, is there a head at all?
+void WorkerNode::look(const std::function<bool()>& stopped) {
+  if (serial_([this] { return ended_.has_value(); })) return;
+  if (stopped() && !std::exchange(leaving_, true)) {
+    static_cast<void>(worker_.tell(scheduler::GoAway{options_.grace}));
+  }
+  const auto now = clock_.now();
+  if (now >= next_look_) {
+    next_look_ = now + 500ms;
+    look_at_link();
+    head_->look();
+  }
+  if (head().receiver() != nullptr) last_head_ = now;
+  const auto alone = now - last_head_;
+  std::optional<std::chrono::nanoseconds> rejoin;
+  work_->with_stages([&](NodeStages&, const WorkerJob& job) { rejoin = job.job().cluster.rejoin; });
+  if (rejoin && alone > *rejoin) {
+    options_.say("the job's trainer has gone and not come back");
+    const auto last = ask(worker_, scheduler::QueryWorker{}, 1s).wait();
+    return end_with(last.value_or(scheduler::WorkerStatus{}));
+  }
+  if (alone <= options_.patience) return;
+  end_with(fail(Code::kUnavailable, "no head answers at " + options_.join +
+                                        "; is the trainer running, and is it the right address?"));
+}
+
+void WorkerNode::look_at_link() {
+  work_->with_stages([this](NodeStages& stages, const WorkerJob& job) {
+    if (job.job().cluster.compress != "auto") return;
+    const auto status = ask(worker_, scheduler::QueryWorker{}, 200ms).wait();
+    if (!status) return;
+    if (!compression_) {
+      compression_ = std::make_unique<LinkCompression>(LinkCompression::Options{
+          .cpus = static_cast<double>(options_.place.cpus), .clock = clock_, .say = options_.say});
+    }
+    compression_->look(stages, status->ready);
+  });
+}
+
+void WorkerNode::end_with(Result<scheduler::WorkerStatus> last) {
+  serial_([&] {
+    if (!ended_) ended_ = std::move(last);
+  });
+  over_.open();
+}
+
+Result<WorkerNode::Outcome> WorkerNode::run(const std::function<bool()>& stopped) {
+  const auto began = clock_.now();
+  last_head_ = began;
+  static_cast<void>(worker_.tell(scheduler::BeginWorker{}));
+  {
+    const Ticker ticker(20ms, [&] { look(stopped); });
+    over_.wait();
+  }
+  auto last = serial_([this] { return *ended_; });
+  if (!last) return pass(last);
+  return Outcome{.job = last->job,
+                 .splits = last->splits_done,
+                 .seconds = std::chrono::duration<double>(clock_.now() - began).count(),
+                 .refused = last->refused};
+}
+
+WorkerFigures WorkerNode::figures() const {
+  WorkerFigures now;
+  now.memory_bytes = resident_bytes();
+  now.memory_limit = options_.place.memory_bytes;
+  if (const auto status = ask(worker_, scheduler::QueryWorker{}, 1s).wait()) {
+    now.joined = status->incarnation != 0;
+    now.making = status->making;
+    now.ready = status->ready;
+    now.done = status->splits_done;
+  }
+  work_->with_stages([&now](const NodeStages& stages, const WorkerJob&) {
+    now.stages = stages.stats();
+    now.plain_bytes = stages.plain_bytes();
+    now.packed_bytes = stages.packed_bytes();
+  });
+  return now;
+}
+
+scheduler::HeadRef WorkerNode::head() {
+  return head_->actor<scheduler::HeadRef>(scheduler::kHeadName);
+}
+
+// A feed of its own is dialled once; the transport keeps the session up from then on.
+scheduler::SplitClientRef WorkerNode::feed(const std::string& address) {
+  const std::string at_head = head_->address();
+  const std::string place = address.empty() ? at_head : without_scheme(address);
+  const bool known = serial_([&] {
+    feed_address_ = place;
+    return place == at_head || !dialled_.emplace(place, true).second;
+  });
+  if (!known) {
+    if (auto status = net_->connect(place); !status) options_.say(status.error().message);
+  }
+  return net_->actor<scheduler::SplitClientRef>(place, scheduler::kSplitClientName);
+}
+
+TunersRef WorkerNode::tuners() {
+  const std::string place = serial_([this]() -> std::string { return feed_address_; });
+  return net_->actor<TunersRef>(place.empty() ? head_->address() : place, kTunersName);
+}
+
+tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
+  const std::string node = options_.place.name;
+  const auto period = std::chrono::duration_cast<tuner::TunerActor::Time>(job.tuner.period);
+  const tuner::Mode mode = tuner::mode_named(job.tuner.mode);
+  return {.make_tuner =
+              [this, node, mode] {
+                return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
+                    .plant = *plant_,
+                    .clock = clock_,
+                    .policy = std::make_unique<CentralPolicy>(
+                        CentralPolicy::Options{.node = node,
+                                               .layout = plant_->layout(),
+                                               .limits = plant_->standing().limits,
+                                               .tuners = [this] { return tuners(); }}),
+                    .fallback = nullptr,
+                    .mode = mode,
+                    .on_decision = [this, node](const tuner::Decision& decision) {
+                      static_cast<void>(
+                          tuners().tell(DecisionTaken{.node = node, .decision = decision}));
+                    }});
+              },
+          .period = std::max(period, tuner::TunerActor::kStep)};
+}
+
+// Ends the process at once, since the function at fault may never return; its splits go to others.
+void WorkerNode::watch_memory(const NodeStages& stages, std::uint64_t resident) {
+  memory_ = std::make_unique<MemoryWatch>(
+      [&stages, resident] { return resident + kMemorySlack + stages.buffer_bytes(); });
+  memory_->watch({.key = "--memory",
+                  .limit = [this] { return options_.place.memory_bytes; },
+                  .fail =
+                      [this](const std::string& what) {
+                        options_.say(what);
+                        end_process(1);
+                      }});
+}
+
+void WorkerNode::tune(NodeStages* stages, WorkerJob* job) {
+  memory_.reset();
+  tuning_.reset();
+  plant_.reset();
+  if (stages == nullptr) return;
+  const std::uint64_t resident = resident_bytes();
+  watch_memory(*stages, resident);
+  plant_ = std::make_unique<WorkerPipeline>(WorkerPipeline::Options{
+      .stages = *stages,
+      .limits = {.cpus = static_cast<double>(options_.place.cpus),
+                 .memory_bytes = options_.place.memory_bytes},
+      .resident_before = resident,
+      .rows_per_split =
+          std::max<std::uint64_t>(1, job->run().dataset().rows() / stages->splits_per_epoch()),
+      .max_actors = static_cast<std::uint32_t>(job->job().max_actors),
+      .clock = clock_});
+  ActorSystem::Options host;
+  host.executor.name = "tuning";
+  host.executor.threads = 1;
+  tuning_.emplace(std::move(host), clock_);
+  tuner::start_tuner(*tuning_, tuning(job->job()));
+}
+
+}  // namespace forebay

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/runtime/latch.h"
+#include "core/runtime/synchronized.h"
+#include "engine/cluster/head_location.h"
+#include "engine/cluster/link_compression.h"
+#include "engine/cluster/network_endpoint.h"
+#include "engine/cluster/stage_split_executor.h"
+#include "engine/cluster/tuner_messages.h"
+#include "engine/cluster/worker_pipeline.h"
+#include "engine/metrics/node_figures.h"
+#include "engine/run/memory_watch.h"
+#include "scheduler/finders.h"
+#include "scheduler/worker_actor.h"
+#include "tuner/live/tuner_actor.h"
+
+namespace forebay {
+
+/// A worker process: joins a head, makes splits, is tuned from the trainer, goes when the job does.
+///
+/// From open() to run()'s return. Owns everything; run() belongs to the main thread.
+class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
+ public:
+  struct Options {
+    std::string join;  ///< As HeadLocation takes it.
+    std::string keys;
+    WorkerSetup place;
+    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
+    std::chrono::nanoseconds grace = std::chrono::seconds(5);      ///< After a stop was asked for.
+    std::chrono::nanoseconds patience = std::chrono::minutes(10);  ///< With no head, then it fails.
+    std::function<void(const std::string&)> say;
+  };
+
+  /// How it went.
+  struct Outcome {
+    std::string job;
+    std::uint64_t splits = 0;
+    double seconds = 0;
+    std::string refused;  ///< Why it could not make the job's splits; empty: it could.
+  };
+
+  /// Opens the door's other side: wrong addresses and keys show here.
+  static Result<std::unique_ptr<WorkerNode>> open(Options options);
+  ~WorkerNode() override;
+
+  /// Until the job ends, the head will not have it, or `stopped` says that it is asked to go.
+  Result<Outcome> run(const std::function<bool()>& stopped);
+
+  /// How it is now. Any thread.
+  WorkerFigures figures() const;
+
+ private:
+  explicit WorkerNode(Options options) : options_(std::move(options)) {}
+
+  void make_worker();
+  void tune(NodeStages* stages, WorkerJob* job);
+  tuner::TunerActor::Options tuning(const JobSpec& job);
+  void watch_memory(const NodeStages& stages, std::uint64_t resident);
+  void look(const std::function<bool()>& stopped);
+  void look_at_link();
+  void end_with(Result<scheduler::WorkerStatus> last);
+  scheduler::HeadRef head() override;
+  scheduler::SplitClientRef feed(const std::string& address) override;
+  TunersRef tuners();
+
+  const Options options_;
+  SystemClock clock_;
+  std::unique_ptr<NetworkEndpoint> net_;
+  std::optional<HeadLocation> head_;
+  std::unique_ptr<StageSplitExecutor> work_;
+  scheduler::WorkerActor::Ref worker_;
+  std::unique_ptr<WorkerPipeline> plant_;  // while stages run
+  std::optional<ActorSystem> tuning_;      // its host; gone before the plant is
+  std::unique_ptr<MemoryWatch> memory_;    // while stages run
+  std::chrono::nanoseconds last_head_{0};  // the ticker's thread, as leaving_
+  bool leaving_ = false;
+  std::chrono::nanoseconds next_look_{0};
+  std::unique_ptr<LinkCompression> compression_;  // the ticker's thread
+  Latch over_;
+  const Synchronized<> serial_{};                         // over those below
+  std::optional<Result<scheduler::WorkerStatus>> ended_;  // how the worker was then
+  std::string feed_address_;
+  std::map<std::string, bool> dialled_;
+};
+
+}  // namespace forebay

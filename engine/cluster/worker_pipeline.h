@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "engine/cluster/node_stages.h"
+#include "engine/run/idle_buffers.h"
+#include "tuner/tuned_pipeline.h"
+
+namespace forebay {
+
+/// A worker's stages as what a tuner watches and turns: like LivePipeline, without a trainer.
+///
+/// Its trainer is the feed: an item is a split handed over; time in which the node had much less in
+/// hand than it has room for is time in which the feed was busy, all other it waited for this
+/// node. What may wait are finished splits. Belongs to the tuner's thread.
+class WorkerPipeline final : public tuner::TunedPipeline {
+ public:
+  struct Options {
+    NodeStages& stages;
+    tuner::Limits limits;
+    std::uint64_t resident_before = 0;  ///< Taken before the stages were made.
+    std::uint64_t rows_per_split = 1;
+    std::uint32_t max_actors = 0;  ///< 0: twice the CPUs, and the stages.
+    const Clock& clock;
+  };
+
+  explicit WorkerPipeline(Options options);
+
+  const tuner::PipelineDescription& layout() const override { return layout_; }
+  tuner::CurrentState standing() const override;
+  tuner::Observation observe() override;
+  void apply(const tuner::Allocation& allocation) override;
+
+ private:
+  struct Sums {
+    std::vector<StageStats> stages;
+    std::chrono::nanoseconds at{0};
+    std::uint64_t handed_over = 0;
+    double cpu_seconds = 0;
+  };
+  /// Of the looks since the last observation.
+  struct Samples {
+    double count = 0;
+    double idle = 0;  ///< Where the node could have had more splits in hand.
+    std::array<double, kNumStages> fill{};
+    std::uint64_t peak = 0;
+  };
+
+  Sums sums() const;
+  std::uint64_t account() const;
+  void look(const std::vector<StageStats>& stages) const;
+
+  const Options options_;
+  tuner::PipelineDescription layout_;
+  const std::chrono::nanoseconds began_;
+  Sums before_;
+  mutable Samples looks_;
+  mutable IdleBuffers idle_buffers_;
+};
+
+}  // namespace forebay

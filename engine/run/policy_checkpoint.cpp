@@ -1,0 +1,77 @@
+#include "engine/run/policy_checkpoint.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "core/base/bounded_file.h"
+#include "core/data/digest.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::string_view kFormat = "forebay-experience ";
+constexpr std::string_view kKind = "forebay-experience 1 ";
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr int kBetweenKeeping = 32;
+
+std::string head_of(const std::string& experience) {
+  return std::string(kKind) + Digest::of(experience.data(), experience.size()).hex() + '\n';
+}
+
+}  // namespace
+
+Result<std::string> LearnedStateFile::read() const {
+  auto text = read_bounded_file(path_, kMostBytes);
+  if (!text) return text;
+  if (text->starts_with(kFormat) && !text->starts_with(kKind)) {
+    return fail(Code::kInvalid, path_ + " is of another version");
+  }
+  const std::size_t end = text->find('\n');
+  std::string experience = end == std::string::npos ? std::string() : text->substr(end + 1);
+  if (end == std::string::npos || text->substr(0, end + 1) != head_of(experience)) {
+    return fail(Code::kCorrupt, path_ + " is damaged");
+  }
+  return experience;
+}
+
+Status LearnedStateFile::write(const std::string& experience) const {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  const std::string aside = path_ + ".new";
+  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
+  file << head_of(experience) << experience;
+  file.close();
+  std::string why;
+  if (!file) why = std::strerror(errno);
+  if (file) std::filesystem::rename(aside, path_, error);
+  if (file && error) why = error.message();
+  if (why.empty()) return {};
+  std::filesystem::remove(aside, error);
+  return fail(Code::kUnavailable, path_ + ": " + why);
+}
+
+PolicyCheckpoint::~PolicyCheckpoint() { keep(); }
+
+tuner::Proposal PolicyCheckpoint::decide(const tuner::Observation& seen) {
+  tuner::Proposal proposal = policy_->decide(seen);
+  if (++decisions_ % kBetweenKeeping == 0) keep();
+  return proposal;
+}
+
+void PolicyCheckpoint::keep() noexcept {
+  if (decisions_ == 0) return;
+  try {
+    const std::string experience = policy_->experience();
+    if (experience.empty()) return;
+    const Status written = file_.write(experience);
+    if (!written && lost_) std::exchange(lost_, {})(written.error().message);
+  } catch (...) {  // NOLINT: whatever a policy throws, the job goes on.
+  }
+}
+
+}  // namespace forebay

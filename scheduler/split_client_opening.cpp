@@ -1,0 +1,155 @@
+#include <utility>
+
+#include "scheduler/split_client.h"
+
+// What the head is told, and told again when it has come back.
+namespace forebay::scheduler {
+namespace {
+
+template <class Splits>
+std::vector<SplitRange> ranges_of(const Splits& splits) {
+  std::vector<SplitRange> ranges;
+  for (const auto& [number, split] : splits) {
+    if (ranges.empty() || ranges.back().last + 1 != number) {
+      ranges.push_back({number, number});
+    } else {
+      ranges.back().last = number;
+    }
+  }
+  return ranges;
+}
+
+}  // namespace
+
+void SplitClient::open(Context& context) {
+  next_knock_ = context.clock().now() + options_.knock;
+  HeadRef head = finder_.head();
+  if (head.receiver() == nullptr) return;
+  head_ = std::move(head);
+  asking_ = true;
+  ++opening_;
+  issuing_ = arriving_ = finishing_ = false;
+  // What is told here need not be told again, unless nobody hears it; then all of it is.
+  to_issue_.clear();
+  to_arrive_.clear();
+  finished_changed_ = false;
+  OpenJob open{.job = options_.job,
+               .finished_below = finished_.lowest_missing(),
+               .finished = finished_.ahead(),
+               .issued = ranges_of(splits_),
+               .arrived = {},
+               .feed_address = options_.address,
+               .feed = self(context),
+               .min_workers = options_.min_workers};
+  for (const auto& [number, split] : splits_) {
+    if (split.state == Split::State::kArrived) open.arrived.push_back(number);
+  }
+  context.ask(head_, std::move(open), options_.ask_timeout, self(context), opening_);
+}
+
+Status SplitClient::on(const Answered<OpenJob>& answer, Context& context) {
+  if (answer.token != opening_ || !asking_) return {};
+  asking_ = false;
+  if (!answer.result) {
+    knock(answer.result.error(), context);
+    return {};
+  }
+  open_ = true;
+  session_ = answer.result->session;
+  heard_ = context.clock().now();
+  why_not_open_.clear();
+  watch(head_, ActorRef<Down>(self(context)));
+  if (ending_) {
+    close(context);
+    return {};
+  }
+  send_issued(context);
+  send_arrived(context);
+  return {};
+}
+
+void SplitClient::knock(const Error& why, Context& context) {
+  if (open_) gone_since_ = context.clock().now();
+  if (why.message != why_not_open_) say("the head cannot be used: " + why.message);
+  why_not_open_ = why.message;
+  open_ = false;
+  asking_ = false;
+  ++opening_;
+  next_knock_ = context.clock().now() + options_.knock;
+}
+
+// One word of a kind is on its way at a time; what comes up meanwhile goes when it was heard.
+template <class Word>
+void SplitClient::tell_head(Word word, bool& on_its_way, Context& context) {
+  on_its_way = true;
+  context.ask(head_, std::move(word), options_.ask_timeout, self(context), opening_);
+}
+
+template <class Word>
+Status SplitClient::heard(const Answered<Word>& answer, bool& on_its_way, Context& context) {
+  if (!is_current(answer.token)) return {};
+  on_its_way = false;
+  if (!answer.result) {
+    knock(answer.result.error(), context);
+    return {};
+  }
+  heard_ = context.clock().now();
+  send_issued(context);
+  send_arrived(context);
+  return {};
+}
+
+void SplitClient::send_issued(Context& context) {
+  if (open_ && !to_issue_.empty()) ask_for_session(context);
+}
+
+// To issue nothing is to ask whether this session still stands.
+void SplitClient::ask_for_session(Context& context) {
+  if (issuing_) return;
+  tell_head(Issue{std::exchange(to_issue_, {}), session_}, issuing_, context);
+}
+
+void SplitClient::send_arrived(Context& context) {
+  if (!open_ || arriving_ || to_arrive_.empty()) return;
+  tell_head(Arrived{std::exchange(to_arrive_, {}), session_}, arriving_, context);
+}
+
+// What is finished is said at most once a period: a tick sends what came meanwhile.
+void SplitClient::send_finished(Context& context) {
+  if (!open_ || finishing_) return;
+  finished_changed_ = false;
+  tell_head(Finished{finished_.lowest_missing(), finished_.ahead(), session_}, finishing_, context);
+}
+
+Status SplitClient::on(const Answered<Issue>& answer, Context& context) {
+  return heard(answer, issuing_, context);
+}
+
+Status SplitClient::on(const Answered<Arrived>& answer, Context& context) {
+  return heard(answer, arriving_, context);
+}
+
+Status SplitClient::on(const Answered<Finished>& answer, Context& context) {
+  return heard(answer, finishing_, context);
+}
+
+void SplitClient::close(Context& context) {
+  if (std::exchange(closing_, true)) return;
+  close_by_ = context.clock().now() + options_.ask_timeout;
+  send_finished(context);
+  context.ask(head_, CloseJob{options_.job.id, *ending_, session_}, options_.ask_timeout,
+              self(context), opening_);
+}
+
+// Whatever the head says, the trainer goes: a head that did not hear it misses it for `rejoin`.
+Status SplitClient::on(const Answered<CloseJob>&, Context& context) {
+  finish_closing(context);
+  return {};
+}
+
+void SplitClient::finish_closing(Context& context) {
+  context.stop();
+  if (options_.on_closed) options_.on_closed();
+}
+
+}  // namespace forebay::scheduler

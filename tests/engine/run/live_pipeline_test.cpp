@@ -1,0 +1,149 @@
+#include "engine/run/live_pipeline.h"
+
+#include <random>
+
+#include "engine/job/job_file.h"
+#include "tests/support/temp_dir.h"
+#include "tuner/guard.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+/// 3000 rows of Criteo in a job with small batches, started.
+class Started {
+ public:
+  explicit Started(std::uint64_t memory = 256 * kMiB) {
+    std::string rows;
+    for (int row = 0; row < 3000; ++row) {
+      rows += "0";
+      for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
+      rows += '\n';
+    }
+    dir_.write("day_0.tsv", rows);
+    const std::string path =
+        dir_.write("job.toml",
+                   "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 100\nepochs = 3\n"
+                   "[[transform]]\nop = \"spin\"\nmicroseconds = 1\n");
+    auto loaded = load_job(path, {}, {.cpus = 2, .memory_bytes = memory});
+    REQUIRE(loaded);
+    job = std::move(*loaded);
+    auto opened = JobRun::open(job, JobRun::Rows::kTraining, {});
+    REQUIRE(opened);
+    run = std::move(*opened);
+    REQUIRE(run->start(10 * kMiB, ~std::uint64_t{0}));
+    plant = std::make_unique<LivePipeline>(*run, job, cpus);
+  }
+
+  std::string pull(std::size_t batches = ~std::size_t{0}) const {
+    while (batches-- > 0) {
+      auto batch = run->source().next();
+      REQUIRE(batch);
+      if (*batch == nullptr) break;
+    }
+    return run->source().position().digest.hex();
+  }
+
+ private:
+  test::TempDir dir_;
+
+ public:
+  JobSpec job;
+  CpuLimit cpus;
+  std::unique_ptr<JobRun> run;
+  std::unique_ptr<LivePipeline> plant;
+};
+
+}  // namespace
+
+TEST_CASE("a plant's layout is what the job declares", "[tools][live_plant]") {
+  const Started started;
+  const tuner::PipelineDescription& layout = started.plant->layout();
+  const MemorySizes& sizes = started.run->pipeline().sizes();
+  REQUIRE(layout.stages.size() == 4);
+  CHECK(layout.stages[3].name == "transform");
+  CHECK(layout.stages[3].bytes_per_actor == sizes.usual_split + kThreadBytes);
+  CHECK(layout.max_actors == 8);  // 2 * 2 CPUs + 4 stages
+  CHECK(layout.prefetch_item_bytes == sizes.batch);
+  // What one actor a stage takes at most fits what a pipeline is given for them.
+  const std::uint64_t worst =
+      tuner::worst_case_bytes(layout, {.actors = {1, 1, 1, 1}, .prefetch = 1});
+  CHECK(worst == 10 * kMiB + kMemorySlack + 6 * kThreadBytes + window_for(4, sizes) +
+                     sizes.cutting + 2 * sizes.batch);
+}
+
+TEST_CASE("what is applied stands, and is observed", "[tools][live_plant]") {
+  const Started started;
+  LivePipeline& plant = *started.plant;
+  plant.apply({.actors = {1, 2, 1, 3}, .prefetch = 5});
+  const tuner::CurrentState now = plant.standing();
+  CHECK(now.actors == std::vector<std::uint32_t>{1, 2, 1, 3});
+  CHECK(now.prefetch == 5);
+  CHECK(now.limits.memory_bytes == 256 * kMiB);
+  started.pull(40);
+  const tuner::Observation seen = plant.observe();
+  CHECK(seen.stages[1].actors == 2);
+  CHECK(seen.trainer_steps == 39);  // the fortieth is in hand
+  CHECK(seen.splits_per_item > 0);
+  CHECK(seen.stages[3].done > 0);
+  CHECK(seen.stages[3].done_cpu_seconds > 0);  // it spins
+  CHECK(seen.stages[3].done_cpu_seconds <= seen.stages[3].done_seconds);
+  CHECK(plant.observe().trainer_steps == 0);
+}
+
+TEST_CASE("a job told to do anything under the guard gives the same batches within its memory",
+          "[tools][live_plant]") {
+  const Started quiet;
+  const std::string usual = quiet.pull();
+  const Started started;
+  LivePipeline& plant = *started.plant;
+  tuner::Guard guard(plant.layout());
+  constexpr std::uint64_t kSeed = 5;
+  std::mt19937_64 random(kSeed);
+  std::string digest;
+  for (int round = 0; round < 90; ++round) {
+    tuner::Allocation wild{.actors = {}, .prefetch = static_cast<std::uint32_t>(random() % 100)};
+    for (int i = 0; i < 4; ++i) {
+      wild.actors.push_back(static_cast<std::uint32_t>(random() % 50));
+    }
+    if (round % 7 == 0) REQUIRE(plant.set_memory((60 + random() % 100) * kMiB));
+    guard.admit(wild, plant.standing());
+    plant.apply(guard.step(plant.standing()));
+    digest = started.pull(1);
+    const tuner::CurrentState now = plant.standing();
+    std::uint32_t alive = 0;
+    for (std::size_t i = 0; i < 4; ++i) alive += now.actors[i] + now.leaving[i];
+    REQUIRE(alive <= 8);
+  }
+  CHECK(digest == usual);
+  CHECK(started.pull() == usual);
+}
+
+TEST_CASE("memory that is too little is refused with what is needed", "[tools][live_plant]") {
+  const Started started;
+  const auto refused = started.plant->set_memory(20 * kMiB);
+  REQUIRE_FALSE(refused);
+  CHECK_THAT(refused.error().message, Catch::Contains("pipeline.memory: this job needs at least"));
+  CHECK(started.plant->limits().memory_bytes == 256 * kMiB);
+}
+
+TEST_CASE("a pause of the trainer is neither work nor waiting", "[tools][live_plant]") {
+  const Started started;
+  started.pull(1);
+  const auto begin = started.run->clock().now();
+  {
+    const MeteredSource::Pause pause(started.run->source());
+    while (started.run->clock().now() - begin < std::chrono::milliseconds(60)) {
+    }
+  }
+  started.pull(1);
+  const tuner::Observation seen = started.plant->observe();
+  CHECK(seen.trainer_steps == 1);
+  CHECK(seen.trainer_step_seconds < 0.05);
+  CHECK(started.run->source().paused() >= std::chrono::milliseconds(60));
+}
+
+}  // namespace forebay

@@ -1,0 +1,99 @@
+#include "engine/run/policy_checkpoint.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+class Learner final : public tuner::Policy {
+ public:
+  std::string_view name() const override { return "learner"; }
+  tuner::Proposal decide(const tuner::Observation&) override {
+    ++learned_;
+    return {};
+  }
+  std::string experience() const override { return "learned " + std::to_string(learned_) + "\n\0"; }
+
+ private:
+  int learned_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("experience is read as it was kept, at the latest at the end", "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("tuner/learner-1");
+  {
+    PolicyCheckpoint policy(std::make_unique<Learner>(), LearnedStateFile(path), {});
+    for (int i = 0; i < 40; ++i) policy.decide({});
+    const auto meanwhile = LearnedStateFile(path).read();
+    REQUIRE(meanwhile);
+    CHECK(*meanwhile == "learned 32\n");
+  }
+  const auto read = LearnedStateFile(path).read();
+  REQUIRE(read);
+  CHECK(*read == "learned 40\n");
+}
+
+TEST_CASE("who decided nothing leaves what an earlier run learned", "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("learner");
+  REQUIRE(LearnedStateFile(path).write("before"));
+  { const PolicyCheckpoint policy(std::make_unique<Learner>(), LearnedStateFile(path), {}); }
+  CHECK(*LearnedStateFile(path).read() == "before");
+}
+
+TEST_CASE("that experience cannot be kept is said once, and nothing of it is left",
+          "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("tuner/learner");
+  std::filesystem::create_directories(path);  // a folder where the file would be
+  std::vector<std::string> said;
+  {
+    PolicyCheckpoint policy(std::make_unique<Learner>(), LearnedStateFile(path),
+                            [&](const std::string& why) { said.push_back(why); });
+    for (int i = 0; i < 70; ++i) policy.decide({});
+  }
+  CHECK(said == std::vector<std::string>{path + ": Is a directory"});
+  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+  const auto unreadable = LearnedStateFile(path).read();
+  REQUIRE_FALSE(unreadable);
+  CHECK(unreadable.error().code == Code::kInvalid);
+}
+
+TEST_CASE("experience of another version is told from a damaged one, and a FIFO is not waited for",
+          "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string other = dir.write("other", "forebay-experience 2 00\n{}");
+  const auto refused = LearnedStateFile(other).read();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kInvalid);
+  CHECK(refused.error().message == other + " is of another version");
+  const std::string fifo = dir.path("fifo");
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(LearnedStateFile(fifo).read().error().code == Code::kInvalid);
+  const std::string large = dir.write("large", "forebay-experience 1 ");
+  std::filesystem::resize_file(large, std::uintmax_t{8} << 30);
+  CHECK(LearnedStateFile(large).read().error().code == Code::kCorrupt);
+}
+
+TEST_CASE("a damaged file is told from none", "[tools][kept_policy]") {
+  const test::TempDir dir;
+  const std::string path = dir.path("learner");
+  const auto none = LearnedStateFile(path).read();
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == Code::kNotFound);
+  REQUIRE(LearnedStateFile(path).write("some experience"));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+  const auto damaged = LearnedStateFile(path).read();
+  REQUIRE_FALSE(damaged);
+  CHECK(damaged.error().code == Code::kCorrupt);
+}
+
+}  // namespace forebay

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "tuner/tuned_pipeline.h"
+
+namespace forebay::tuner {
+
+/// A plant whose actors leave when they please and whose trainer takes items when it pleases.
+class LatePipeline final : public TunedPipeline {
+ public:
+  LatePipeline(PipelineDescription layout, Limits limits, Allocation start)
+      : layout_(std::move(layout)), limits_(limits), wanted_(std::move(start)) {
+    leaving_.assign(wanted_.actors.size(), 0);
+  }
+
+  const PipelineDescription& layout() const override { return layout_; }
+
+  CurrentState standing() const override {
+    return {.limits = limits_,
+            .actors = wanted_.actors,
+            .leaving = leaving_,
+            .prefetch = wanted_.prefetch,
+            .prefetched = prefetched_,
+            .memory_bytes = in_use(),
+            .resident_bytes = in_use() + beyond};
+  }
+
+  Observation observe() override {
+    Observation seen;
+    seen.seconds = 1;
+    seen.limits = limits_;
+    seen.stages.resize(layout_.stages.size());
+    return seen;
+  }
+
+  void apply(const Allocation& next) override {
+    for (std::size_t i = 0; i < leaving_.size(); ++i) {
+      if (next.actors[i] < wanted_.actors[i]) leaving_[i] += wanted_.actors[i] - next.actors[i];
+    }
+    wanted_ = next;
+    ++applied;
+  }
+
+  void leave(std::mt19937_64& random) {
+    for (std::uint32_t& count : leaving_)
+      count -= static_cast<std::uint32_t>(random() % (count + 1));
+    prefetched_ -= static_cast<std::uint32_t>(random() % (prefetched_ + 1));
+  }
+  void all_leave() {
+    std::ranges::fill(leaving_, 0);
+    prefetched_ = 0;
+  }
+  void prefetch_all() { prefetched_ = std::max(prefetched_, wanted_.prefetch); }
+
+  /// Leavers and items that wait included, queues full.
+  std::uint64_t worst_case() const {
+    std::uint64_t bytes = worst_case_without_leavers();
+    for (std::size_t i = 0; i < leaving_.size(); ++i) {
+      bytes += leaving_[i] * layout_.stages[i].bytes_per_actor;
+    }
+    return bytes;
+  }
+  std::uint64_t worst_case_without_leavers() const {
+    Allocation alive = wanted_;
+    alive.prefetch = std::max(alive.prefetch, prefetched_);
+    return worst_case_bytes(layout_, alive) + beyond;
+  }
+  std::uint32_t alive(std::size_t stage) const { return wanted_.actors[stage] + leaving_[stage]; }
+  const Allocation& wanted() const { return wanted_; }
+  void set_limits(Limits limits) { limits_ = limits; }
+
+  std::uint64_t beyond = 0;  ///< What only the kernel sees.
+  int applied = 0;
+
+ private:
+  std::uint64_t in_use() const { return layout_.fixed_bytes; }
+
+  PipelineDescription layout_;
+  Limits limits_;
+  Allocation wanted_;
+  std::vector<std::uint32_t> leaving_;
+  std::uint32_t prefetched_ = 0;
+};
+
+}  // namespace forebay::tuner

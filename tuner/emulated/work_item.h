@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace forebay::tuner {
+
+/// One split in one actor's hands, from when it is taken until its work is done. Belongs to the
+/// actor; a VirtualMachine fills in the second half. Times in seconds since the machine's start.
+struct WorkItem {
+  std::size_t stage = 0;     ///< One past the last stage: the trainer.
+  std::uint32_t actors = 1;  ///< Alive in the stage as it begins, this one included.
+  double begin = 0;          ///< When the split was taken.
+
+  double cpu_seconds = 0;   ///< To be spent on a CPU.
+  double wait_seconds = 0;  ///< Waiting for a disk or a network, a limited rate included.
+  double end = 0;           ///< When the work is done.
+
+  double seconds() const { return end - begin; }
+  /// Spent wanting a CPU.
+  double ready_seconds() const { return seconds() - cpu_seconds - wait_seconds; }
+};
+
+}  // namespace forebay::tuner
