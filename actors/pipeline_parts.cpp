@@ -19,8 +19,8 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
  public:
   explicit BatchWorker(Parts& parts)
       : parts_(parts),
-        batcher_(parts.options.order, parts.order.num_splits(), parts.options.start,
-                 parts.options.buffers, *this) {}
+        reorder_buffer_(parts.options.order, parts.order.num_splits(), parts.options.start,
+                        parts.options.buffers, *this) {}
 
   Status on(ColumnSplit&& split, PoolContext& context) override {
     context_ = &context;
@@ -29,12 +29,12 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
                    .rows = split.columns.rows,
                    .times = split.times,
                    .batch = {.begin = parts_.options.clock.now()}};
-    auto status = batcher_.add(std::move(split));
+    auto status = reorder_buffer_.add(std::move(split));
     past.batch.end = parts_.options.clock.now();
     parts_.history.add(std::move(past));
-    parts_.lowest_missing.store(batcher_.lowest_missing(), std::memory_order_relaxed);
-    if (status && batcher_.finished()) {
-      parts_.end = batcher_.position();
+    parts_.lowest_missing.store(reorder_buffer_.lowest_missing(), std::memory_order_relaxed);
+    if (status && reorder_buffer_.finished()) {
+      parts_.end = reorder_buffer_.position();
       parts_.ended.store(true, std::memory_order_release);
       parts_.batches.close();
     }
@@ -49,10 +49,10 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
     return parts_.batches.put(std::move(batch), bytes);
   }
 
-  void consumed(const SplitId& id) override {
-    parts_.issuer.consumed(id);
+  void batched(const SplitId& id) override {
+    parts_.issuer.batched(id);
     parts_.settle();
-    parts_.issuer.issue_what_fits(parts_, batcher_.lowest_missing());
+    parts_.issuer.issue_what_fits(parts_, reorder_buffer_.lowest_missing());
   }
 
   Status damaged(const std::vector<BadRow>& rows) override {
@@ -69,7 +69,7 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
   }
 
   Parts& parts_;
-  ReorderBuffer batcher_;
+  ReorderBuffer reorder_buffer_;
   PoolContext* context_ = nullptr;
 };
 

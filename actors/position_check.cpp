@@ -36,7 +36,7 @@ class PositionCheck {
   std::uint64_t left_out() const { return left_out_; }
 
  private:
-  Status check_place() const;
+  Status check_writable_path() const;
   Status check_open_split() const;
   Status check_ahead() const;
   Status check_counted();
@@ -67,7 +67,7 @@ class PositionCheck {
 };
 
 Status PositionCheck::check() {
-  if (auto status = check_place(); !status) return status;
+  if (auto status = check_writable_path(); !status) return status;
   if (auto status = check_open_split(); !status) return status;
   if (auto status = check_ahead(); !status) return status;
   whole_ = rows_below(at_.split);
@@ -79,7 +79,7 @@ Status PositionCheck::check() {
   return check_digest();
 }
 
-Status PositionCheck::check_place() const {
+Status PositionCheck::check_writable_path() const {
   if (at_.epoch > kMostEpochs) return refuse("epoch", at_.epoch, "no job has so many");
   if (at_.split < order_.num_splits()) return {};
   return refuse("split", at_.split,

@@ -33,7 +33,7 @@ ReorderBuffer::ReorderBuffer(const OrderSpec& order, std::size_t splits_per_epoc
       cursor_(start, splits_per_epoch),
       sequencer_(order.mode, start.epoch * splits_per_epoch + start.first_split(),
                  start.split_rows > 0),
-      cutter_(order.batch_size, pool),
+      batcher_(order.batch_size, pool),
       first_damaged_(start == Position{}) {}
 
 Status ReorderBuffer::add(ColumnSplit split) {
@@ -54,8 +54,8 @@ Status ReorderBuffer::append(ColumnSplit split) {
   }
   if (auto status = check_damaged(split); !status) return status;
   cursor_.append(id, split.columns.rows, split.bad.size(), split.filtered);
-  cutter_.add(std::move(split.columns), skip);
-  sink_.consumed(id);
+  batcher_.add(std::move(split.columns), skip);
+  sink_.batched(id);
   emit(order_.batch_size);
   return cursor_.epoch_is_complete() ? end_epoch() : Status{};
 }
@@ -72,8 +72,8 @@ Status ReorderBuffer::check_damaged(const ColumnSplit& split) {
 }
 
 void ReorderBuffer::emit(std::size_t at_least) {
-  while (cutter_.rows() >= at_least && cutter_.rows() > 0 && !stopped_) {
-    auto batch = std::make_shared<Batch>(cutter_.cut());
+  while (batcher_.rows() >= at_least && batcher_.rows() > 0 && !stopped_) {
+    auto batch = std::make_shared<Batch>(batcher_.cut());
     batch->number = cursor_.position().batches;
     cursor_.give_out(batch->rows, Batcher::digest(*batch));
     batch->after = cursor_.position();
@@ -83,7 +83,7 @@ void ReorderBuffer::emit(std::size_t at_least) {
 
 Status ReorderBuffer::end_epoch() {
   if (order_.drop_last) {
-    cursor_.leave_out(cutter_.drop());
+    cursor_.leave_out(batcher_.drop());
   } else {
     emit(1);
   }

@@ -24,7 +24,7 @@ class BatchSink {
   /// Takes a finished batch; may block. False: stopped, send no more.
   virtual bool emit(std::shared_ptr<const Batch> batch) = 0;
   /// The rows of this split have joined the line: its place in the window is free.
-  virtual void consumed(const SplitId& id) = 0;
+  virtual void batched(const SplitId& id) = 0;
   /// Damaged rows of a split, each once in a run; an error (too many) ends the run.
   virtual Status damaged(const std::vector<BadRow>& rows) = 0;
   /// The error that ends a run in which this row, made by `node`, was sound in the first epoch and
@@ -67,7 +67,7 @@ class ReorderBuffer {
   BatchSink& sink_;
   Cursor cursor_;
   Sequencer sequencer_;
-  Batcher cutter_;
+  Batcher batcher_;
   DamagedRows first_damaged_;
   bool stopped_ = false;
 };

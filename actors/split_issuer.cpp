@@ -30,7 +30,7 @@ void SplitIssuer::issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing
   }
 }
 
-void SplitIssuer::consumed(const SplitId& id) {
+void SplitIssuer::batched(const SplitId& id) {
   window_.give(id.cost);
   --in_flight_;
 }

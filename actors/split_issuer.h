@@ -39,7 +39,7 @@ class SplitIssuer {
   void issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing);
 
   /// The batcher has taken this split's rows: its room in the window is free again.
-  void consumed(const SplitId& id);
+  void batched(const SplitId& id);
 
   std::uint64_t issued() const { return issued_.load(std::memory_order_relaxed); }
 

@@ -25,7 +25,7 @@ std::string sum_of(const ScaleInput& input, double margin) {
 
 double demand_of(const ScaleInput& input) {
   const double waited = std::clamp(input.starved_ratio, 0.0, 0.95);
-  return input.consumed / (1 - waited);
+  return input.trained / (1 - waited);
 }
 
 std::uint32_t Autoscaler::wanted(const ScaleInput& input) const {
@@ -63,7 +63,7 @@ ScaleDecision Autoscaler::decide(const ScaleInput& input) {
                      " have been enough " + std::to_string(options_.patience) + " times"};
 }
 
-std::uint32_t tf_data_service_workers(std::span<const double> consumed,
+std::uint32_t tf_data_service_workers(std::span<const double> trained,
                                       std::vector<double> worker_rates) {
   if (worker_rates.empty()) return 1;
   const double count = static_cast<double>(worker_rates.size());
@@ -78,7 +78,7 @@ std::uint32_t tf_data_service_workers(std::span<const double> consumed,
     if (std::abs(rate - mean) > deviation) rate = median;
   }
   const double usual = std::accumulate(worker_rates.begin(), worker_rates.end(), 0.0) / count;
-  const double demand = std::accumulate(consumed.begin(), consumed.end(), 0.0);
+  const double demand = std::accumulate(trained.begin(), trained.end(), 0.0);
   if (usual <= 0) return 1;
   return static_cast<std::uint32_t>(std::max(1.0, std::ceil(demand / usual)));
 }

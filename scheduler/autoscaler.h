@@ -9,7 +9,7 @@ namespace forebay::scheduler {
 
 /// What an autoscaler is told, all in splits a second.
 struct ScaleInput {
-  double consumed = 0;        ///< What the trainer took.
+  double trained = 0;         ///< What the trainer took.
   double starved_ratio = 0;   ///< The share of its time that it waited for data.
   double local_rate = 0;      ///< What its own node makes when it is busy; 0: no stages there.
   double worker_rate = 0;     ///< What one more worker would make: fitted, or the mean; 0: unknown.
@@ -53,7 +53,7 @@ class Autoscaler {
 
 /// The rule of tf.data service, as a yardstick: all consumption over the mean worker's
 /// throughput, where throughputs further than one deviation from the mean count as the median.
-std::uint32_t tf_data_service_workers(std::span<const double> consumed,
+std::uint32_t tf_data_service_workers(std::span<const double> trained,
                                       std::vector<double> worker_rates);
 
 }  // namespace forebay::scheduler

@@ -20,7 +20,7 @@ class SplitClientFinder {
   virtual ~SplitClientFinder() = default;
   /// The feed at `address`, as Accepted and JobOffer give it (empty: at the head's); a ref that
   /// names nobody while it cannot be reached. Must not block.
-  virtual SplitClientRef feed(const std::string& address) = 0;
+  virtual SplitClientRef split_client(const std::string& address) = 0;
 };
 
 }  // namespace forebay::scheduler

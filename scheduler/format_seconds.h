@@ -7,7 +7,7 @@
 namespace forebay::scheduler {
 
 /// `0.3 s`, `12 s`: for sentences.
-inline std::string in_seconds(std::chrono::nanoseconds time) {
+inline std::string format_seconds(std::chrono::nanoseconds time) {
   const auto tenths = static_cast<std::uint64_t>(time / std::chrono::milliseconds(100));
   std::string text = std::to_string(tenths / 10);
   if (tenths < 100) text.append(1, '.').append(std::to_string(tenths % 10));

@@ -46,7 +46,7 @@ Status HeadActor::on(const BeginHead&, Context& context) {
     journal_->record(NodeLeft{incarnation});
   }
   if (auto status = journal_->flush(); !status) store_error_ = status.error().message;
-  if (state().job_is_open()) feed_gone_since_ = now;
+  if (state().job_is_open()) split_client_gone_since_ = now;
   context.after(options_.heartbeat, HeadTick{});
   return {};
 }
@@ -66,19 +66,20 @@ Status HeadActor::commit(const HeadState::Event& event) {
 }
 
 Status HeadActor::check_session(std::uint64_t session) const {
-  if (state().job_is_open() && feed_is_there() && session == state().session()) return {};
+  if (state().job_is_open() && split_client_is_there() && session == state().session()) return {};
   return fail(Code::kNotFound,
               "session " + std::to_string(session) + " is over; open the job again");
 }
 
 Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   const bool other_lives =
-      state().job_is_open() && state().job().id != open.job.id && feed_is_there();
+      state().job_is_open() && state().job().id != open.job.id && split_client_is_there();
   if (other_lives) {
     return fail(Code::kOverloaded, "the head serves job " + state().job().id +
                                        " and takes one at a time; wait until it has ended");
   }
-  if (open.feed.receiver() == nullptr) return fail(Code::kInvalid, "a job is opened by its feed");
+  if (open.split_client.receiver() == nullptr)
+    return fail(Code::kInvalid, "a job is opened by its feed");
   auto wanted = wanted_of(open);
   if (!wanted) return pass(wanted);
   const bool same_job = state().job_is_open() && state().job() == open.job;
@@ -104,10 +105,10 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   min_workers_ = open.min_workers;
   // What came back from a head's death had begun if anything has arrived.
   enough_workers_ = (same_job && enough_workers_) || !open.arrived.empty();
-  feed_ = open.feed;
-  feed_address_ = open.feed_address;
-  feed_gone_since_.reset();
-  watch(feed_, ActorRef<Down>(self(context)));
+  split_client_ = open.split_client;
+  split_client_address_ = open.split_client_address;
+  split_client_gone_since_.reset();
+  watch(split_client_, ActorRef<Down>(self(context)));
   say("job " + open.job.id + " is open, " + std::to_string(state().finished().size()) + " of " +
       std::to_string(state().num_splits()) + " splits are done");
   for (const auto& [incarnation, node] : view_.nodes()) offer_job(incarnation, context);
@@ -120,7 +121,7 @@ void HeadActor::offer_job(std::uint64_t incarnation, Context& context) {
   Member& known = members_[incarnation];
   known.offered = context.clock().now();
   static_cast<void>(
-      context.tell(known.worker, JobOffer{incarnation, state().job(), feed_address_}));
+      context.tell(known.worker, JobOffer{incarnation, state().job(), split_client_address_}));
 }
 
 Status HeadActor::on(const CloseJob& close, Context& context) {
@@ -163,9 +164,9 @@ Status HeadActor::on(const HeadTick&, Context& context) {
 }
 
 void HeadActor::close_abandoned_job(Time now, Context& context) {
-  if (!feed_gone_since_ || now - *feed_gone_since_ < options_.rejoin) return;
+  if (!split_client_gone_since_ || now - *split_client_gone_since_ < options_.rejoin) return;
   if (!commit(JobClosing{state().session()})) return;
-  end_job("its trainer has not come back for " + in_seconds(options_.rejoin), context);
+  end_job("its trainer has not come back for " + format_seconds(options_.rejoin), context);
 }
 
 void HeadActor::end_job(const std::string& error, Context& context) {
@@ -176,9 +177,9 @@ void HeadActor::end_job(const std::string& error, Context& context) {
         context.tell(members_[incarnation].worker, JobEnded{state().job().id, error}));
   }
   leases_ = LeaseTable(options_.lease);
-  feed_ = {};
-  feed_address_.clear();
-  feed_gone_since_.reset();
+  split_client_ = {};
+  split_client_address_.clear();
+  split_client_gone_since_.reset();
 }
 
 void HeadActor::say(const std::string& sentence) const {
@@ -190,8 +191,8 @@ Status HeadActor::on(const SaveLearnedState& keep, Context&) {
 }
 
 Result<std::string> HeadActor::on(const FindLearnedState& find, Context&) {
-  const auto found = state().experience().find(find.key);
-  if (found != state().experience().end()) return found->second;
+  const auto found = state().learned_state().find(find.key);
+  if (found != state().learned_state().end()) return found->second;
   return fail(Code::kNotFound, "no experience was kept for " + find.key);
 }
 

@@ -113,7 +113,7 @@ class HeadActor final
   Status check_session(std::uint64_t session) const;
   NodeView* member(std::uint64_t incarnation);
   void offer_job(std::uint64_t incarnation, Context& context);
-  bool feed_is_there() const { return feed_.receiver() != nullptr; }
+  bool split_client_is_there() const { return split_client_.receiver() != nullptr; }
 
   void lease_out(Context& context);
   void lease_to(std::uint64_t incarnation, std::uint64_t count, Context& context);
@@ -140,9 +140,9 @@ class HeadActor final
   std::map<std::uint64_t, Member> members_;  // The same keys as view_.
   LeaseTable leases_;
   UsualTime usual_;
-  SplitClientRef feed_;
-  std::string feed_address_;
-  std::optional<Time> feed_gone_since_;             // While a job is open without its feed.
+  SplitClientRef split_client_;
+  std::string split_client_address_;
+  std::optional<Time> split_client_gone_since_;     // While a job is open without its feed.
   std::map<std::string, Time> awaited_;             // Members of before a restart, and since when.
   std::string store_error_;                         // Why nothing can be written; empty: it can.
   std::string last_gone_;                           // Who was the last to go, and why.

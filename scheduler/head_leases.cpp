@@ -53,23 +53,23 @@ bool HeadActor::reachable(std::uint64_t incarnation) const {
 }
 
 bool HeadActor::may_lease() {
-  if (leases_.num_waiting() == 0 || !feed_is_there() || !store_error_.empty()) return false;
+  if (leases_.num_waiting() == 0 || !split_client_is_there() || !store_error_.empty()) return false;
   enough_workers_ = enough_workers_ || view_.num_prepared() >= min_workers_;
   return enough_workers_;
 }
 
 void HeadActor::lease_out(Context& context) {
   if (!may_lease()) return;
-  std::vector<NodeCapacity> rooms;
-  rooms.reserve(view_.nodes().size());
+  std::vector<NodeCapacity> capacities;
+  capacities.reserve(view_.nodes().size());
   for (const auto& [incarnation, node] : view_.nodes()) {
     if (node.state != NodeView::State::kPrepared || !reachable(incarnation)) continue;
-    rooms.push_back({.node = incarnation,
-                     .capacity = node.capacity,
-                     .used = leases_.num_leases(incarnation),
-                     .distance = node.distance});
+    capacities.push_back({.node = incarnation,
+                          .capacity = node.capacity,
+                          .used = leases_.num_leases(incarnation),
+                          .distance = node.distance});
   }
-  for (const Share& share : share_out(options_.placement, rooms, leases_.num_waiting())) {
+  for (const Share& share : share_out(options_.placement, capacities, leases_.num_waiting())) {
     lease_to(share.node, share.count, context);
   }
 }
@@ -85,7 +85,7 @@ void HeadActor::reissue_straggler(Context& context) {
   const auto lowest = leases_.lowest();
   const auto patience = options_.straggler.patience(usual_);
   const Time now = context.clock().now();
-  if (!lowest || lowest->holders.size() != 1 || !patience || !feed_is_there()) return;
+  if (!lowest || lowest->holders.size() != 1 || !patience || !split_client_is_there()) return;
   if (now - lowest->since <= *patience || !store_error_.empty()) return;
   const NodeView* fastest = nullptr;
   for (const auto& [incarnation, node] : view_.nodes()) {

@@ -83,12 +83,12 @@ Result<Accepted> HeadActor::on(const Join& join, Context& context) {
   turned_away_.erase(join.name);
   for (const std::uint64_t split : join.holds) leases_.adopt(incarnation, split, now);
   say("worker " + join.name + " on " + join.host + " has joined");
-  Accepted welcome;
-  welcome.incarnation = incarnation;
-  welcome.feed_address = feed_address_;
-  welcome.heartbeat_ns = static_cast<std::uint64_t>(options_.heartbeat.count());
-  if (state().job_is_open() && feed_is_there()) welcome.job = state().job();
-  return welcome;
+  Accepted accepted;
+  accepted.incarnation = incarnation;
+  accepted.split_client_address = split_client_address_;
+  accepted.heartbeat_ns = static_cast<std::uint64_t>(options_.heartbeat.count());
+  if (state().job_is_open() && split_client_is_there()) accepted.job = state().job();
+  return accepted;
 }
 
 /// One that acts; nobody when its membership has ended.
@@ -135,7 +135,7 @@ Status HeadActor::on(const Heartbeat& heartbeat, Context& context) {
   }
   if (!unwanted.empty()) revoke(heartbeat.incarnation, std::move(unwanted), context);
   const bool waits = node->state == NodeView::State::kJoined && state().job_is_open();
-  if (waits && feed_is_there() && now - known.offered >= kOfferAgain) {
+  if (waits && split_client_is_there() && now - known.offered >= kOfferAgain) {
     offer_job(heartbeat.incarnation, context);
   }
   lease_out(context);
@@ -163,7 +163,7 @@ void HeadActor::lose_the_gone(Time now, Context& context) {
     if (members_[incarnation].gone) {
       lost.push_back({incarnation, hung_up, "its connection has ended"});
     } else if (silent >= lost_after_) {
-      lost.push_back({incarnation, Gone::kLost, "silent for " + in_seconds(silent)});
+      lost.push_back({incarnation, Gone::kLost, "silent for " + format_seconds(silent)});
     }
   }
   for (const auto& [incarnation, how, why] : lost) {
@@ -174,9 +174,9 @@ void HeadActor::lose_the_gone(Time now, Context& context) {
 
 Status HeadActor::on(const Down& down, Context& context) {
   const Time now = context.clock().now();
-  if (down.actor == feed_.id()) {
-    feed_ = {};
-    feed_gone_since_ = now;
+  if (down.actor == split_client_.id()) {
+    split_client_ = {};
+    split_client_gone_since_ = now;
     say("the trainer of job " + state().job().id + " is out of reach");
     return {};
   }

@@ -89,7 +89,7 @@ Status HeadState::apply_one(const NodeLeft& event) {
 
 Status HeadState::apply_one(const LearnedStateSaved& event) {
   if (event.key.empty()) return fail(Code::kInvalid, "experience needs a key");
-  experience_[event.key] = event.text;
+  learned_state_[event.key] = event.text;
   return {};
 }
 

@@ -88,7 +88,7 @@ class HeadState {
   /// By incarnation.
   const std::map<std::uint64_t, Node>& nodes() const { return nodes_; }
   std::uint64_t last_incarnation() const { return last_incarnation_; }
-  const std::map<std::string, std::string>& experience() const { return experience_; }
+  const std::map<std::string, std::string>& learned_state() const { return learned_state_; }
 
   std::string encode() const;
   static Result<HeadState> decode(std::string_view bytes);
@@ -111,7 +111,7 @@ class HeadState {
   RangeSet finished_;
   std::map<std::uint64_t, Node> nodes_;
   std::uint64_t last_incarnation_ = 0;
-  std::map<std::string, std::string> experience_;
+  std::map<std::string, std::string> learned_state_;
 };
 
 }  // namespace forebay::scheduler

@@ -18,10 +18,10 @@ struct Snapshot {
   std::vector<std::uint64_t> finished;  ///< RangeSet::packed().
   std::uint64_t last_incarnation = 0;
   std::vector<HeadState::Node> nodes;
-  std::map<std::string, std::string> experience;
+  std::map<std::string, std::string> learned_state;
   static auto fields(auto& self) {
     return std::tie(self.job, self.open, self.session, self.finished, self.last_incarnation,
-                    self.nodes, self.experience);
+                    self.nodes, self.learned_state);
   }
 };
 
@@ -72,7 +72,7 @@ std::string HeadState::encode() const {
                     .finished = finished_.packed(),
                     .last_incarnation = last_incarnation_,
                     .nodes = {},
-                    .experience = experience_};
+                    .learned_state = learned_state_};
   snapshot.nodes.reserve(nodes_.size());
   for (const auto& [incarnation, node] : nodes_) snapshot.nodes.push_back(node);
   return encoded(kSnapshotKind, snapshot);
@@ -95,7 +95,7 @@ Result<HeadState> HeadState::decode(std::string_view bytes) {
   state.finished_ = std::move(*finished);
   state.last_incarnation_ = snapshot->last_incarnation;
   for (Node& node : snapshot->nodes) state.nodes_[node.incarnation] = std::move(node);
-  state.experience_ = std::move(snapshot->experience);
+  state.learned_state_ = std::move(snapshot->learned_state);
   return state;
 }
 

@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kTimeToComeBack(2);
 
 std::string HeadActor::why_nothing_is_made(Time now) const {
   const std::string for_long =
-      no_worker_since_ ? " (for " + in_seconds(now - *no_worker_since_) + ")" : "";
+      no_worker_since_ ? " (for " + format_seconds(now - *no_worker_since_) + ")" : "";
   if (view_.nodes().empty()) {
     return (last_gone_.empty() ? "no worker has joined yet" : "no worker is left, " + last_gone_) +
            for_long + "; start one with forebay worker --join";
@@ -31,9 +31,9 @@ std::vector<std::string> HeadActor::problems(Time now) const {
   if (!store_error_.empty()) {
     found.push_back("nothing new is leased, the store cannot be written: " + store_error_);
   }
-  if (feed_gone_since_) {
+  if (split_client_gone_since_) {
     found.push_back("the trainer of job " + state().job().id + " has been out of reach for " +
-                    in_seconds(now - *feed_gone_since_));
+                    format_seconds(now - *split_client_gone_since_));
   }
   const std::size_t prepared = view_.num_prepared();
   if (state().job_is_open() && prepared == 0) {
@@ -51,7 +51,7 @@ std::vector<std::string> HeadActor::problems(Time now) const {
   for (const auto& [name, since] : awaited_) {
     if (now - since < kTimeToComeBack) continue;
     found.push_back("worker " + name + " has not come back since the head's restart " +
-                    in_seconds(now - since) + " ago");
+                    format_seconds(now - since) + " ago");
   }
   if (const auto lowest = leases_.lowest()) {
     const bool late = !lowest->holders.empty() && now - lowest->since > 2 * options_.lease;
@@ -59,7 +59,7 @@ std::vector<std::string> HeadActor::problems(Time now) const {
     if (late_node != view_.nodes().end()) {
       found.push_back("the trainer waits for split " + std::to_string(lowest->split) +
                       ", which worker " + late_node->second.name + " has had for " +
-                      in_seconds(now - lowest->since));
+                      format_seconds(now - lowest->since));
     }
   }
   return found;

@@ -32,12 +32,12 @@ struct OpenJob {
   std::vector<SplitRange> finished;
   std::vector<SplitRange> issued;
   std::vector<std::uint64_t> arrived;
-  std::string feed_address;
-  SplitClientRef feed;
+  std::string split_client_address;
+  SplitClientRef split_client;
   std::uint32_t min_workers = 0;  ///< Nothing is leased before so many have been ready at once.
   static auto fields(auto& self) {
     return std::tie(self.job, self.finished_below, self.finished, self.issued, self.arrived,
-                    self.feed_address, self.feed, self.min_workers);
+                    self.split_client_address, self.split_client, self.min_workers);
   }
 };
 

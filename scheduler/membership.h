@@ -55,8 +55,10 @@ struct JobOffer {
   static constexpr std::string_view kTag = "cluster.job_offer/1";
   std::uint64_t incarnation = 0;
   JobShare job;
-  std::string feed_address;  ///< As in Accepted.
-  static auto fields(auto& self) { return std::tie(self.incarnation, self.job, self.feed_address); }
+  std::string split_client_address;  ///< As in Accepted.
+  static auto fields(auto& self) {
+    return std::tie(self.incarnation, self.job, self.split_client_address);
+  }
 };
 
 using WorkerRef = ActorRef<Lease, Revoke, JobEnded, Evicted, JobOffer>;
@@ -64,11 +66,11 @@ using WorkerRef = ActorRef<Lease, Revoke, JobEnded, Evicted, JobOffer>;
 /// Head → worker: you are a member.
 struct Accepted {
   std::uint64_t incarnation = 0;
-  JobShare job;                    ///< Its id is empty while there is none; JobOffer comes then.
-  std::string feed_address;        ///< Where the feed listens; empty: at the head's own address.
-  std::uint64_t heartbeat_ns = 0;  ///< How often the head wants to hear at least; 0: not told.
+  JobShare job;                      ///< Its id is empty while there is none; JobOffer comes then.
+  std::string split_client_address;  ///< Where the feed listens; empty: at the head's own address.
+  std::uint64_t heartbeat_ns = 0;    ///< How often the head wants to hear at least; 0: not told.
   static auto fields(auto& self) {
-    return std::tie(self.incarnation, self.job, self.feed_address, self.heartbeat_ns);
+    return std::tie(self.incarnation, self.job, self.split_client_address, self.heartbeat_ns);
   }
 };
 

@@ -15,51 +15,51 @@ bool freer(const NodeCapacity& a, const NodeCapacity& b) {
   return left != right ? left > right : a.node < b.node;
 }
 
-std::vector<Share> fill_in_order(std::span<const NodeCapacity> rooms, std::uint64_t count) {
+std::vector<Share> fill_in_order(std::span<const NodeCapacity> capacities, std::uint64_t count) {
   std::vector<Share> shares;
-  shares.reserve(rooms.size());
-  for (const NodeCapacity& room : rooms) {
-    const std::uint64_t given = std::min(room.free(), count);
+  shares.reserve(capacities.size());
+  for (const NodeCapacity& capacity : capacities) {
+    const std::uint64_t given = std::min(capacity.free(), count);
     if (given == 0) continue;
-    shares.push_back({room.node, given});
+    shares.push_back({capacity.node, given});
     count -= given;
   }
   return shares;
 }
 
 /// One at a time to the freest, by a heap that has it on top.
-std::vector<Share> spread(std::vector<NodeCapacity> rooms, std::uint64_t count) {
+std::vector<Share> spread(std::vector<NodeCapacity> capacities, std::uint64_t count) {
   const auto below = [](const NodeCapacity& a, const NodeCapacity& b) { return freer(b, a); };
-  const std::vector<NodeCapacity> before = rooms;
+  const std::vector<NodeCapacity> before = capacities;
   std::vector<NodeCapacity> full;
-  full.reserve(rooms.size());
-  std::make_heap(rooms.begin(), rooms.end(), below);
-  for (; count > 0 && !rooms.empty(); --count) {
-    std::pop_heap(rooms.begin(), rooms.end(), below);
-    ++rooms.back().used;
-    if (rooms.back().free() > 0) {
-      std::push_heap(rooms.begin(), rooms.end(), below);
+  full.reserve(capacities.size());
+  std::make_heap(capacities.begin(), capacities.end(), below);
+  for (; count > 0 && !capacities.empty(); --count) {
+    std::pop_heap(capacities.begin(), capacities.end(), below);
+    ++capacities.back().used;
+    if (capacities.back().free() > 0) {
+      std::push_heap(capacities.begin(), capacities.end(), below);
     } else {
-      full.push_back(rooms.back());
-      rooms.pop_back();
+      full.push_back(capacities.back());
+      capacities.pop_back();
     }
   }
-  rooms.insert(rooms.end(), full.begin(), full.end());
-  std::sort(rooms.begin(), rooms.end(), [](auto& a, auto& b) { return a.node < b.node; });
+  capacities.insert(capacities.end(), full.begin(), full.end());
+  std::sort(capacities.begin(), capacities.end(), [](auto& a, auto& b) { return a.node < b.node; });
   std::vector<Share> shares;
-  shares.reserve(rooms.size());
-  for (std::size_t i = 0; i < rooms.size(); ++i) {
-    if (rooms[i].used > before[i].used)
-      shares.push_back({rooms[i].node, rooms[i].used - before[i].used});
+  shares.reserve(capacities.size());
+  for (std::size_t i = 0; i < capacities.size(); ++i) {
+    if (capacities[i].used > before[i].used)
+      shares.push_back({capacities[i].node, capacities[i].used - before[i].used});
   }
   return shares;
 }
 
-std::vector<NodeCapacity> with_room(std::span<const NodeCapacity> rooms) {
+std::vector<NodeCapacity> with_free_capacity(std::span<const NodeCapacity> capacities) {
   std::vector<NodeCapacity> open;
-  open.reserve(rooms.size());
-  std::copy_if(rooms.begin(), rooms.end(), std::back_inserter(open),
-               [](const NodeCapacity& room) { return room.free() > 0; });
+  open.reserve(capacities.size());
+  std::copy_if(capacities.begin(), capacities.end(), std::back_inserter(open),
+               [](const NodeCapacity& capacity) { return capacity.free() > 0; });
   std::sort(open.begin(), open.end(), [](auto& a, auto& b) { return a.node < b.node; });
   return open;
 }
@@ -74,11 +74,11 @@ Result<PlacementPolicy> placement_policy_of(std::string_view name) {
                                   "\"; there are spread, pack and near");
 }
 
-std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> rooms,
+std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> capacities,
                              std::uint64_t count) {
-  std::vector<NodeCapacity> open = with_room(rooms);
+  std::vector<NodeCapacity> open = with_free_capacity(capacities);
   std::uint64_t free = 0;
-  for (const NodeCapacity& room : open) free += room.free();
+  for (const NodeCapacity& capacity : open) free += capacity.free();
   if (free <= count) return fill_in_order(open, count);  // Enough for all of them.
   if (policy == PlacementPolicy::kSpread) return spread(std::move(open), count);
   if (policy == PlacementPolicy::kPack) {

@@ -36,9 +36,9 @@ struct Share {
   bool operator==(const Share&) const = default;
 };
 
-/// Shares `count` things out over `rooms`, no node getting more than it has free. What does not
-/// fit is left. Pure: ties go to the lowest incarnation.
-std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> rooms,
+/// Shares `count` things out over `capacities`, no node getting more than it has free. What does
+/// not fit is left. Pure: ties go to the lowest incarnation.
+std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> capacities,
                              std::uint64_t count);
 
 }  // namespace forebay::scheduler

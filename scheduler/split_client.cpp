@@ -34,7 +34,7 @@ Status SplitClient::on(const BeginSplitClient&, Context& context) {
 Status SplitClient::on(const SplitClientTick&, Context& context) {
   context.after(options_.period, SplitClientTick{});
   const Time now = context.clock().now();
-  if (!open_ && !asking_ && now >= next_knock_) open(context);
+  if (!open_ && !asking_ && now >= next_reconnect_) open(context);
   retry_late_pulls(context);
   if (open_ && finished_changed_) send_finished(context);
   if (open_ && now - heard_ >= options_.ask_timeout) ask_for_session(context);
@@ -61,12 +61,12 @@ SplitClient::Splits::iterator SplitClient::forget(Splits::iterator split, Contex
   return splits_.erase(split);
 }
 
-Status SplitClient::on(const Trained& consumed, Context& context) {
-  add_finished(finished_, consumed.position, options_.job.splits_per_epoch);
+Status SplitClient::on(const Trained& trained, Context& context) {
+  add_finished(finished_, trained.position, options_.job.splits_per_epoch);
   const std::uint64_t below = finished_.lowest_missing();
   auto split = splits_.begin();
   while (split != splits_.end() && split->first < below) split = forget(split, context);
-  for (const std::uint32_t distance : consumed.position.ahead) {
+  for (const std::uint32_t distance : trained.position.ahead) {
     const auto ahead = splits_.find(below + distance);
     if (ahead != splits_.end()) forget(ahead, context);
   }
@@ -97,20 +97,21 @@ bool SplitClient::is_late(const Split& split, Time now) const {
 // begin must not hide one that is stuck and keeps that worker from it. Each of them may be in time
 // and yet, as links and workers come and go, none arrive: then the lowest that is missing.
 std::string SplitClient::what_is_late(Time now) const {
-  const auto in_words = [now](const Splits::value_type& one) {
+  const auto describe_split = [now](const Splits::value_type& one) {
     const bool pulling = one.second.state == Split::State::kPulling;
     return "split " + std::to_string(one.first) +
            (pulling ? " has been on its way for " : " was not announced by any worker for ") +
-           in_seconds(now - one.second.since);
+           format_seconds(now - one.second.since);
   };
   const auto late = std::find_if(splits_.begin(), splits_.end(),
                                  [&](const auto& one) { return is_late(one.second, now); });
-  if (late != splits_.end()) return in_words(*late);
+  if (late != splits_.end()) return describe_split(*late);
   if (missing_ == 0 || now - silent_since_ <= options_.pull_timeout / 2) return {};
   const auto missing = std::find_if(splits_.begin(), splits_.end(), [](const auto& one) {
     return one.second.state != Split::State::kArrived;
   });
-  return "no split has come for " + in_seconds(now - silent_since_) + ": " + in_words(*missing);
+  return "no split has come for " + format_seconds(now - silent_since_) + ": " +
+         describe_split(*missing);
 }
 
 Result<SplitClientStatus> SplitClient::on(const QuerySplitClient&, Context& context) {
@@ -126,8 +127,8 @@ Result<SplitClientStatus> SplitClient::on(const QuerySplitClient&, Context& cont
     status.arrived += split.state == Split::State::kArrived ? 1 : 0;
   }
   if (!open_) {
-    status.problems.push_back("the head has not been reached for " + in_seconds(now - gone_since_) +
-                              ": " + why_not_open_);
+    status.problems.push_back("the head has not been reached for " +
+                              format_seconds(now - gone_since_) + ": " + why_not_open_);
   }
   const bool was_bad = !last_bad_.empty() && now - bad_at_ < options_.pull_timeout;
   if (was_bad) status.problems.push_back(last_bad_);

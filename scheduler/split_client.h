@@ -55,7 +55,7 @@ struct SplitClientOptions {
   std::string address;  ///< Where workers reach this feed; empty: where they reach the head.
   std::uint32_t min_workers = 0;  ///< Of the job.
   std::chrono::nanoseconds period = std::chrono::milliseconds(250);
-  std::chrono::nanoseconds knock = std::chrono::milliseconds(500);  ///< While the head is gone.
+  std::chrono::nanoseconds reconnect = std::chrono::milliseconds(500);  ///< While the head is gone.
   std::chrono::nanoseconds ask_timeout = std::chrono::seconds(2);
   /// A split that was asked for and has not come in this time is asked for elsewhere.
   std::chrono::nanoseconds pull_timeout = std::chrono::seconds(10);
@@ -89,7 +89,7 @@ class SplitClient final
   Status on(const BeginSplitClient& begin, Context& context);
   Status on(const SplitClientTick& tick, Context& context);
   Status on(const IssueSplits& issue, Context& context);
-  Status on(const Trained& consumed, Context& context);
+  Status on(const Trained& trained, Context& context);
   Status on(const EndJob& end, Context& context);
   Result<SplitClientStatus> on(const QuerySplitClient& query, Context& context);
   Status on(const Answered<OpenJob>& answer, Context& context);
@@ -118,7 +118,7 @@ class SplitClient final
   void watch_holder(const HolderRef& holder, Context& context);
 
   void open(Context& context);
-  void knock(const Error& why, Context& context);
+  void reconnect(const Error& why, Context& context);
   bool is_current(std::uint64_t token) const { return open_ && token == opening_; }
   template <class Word>
   void tell_head(Word word, bool& on_its_way, Context& context);
@@ -146,7 +146,7 @@ class SplitClient final
   bool asking_ = false;        // It was asked to open it.
   std::uint64_t opening_ = 0;  // Counts the times it was asked; answers to earlier ones are stale.
   std::uint64_t session_ = 0;
-  Time next_knock_ = {};
+  Time next_reconnect_ = {};
   Time gone_since_ = {};  // While not open.
   std::string why_not_open_;
   std::vector<std::uint64_t> to_issue_;  // Not yet told to the head, as those below.

@@ -104,7 +104,7 @@ void SplitClient::retry_late_pulls(Context& context) {
     if (split->second.state != Split::State::kPulling) continue;
     if (now - split->second.since < options_.pull_timeout) continue;
     say("split " + std::to_string(split->first) + " was asked for " +
-        in_seconds(options_.pull_timeout) + " ago and has not come; it is asked for again");
+        format_seconds(options_.pull_timeout) + " ago and has not come; it is asked for again");
     auto& holders = split->second.holders;
     std::rotate(holders.begin(), holders.begin() + 1, holders.end());
     pull(split, context);
@@ -113,7 +113,7 @@ void SplitClient::retry_late_pulls(Context& context) {
 
 Status SplitClient::on(const Down& down, Context& context) {
   if (down.actor == head_.id()) {
-    if (open_) knock({Code::kUnavailable, "the connection to it was lost"}, context);
+    if (open_) reconnect({Code::kUnavailable, "the connection to it was lost"}, context);
     return {};
   }
   watched_.erase(down.actor);

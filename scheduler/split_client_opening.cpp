@@ -22,7 +22,7 @@ std::vector<SplitRange> ranges_of(const Splits& splits) {
 }  // namespace
 
 void SplitClient::open(Context& context) {
-  next_knock_ = context.clock().now() + options_.knock;
+  next_reconnect_ = context.clock().now() + options_.reconnect;
   HeadRef head = finder_.head();
   if (head.receiver() == nullptr) return;
   head_ = std::move(head);
@@ -38,8 +38,8 @@ void SplitClient::open(Context& context) {
                .finished = finished_.ahead(),
                .issued = ranges_of(splits_),
                .arrived = {},
-               .feed_address = options_.address,
-               .feed = self(context),
+               .split_client_address = options_.address,
+               .split_client = self(context),
                .min_workers = options_.min_workers};
   for (const auto& [number, split] : splits_) {
     if (split.state == Split::State::kArrived) open.arrived.push_back(number);
@@ -51,7 +51,7 @@ Status SplitClient::on(const Answered<OpenJob>& answer, Context& context) {
   if (answer.token != opening_ || !asking_) return {};
   asking_ = false;
   if (!answer.result) {
-    knock(answer.result.error(), context);
+    reconnect(answer.result.error(), context);
     return {};
   }
   open_ = true;
@@ -68,14 +68,14 @@ Status SplitClient::on(const Answered<OpenJob>& answer, Context& context) {
   return {};
 }
 
-void SplitClient::knock(const Error& why, Context& context) {
+void SplitClient::reconnect(const Error& why, Context& context) {
   if (open_) gone_since_ = context.clock().now();
   if (why.message != why_not_open_) say("the head cannot be used: " + why.message);
   why_not_open_ = why.message;
   open_ = false;
   asking_ = false;
   ++opening_;
-  next_knock_ = context.clock().now() + options_.knock;
+  next_reconnect_ = context.clock().now() + options_.reconnect;
 }
 
 // One word of a kind is on its way at a time; what comes up meanwhile goes when it was heard.
@@ -90,7 +90,7 @@ Status SplitClient::heard(const Answered<Word>& answer, bool& on_its_way, Contex
   if (!is_current(answer.token)) return {};
   on_its_way = false;
   if (!answer.result) {
-    knock(answer.result.error(), context);
+    reconnect(answer.result.error(), context);
     return {};
   }
   heard_ = context.clock().now();

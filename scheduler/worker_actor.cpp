@@ -18,11 +18,11 @@ std::vector<std::uint64_t> keys_of(const Map& map) {
 }  // namespace
 
 WorkerActor::WorkerActor(WorkerOptions options, SplitExecutor& work, HeadFinder& heads,
-                         SplitClientFinder& feeds)
+                         SplitClientFinder& split_clients)
     : options_(std::move(options)),
-      work_(work),
+      executor_(work),
       heads_(heads),
-      feeds_(feeds),
+      split_clients_(split_clients),
       heartbeat_(options_.heartbeat) {}
 
 Status WorkerActor::on(const BeginWorker&, Context& context) {
@@ -39,7 +39,7 @@ Status WorkerActor::on(const WorkerTick& tick, Context& context) {
     if (phase_ == Phase::kGone) return {};
   }
   if (!is_member()) {
-    if (!joining_ && context.clock().now() >= next_knock_ && !leave_by_) join(context);
+    if (!joining_ && context.clock().now() >= next_reconnect_ && !leave_by_) join(context);
   } else {
     beat(context);
     if (phase_ == Phase::kOpening && !fingerprint_.empty()) say_prepared(context);
@@ -49,7 +49,7 @@ Status WorkerActor::on(const WorkerTick& tick, Context& context) {
 }
 
 void WorkerActor::join(Context& context) {
-  next_knock_ = context.clock().now() + options_.knock;
+  next_reconnect_ = context.clock().now() + options_.reconnect;
   HeadRef head = heads_.head();
   if (head.receiver() == nullptr) return;
   head_ = std::move(head);
@@ -67,8 +67,8 @@ void WorkerActor::join(Context& context) {
 }
 
 // As often as the head wants to hear, or else it would take a slower worker for lost.
-void WorkerActor::keep_pace(const Accepted& welcome, Context& context) {
-  const auto wanted = faster_pace(options_.heartbeat, welcome.heartbeat_ns);
+void WorkerActor::keep_pace(const Accepted& accepted, Context& context) {
+  const auto wanted = faster_pace(options_.heartbeat, accepted.heartbeat_ns);
   if (wanted == heartbeat_) return;
   heartbeat_ = wanted;
   context.after(heartbeat_, WorkerTick{++pace_});
@@ -82,7 +82,7 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
       refuse(answer.result.error().message);
       end(context);
     } else {
-      knock_again(answer.result.error(), context);
+      reconnect_later(answer.result.error(), context);
     }
     return {};
   }
@@ -92,24 +92,24 @@ Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
   say("joined as " + options_.name + ", incarnation " + std::to_string(incarnation_));
   if (phase_ == Phase::kConnecting) phase_ = job_.id.empty() ? Phase::kIdle : Phase::kOpening;
   if (!answer.result->job.id.empty()) {
-    take_job(answer.result->job, answer.result->feed_address, context);
+    take_job(answer.result->job, answer.result->split_client_address, context);
   }
   beat(context);
   return {};
 }
 
-void WorkerActor::knock_again(const Error& why, Context& context) {
+void WorkerActor::reconnect_later(const Error& why, Context& context) {
   if (why.message != trouble_) say("the head cannot be used: " + why.message);
   trouble_ = why.message;
   incarnation_ = 0;
   joining_ = false;
-  next_knock_ = context.clock().now() + options_.knock;
+  next_reconnect_ = context.clock().now() + options_.reconnect;
 }
 
 void WorkerActor::beat(Context& context) {
-  const SplitExecutor::Load load = work_.load();
+  const SplitExecutor::Load load = executor_.load();
   Heartbeat heartbeat{.incarnation = incarnation_,
-                      .slots = phase_ == Phase::kWorking && !leave_by_ ? work_.slots() : 0,
+                      .slots = phase_ == Phase::kWorking && !leave_by_ ? executor_.slots() : 0,
                       .holds = keys_of(held_),
                       .splits_done = splits_done_,
                       .busy_cpus = load.busy_cpus,
@@ -130,9 +130,9 @@ Status WorkerActor::on(const Answered<Heartbeat>& answer, Context& context) {
   return {};
 }
 
-Status WorkerActor::on(const Evicted& dismissed, Context& context) {
-  if (dismissed.incarnation != incarnation_) return {};
-  say("the head has dismissed this worker: " + dismissed.reason);
+Status WorkerActor::on(const Evicted& evicted, Context& context) {
+  if (evicted.incarnation != incarnation_) return {};
+  say("the head has dismissed this worker: " + evicted.reason);
   incarnation_ = 0;
   if (!leave_by_) join(context);
   return {};
@@ -148,7 +148,7 @@ Status WorkerActor::on(const GoAway& go, Context& context) {
   phase_ = Phase::kLeaving;
   std::vector<std::uint64_t> unbegun;
   for (const auto& [split, held] : held_) {
-    if (held.state == Held::State::kMaking && !work_.begun(split)) unbegun.push_back(split);
+    if (held.state == Held::State::kMaking && !executor_.begun(split)) unbegun.push_back(split);
   }
   for (const std::uint64_t split : unbegun) forget(split);
   if (!unbegun.empty()) give_back(unbegun, "", context);

@@ -75,7 +75,7 @@ struct WorkerOptions {
   double cpus = 0;
   std::uint64_t memory_bytes = 0;
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
-  std::chrono::nanoseconds knock = std::chrono::milliseconds(500);  ///< While no head answers.
+  std::chrono::nanoseconds reconnect = std::chrono::milliseconds(500);  ///< While no head answers.
   std::chrono::nanoseconds ask_timeout = std::chrono::seconds(2);
   /// What was announced or sent and not answered is announced again.
   std::chrono::nanoseconds announce_again = std::chrono::seconds(1);
@@ -104,12 +104,12 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   using Phase = WorkerStatus::Phase;
 
   WorkerActor(WorkerOptions options, SplitExecutor& work, HeadFinder& heads,
-              SplitClientFinder& feeds);
+              SplitClientFinder& split_clients);
 
   Status on(const Lease& lease, Context& context);
   Status on(const Revoke& revoke, Context& context);
   Status on(const JobEnded& ended, Context& context);
-  Status on(const Evicted& dismissed, Context& context);
+  Status on(const Evicted& evicted, Context& context);
   Status on(const JobOffer& offer, Context& context);
   Status on(const Pull& pull, Context& context);
   Status on(const Drop& drop, Context& context);
@@ -141,17 +141,17 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   };
 
   void join(Context& context);
-  void keep_pace(const Accepted& welcome, Context& context);
-  void knock_again(const Error& why, Context& context);
+  void keep_pace(const Accepted& accepted, Context& context);
+  void reconnect_later(const Error& why, Context& context);
   void beat(Context& context);
   void refuse(const std::string& why);
   WorkerStatus status() const;
-  void take_job(const JobShare& job, const std::string& feed_address, Context& context);
+  void take_job(const JobShare& job, const std::string& split_client_address, Context& context);
   void say_prepared(Context& context);
   void announce(std::uint64_t split, Held& held, Context& context);
   void send(std::uint64_t split, Held& held, Context& context);
   void announce_again(Context& context);
-  SplitClientRef& feed();
+  SplitClientRef& split_client();
   void forget(std::uint64_t split);
   void forget_all();
   void give_back(const std::vector<std::uint64_t>& splits, const std::string& error,
@@ -162,21 +162,21 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   void say(const std::string& sentence) const;
 
   const WorkerOptions options_;
-  SplitExecutor& work_;
+  SplitExecutor& executor_;
   HeadFinder& heads_;
-  SplitClientFinder& feeds_;
+  SplitClientFinder& split_clients_;
 
   std::chrono::nanoseconds heartbeat_;
   std::uint64_t pace_ = 0;  // Ticks of an earlier one are nothing.
   Phase phase_ = Phase::kConnecting;
   HeadRef head_;
-  SplitClientRef feed_;
-  std::string feed_address_;
+  SplitClientRef split_client_;
+  std::string split_client_address_;
   std::uint64_t incarnation_ = 0;
   bool joining_ = false;  // An ask is on its way, as those below.
   bool beating_ = false;
   std::uint64_t attempt_ = 0;  // Of joining; answers to earlier ones are stale.
-  Time next_knock_ = {};
+  Time next_reconnect_ = {};
   JobShare job_;
   std::uint64_t opening_ = 0;  // Of the job; results of earlier ones are stale.
   std::string fingerprint_;    // As found here; empty until it is open.

@@ -5,14 +5,15 @@ namespace forebay::scheduler {
 // What a worker does with the job that it is offered.
 
 Status WorkerActor::on(const JobOffer& offer, Context& context) {
-  if (offer.incarnation == incarnation_) take_job(offer.job, offer.feed_address, context);
+  if (offer.incarnation == incarnation_) take_job(offer.job, offer.split_client_address, context);
   return {};
 }
 
-void WorkerActor::take_job(const JobShare& job, const std::string& feed_address, Context& context) {
+void WorkerActor::take_job(const JobShare& job, const std::string& split_client_address,
+                           Context& context) {
   if (leave_by_) return;
-  feed_address_ = feed_address;
-  feed_ = {};
+  split_client_address_ = split_client_address;
+  split_client_ = {};
   if (job == job_) {
     if (phase_ == Phase::kRefused) {
       give_back({}, refused_, context);
@@ -29,7 +30,7 @@ void WorkerActor::take_job(const JobShare& job, const std::string& feed_address,
   trouble_.clear();
   refused_.clear();
   phase_ = Phase::kOpening;
-  work_.open(job_, opening_);
+  executor_.open(job_, opening_);
 }
 
 void WorkerActor::refuse(const std::string& why) {

@@ -23,11 +23,11 @@ Status WorkerActor::on(const Lease& lease, Context& context) {
     const auto held = held_.find(split);
     if (held != held_.end()) {
       if (held->second.state != Held::State::kMaking) announce(split, held->second, context);
-    } else if (held_.size() > work_.slots()) {
+    } else if (held_.size() > executor_.slots()) {
       too_many.push_back(split);  // One more is taken: the head may be in a hurry with it.
     } else {
       held_.try_emplace(split);
-      work_.begin(split);
+      executor_.begin(split);
     }
   }
   if (!too_many.empty()) give_back(too_many, "", context);
@@ -66,16 +66,17 @@ Status WorkerActor::on(const WorkFailed& failed, Context& context) {
   return {};
 }
 
-SplitClientRef& WorkerActor::feed() {
-  if (feed_.receiver() == nullptr && !job_.id.empty()) feed_ = feeds_.feed(feed_address_);
-  return feed_;
+SplitClientRef& WorkerActor::split_client() {
+  if (split_client_.receiver() == nullptr && !job_.id.empty())
+    split_client_ = split_clients_.split_client(split_client_address_);
+  return split_client_;
 }
 
 void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
   held.told = context.clock().now();
   if (held.handed_on) {
     // Between actors of one process nothing is lost: told is confirmed.
-    if (context.tell(feed(), HandedOn{split})) {
+    if (context.tell(split_client(), HandedOn{split})) {
       ++splits_done_;
       held_.erase(split);
     }
@@ -85,8 +86,8 @@ void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
               .bytes = forebay::bytes_of(held.frames),
               .holder = self(context),
               .sent = held.state == Held::State::kSent};
-  const auto status = context.tell(feed(), std::move(ready));
-  if (!status && status.error().code != Code::kOverloaded) feed_ = {};  // Looked for anew.
+  const auto status = context.tell(split_client(), std::move(ready));
+  if (!status && status.error().code != Code::kOverloaded) split_client_ = {};  // Looked for anew.
 }
 
 Status WorkerActor::on(const Pull& pull, Context& context) {
@@ -98,12 +99,12 @@ Status WorkerActor::on(const Pull& pull, Context& context) {
 
 void WorkerActor::send(std::uint64_t split, Held& held, Context& context) {
   held.told = context.clock().now();
-  const auto status = context.tell(feed(), Deliver{split, options_.name, held.frames});
+  const auto status = context.tell(split_client(), Deliver{split, options_.name, held.frames});
   held.state = Held::State::kSent;
   if (status) return;
   if (status.error().code != Code::kOverloaded) {
     held.state = Held::State::kReady;
-    feed_ = {};
+    split_client_ = {};
     return;
   }
   held.state = Held::State::kPulled;
@@ -141,7 +142,7 @@ Status WorkerActor::on(const Drop& drop, Context& context) {
 void WorkerActor::forget(std::uint64_t split) {
   const auto held = held_.find(split);
   if (held == held_.end()) return;
-  if (held->second.state == Held::State::kMaking) work_.forget(split);
+  if (held->second.state == Held::State::kMaking) executor_.forget(split);
   held_.erase(held);
 }
 

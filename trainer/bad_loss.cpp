@@ -5,17 +5,17 @@
 namespace forebay {
 namespace {
 
-std::string words_of(double number) {
+std::string describe(double number) {
   if (std::isnan(number)) return "not a number";
   return number < 0 ? "minus infinity" : "infinite";
 }
 
 /// The row's first value that is not finite, in words; "": all are.
 std::string fault_in(const Batch& batch, const ModelShape& shape, std::size_t row) {
-  if (!std::isfinite(batch.labels[row])) return "its label is " + words_of(batch.labels[row]);
+  if (!std::isfinite(batch.labels[row])) return "its label is " + describe(batch.labels[row]);
   for (std::size_t feature = 0; feature < batch.dense_features; ++feature) {
     const float value = batch.dense[row * batch.dense_features + feature];
-    if (!std::isfinite(value)) return shape.dense_names[feature] + " is " + words_of(value);
+    if (!std::isfinite(value)) return shape.dense_names[feature] + " is " + describe(value);
   }
   return "";
 }
@@ -23,7 +23,7 @@ std::string fault_in(const Batch& batch, const ModelShape& shape, std::size_t ro
 /// Likewise of what the model made of it.
 std::string fault_of_model(const BadLoss& what, const ModelShape& shape, std::size_t row) {
   if (std::isfinite(what.logits[row])) return "";
-  std::string score = "its score is " + words_of(what.logits[row]);
+  std::string score = "its score is " + describe(what.logits[row]);
   const std::size_t vector = what.bad_vector ? what.bad_vector(row) : shape.table_rows.size();
   if (vector == shape.table_rows.size()) return score;
   return score + ", as " + shape.sparse_names[vector] +
@@ -32,16 +32,16 @@ std::string fault_of_model(const BadLoss& what, const ModelShape& shape, std::si
 
 /// ", first that of its row 7: …"; "": no row is known to be at fault.
 std::string row_at_fault(const BadLoss& what, const ModelShape& shape) {
-  const auto told = [&](std::size_t row, const std::string& fault) {
+  const auto announced = [&](std::size_t row, const std::string& fault) {
     return ", first that of its row " + std::to_string(what.first_row + row) + ": " + fault;
   };
   for (std::size_t row = 0; row < what.batch.rows; ++row) {
     const std::string fault = fault_in(what.batch, shape, row);
-    if (!fault.empty()) return told(row, fault);
+    if (!fault.empty()) return announced(row, fault);
   }
   for (std::size_t row = 0; row < what.logits.size(); ++row) {
     const std::string fault = fault_of_model(what, shape, row);
-    if (!fault.empty()) return told(row, fault);
+    if (!fault.empty()) return announced(row, fault);
   }
   return "";
 }
@@ -50,7 +50,7 @@ std::string row_at_fault(const BadLoss& what, const ModelShape& shape) {
 
 Error bad_loss(const BadLoss& what, const ModelShape& shape) {
   return {Code::kCorrupt,
-          "the loss of batch " + std::to_string(what.batch.number) + " is " + words_of(what.loss) +
+          "the loss of batch " + std::to_string(what.batch.number) + " is " + describe(what.loss) +
               row_at_fault(what, shape) +
               "; lower trainer.learning_rate, or look for nan, inf and huge values in the "
               "dense columns (log1p and clamp tame them)"};

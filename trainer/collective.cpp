@@ -42,11 +42,11 @@ Result<double> sum_over_ranks(Collective& collective, double value) {
   std::vector<double> sent(ranks, value);
   std::vector<double> values(ranks);
   const std::vector<std::size_t> each(ranks, sizeof(double));
-  auto told = collective
-                  .start_all_to_all({std::as_bytes(std::span(sent)), each,
-                                     std::as_writable_bytes(std::span(values)), each})
-                  ->wait();
-  if (!told) return pass(told);
+  auto announced = collective
+                       .start_all_to_all({std::as_bytes(std::span(sent)), each,
+                                          std::as_writable_bytes(std::span(values)), each})
+                       ->wait();
+  if (!announced) return pass(announced);
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
@@ -57,11 +57,11 @@ Result<std::vector<std::string>> all_gather(Collective& collective, const std::s
   std::vector<std::uint64_t> sent(ranks, own);
   std::vector<std::uint64_t> sizes(ranks);
   const std::vector<std::size_t> eight(ranks, sizeof(std::uint64_t));
-  auto told = collective
-                  .start_all_to_all({std::as_bytes(std::span(sent)), eight,
-                                     std::as_writable_bytes(std::span(sizes)), eight})
-                  ->wait();
-  if (!told) return pass(told);
+  auto announced = collective
+                       .start_all_to_all({std::as_bytes(std::span(sent)), eight,
+                                          std::as_writable_bytes(std::span(sizes)), eight})
+                       ->wait();
+  if (!announced) return pass(announced);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     if (sizes[rank] <= most) continue;
     return fail(Code::kInvalid, "rank " + std::to_string(rank) + " has " +

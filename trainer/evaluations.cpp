@@ -72,19 +72,19 @@ bool is_of_one_class(const Quality& quality) {
 }  // namespace
 
 EvaluationState judge(const TrainerSpec& spec, std::span<const Evaluated> evaluations) {
-  EvaluationState standing;
+  EvaluationState state;
   std::optional<double> best;
   for (const Evaluated& evaluated : evaluations) {
     const auto now = merit(spec.early_stopping_metric, evaluated.quality);
     if (!now && is_of_one_class(evaluated.quality)) continue;
-    ++standing.without_gain;
+    ++state.without_gain;
     if (!now || (best && *now <= *best)) continue;
     best = now;
-    standing.best_step = evaluated.step;
-    standing.without_gain = 0;
+    state.best_step = evaluated.step;
+    state.without_gain = 0;
   }
-  standing.enough = spec.early_stopping > 0 && standing.without_gain >= spec.early_stopping;
-  return standing;
+  state.enough = spec.early_stopping > 0 && state.without_gain >= spec.early_stopping;
+  return state;
 }
 
 std::string to_json(std::span<const Evaluated> evaluations) {

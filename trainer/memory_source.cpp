@@ -23,28 +23,28 @@ Result<std::unique_ptr<StateSource>> MemorySource::take(std::vector<MemoryTensor
 
 MemorySource::MemorySource(const std::vector<MemoryTensor>& tensors) {
   tensors_.reserve(tensors.size());
-  places_.resize(tensors.size());
+  locations_.resize(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const MemoryTensor& tensor = tensors[i];
     FOREBAY_CHECK(tensor.memory.size() == tensor.tensor.bytes());
     tensors_.push_back(tensor.tensor);
     if (tensor.guard == nullptr) {
-      places_[i].copy.assign(tensor.memory.begin(), tensor.memory.end());
+      locations_[i].copy.assign(tensor.memory.begin(), tensor.memory.end());
     } else {
-      places_[i].guard = tensor.guard;
+      locations_[i].guard = tensor.guard;
       tensor.guard->begin();
     }
   }
 }
 
 MemorySource::~MemorySource() {
-  for (const Location& place : places_) {
+  for (const Location& place : locations_) {
     if (place.guard != nullptr) place.guard->end();
   }
 }
 
 Status MemorySource::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
-  Location& place = places_[index];
+  Location& place = locations_[index];
   if (place.guard != nullptr) {
     place.guard->read(offset, to);
   } else {

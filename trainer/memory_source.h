@@ -43,7 +43,7 @@ class MemorySource final : public StateSource {
   };
 
   std::vector<StateTensor> tensors_;
-  std::vector<Location> places_;
+  std::vector<Location> locations_;
 };
 
 /// What they are, without where.

@@ -34,7 +34,8 @@ class Model {
   /// when it returns. Optional: it changes no result. Called by one thread at a time, which need
   /// not be the model's. With several ranks each is told of the ids alone that all ranks' rows have
   /// in its tables (BatchDivider of shards_of_rank), and all of the same batches.
-  virtual void expect(std::shared_ptr<const Batch>) {}  // NOLINT: who overrides it keeps the batch.
+  virtual void prefetch(std::shared_ptr<const Batch>) {
+  }  // NOLINT: who overrides it keeps the batch.
 
   /// Trains on one batch; returns its mean loss (binary cross-entropy). One that is not finite is
   /// a failure that names the row at fault (trainer/bad_loss.h).

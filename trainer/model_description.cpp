@@ -53,10 +53,10 @@ std::string name_in(const Names& names, T value) {
   return {};
 }
 
-/// False where `told` has no such name.
+/// False where `announced` has no such name.
 template <class Names, class T>
-bool take(const json& told, const char* key, const Names& names, T& value) {
-  const std::string wanted = told.at(key).template get<std::string>();
+bool take(const json& announced, const char* key, const Names& names, T& value) {
+  const std::string wanted = announced.at(key).template get<std::string>();
   for (const auto& [name, named] : names) {
     if (name == wanted) {
       value = named;
@@ -92,29 +92,29 @@ bool is_plausible(const ModelDescription& model) {
 }
 
 /// Throws what the library throws for a value of another type.
-std::optional<ModelDescription> read(const json& told) {
+std::optional<ModelDescription> read(const json& announced) {
   ModelDescription model;
   ModelShape& shape = model.shape;
-  if (!take(told, "model", kKinds, model.spec.model) ||
-      !take(told, "optimizer", kOptimizers, model.spec.optimizer) ||
-      !take(told, "table_optimizer", kTableOptimizers, model.spec.table_optimizer) ||
-      !take(told, "pooling", kPoolings, model.spec.pooling) ||
-      !take(told, "storage", kStorages, model.spec.tables.storage)) {
+  if (!take(announced, "model", kKinds, model.spec.model) ||
+      !take(announced, "optimizer", kOptimizers, model.spec.optimizer) ||
+      !take(announced, "table_optimizer", kTableOptimizers, model.spec.table_optimizer) ||
+      !take(announced, "pooling", kPoolings, model.spec.pooling) ||
+      !take(announced, "storage", kStorages, model.spec.tables.storage)) {
     return std::nullopt;
   }
-  model.spec.seed = told.at("seed").get<std::uint64_t>();
-  told.at("dense").get_to(shape.dense_names);
-  for (const json& table : told.at("tables")) {
+  model.spec.seed = announced.at("seed").get<std::uint64_t>();
+  announced.at("dense").get_to(shape.dense_names);
+  for (const json& table : announced.at("tables")) {
     shape.sparse_names.push_back(table.at("name").get<std::string>());
     shape.table_rows.push_back(table.at("rows").get<std::int64_t>());
   }
   shape.network = model.spec.model;
   shape.dense_features = shape.dense_names.size();
-  told.at("bottom_mlp").get_to(shape.bottom_mlp);
-  told.at("top_mlp").get_to(shape.top_mlp);
-  told.at("embedding_dim").get_to(shape.embedding_dim);
-  told.at("cross_layers").get_to(shape.cross_layers);
-  told.at("cross_rank").get_to(shape.cross_rank);
+  announced.at("bottom_mlp").get_to(shape.bottom_mlp);
+  announced.at("top_mlp").get_to(shape.top_mlp);
+  announced.at("embedding_dim").get_to(shape.embedding_dim);
+  announced.at("cross_layers").get_to(shape.cross_layers);
+  announced.at("cross_rank").get_to(shape.cross_rank);
   model.spec.embedding_dim = shape.embedding_dim;
   if (learns(model.spec.model) && !is_plausible(model)) return std::nullopt;
   return model;
@@ -128,21 +128,22 @@ std::string to_json(const ModelDescription& model) {
   for (std::size_t feature = 0; feature < shape.sparse_names.size(); ++feature) {
     tables.push_back({{"name", shape.sparse_names[feature]}, {"rows", shape.table_rows[feature]}});
   }
-  const json told = {{"version", kVersion},
-                     {"model", name_in(kKinds, model.spec.model)},
-                     {"optimizer", name_in(kOptimizers, model.spec.optimizer)},
-                     {"table_optimizer", name_in(kTableOptimizers, model.spec.table_optimizer)},
-                     {"pooling", name_in(kPoolings, model.spec.pooling)},
-                     {"storage", name_in(kStorages, model.spec.tables.storage)},
-                     {"seed", model.spec.seed},
-                     {"dense", shape.dense_names},
-                     {"tables", std::move(tables)},
-                     {"embedding_dim", model.shape.embedding_dim},
-                     {"bottom_mlp", model.shape.bottom_mlp},
-                     {"top_mlp", model.shape.top_mlp},
-                     {"cross_layers", model.shape.cross_layers},
-                     {"cross_rank", model.shape.cross_rank}};
-  return json_text(told, 1) + "\n";
+  const json announced = {
+      {"version", kVersion},
+      {"model", name_in(kKinds, model.spec.model)},
+      {"optimizer", name_in(kOptimizers, model.spec.optimizer)},
+      {"table_optimizer", name_in(kTableOptimizers, model.spec.table_optimizer)},
+      {"pooling", name_in(kPoolings, model.spec.pooling)},
+      {"storage", name_in(kStorages, model.spec.tables.storage)},
+      {"seed", model.spec.seed},
+      {"dense", shape.dense_names},
+      {"tables", std::move(tables)},
+      {"embedding_dim", model.shape.embedding_dim},
+      {"bottom_mlp", model.shape.bottom_mlp},
+      {"top_mlp", model.shape.top_mlp},
+      {"cross_layers", model.shape.cross_layers},
+      {"cross_rank", model.shape.cross_rank}};
+  return json_text(announced, 1) + "\n";
 }
 
 // A row that nobody trained is not kept: it is a function of the seed.
@@ -169,14 +170,14 @@ Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec) {
 }
 
 Result<ModelDescription> parse_model(const std::string& text, const std::string& path) {
-  const json told = text.size() <= kMostText ? parse_json(text) : json();
-  if (told.is_object() && told.contains("version") && told["version"] != kVersion) {
+  const json announced = text.size() <= kMostText ? parse_json(text) : json();
+  if (announced.is_object() && announced.contains("version") && announced["version"] != kVersion) {
     return fail(Code::kInvalid, path +
                                     " is of another version of the format; export it with the "
                                     "forebay that wrote it");
   }
   try {
-    if (auto model = read(told)) return std::move(*model);
+    if (auto model = read(announced)) return std::move(*model);
   } catch (const json::exception&) {
     return fail(Code::kCorrupt, path + " is damaged");
   }

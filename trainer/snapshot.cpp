@@ -16,7 +16,7 @@ constexpr std::array<Element, 7> kElements = {
 
 const Element& element(ElementType type) { return kElements[static_cast<std::size_t>(type)]; }
 
-std::string words_of(const StateTensor& tensor) {
+std::string describe(const StateTensor& tensor) {
   std::string text = tensor.shape.empty() ? "one" : "";
   for (const std::int64_t extent : tensor.shape) {
     if (!text.empty()) text += " x ";
@@ -73,8 +73,8 @@ Status check_tensors(const std::vector<StateTensor>& wanted,
     const StateTensor* other = find(offered, tensor);
     if (other == nullptr) return fail(Code::kInvalid, title_of(tensor) + " is not in it");
     if (!matches(tensor, *other)) {
-      return fail(Code::kInvalid, title_of(tensor) + " is " + words_of(*other) + " in it and " +
-                                      words_of(tensor) + " in this model");
+      return fail(Code::kInvalid, title_of(tensor) + " is " + describe(*other) + " in it and " +
+                                      describe(tensor) + " in this model");
     }
   }
   for (const StateTensor& tensor : offered) {

@@ -40,7 +40,7 @@ struct Turn {
 /// `uncounted`: no batch was told of before the first of a turn, as no run begins.
 Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
                        std::size_t uncounted, std::size_t ahead) {
-  std::size_t told = 0;
+  std::size_t announced = 0;
   std::uint64_t rows = 0;
   std::chrono::nanoseconds began = clock.now();
   LookupCounts before = model.lookups();
@@ -49,7 +49,8 @@ Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
       began = clock.now();
       before = model.lookups();
     }
-    for (; told < std::min(batches.size(), step + ahead); ++told) model.expect(batches[told]);
+    for (; announced < std::min(batches.size(), step + ahead); ++announced)
+      model.prefetch(batches[announced]);
     if (auto trained = model.step(*batches[step]); !trained) return pass(trained);
     if (step >= uncounted) rows += batches[step]->rows;
   }
@@ -99,7 +100,7 @@ std::shared_ptr<const Batch> ZipfBatches::make(std::uint64_t number) const {
 }
 
 Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
-                                const TableBenchPlan& plan, const TableBenchReport& told) {
+                                const TableBenchPlan& plan, const TableBenchReport& report) {
   const ZipfBatches made(plan.batches);
   std::uint64_t number = 0;
   const auto next = [&](std::uint64_t count) {
@@ -112,7 +113,7 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
     const Batches batches = next(std::min(kAtOnce, plan.settle - settled));
     auto turn = take_turn(tiers, clock, batches, 0, plan.ahead);
     if (!turn) return pass(turn);
-    told("settling, " + std::to_string(settled + batches.size()) + " steps", turn->rate, 0);
+    report("settling, " + std::to_string(settled + batches.size()) + " steps", turn->rate, 0);
   }
   std::vector<double> in_memory, in_tiers, ratios;
   LookupCounts lookups;
@@ -127,7 +128,7 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
     in_tiers.push_back(slow->rate);
     in_memory.push_back(fast->rate);
     ratios.push_back(slow->rate / fast->rate);
-    told("turn " + std::to_string(turn + 1), slow->rate, fast->rate);
+    report("turn " + std::to_string(turn + 1), slow->rate, fast->rate);
   }
   return TableBench{.memory = median(in_memory),
                     .tiers = median(in_tiers),

@@ -60,6 +60,6 @@ struct TableBench {
 
 /// Trains both models in turns, on the same batches.
 Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
-                                const TableBenchPlan& plan, const TableBenchReport& told);
+                                const TableBenchPlan& plan, const TableBenchReport& report);
 
 }  // namespace forebay

@@ -59,13 +59,13 @@ bool is_whole(const Entry& entry) {
          entry.end - entry.begin == entry.tensor.bytes();
 }
 
-std::optional<Entry> parse_entry(const std::string& name, const json& told,
+std::optional<Entry> parse_entry(const std::string& name, const json& announced,
                                  StateTensor::Part part) {
   const auto is_size = [](const json& number) { return number.is_number_unsigned(); };
-  if (!told.is_object() || !told.contains("dtype")) return std::nullopt;
-  const json shape = told.value("shape", json());
-  const json offsets = told.value("data_offsets", json());
-  const auto type = type_named(told["dtype"]);
+  if (!announced.is_object() || !announced.contains("dtype")) return std::nullopt;
+  const json shape = announced.value("shape", json());
+  const json offsets = announced.value("data_offsets", json());
+  const auto type = type_named(announced["dtype"]);
   if (!type || !shape.is_array() || !std::ranges::all_of(shape, is_size)) return std::nullopt;
   if (!offsets.is_array() || offsets.size() != 2) return std::nullopt;
   if (!std::ranges::all_of(offsets, is_size)) return std::nullopt;
@@ -118,9 +118,9 @@ Status TensorFile::read_header(StateTensor::Part part) {
   const json header = parse_json(text);
   if (header.is_discarded() || !header.is_object()) return damaged();
   std::vector<Entry> entries;
-  for (const auto& [name, told] : header.items()) {
+  for (const auto& [name, announced] : header.items()) {
     if (name == "__metadata__") continue;
-    auto entry = parse_entry(name, told, part);
+    auto entry = parse_entry(name, announced, part);
     if (!entry) return damaged();
     entries.push_back(std::move(*entry));
   }

@@ -20,17 +20,18 @@ struct Allocation {
 };
 
 /// One actor in every stage, and the prefetch asked for: where a tuner starts.
-inline Allocation one_each(const PipelineDescription& layout) {
-  return {.actors = std::vector<std::uint32_t>(layout.stages.size(), 1),
-          .prefetch = layout.default_prefetch};
+inline Allocation one_each(const PipelineDescription& description) {
+  return {.actors = std::vector<std::uint32_t>(description.stages.size(), 1),
+          .prefetch = description.default_prefetch};
 }
 
 /// Bytes in use when every queue and the prefetch are full.
-inline std::uint64_t worst_case_bytes(const PipelineDescription& layout,
+inline std::uint64_t worst_case_bytes(const PipelineDescription& description,
                                       const Allocation& allocation) {
-  std::uint64_t bytes = layout.fixed_bytes + allocation.prefetch * layout.prefetch_item_bytes;
-  for (std::size_t i = 0; i < layout.stages.size(); ++i) {
-    bytes += allocation.actors[i] * layout.stages[i].bytes_per_actor;
+  std::uint64_t bytes =
+      description.fixed_bytes + allocation.prefetch * description.prefetch_item_bytes;
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    bytes += allocation.actors[i] * description.stages[i].bytes_per_actor;
   }
   return bytes;
 }

@@ -27,8 +27,8 @@ struct Decision {
 
 /// Which part of a decision that came from outside has not a number for each of the layout's
 /// stages, as it is called in the decision log; empty: all have.
-inline std::string_view misfit(const Decision& decision, const PipelineDescription& layout) {
-  const std::size_t stages = layout.stages.size();
+inline std::string_view misfit(const Decision& decision, const PipelineDescription& description) {
+  const std::size_t stages = description.stages.size();
   if (decision.seen.stages.size() != stages) return "seen.stages";
   if (decision.proposal.allocation.actors.size() != stages) return "proposal.allocation.actors";
   if (decision.applied.actors.size() != stages) return "applied.actors";

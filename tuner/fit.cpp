@@ -16,7 +16,7 @@ void scale_actors(const Allocation& wanted, double scale, Allocation& result) {
 
 /// The largest scale at which actors fit, one item of prefetch beside them; 0: not even one a
 /// stage.
-void shrink_actors(const PipelineDescription& layout, const Allocation& wanted,
+void shrink_actors(const PipelineDescription& description, const Allocation& wanted,
                    const Bounds& bounds, Allocation& result) {
   double fits = 0;
   double too_many = 1;
@@ -24,13 +24,13 @@ void shrink_actors(const PipelineDescription& layout, const Allocation& wanted,
   for (int round = 0; round < 40; ++round) {
     const double middle = (fits + too_many) / 2;
     scale_actors(wanted, middle, result);
-    (within(layout, result, bounds) ? fits : too_many) = middle;
+    (within(description, result, bounds) ? fits : too_many) = middle;
   }
   scale_actors(wanted, fits, result);
 }
 
 /// Gives room that is left to whoever is furthest from what was wanted, an actor at a time.
-void fill(const PipelineDescription& layout, const Allocation& wanted, const Bounds& bounds,
+void fill(const PipelineDescription& description, const Allocation& wanted, const Bounds& bounds,
           Allocation& result) {
   while (true) {
     std::size_t neediest = wanted.actors.size();
@@ -39,7 +39,7 @@ void fill(const PipelineDescription& layout, const Allocation& wanted, const Bou
       const double share = static_cast<double>(result.actors[i]) / wanted.actors[i];
       if (share >= least) continue;
       ++result.actors[i];
-      if (within(layout, result, bounds)) {
+      if (within(description, result, bounds)) {
         neediest = i;
         least = share;
       }
@@ -51,43 +51,45 @@ void fill(const PipelineDescription& layout, const Allocation& wanted, const Bou
 }
 
 /// The most items of prefetch that fit beside the actors, 1 at least.
-std::uint32_t prefetch_beside(const PipelineDescription& layout, Allocation allocation,
+std::uint32_t prefetch_beside(const PipelineDescription& description, Allocation allocation,
                               std::uint32_t wanted, const Bounds& bounds) {
-  if (layout.prefetch_item_bytes == 0) return wanted;
+  if (description.prefetch_item_bytes == 0) return wanted;
   allocation.prefetch = 0;
-  const std::uint64_t taken = worst_case_bytes(layout, allocation);
+  const std::uint64_t taken = worst_case_bytes(description, allocation);
   if (taken >= bounds.bytes) return 1;
-  const std::uint64_t fits = (bounds.bytes - taken) / layout.prefetch_item_bytes;
+  const std::uint64_t fits = (bounds.bytes - taken) / description.prefetch_item_bytes;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, wanted));
 }
 
 }  // namespace
 
-Allocation shaped(const PipelineDescription& layout, const Allocation& wanted) {
+Allocation shaped(const PipelineDescription& description, const Allocation& wanted) {
   Allocation result = wanted;
-  result.actors.resize(layout.stages.size(), 1);
+  result.actors.resize(description.stages.size(), 1);
   for (std::size_t i = 0; i < result.actors.size(); ++i) {
-    result.actors[i] = std::clamp(result.actors[i], 1U, std::max(1U, layout.stages[i].max_actors));
+    result.actors[i] =
+        std::clamp(result.actors[i], 1U, std::max(1U, description.stages[i].max_actors));
   }
-  result.prefetch = std::clamp(wanted.prefetch, 1U, std::max(1U, layout.max_prefetch));
+  result.prefetch = std::clamp(wanted.prefetch, 1U, std::max(1U, description.max_prefetch));
   return result;
 }
 
-bool within(const PipelineDescription& layout, const Allocation& allocation, const Bounds& bounds) {
+bool within(const PipelineDescription& description, const Allocation& allocation,
+            const Bounds& bounds) {
   if (bounds.actors != 0 && allocation.total_actors() > bounds.actors) return false;
-  return worst_case_bytes(layout, allocation) <= bounds.bytes;
+  return worst_case_bytes(description, allocation) <= bounds.bytes;
 }
 
-Allocation fitted(const PipelineDescription& layout, const Allocation& wanted,
+Allocation fitted(const PipelineDescription& description, const Allocation& wanted,
                   const Bounds& bounds) {
   Allocation result = wanted;
-  if (within(layout, result, bounds)) return result;
+  if (within(description, result, bounds)) return result;
   result.prefetch = 1;
-  if (!within(layout, result, bounds)) {
-    shrink_actors(layout, wanted, bounds, result);
-    fill(layout, wanted, bounds, result);
+  if (!within(description, result, bounds)) {
+    shrink_actors(description, wanted, bounds, result);
+    fill(description, wanted, bounds, result);
   }
-  result.prefetch = prefetch_beside(layout, result, wanted.prefetch, bounds);
+  result.prefetch = prefetch_beside(description, result, wanted.prefetch, bounds);
   return result;
 }
 

@@ -16,23 +16,24 @@ std::uint64_t room(const CurrentState& now) {
 }
 
 /// `wanted` with no more actors in any stage than stand now.
-Allocation without_growth(const PipelineDescription& layout, Allocation wanted,
+Allocation without_growth(const PipelineDescription& description, Allocation wanted,
                           const CurrentState& now) {
-  const Allocation standing = shaped(layout, {now.actors, now.prefetch});
+  const Allocation current = shaped(description, {now.actors, now.prefetch});
   for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
-    wanted.actors[i] = std::min(wanted.actors[i], standing.actors[i]);
+    wanted.actors[i] = std::min(wanted.actors[i], current.actors[i]);
   }
   return wanted;
 }
 
-void note(const PipelineDescription& layout, const Allocation& before, const Allocation& after,
+void note(const PipelineDescription& description, const Allocation& before, const Allocation& after,
           const std::string& why, std::vector<std::string>& changes) {
   const auto say = [&](const std::string& name, std::uint32_t from, std::uint32_t to) {
     if (from == to) return;
     changes.push_back(name + " " + std::to_string(from) + " -> " + std::to_string(to) + ": " + why);
   };
-  for (std::size_t i = 0; i < layout.stages.size(); ++i) {
-    say(layout.stages[i].name, i < before.actors.size() ? before.actors[i] : 0, after.actors[i]);
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    say(description.stages[i].name, i < before.actors.size() ? before.actors[i] : 0,
+        after.actors[i]);
   }
   say("prefetch", before.prefetch, after.prefetch);
 }
@@ -40,12 +41,12 @@ void note(const PipelineDescription& layout, const Allocation& before, const All
 /// An allocation on its way to a target, with everything that is still alive counted beside it.
 class Transition {
  public:
-  Transition(const PipelineDescription& layout, const CurrentState& now, Allocation target)
-      : layout_(layout),
+  Transition(const PipelineDescription& description, const CurrentState& now, Allocation target)
+      : description_(description),
         now_(now),
-        bounds_{layout.max_actors, room(now)},
+        bounds_{description.max_actors, room(now)},
         target_(std::move(target)),
-        next_(shaped(layout, {now.actors, now.prefetch})),
+        next_(shaped(description, {now.actors, now.prefetch})),
         alive_(next_) {
     for (std::size_t i = 0; i < std::min(alive_.actors.size(), now.leaving.size()); ++i) {
       alive_.actors[i] += now.leaving[i];
@@ -69,9 +70,9 @@ class Transition {
   /// Items that wait cannot be told to go: where they do not fit beside who is to stay, actors go
   /// until the trainer has taken them.
   void make_way() {
-    const std::uint64_t waiting = (alive_.prefetch - 1) * layout_.prefetch_item_bytes;
+    const std::uint64_t waiting = (alive_.prefetch - 1) * description_.prefetch_item_bytes;
     const std::uint64_t left = bounds_.bytes - std::min(bounds_.bytes, waiting);
-    next_.actors = fitted(layout_, next_, {bounds_.actors, left}).actors;
+    next_.actors = fitted(description_, next_, {bounds_.actors, left}).actors;
   }
 
   /// Another actor where the goal is furthest, in proportion, among those that have room.
@@ -92,9 +93,9 @@ class Transition {
   }
 
   bool has_room(std::size_t stage) {
-    if (alive_.actors[stage] >= layout_.stages[stage].max_actors) return false;
+    if (alive_.actors[stage] >= description_.stages[stage].max_actors) return false;
     ++alive_.actors[stage];
-    const bool fits = within(layout_, alive_, bounds_);
+    const bool fits = within(description_, alive_, bounds_);
     --alive_.actors[stage];
     return fits;
   }
@@ -106,15 +107,15 @@ class Transition {
   }
 
   std::uint32_t fitted_prefetch() const {
-    if (layout_.prefetch_item_bytes == 0) return target_.prefetch;
-    const std::uint64_t bytes = worst_case_bytes(layout_, alive_);
+    if (description_.prefetch_item_bytes == 0) return target_.prefetch;
+    const std::uint64_t bytes = worst_case_bytes(description_, alive_);
     if (bytes <= bounds_.bytes) return target_.prefetch;
     const std::uint64_t over = bytes - bounds_.bytes;
-    const std::uint64_t items = (over - 1) / layout_.prefetch_item_bytes + 1;
+    const std::uint64_t items = (over - 1) / description_.prefetch_item_bytes + 1;
     return items >= target_.prefetch ? 1 : static_cast<std::uint32_t>(target_.prefetch - items);
   }
 
-  const PipelineDescription& layout_;
+  const PipelineDescription& description_;
   const CurrentState& now_;
   const Bounds bounds_;
   const Allocation target_;
@@ -128,33 +129,36 @@ bool nearly_full(const CurrentState& now) {
   return now.process_bytes > 0 && now.process_bytes >= now.limits.memory_bytes / 10 * 9;
 }
 
-Guard::Guard(PipelineDescription layout) : layout_(std::move(layout)), goal_(one_each(layout_)) {}
+Guard::Guard(PipelineDescription description)
+    : description_(std::move(description)), goal_(one_each(description_)) {}
 
 Verdict Guard::admit(const Allocation& proposal, const CurrentState& now) {
   Verdict verdict;
-  const Allocation whole = shaped(layout_, proposal);
-  if (proposal.actors.size() != layout_.stages.size()) {
+  const Allocation whole = shaped(description_, proposal);
+  if (proposal.actors.size() != description_.stages.size()) {
     verdict.changes.push_back("actors of " + std::to_string(proposal.actors.size()) +
-                              " stages for " + std::to_string(layout_.stages.size()));
+                              " stages for " + std::to_string(description_.stages.size()));
   }
-  note(layout_, proposal, whole, "bounds of the stage", verdict.changes);
-  const Allocation few = fitted(layout_, whole, {layout_.max_actors, UINT64_MAX});
-  note(layout_, whole, few, "max_actors " + std::to_string(layout_.max_actors), verdict.changes);
-  verdict.goal = fitted(layout_, few, {layout_.max_actors, room(now)});
-  note(layout_, few, verdict.goal, "memory", verdict.changes);
+  note(description_, proposal, whole, "bounds of the stage", verdict.changes);
+  const Allocation few = fitted(description_, whole, {description_.max_actors, UINT64_MAX});
+  note(description_, whole, few, "max_actors " + std::to_string(description_.max_actors),
+       verdict.changes);
+  verdict.goal = fitted(description_, few, {description_.max_actors, room(now)});
+  note(description_, few, verdict.goal, "memory", verdict.changes);
   if (nearly_full(now)) {
-    const Allocation fit = std::exchange(verdict.goal, without_growth(layout_, verdict.goal, now));
-    note(layout_, fit, verdict.goal, "nine tenths of the memory are taken", verdict.changes);
+    const Allocation fit =
+        std::exchange(verdict.goal, without_growth(description_, verdict.goal, now));
+    note(description_, fit, verdict.goal, "nine tenths of the memory are taken", verdict.changes);
   }
   goal_ = verdict.goal;
   return verdict;
 }
 
 Allocation Guard::step(const CurrentState& now) const {
-  const Bounds bounds{layout_.max_actors, room(now)};
-  Allocation target = fitted(layout_, goal_, bounds);
-  if (nearly_full(now)) target = without_growth(layout_, std::move(target), now);
-  return Transition(layout_, now, std::move(target)).run();
+  const Bounds bounds{description_.max_actors, room(now)};
+  Allocation target = fitted(description_, goal_, bounds);
+  if (nearly_full(now)) target = without_growth(description_, std::move(target), now);
+  return Transition(description_, now, std::move(target)).run();
 }
 
 }  // namespace forebay::tuner

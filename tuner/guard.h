@@ -32,7 +32,7 @@ struct Verdict {
 /// threads; a value; cannot be configured away.
 class Guard {
  public:
-  explicit Guard(PipelineDescription layout);
+  explicit Guard(PipelineDescription description);
 
   /// Takes a proposal, however wild (wrong sizes and zeros included), as the new goal.
   Verdict admit(const Allocation& proposal, const CurrentState& now);
@@ -41,7 +41,7 @@ class Guard {
   Allocation step(const CurrentState& now) const;
 
  private:
-  PipelineDescription layout_;
+  PipelineDescription description_;
   Allocation goal_;
 };
 

@@ -28,7 +28,7 @@ class Policy {
   virtual Proposal decide(const Observation& seen) = 0;
 
   /// What a later run of the same job could start from, as text; empty: nothing.
-  virtual std::string experience() const { return {}; }
+  virtual std::string learned_state() const { return {}; }
   /// Takes that back; false when it is of another kind, version or layout. Before decide().
   virtual bool restore(std::string_view) { return false; }
 };

@@ -23,14 +23,14 @@ inline RewardMode reward_mode(std::string_view name) {
 ///
 /// A rate is what the trainer took, so a pipeline faster than its trainer earns nothing by it. The
 /// default's prices are what breaks ties: as many actors as CPUs cost one per cent.
-inline double price(RewardMode mode, const PipelineDescription& layout, const Limits& limits,
+inline double price(RewardMode mode, const PipelineDescription& description, const Limits& limits,
                     const Allocation& allocation) {
   constexpr double kActors = 0.01;   // as many actors as CPUs
   constexpr double kMemory = 0.005;  // all of memory
-  const double memory = static_cast<double>(worst_case_bytes(layout, allocation)) /
+  const double memory = static_cast<double>(worst_case_bytes(description, allocation)) /
                         static_cast<double>(limits.memory_bytes);
   if (mode == RewardMode::kPaper) return memory;
-  const double cpus = limits.cpus + static_cast<double>(layout.stages.size());
+  const double cpus = limits.cpus + static_cast<double>(description.stages.size());
   return kActors * allocation.total_actors() / cpus + kMemory * memory;
 }
 

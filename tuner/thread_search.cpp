@@ -37,7 +37,7 @@ std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
   rates_.clear();
   switch (phase_) {
     case Phase::kStand: {
-      standing_rate_ = rate;
+      current_rate_ = rate;
       const int next = next_trial();
       if (next > 0) {
         begin(Phase::kTry, next);
@@ -60,7 +60,7 @@ std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
 bool ThreadSearch::has_measured() const {
   if (static_cast<int>(rates_.size()) >= options_.windows) return true;
   return phase_ == Phase::kTry && rates_.size() >= 2 &&
-         *std::max_element(rates_.begin(), rates_.end()) < standing_rate_ * (1 - options_.hopeless);
+         *std::max_element(rates_.begin(), rates_.end()) < current_rate_ * (1 - options_.hopeless);
 }
 
 // What stood is measured anew before the other neighbour is tried, so that what changed meanwhile
@@ -68,9 +68,9 @@ bool ThreadSearch::has_measured() const {
 std::optional<ThreadTrial> ThreadSearch::tried(double rate) {
   ThreadTrial trial{.before = stands_,
                     .tried = using_,
-                    .rate_before = standing_rate_,
+                    .rate_before = current_rate_,
                     .rate_tried = rate,
-                    .kept = rate > standing_rate_ * (1 + options_.gain)};
+                    .kept = rate > current_rate_ * (1 + options_.gain)};
   const bool more = trial.tried > trial.before;
   if (trial.kept) {
     stands_ = trial.tried;

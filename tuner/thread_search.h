@@ -63,7 +63,7 @@ class ThreadSearch {
   int using_;
   int left_out_ = 0;
   std::vector<double> rates_ = {};  // of this measurement
-  double standing_rate_ = 0;
+  double current_rate_ = 0;
   bool more_failed_ = false;
   bool fewer_failed_ = false;
   double rest_rate_ = 0;  // as the rest began

@@ -29,8 +29,8 @@ class TunedPipeline {
  public:
   virtual ~TunedPipeline() = default;
 
-  virtual const PipelineDescription& layout() const = 0;
-  virtual CurrentState standing() const = 0;
+  virtual const PipelineDescription& description() const = 0;
+  virtual CurrentState current() const = 0;
   /// What happened since the last call.
   virtual Observation observe() = 0;
   /// Grows and shrinks towards `allocation`: actors come at once, go when they finish their split.

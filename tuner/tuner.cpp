@@ -42,7 +42,7 @@ Proposal heed(Policy& policy, const Observation& seen, std::string& fault) {
   return {};
 }
 
-Allocation standing_allocation(const CurrentState& now) { return {now.actors, now.prefetch}; }
+Allocation current_allocation(const CurrentState& now) { return {now.actors, now.prefetch}; }
 
 }  // namespace
 
@@ -51,14 +51,15 @@ Mode mode_named(std::string_view name) {
   return name == "advise" ? Mode::kAdvise : Mode::kOn;
 }
 
-Tuner::Tuner(Options options) : options_(std::move(options)), guard_(options_.plant.layout()) {
+Tuner::Tuner(Options options)
+    : options_(std::move(options)), guard_(options_.tuned_pipeline.description()) {
   FOREBAY_CHECK(options_.policy != nullptr);
   keep_what_stands();
 }
 
 void Tuner::keep_what_stands() {
-  const CurrentState now = options_.plant.standing();
-  guard_.admit(standing_allocation(now), now);
+  const CurrentState now = options_.tuned_pipeline.current();
+  guard_.admit(current_allocation(now), now);
 }
 
 void Tuner::set_mode(Mode mode) {
@@ -68,16 +69,16 @@ void Tuner::set_mode(Mode mode) {
 
 void Tuner::step() {
   if (options_.mode == Mode::kOff) return;
-  const CurrentState now = options_.plant.standing();
+  const CurrentState now = options_.tuned_pipeline.current();
   const Allocation next = guard_.step(now);
-  if (next != standing_allocation(now)) options_.plant.apply(next);
+  if (next != current_allocation(now)) options_.tuned_pipeline.apply(next);
 }
 
 Decision Tuner::decide() {
   Decision decision;
-  decision.seen = options_.plant.observe();
-  const CurrentState now = options_.plant.standing();
-  decision.applied = standing_allocation(now);
+  decision.seen = options_.tuned_pipeline.observe();
+  const CurrentState now = options_.tuned_pipeline.current();
+  decision.applied = current_allocation(now);
   if (options_.mode == Mode::kOff) return decision;
   decision.number = ++decisions_;
   decision.expected_before = expected_;
@@ -106,7 +107,7 @@ Proposal Tuner::ask(const Observation& seen, const CurrentState& now, Decision& 
   if (options_.fallback) proposal = heed(*options_.fallback, seen, fault);
   if (fault.empty()) return proposal;
   decision.fault += "; fallback: " + fault;
-  return {standing_allocation(now), 0, "keeps what stands"};
+  return {current_allocation(now), 0, "keeps what stands"};
 }
 
 Proposal Tuner::ask_policy(const Observation& seen, Decision& decision) {

@@ -28,7 +28,7 @@ Mode mode_named(std::string_view name);
 class Tuner {
  public:
   struct Options {
-    TunedPipeline& plant;
+    TunedPipeline& tuned_pipeline;
     const Clock& clock;  ///< Only to measure what deciding takes.
     std::unique_ptr<Policy> policy;
     std::unique_ptr<Policy> fallback;

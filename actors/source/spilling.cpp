@@ -36,7 +36,7 @@ class Spilling {
 
   void adopt();
   Status copy_required();
-  Status copy_welcome();
+  Status copy_optional();
 
  private:
   Status make_room(std::uint64_t bytes, const std::vector<IndexedFile*>& wanting);
@@ -97,22 +97,22 @@ Status Spilling::check_disk(std::uint64_t bytes, const std::vector<IndexedFile*>
                                      size_text(bytes) + " there, decompressed");
 }
 
-Status Spilling::copy_welcome() {
-  std::vector<IndexedFile*> welcome;
+Status Spilling::copy_optional() {
+  std::vector<IndexedFile*> optional_files;
   std::vector<IndexedFile*> left;
   std::uint64_t bytes = 0;
   for (IndexedFile& file : files_) {
     if (!is_packed(file) || !file.spill_path.empty()) continue;
     const bool fits = folder_.used() + bytes + file.index.bytes <= folder_.limit();
-    (fits ? welcome : left).push_back(&file);
+    (fits ? optional_files : left).push_back(&file);
     if (fits) bytes += file.index.bytes;
   }
-  if (!welcome.empty()) {
+  if (!optional_files.empty()) {
     announce("writing " + size_text(bytes) + " decompressed to " + folder_.path() +
-             ", to read it out of order: " + names_of(welcome));
-    if (auto status = copy(welcome, SpillNeed::kOptional); !status) return status;
+             ", to read it out of order: " + names_of(optional_files));
+    if (auto status = copy(optional_files, SpillNeed::kOptional); !status) return status;
   }
-  for (IndexedFile* file : welcome) {
+  for (IndexedFile* file : optional_files) {
     if (file->spill_path.empty()) left.push_back(file);
   }
   if (!left.empty()) {
@@ -174,7 +174,7 @@ Status spill_files(std::vector<IndexedFile>& files, SpillFolder& folder,
   Spilling spilling(files, folder, options);
   spilling.adopt();
   if (auto status = spilling.copy_required(); !status) return status;
-  return options.random_access ? spilling.copy_welcome() : Status{};
+  return options.random_access ? spilling.copy_optional() : Status{};
 }
 
 }  // namespace forebay

@@ -39,7 +39,7 @@ bool is_loopback(const std::string& host) {
   return ::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-Status check_door(const std::string& address, bool has_keys) {
+Status check_address_policy(const std::string& address, bool has_keys) {
   const Result<HostPort> parts = parse_address(address);
   if (!parts) return tl::unexpected<Error>(parts.error());
   if (has_keys || is_loopback(parts->host)) return {};

@@ -23,6 +23,6 @@ bool is_loopback(const std::string& host);
 
 /// The rule of the door: loopback needs no keys; any other address without them is refused with
 /// kInvalid, before a socket opens. For listening and for connecting.
-Status check_door(const std::string& address, bool has_keys);
+Status check_address_policy(const std::string& address, bool has_keys);
 
 }  // namespace forebay

@@ -45,10 +45,10 @@ PolledSocket dial(zmq::context_t& context, const HostPort& to, const ZmqTranspor
 
 }  // namespace
 
-void ZmqDialer::knock(zmq::context_t& context, Time now) {
+void ZmqDialer::connect(zmq::context_t& context, Time now) {
   session_ = unused_number();
-  welcomed_ = {};
-  knocked_ = now;
+  accepted_ = {};
+  tried_at_ = now;
   try {
     const auto lane = [&](std::uint8_t number) {
       return dial(context, parts_, options_,
@@ -67,13 +67,13 @@ void ZmqDialer::give_up(Time now) {
   const bool was_up = std::exchange(up, false);
   sockets_.reset();
   if (was_up) pause_ = Time(0);
-  next_knock_ = now + pause_;
+  next_connect_ = now + pause_;
   pause_ = std::clamp<Time>(pause_ * 2, options_.first_retry, options_.last_retry);
 }
 
-bool ZmqDialer::welcome(std::size_t lane) {
-  welcomed_[lane] = true;
-  return welcomed_[0] && welcomed_[1];
+bool ZmqDialer::accepted(std::size_t lane) {
+  accepted_[lane] = true;
+  return accepted_[0] && accepted_[1];
 }
 
 }  // namespace forebay

@@ -27,7 +27,7 @@ class ZmqDialer {
       : address_(std::move(address)), parts_(std::move(parts)), options_(options) {}
 
   /// Opens sockets and says hello on both lanes. Tries again later when that cannot be done.
-  void knock(zmq::context_t& context, Time now);
+  void connect(zmq::context_t& context, Time now);
 
   /// Closes the sockets; knocks again after a pause that grows with each failure in a row.
   void give_up(Time now);
@@ -37,14 +37,14 @@ class ZmqDialer {
     return !why.empty() && std::exchange(refused_, why) != why;
   }
 
-  bool knocking() const { return sockets_.has_value() && !up; }
-  bool due(Time now) const { return !sockets_ && now >= next_knock_; }
-  bool too_late(Time now) const { return knocking() && now - knocked_ > options_.handshake; }
+  bool connecting() const { return sockets_.has_value() && !up; }
+  bool due(Time now) const { return !sockets_ && now >= next_connect_; }
+  bool too_late(Time now) const { return connecting() && now - tried_at_ > options_.handshake; }
 
   /// Whether what lies in `lane`'s socket may be read now: behind its welcome only once both came.
-  bool readable(std::size_t lane) const { return sockets_ && (up || !welcomed_[lane]); }
+  bool readable(std::size_t lane) const { return sockets_ && (up || !accepted_[lane]); }
   /// True when both lanes are welcomed.
-  bool welcome(std::size_t lane);
+  bool accepted(std::size_t lane);
 
   PolledSocket* socket(std::size_t lane) { return sockets_ ? &(*sockets_)[lane] : nullptr; }
   std::uint64_t session() const { return session_; }
@@ -57,10 +57,10 @@ class ZmqDialer {
   const HostPort parts_;
   const ZmqTransport::Options& options_;
   std::optional<std::array<PolledSocket, 2>> sockets_;
-  std::array<bool, 2> welcomed_{};
+  std::array<bool, 2> accepted_{};
   std::uint64_t session_ = 0;
-  Time knocked_{0};
-  Time next_knock_{0};
+  Time tried_at_{0};
+  Time next_connect_{0};
   Time pause_{0};
   std::string refused_;  // why, at the last try that was
 };

@@ -114,14 +114,14 @@ ZmqListener::ZmqListener(zmq::context_t& context, int fd, std::string address,
   router_.socket.bind("tcp://" + address_);
 }
 
-void ZmqListener::close_door() {
+void ZmqListener::pause_listening() {
   // A packet filter that takes nothing. Connections that are there already do not have it.
   sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};
   const sock_fprog filter{1, &nothing};
   closed_ = ::setsockopt(listening_, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0;
 }
 
-void ZmqListener::open_door() {
+void ZmqListener::resume_listening() {
   const int unused = 0;
   closed_ = ::setsockopt(listening_, SOL_SOCKET, SO_DETACH_FILTER, &unused, sizeof(unused)) != 0;
 }
@@ -151,9 +151,9 @@ bool ZmqListener::read_monitor(Time now) {
   return read;
 }
 
-void ZmqListener::welcome(int fd) {
+void ZmqListener::accept(int fd) {
   if (const auto found = connections_.find(fd); found != connections_.end()) {
-    found->second.welcome = true;
+    found->second.accepted = true;
   }
 }
 
@@ -162,36 +162,36 @@ void ZmqListener::cut(int fd) const {
   if (fd >= 0 && local_port(fd) == local_port(listening_)) ::shutdown(fd, SHUT_RDWR);
 }
 
-std::size_t ZmqListener::num_strangers() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(connections_, [](const auto& entry) { return !entry.second.welcome; }));
+std::size_t ZmqListener::num_unauthenticated() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      connections_, [](const auto& entry) { return !entry.second.accepted; }));
 }
 
 void ZmqListener::cut_all_strangers(TransportCounts& counts) {
   for (auto& [fd, connection] : connections_) {
-    if (connection.welcome || std::exchange(connection.cut, true)) continue;
+    if (connection.accepted || std::exchange(connection.cut, true)) continue;
     cut(fd);
-    ++counts.cut_strangers;
+    ++counts.cut_unauthenticated;
   }
 }
 
-void ZmqListener::keep_door(Time now, TransportCounts& counts) {
+void ZmqListener::limit_unauthenticated(Time now, TransportCounts& counts) {
   for (auto& [fd, connection] : connections_) {
     // ZeroMQ itself ends those that do not finish its handshake.
-    if (connection.welcome || !connection.shaken) continue;
+    if (connection.accepted || !connection.shaken) continue;
     if (now - connection.since < options_.handshake) continue;
     cut(fd);
     connection.since = now;
-    ++counts.cut_strangers;
+    ++counts.cut_unauthenticated;
   }
   room_.look(now, std::exchange(accepted_, 0));
   if (room_.is_crowded()) cut_all_strangers(counts);
-  const std::size_t strangers = num_strangers();
-  if (!closed_ && (strangers > options_.max_strangers || room_.is_short())) {
-    close_door();
-    ++counts.door_closed;
-  } else if (closed_ && strangers <= options_.max_strangers / 2 && room_.is_calm()) {
-    open_door();
+  const std::size_t unauthenticated = num_unauthenticated();
+  if (!closed_ && (unauthenticated > options_.max_unauthenticated || room_.is_short())) {
+    pause_listening();
+    ++counts.listener_paused;
+  } else if (closed_ && unauthenticated <= options_.max_unauthenticated / 2 && room_.is_calm()) {
+    resume_listening();
   }
 }
 

@@ -39,13 +39,13 @@ class ZmqListener {
   bool read_monitor(Time now);
 
   /// The connection `fd` belongs to a session.
-  void welcome(int fd);
+  void accept(int fd);
 
   /// Ends a connection of ours, if `fd` still is one.
   void cut(int fd) const;
 
   /// Cuts strangers that stayed too long, and closes or opens the door.
-  void keep_door(Time now, TransportCounts& counts);
+  void limit_unauthenticated(Time now, TransportCounts& counts);
 
   /// Whether there are descriptors for another session.
   bool admits() const { return room_.admits(); }
@@ -54,15 +54,15 @@ class ZmqListener {
   struct Connection {
     Time since{0};
     bool shaken = false;  // ZeroMQ's handshake is over.
-    bool welcome = false;
+    bool accepted = false;
     bool cut = false;
   };
 
   ZmqListener(zmq::context_t& context, int fd, std::string address,
               const ZmqTransport::Options& options);
-  void close_door();
-  void open_door();
-  std::size_t num_strangers() const;
+  void pause_listening();
+  void resume_listening();
+  std::size_t num_unauthenticated() const;
   void cut_all_strangers(TransportCounts& counts);
 
   const ZmqTransport::Options& options_;

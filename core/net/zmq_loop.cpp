@@ -91,7 +91,8 @@ void ZmqTransport::Loop::wake() {
 }
 
 Result<std::string> ZmqTransport::Loop::listen(const std::string& address) {
-  if (Status door = check_door(address, options_.keys.has_value()); !door) return pass(door);
+  if (Status allowed = check_address_policy(address, options_.keys.has_value()); !allowed)
+    return pass(allowed);
   if (options_.keys && !options_.keys->server_secret) {
     return fail(Code::kInvalid, "listening at " + address + " needs " + options_.keys->folder +
                                     "/server.key_secret");
@@ -118,7 +119,8 @@ Result<std::string> ZmqTransport::Loop::open(const HostPort& address) {
 }
 
 Status ZmqTransport::Loop::connect(const std::string& address) {
-  if (Status door = check_door(address, options_.keys.has_value()); !door) return door;
+  if (Status allowed = check_address_policy(address, options_.keys.has_value()); !allowed)
+    return allowed;
   const HostPort parts = *parse_address(address);
   if (parts.port == 0) return fail(Code::kInvalid, "address " + address + ": port 0 is nobody's");
   if (options_.keys && !options_.keys->client) {
@@ -130,7 +132,7 @@ Status ZmqTransport::Loop::connect(const std::string& address) {
         std::ranges::any_of(dialers_, [&](const auto& one) { return one->address() == address; });
     if (known) return;
     dialers_.push_back(std::make_unique<ZmqDialer>(address, parts, options_));
-    dialers_.back()->knock(context_, now_);
+    dialers_.back()->connect(context_, now_);
   });
   return {};
 }
@@ -284,8 +286,8 @@ void ZmqTransport::Loop::tick() {
   keep_sessions();
   if (now_ >= next_beat_) beat();
   keep_dialers();
-  for (const auto& listener : listeners_) listener->keep_door(now_, counts_);
-  std::erase_if(knocks_, [this](const auto& entry) {
+  for (const auto& listener : listeners_) listener->limit_unauthenticated(now_, counts_);
+  std::erase_if(handshakes_, [this](const auto& entry) {
     return now_ - entry.second.since > options_.handshake;
   });
   if (zap_) {
@@ -333,7 +335,7 @@ void ZmqTransport::Loop::beat() {
 void ZmqTransport::Loop::keep_dialers() {
   for (const auto& dialer : dialers_) {
     if (dialer->too_late(now_)) dialer->give_up(now_);
-    if (dialer->due(now_)) dialer->knock(context_, now_);
+    if (dialer->due(now_)) dialer->connect(context_, now_);
   }
 }
 

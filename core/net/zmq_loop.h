@@ -87,14 +87,14 @@ class ZmqTransport::Loop {
   bool receive_from(ZmqListener& listener);
   bool receive_from(ZmqDialer& dialer, std::size_t lane);
   void take(const Source& source, std::span<zmq::message_t> parts);
-  void take_stranger(const Source& source, const zmq::message_t& first);
+  void take_unauthenticated(const Source& source, const zmq::message_t& first);
   void take_hello(const Source& source, const WireHeader& header, const zmq::message_t& first);
-  void take_welcome(const Source& source, const WireHeader& header, const zmq::message_t& first);
+  void take_accepted(const Source& source, const WireHeader& header, const zmq::message_t& first);
   void take_bye(const Source& source, const WireHeader& header, std::span<const std::byte> bytes);
   void take_data(const Source& source, const WireHeader& header, std::span<zmq::message_t> parts);
   SessionPtr session_of(const Source& source, const WireHeader& header);
   void refuse_for_descriptors(const Source& source, const WireHeader& header);
-  void begin(std::uint64_t number, Handshake& knock);
+  void begin(std::uint64_t number, Handshake& handshake);
   void add_session(const SessionPtr& session, const PeerInfo& info);
   void garbage(const SessionPtr& session, const std::string& what);
 
@@ -125,7 +125,7 @@ class ZmqTransport::Loop {
   std::vector<std::unique_ptr<ZmqListener>> listeners_;
   std::vector<std::unique_ptr<ZmqDialer>> dialers_;
   std::unordered_map<std::uint64_t, SessionPtr> by_number_;
-  std::map<std::uint64_t, Handshake> knocks_;
+  std::map<std::uint64_t, Handshake> handshakes_;
   std::vector<SessionPtr> unsent_;
   TransportCounts counts_;
   Parts parts_;

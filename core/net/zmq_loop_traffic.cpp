@@ -31,7 +31,7 @@ bool ZmqTransport::Loop::receive_all() {
   for (const auto& listener : listeners_) {
     if (listener->read_monitor(now_)) {
       busy = true;
-      listener->keep_door(now_, counts_);
+      listener->limit_unauthenticated(now_, counts_);
     }
     busy = receive_from(*listener) || busy;
   }
@@ -73,12 +73,12 @@ bool ZmqTransport::Loop::receive_from(ZmqDialer& dialer, std::size_t lane) {
 
 void ZmqTransport::Loop::take(const Source& source, std::span<zmq::message_t> parts) {
   const auto header = WireHeader::read(bytes_in(parts[0]));
-  if (!header) return take_stranger(source, parts[0]);
+  if (!header) return take_unauthenticated(source, parts[0]);
   switch (header->kind) {
     case Kind::kHello:
       return take_hello(source, *header, parts[0]);
     case Kind::kAccepted:
-      return take_welcome(source, *header, parts[0]);
+      return take_accepted(source, *header, parts[0]);
     case Kind::kBye:
       return take_bye(source, *header, bytes_in(parts[0]));
     case Kind::kData:
@@ -91,7 +91,7 @@ void ZmqTransport::Loop::take(const Source& source, std::span<zmq::message_t> pa
   }
 }
 
-void ZmqTransport::Loop::take_stranger(const Source& source, const zmq::message_t& first) {
+void ZmqTransport::Loop::take_unauthenticated(const Source& source, const zmq::message_t& first) {
   const auto bytes = bytes_in(first);
   const bool other = WireHeader::is_ours(bytes) && !WireHeader::has_version(bytes);
   ++(other ? counts_.other_version : counts_.garbage);
@@ -113,32 +113,35 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
     ++counts_.garbage;
     return;
   }
-  if (!knocks_.contains(header.session) && !source.listener->admits()) {
+  if (!handshakes_.contains(header.session) && !source.listener->admits()) {
     return refuse_for_descriptors(source, header);
   }
-  const bool full = by_number_.size() >= options_.max_sessions ||
-                    (knocks_.size() >= options_.max_strangers && !knocks_.contains(header.session));
+  const bool full =
+      by_number_.size() >= options_.max_sessions ||
+      (handshakes_.size() >= options_.max_unauthenticated && !handshakes_.contains(header.session));
   if (full) {
     ++counts_.refused_sessions;
     return say(source.listener->router(), std::string(source.route),
                {.kind = Kind::kBye, .session = header.session},
                "no more than " + std::to_string(options_.max_sessions) + " peers are let in");
   }
-  Handshake& knock = knocks_[header.session];
+  Handshake& handshake = handshakes_[header.session];
   const std::string key(property(first, "User-Id"));
-  if (!knock.routes[0] && !knock.routes[1]) {
-    knock.listener = source.listener;
-    knock.info = {.address = {}, .host = std::string(property(first, "Peer-Address")), .key = key};
-    knock.since = now_;
-    knock.heartbeat = header.sequence;
+  if (!handshake.routes[0] && !handshake.routes[1]) {
+    handshake.listener = source.listener;
+    handshake.info = {
+        .address = {}, .host = std::string(property(first, "Peer-Address")), .key = key};
+    handshake.since = now_;
+    handshake.heartbeat = header.sequence;
   }
-  if (knock.listener != source.listener || knock.info.key != key || knock.routes[header.lane]) {
+  if (handshake.listener != source.listener || handshake.info.key != key ||
+      handshake.routes[header.lane]) {
     ++counts_.garbage;  // Another's session: whose key differs is not who began it.
     return;
   }
-  knock.routes[header.lane] = std::string(source.route);
-  knock.fds[header.lane] = source_fd(first);
-  if (knock.routes[0] && knock.routes[1]) begin(header.session, knock);
+  handshake.routes[header.lane] = std::string(source.route);
+  handshake.fds[header.lane] = source_fd(first);
+  if (handshake.routes[0] && handshake.routes[1]) begin(header.session, handshake);
 }
 
 void ZmqTransport::Loop::refuse_for_descriptors(const Source& source, const WireHeader& header) {
@@ -152,33 +155,33 @@ void ZmqTransport::Loop::refuse_for_descriptors(const Source& source, const Wire
       "its descriptors run out (ulimit -n " + std::to_string(descriptor_limit()) + " there)");
 }
 
-void ZmqTransport::Loop::begin(std::uint64_t number, Handshake& knock) {
+void ZmqTransport::Loop::begin(std::uint64_t number, Handshake& handshake) {
   auto session = std::make_shared<ZmqSession>(PeerId{++num_peers_}, number, options_.outbox);
-  session->listener = knock.listener;
-  session->peer_heartbeat = knock.heartbeat;
+  session->listener = handshake.listener;
+  session->peer_heartbeat = handshake.heartbeat;
   for (std::uint8_t lane = 0; lane < 2; ++lane) {
-    session->lanes[lane].route = *knock.routes[lane];
-    knock.listener->welcome(knock.fds[lane]);
-    say(knock.listener->router(), *knock.routes[lane],
+    session->lanes[lane].route = *handshake.routes[lane];
+    handshake.listener->accept(handshake.fds[lane]);
+    say(handshake.listener->router(), *handshake.routes[lane],
         {.kind = Kind::kAccepted,
          .lane = lane,
          .session = number,
          .sequence = in_nanoseconds(options_.heartbeat)});
   }
-  const PeerInfo info = knock.info;
-  knocks_.erase(number);
+  const PeerInfo info = handshake.info;
+  handshakes_.erase(number);
   add_session(session, info);
 }
 
-void ZmqTransport::Loop::take_welcome(const Source& source, const WireHeader& header,
-                                      const zmq::message_t& first) {
+void ZmqTransport::Loop::take_accepted(const Source& source, const WireHeader& header,
+                                       const zmq::message_t& first) {
   ZmqDialer* dialer = source.dialer;
-  if (dialer == nullptr || !dialer->knocking() || dialer->session() != header.session ||
+  if (dialer == nullptr || !dialer->connecting() || dialer->session() != header.session ||
       source.lane != header.lane) {
     ++counts_.garbage;
     return;
   }
-  if (!dialer->welcome(header.lane)) return;
+  if (!dialer->accepted(header.lane)) return;
   dialer->up = true;
   auto session =
       std::make_shared<ZmqSession>(PeerId{++num_peers_}, header.session, options_.outbox);

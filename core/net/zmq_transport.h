@@ -18,17 +18,17 @@ namespace forebay {
 
 /// What happened at a transport's door and on its way, since it began.
 struct TransportCounts {
-  std::uint64_t sessions = 0;            ///< Begun.
-  std::uint64_t lost = 0;                ///< Of those, ended by silence.
-  std::uint64_t beats = 0;               ///< That came.
-  std::uint64_t garbage = 0;             ///< Messages dropped: not ours, cut, out of sequence.
-  std::uint64_t other_version = 0;       ///< Messages dropped: of another protocol version.
-  std::uint64_t old_session = 0;         ///< Messages dropped: of a session that is over.
-  std::uint64_t refused_keys = 0;        ///< Clients whose key is not let in.
-  std::uint64_t refused_sessions = 0;    ///< Beyond `max_sessions`.
-  std::uint64_t cut_strangers = 0;       ///< Connections cut that began no session in time.
-  std::uint64_t door_closed = 0;         ///< Times that too many strangers stood at the door.
-  std::uint64_t out_of_descriptors = 0;  ///< Peers refused for want of descriptors.
+  std::uint64_t sessions = 0;             ///< Begun.
+  std::uint64_t lost = 0;                 ///< Of those, ended by silence.
+  std::uint64_t beats = 0;                ///< That came.
+  std::uint64_t garbage = 0;              ///< Messages dropped: not ours, cut, out of sequence.
+  std::uint64_t other_version = 0;        ///< Messages dropped: of another protocol version.
+  std::uint64_t old_session = 0;          ///< Messages dropped: of a session that is over.
+  std::uint64_t refused_keys = 0;         ///< Clients whose key is not let in.
+  std::uint64_t refused_sessions = 0;     ///< Beyond `max_sessions`.
+  std::uint64_t cut_unauthenticated = 0;  ///< Connections cut that began no session in time.
+  std::uint64_t listener_paused = 0;      ///< Times that too many strangers stood at the door.
+  std::uint64_t out_of_descriptors = 0;   ///< Peers refused for want of descriptors.
 };
 
 /// Sessions over TCP by ZeroMQ: a ROUTER where it listens, two DEALERs (one a lane) where it
@@ -49,9 +49,10 @@ class ZmqTransport final : public Transport {
     std::size_t max_frame_bytes = 256u << 20;
     std::size_t max_frames = 4096;    ///< Of one message.
     std::size_t max_sessions = 1024;  ///< Of peers that connect to us.
-    std::size_t max_strangers = 128;  ///< Connections without a session; no more are accepted.
-    int backlog = 128;                ///< Connections the kernel keeps for us meanwhile.
-    int queued_messages = 64;         ///< In ZeroMQ, each way and peer.
+    std::size_t max_unauthenticated =
+        128;                   ///< Connections without a session; no more are accepted.
+    int backlog = 128;         ///< Connections the kernel keeps for us meanwhile.
+    int queued_messages = 64;  ///< In ZeroMQ, each way and peer.
     /// Descriptors that no connection to us may take, since files need them; 0: none. Peers that
     /// would are refused, and try again.
     std::size_t kept_descriptors = 0;

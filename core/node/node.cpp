@@ -60,7 +60,7 @@ void Node::subscribe(const PeerWatcherRef& watcher) {
   watchers_.push_back(watcher);
   for (const auto& [peer, info] : infos_) {
     EnvelopePtr envelope = seal(PeerUp{peer, info}, ActorId::kNobody);
-    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kHave));
+    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kExempt));
   }
 }
 
@@ -77,7 +77,7 @@ void Node::on_peer_up(PeerId peer, const PeerInfo& info) {
   infos_.emplace(peer, info);
   for (const PeerWatcherRef& watcher : watchers_) {
     EnvelopePtr envelope = seal(PeerUp{peer, info}, ActorId::kNobody);
-    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kHave));
+    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kExempt));
   }
 }
 
@@ -93,7 +93,7 @@ void Node::on_peer_down(PeerId peer, const Error& reason) {
   infos_.erase(peer);
   for (const PeerWatcherRef& watcher : watchers_) {
     EnvelopePtr envelope = seal(PeerDown{peer, reason}, ActorId::kNobody);
-    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kHave));
+    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kExempt));
   }
 }
 

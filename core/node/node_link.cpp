@@ -145,7 +145,7 @@ void NodeLink::watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId s
     return;
   }
   EnvelopePtr envelope = seal(Down{.actor = shown, .crash = status.error()}, shown);
-  static_cast<void>(watcher->push(envelope, MailboxCredit::kHave));
+  static_cast<void>(watcher->push(envelope, MailboxCredit::kExempt));
 }
 
 void NodeLink::stop(std::uint64_t target) {
@@ -235,7 +235,7 @@ void NodeLink::end(const Error& reason) {
   for (auto& [target, list] : watchers) {
     for (const Watcher& watcher : list) {
       EnvelopePtr envelope = seal(Down{.actor = watcher.shown, .crash = error}, watcher.shown);
-      static_cast<void>(watcher.receiver->push(envelope, MailboxCredit::kHave));
+      static_cast<void>(watcher.receiver->push(envelope, MailboxCredit::kExempt));
     }
   }
 }

@@ -111,7 +111,7 @@ void NodeLink::take_message(HeadReader& head, bool asked, Frames& body) {
     count(&NodeCounts::undecodable);
     return refuse(std::move(sink), envelope.error());
   }
-  if (Status pushed = target.receiver->push(*envelope, MailboxCredit::kAsk); !pushed) {
+  if (Status pushed = target.receiver->push(*envelope, MailboxCredit::kRequired); !pushed) {
     count(&NodeCounts::refused);
     (*envelope)->type->refuse(**envelope, pushed.error());
   }
@@ -156,7 +156,7 @@ void NodeLink::take_down(HeadReader& head) {
   }
   for (const Watcher& watcher : watchers) {
     EnvelopePtr envelope = seal(Down{.actor = watcher.shown, .crash = *crash}, watcher.shown);
-    static_cast<void>(watcher.receiver->push(envelope, MailboxCredit::kHave));
+    static_cast<void>(watcher.receiver->push(envelope, MailboxCredit::kExempt));
   }
 }
 

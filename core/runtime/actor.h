@@ -47,7 +47,7 @@ class Context {
     auto deliver = [reply_to, token](Result<ReplyOf<M>> result) {
       EnvelopePtr envelope = seal(Answered<M>{token, std::move(result)}, ActorId::kNobody);
       static_cast<void>(
-          reply_to.receiver()->push(envelope, MailboxCredit::kHave));  // It may be dead by now.
+          reply_to.receiver()->push(envelope, MailboxCredit::kExempt));  // It may be dead by now.
     };
     ask_and_deliver(ref, std::forward<M>(message), timeout, cell_.id(), std::move(deliver));
   }

@@ -38,7 +38,7 @@ class ActorRef {
   const {
     if (receiver_ == nullptr) return fail(Code::kNotFound, "no actor is named");
     EnvelopePtr envelope = seal(std::forward<M>(message), sender);
-    Status status = receiver_->push(envelope, MailboxCredit::kAsk);
+    Status status = receiver_->push(envelope, MailboxCredit::kRequired);
     if (!status) message = std::move(static_cast<EnvelopeOf<M>&>(*envelope).message);
     return status;
   }

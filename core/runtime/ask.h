@@ -81,7 +81,7 @@ void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nan
   EnvelopePtr envelope =
       seal(std::forward<M>(message), sender, std::make_unique<QuestionReplier<R>>(question));
   const TimerQueue::Time deadline = host.clock().now() + timeout;
-  Status status = actor.receiver()->push(envelope, MailboxCredit::kAsk);
+  Status status = actor.receiver()->push(envelope, MailboxCredit::kRequired);
   if (!status) return question->settle(pass(status));
   Question<R>::expire_at(question, deadline);
 }

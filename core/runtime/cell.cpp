@@ -25,8 +25,8 @@ Cell::Cell(ActorHost& host, ActorId id, SpawnOptions options, Factory factory, E
 
 Cell::~Cell() = default;
 
-Status Cell::push(EnvelopePtr& envelope, MailboxCredit room) {
-  switch (mailbox_.push(envelope, room)) {
+Status Cell::push(EnvelopePtr& envelope, MailboxCredit credit) {
+  switch (mailbox_.push(envelope, credit)) {
     case Mailbox::Push::kWake:
       executor_.submit(*this);
       return {};
@@ -49,7 +49,7 @@ void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
   auto waiting = std::make_shared<EnvelopePtr>(std::move(envelope));
   host().timers().add(host().clock().now() + delay, [cell = weak_from_this(), waiting] {
     const CellPtr alive = cell.lock();
-    if (alive != nullptr) static_cast<void>(alive->push(*waiting, MailboxCredit::kHave));
+    if (alive != nullptr) static_cast<void>(alive->push(*waiting, MailboxCredit::kExempt));
   });
 }
 
@@ -110,7 +110,8 @@ void Cell::die() {
 
 void Cell::send_down(Receiver& watcher) const {
   EnvelopePtr envelope = seal(Down{.actor = id(), .crash = crash_}, id());
-  static_cast<void>(watcher.push(envelope, MailboxCredit::kHave));  // A dead watcher needs no word.
+  static_cast<void>(
+      watcher.push(envelope, MailboxCredit::kExempt));  // A dead watcher needs no word.
 }
 
 void Cell::watch(ReceiverPtr watcher) {
@@ -126,7 +127,7 @@ void Cell::watch(ReceiverPtr watcher) {
 
 void Cell::stop_behind_queue() {
   EnvelopePtr order = seal(StopOrder{}, ActorId::kNobody);
-  static_cast<void>(push(order, MailboxCredit::kHave));  // It may be dead already.
+  static_cast<void>(push(order, MailboxCredit::kExempt));  // It may be dead already.
 }
 
 void Cell::stop_now() {

@@ -56,7 +56,7 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
   Cell(const Cell&) = delete;
   Cell& operator=(const Cell&) = delete;
 
-  Status push(EnvelopePtr& envelope, MailboxCredit room) override;
+  Status push(EnvelopePtr& envelope, MailboxCredit credit) override;
 
   /// Takes `envelope`, room or not, when `delay` is over and the actor still lives.
   void push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope);

@@ -8,10 +8,10 @@ Mailbox::Mailbox(std::size_t limit_bytes) : limit_(limit_bytes), top_(asleep()) 
 
 Mailbox::~Mailbox() { close(); }
 
-Mailbox::Push Mailbox::push(EnvelopePtr& envelope, MailboxCredit room) {
+Mailbox::Push Mailbox::push(EnvelopePtr& envelope, MailboxCredit credit) {
   const std::size_t bytes = envelope->bytes;
   const std::size_t before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  if (room == MailboxCredit::kAsk && before != 0 && before + bytes > limit_) {
+  if (credit == MailboxCredit::kRequired && before != 0 && before + bytes > limit_) {
     bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     return top_.load(std::memory_order_relaxed) == closed() ? Push::kClosed : Push::kFull;
   }

@@ -10,8 +10,8 @@ namespace forebay {
 
 /// Whether a message needs credit in the mailbox it goes to.
 enum class MailboxCredit : std::uint8_t {
-  kAsk,   ///< Refused when the mailbox is full.
-  kHave,  ///< Always taken: answers and orders of the runtime, bounded by what they answer.
+  kRequired,  ///< Refused when the mailbox is full.
+  kExempt,    ///< Always taken: answers and orders of the runtime, bounded by what they answer.
 };
 
 /// An actor's queue: many threads push, one pops, nobody locks. First in, first out for each
@@ -39,7 +39,7 @@ class Mailbox {
   Mailbox& operator=(const Mailbox&) = delete;
 
   /// Any thread. Takes `envelope` unless the answer is kFull or kClosed.
-  [[nodiscard]] Push push(EnvelopePtr& envelope, MailboxCredit room);
+  [[nodiscard]] Push push(EnvelopePtr& envelope, MailboxCredit credit);
 
   /// Takes what has come, when what was taken before is used up. The reader only, as all below,
   /// and only while it is awake; a new mailbox's reader sleeps.

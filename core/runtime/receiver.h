@@ -26,7 +26,7 @@ class Receiver {
 
   /// Takes `envelope`, or says why not and leaves it: kOverloaded, kNotFound when the actor is
   /// dead, kUnavailable when its process is out of reach.
-  virtual Status push(EnvelopePtr& envelope, MailboxCredit room) = 0;
+  virtual Status push(EnvelopePtr& envelope, MailboxCredit credit) = 0;
 
   /// Sends a Down to `watcher` when the actor dies or is out of reach, or at once when it is.
   virtual void watch(ReceiverPtr watcher) = 0;

@@ -122,8 +122,8 @@ Status ChunkWriter::write_now(const Work& work) const {
   const std::size_t page_bytes = plan_.shape.page_bytes;
   if (work.chunk == nullptr) {
     const RowSegment segment{work.segment->sequence, work.numbers};
-    const DirectMemory books = segment.books(plan_.shape);
-    return put(*work.segment, work.segment->pages * page_bytes, books.data(), books.size());
+    const DirectMemory footer = segment.footer(plan_.shape);
+    return put(*work.segment, work.segment->pages * page_bytes, footer.data(), footer.size());
   }
   const Chunk& chunk = *work.chunk;
   for (std::uint64_t page = 0; page < chunk.pages; ++page) {

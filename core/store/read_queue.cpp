@@ -45,7 +45,7 @@ ReadQueue::~ReadQueue() {
 struct ReadQueue::Running {
   ReadQueue& queue;
   std::span<const PageLocation> places;
-  const ReadCallback& came;
+  const ReadCallback& on_read;
   std::size_t next = 0;  // place
   std::size_t under_way = 0;
   std::size_t num_free = 0;
@@ -53,7 +53,7 @@ struct ReadQueue::Running {
   std::array<std::size_t, kDepth> index;  // by slot
 
   Running(ReadQueue& to, std::span<const PageLocation> all, const ReadCallback& callee)
-      : queue(to), places(all), came(callee) {
+      : queue(to), places(all), on_read(callee) {
     for (std::size_t slot = 0; slot < kDepth; ++slot) give(slot);
   }
 
@@ -90,7 +90,7 @@ struct ReadQueue::Running {
   }
 
   void finish(std::size_t slot, std::int64_t read) {
-    came(index[slot], read, queue.page(slot));
+    on_read(index[slot], read, queue.page(slot));
     give(slot);
   }
 
@@ -107,21 +107,21 @@ struct ReadQueue::Running {
   }
 };
 
-void ReadQueue::read(std::span<const PageLocation> places, const ReadCallback& came) {
-  if (context_ == 0) return read_by_threads(places, came);
-  Running running(*this, places, came);
+void ReadQueue::read(std::span<const PageLocation> places, const ReadCallback& on_read) {
+  if (context_ == 0) return read_by_threads(places, on_read);
+  Running running(*this, places, on_read);
   while (running.next < places.size() || running.under_way > 0) {
     running.ask();
     if (running.under_way > 0) running.wait();
   }
 }
 
-void ReadQueue::read_by_threads(std::span<const PageLocation> places, const ReadCallback& came) {
+void ReadQueue::read_by_threads(std::span<const PageLocation> places, const ReadCallback& on_read) {
   const std::size_t threads = std::min(kThreads, places.size());
   for_each_in_parallel(threads, static_cast<int>(threads), [&](std::size_t thread) {
     for (std::size_t index = thread; index < places.size(); index += threads) {
       const std::int64_t read = read_piece(places[index], page(thread), page_bytes_);
-      came(index, read, page(thread));
+      on_read(index, read, page(thread));
     }
   });
 }

@@ -36,13 +36,13 @@ class ReadQueue {
   /// until it returns. Of Way::kThreads, called by several threads at a time.
   using ReadCallback = std::function<void(std::size_t index, std::int64_t read, char* page)>;
 
-  /// Calls `came` once for each place, in any order, and returns after the last.
-  void read(std::span<const PageLocation> places, const ReadCallback& came);
+  /// Calls `on_read` once for each place, in any order, and returns after the last.
+  void read(std::span<const PageLocation> places, const ReadCallback& on_read);
 
  private:
   struct Running;
 
-  void read_by_threads(std::span<const PageLocation> places, const ReadCallback& came);
+  void read_by_threads(std::span<const PageLocation> places, const ReadCallback& on_read);
   char* page(std::size_t slot) const { return memory_.data() + slot * page_bytes_; }
 
   const std::size_t page_bytes_;

@@ -63,7 +63,7 @@ RowLog::RowLog(std::string folder, const RowLogPlan& plan)
     : folder_(std::move(folder)),
       plan_(plan),
       queue_(plan.shape.page_bytes),
-      books_(plan),
+      index_(plan),
       writer_(plan, folder_, [this] { tell_cleaner(); }) {}
 
 RowLog::~RowLog() {
@@ -78,11 +78,11 @@ Status RowLog::start(const std::string& from) {
     auto paths = segments_in(from);
     if (!paths) return pass(paths);
     if (auto put = put_segments(*paths, folder_); !put) return put;
-    if (auto opened = books_.open(folder_); !opened) return opened;
+    if (auto opened = index_.open(folder_); !opened) return opened;
   }
   for (std::uint64_t slot = 0; slot < RowLogPlan::kMostSegments; ++slot) {
-    if (books_.segment(slot) == nullptr) continue;
-    sequence_ = std::max(sequence_, books_.segment(slot)->sequence);
+    if (index_.segment(slot) == nullptr) continue;
+    sequence_ = std::max(sequence_, index_.segment(slot)->sequence);
     drop_if_empty(slot);
   }
   cleaner_ = start_thread("cleaning rows on the disk", [this] { clean(); });
@@ -140,7 +140,7 @@ Status RowLog::open_segment() {
     return error_;
   }
   open_ = std::move(segment);
-  open_slot_ = books_.add(open_);
+  open_slot_ = index_.add(open_);
   numbers_.reserve(plan_.segment_pages * plan_.shape.rows);
   return {};
 }
@@ -162,29 +162,29 @@ void RowLog::finish_segment() {
 }
 
 void RowLog::drop_if_empty(std::uint64_t slot) {
-  const SegmentIndex::Segment& segment = books_.segment(slot);
+  const SegmentIndex::Segment& segment = index_.segment(slot);
   if (segment->live > 0) return;
   std::error_code ignored;
   fs::remove(segment->path, ignored);
-  books_.remove(slot);
+  index_.remove(slot);
   space_.notify_all();
 }
 
 void RowLog::append(std::uint64_t number, const std::function<void(std::span<std::byte>)>& put) {
   const SegmentIndex::Page here{open_slot_, open_->pages - 1};
-  const std::uint64_t before = books_.place_of(number);
-  if (before == books_.place_of(here)) return put(page().row(page().find(number).value()));
+  const std::uint64_t before = index_.location_of(number);
+  if (before == index_.location_of(here)) return put(page().row(page().find(number).value()));
   put(page().add(number));
   numbers_.push_back(number);
-  books_.move(number, here);
-  if (before != 0) drop_if_empty(books_.page_at(before).slot);
+  index_.move(number, here);
+  if (before != 0) drop_if_empty(index_.page_at(before).slot);
 }
 
 Status RowLog::write(std::span<const std::uint64_t> numbers, const Fill& fill) {
   Lock lock(mutex_);
   for (std::size_t index = 0; index < numbers.size(); ++index) {
     FOREBAY_CHECK(numbers[index] < plan_.most_rows);
-    if (index + kPrefetch < numbers.size()) books_.prefetch(numbers[index + kPrefetch]);
+    if (index + kPrefetch < numbers.size()) index_.prefetch(numbers[index + kPrefetch]);
     // The segments that are spared are the cleaner's.
     space_.wait(lock, [this] { return has_room() || !too_full() || !error_; });
     if (auto room = make_room(lock); !room) return room;
@@ -203,7 +203,7 @@ Status RowLog::link(const std::string& folder) {
   if (open_ != nullptr) finish_segment();
   if (auto written = writer_.drain(); !written) return written;
   std::vector<std::string> paths;
-  for (const SegmentIndex::Segment& segment : books_.segments()) {
+  for (const SegmentIndex::Segment& segment : index_.segments()) {
     if (segment != nullptr) paths.push_back(segment->path);
   }
   return put_segments(paths, folder);
@@ -216,7 +216,7 @@ std::uint64_t RowLog::moved_rows() const {
 
 std::uint64_t RowLog::disk_bytes() const {
   const Lock lock(mutex_);
-  return books_.pages() * plan_.shape.page_bytes;
+  return index_.pages() * plan_.shape.page_bytes;
 }
 
 }  // namespace forebay

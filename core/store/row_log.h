@@ -129,7 +129,7 @@ class RowLog {
 
   mutable std::mutex mutex_;  ///< Of all below, but what has its own.
   std::condition_variable space_;
-  SegmentIndex books_;
+  SegmentIndex index_;
   SegmentIndex::Segment open_;  ///< What is appended to; null until there is something.
   std::uint64_t open_slot_ = 0;
   std::vector<std::uint64_t> numbers_;  ///< Of the rows in it.

@@ -20,14 +20,14 @@ constexpr std::uint64_t kMostSpare = 6;
 /// The less is cleaned, the emptier are the segments by then; the disk holds at most twice the
 /// rows.
 bool RowLog::wants_cleaning() const {
-  const std::uint64_t live = books_.live_pages();
-  return books_.num_segments() > kMany ||
-         books_.pages() > live + live * 7 / 10 + kSpare * plan_.segment_pages;
+  const std::uint64_t live = index_.live_pages();
+  return index_.num_segments() > kMany ||
+         index_.pages() > live + live * 7 / 10 + kSpare * plan_.segment_pages;
 }
 
 bool RowLog::too_full() const {
-  return books_.num_segments() > kTooMany ||
-         books_.pages() > 2 * books_.live_pages() + kMostSpare * plan_.segment_pages;
+  return index_.num_segments() > kTooMany ||
+         index_.pages() > 2 * index_.live_pages() + kMostSpare * plan_.segment_pages;
 }
 
 /// Where there is most to gain: the segment whose rows count least by its size; where there are too
@@ -35,12 +35,12 @@ bool RowLog::too_full() const {
 std::optional<std::uint64_t> RowLog::victim() const {
   std::optional<std::uint64_t> best;
   double least = 0;
-  for (std::uint64_t slot = 0; slot < books_.segments().size(); ++slot) {
-    const SegmentIndex::Segment& segment = books_.segment(slot);
+  for (std::uint64_t slot = 0; slot < index_.segments().size(); ++slot) {
+    const SegmentIndex::Segment& segment = index_.segment(slot);
     if (segment == nullptr || !segment->whole) continue;
     const auto live = static_cast<double>(segment->live);
     const double cost =
-        books_.num_segments() > kMany ? live : live / static_cast<double>(segment->pages);
+        index_.num_segments() > kMany ? live : live / static_cast<double>(segment->pages);
     if (best && cost >= least) continue;
     best = slot;
     least = cost;
@@ -74,7 +74,7 @@ bool RowLog::clean_one(const DirectMemory& buffer) {
     if (!error_ || !wants_cleaning()) return false;
     slot = victim();
     if (!slot) return false;
-    segment = books_.segment(*slot);
+    segment = index_.segment(*slot);
   }
   auto moved = move_rows(*slot, segment, buffer);
   const Lock lock(mutex_);
@@ -92,7 +92,7 @@ Status RowLog::move_rows(std::uint64_t slot, const SegmentIndex::Segment& segmen
   });
   if (!moved) return moved;
   const Lock lock(mutex_);
-  if (stop_ || books_.segment(slot) != segment) return {};
+  if (stop_ || index_.segment(slot) != segment) return {};
   return fail(Code::kCorrupt,
               segment->path + " has lost " + std::to_string(segment->live) + " of its rows");
 }
@@ -101,8 +101,8 @@ Status RowLog::move_page(Lock& lock, const SegmentIndex::Segment& segment, Segme
                          const RowPage& rows) {
   // Asked again whenever the lock was let go of: a slot may be another segment's by then.
   const auto counts = [&](std::uint64_t number) {
-    return books_.segment(here.slot) == segment && number < plan_.most_rows &&
-           books_.place_of(number) == books_.place_of(here);
+    return index_.segment(here.slot) == segment && number < plan_.most_rows &&
+           index_.location_of(number) == index_.location_of(here);
   };
   for (std::size_t row = 0; row < rows.rows() && !stop_; ++row) {
     const std::uint64_t number = rows.number(row);

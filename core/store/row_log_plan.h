@@ -23,14 +23,14 @@ struct RowLogPlan {
 
   std::uint64_t all_pages() const { return most_rows / shape.rows + 1; }
   std::size_t chunk_bytes() const { return chunk_pages * shape.page_bytes; }
-  std::uint64_t most_place() const { return kMostSegments * segment_pages; }
+  std::uint64_t most_location() const { return kMostSegments * segment_pages; }
 
   /// Everything that the log holds in memory.
   std::uint64_t memory_bytes() const {
-    constexpr std::uint64_t kBooks = 3;  // Those being filled; those being written, twice.
-    const std::uint64_t books = segment_pages * shape.rows * sizeof(std::uint64_t);
-    return RowLocations::bytes(most_rows, most_place()) + (kChunks + 1) * chunk_bytes() +
-           kBooks * books + ReadQueue::memory_bytes(shape.page_bytes);
+    constexpr std::uint64_t kFooters = 3;  // Those being filled; those being written, twice.
+    const std::uint64_t footer = segment_pages * shape.rows * sizeof(std::uint64_t);
+    return RowLocations::bytes(most_rows, most_location()) + (kChunks + 1) * chunk_bytes() +
+           kFooters * footer + ReadQueue::memory_bytes(shape.page_bytes);
   }
 
   RowPageShape shape;

@@ -32,11 +32,11 @@ Status RowLog::look_up(std::span<const std::uint64_t> numbers, const RowCallback
                        std::vector<Wanted>& wanted) {
   wanted.reserve(numbers.size());
   for (std::size_t index = 0; index < numbers.size(); ++index) {
-    if (index + kPrefetch < numbers.size()) books_.prefetch(numbers[index + kPrefetch]);
-    const std::uint64_t place = books_.place_of(numbers[index]);
+    if (index + kPrefetch < numbers.size()) index_.prefetch(numbers[index + kPrefetch]);
+    const std::uint64_t place = index_.location_of(numbers[index]);
     if (place == 0) return lost(numbers[index]);
-    const auto [slot, page] = books_.page_at(place);
-    const bool seen = see_in_memory(books_.segment(slot), page, [&](char* memory) {
+    const auto [slot, page] = index_.page_at(place);
+    const bool seen = see_in_memory(index_.segment(slot), page, [&](char* memory) {
       const RowPage rows(plan_.shape, memory);
       take(index, rows.row(rows.find(numbers[index]).value()));
     });
@@ -52,14 +52,14 @@ struct RowLog::PageReads {
   std::vector<PageLocation> places;
   std::vector<std::size_t> first;  // Of a page's rows, in `wanted`.
 
-  void group(const SegmentIndex& books) {
+  void group(const SegmentIndex& segment_index) {
     std::ranges::sort(wanted, {}, &Wanted::place);
     places.reserve(wanted.size());
     first.reserve(wanted.size() + 1);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (i > 0 && wanted[i].place == wanted[i - 1].place) continue;
-      const auto [slot, page] = books.page_at(wanted[i].place);
-      places.push_back({slots[slot]->file.number(), page * books.plan().shape.page_bytes});
+      const auto [slot, page] = segment_index.page_at(wanted[i].place);
+      places.push_back({slots[slot]->file.number(), page * segment_index.plan().shape.page_bytes});
       first.push_back(i);
     }
     first.push_back(wanted.size());
@@ -72,9 +72,9 @@ Status RowLog::read(std::span<const std::uint64_t> numbers, const RowCallback& t
   {
     const Lock lock(mutex_);
     if (auto looked = look_up(numbers, take, reads.wanted); !looked) return looked;
-    reads.slots.assign(books_.segments().begin(), books_.segments().end());
+    reads.slots.assign(index_.segments().begin(), index_.segments().end());
   }
-  reads.group(books_);
+  reads.group(index_);
   Status status;
   std::mutex failing;
   queue_.read(reads.places, [&](std::size_t at, std::int64_t read, char* memory) {
@@ -88,7 +88,7 @@ Status RowLog::read(std::span<const std::uint64_t> numbers, const RowCallback& t
 
 Status RowLog::take_page(const PageReads& reads, std::size_t at, ReadPage page,
                          std::span<const std::uint64_t> numbers, const RowCallback& take) const {
-  const auto [slot, place] = books_.page_at(reads.wanted[reads.first[at]].place);
+  const auto [slot, place] = index_.page_at(reads.wanted[reads.first[at]].place);
   if (auto good = check_page(plan_, *reads.slots[slot], place, page); !good) return good;
   const RowPage rows(plan_.shape, page.memory);
   for (std::size_t i = reads.first[at]; i < reads.first[at + 1]; ++i) {
@@ -102,21 +102,21 @@ Status RowLog::take_page(const PageReads& reads, std::size_t at, ReadPage page,
 
 Status RowLog::scan(const std::string& folder, const Options& options, const Visit& visit) {
   const RowLogPlan plan(options.row_bytes, options.most_rows);
-  SegmentIndex books(plan);
-  if (auto opened = books.open(folder); !opened) return opened;
-  for (std::uint64_t slot = 0; slot < books.segments().size(); ++slot) {
-    if (books.segments()[slot] == nullptr) continue;
-    auto scanned =
-        for_each_page(plan, *books.segments()[slot], DirectMemory(plan.chunk_bytes()),
-                      [&](std::uint64_t page, const RowPage& rows) -> Status {
-                        const std::uint64_t here = books.place_of(SegmentIndex::Page{slot, page});
-                        for (std::size_t row = 0; row < rows.rows(); ++row) {
-                          const std::uint64_t number = rows.number(row);
-                          if (number >= plan.most_rows || books.place_of(number) != here) continue;
-                          if (auto visited = visit(number, rows.row(row)); !visited) return visited;
-                        }
-                        return {};
-                      });
+  SegmentIndex segment_index(plan);
+  if (auto opened = segment_index.open(folder); !opened) return opened;
+  for (std::uint64_t slot = 0; slot < segment_index.segments().size(); ++slot) {
+    if (segment_index.segments()[slot] == nullptr) continue;
+    auto scanned = for_each_page(
+        plan, *segment_index.segments()[slot], DirectMemory(plan.chunk_bytes()),
+        [&](std::uint64_t page, const RowPage& rows) -> Status {
+          const std::uint64_t here = segment_index.location_of(SegmentIndex::Page{slot, page});
+          for (std::size_t row = 0; row < rows.rows(); ++row) {
+            const std::uint64_t number = rows.number(row);
+            if (number >= plan.most_rows || segment_index.location_of(number) != here) continue;
+            if (auto visited = visit(number, rows.row(row)); !visited) return visited;
+          }
+          return {};
+        });
     if (!scanned) return scanned;
   }
   return {};

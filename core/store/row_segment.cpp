@@ -77,19 +77,19 @@ std::uint64_t RowSegment::bytes(const RowPageShape& shape, std::uint64_t rows) {
          kDirectPage;
 }
 
-DirectMemory RowSegment::books(const RowPageShape& shape) const {
+DirectMemory RowSegment::footer(const RowPageShape& shape) const {
   const std::size_t size = numbers.size() * sizeof(std::uint64_t);
-  DirectMemory books(whole_pages(size) + kDirectPage);
-  std::memset(books.data(), 0, books.size());
-  if (size > 0) std::memcpy(books.data(), numbers.data(), size);
+  DirectMemory footer(whole_pages(size) + kDirectPage);
+  std::memset(footer.data(), 0, footer.size());
+  if (size > 0) std::memcpy(footer.data(), numbers.data(), size);
   LastPage last{.sequence = sequence,
                 .row_bytes = shape.row_bytes,
                 .page_bytes = shape.page_bytes,
                 .rows = numbers.size(),
                 .numbers_sum = sum_of(numbers)};
   last.own_sum = last.sum();
-  std::memcpy(books.data() + whole_pages(size), &last, sizeof last);
-  return books;
+  std::memcpy(footer.data() + whole_pages(size), &last, sizeof last);
+  return footer;
 }
 
 Result<RowSegment> RowSegment::open(const std::string& path, const RowPageShape& shape) {

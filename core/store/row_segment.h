@@ -31,7 +31,7 @@ struct RowSegment {
   static std::uint64_t bytes(const RowPageShape& shape, std::uint64_t rows);
 
   /// What stands behind the pages.
-  DirectMemory books(const RowPageShape& shape) const;
+  DirectMemory footer(const RowPageShape& shape) const;
 
   /// The books of a whole segment. kCorrupt, naming the file, for anything else: rows of another
   /// size, a file that is cut off or changed. The pages are checked as they are read.

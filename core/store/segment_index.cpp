@@ -52,13 +52,13 @@ Result<std::vector<std::string>> segments_in(const std::string& folder) {
 }
 
 void SegmentIndex::move(std::uint64_t number, Page to) {
-  if (const std::uint64_t before = places_.get(number); before != 0) {
+  if (const std::uint64_t before = locations_.get(number); before != 0) {
     --segments_[page_at(before).slot]->live;
   } else {
     ++live_;
   }
   ++segments_[to.slot]->live;
-  places_.set(number, place_of(to));
+  locations_.set(number, location_of(to));
 }
 
 std::uint64_t SegmentIndex::add(Segment segment) {

@@ -38,19 +38,19 @@ class SegmentIndex {
   };
 
   explicit SegmentIndex(const RowLogPlan& plan)
-      : plan_(plan), places_(plan.most_rows, plan.most_place()) {}
+      : plan_(plan), locations_(plan.most_rows, plan.most_location()) {}
 
   const RowLogPlan& plan() const { return plan_; }
 
   /// A number of the row's place that ascends with segment slot and page; 0: it was never written.
-  std::uint64_t place_of(std::uint64_t number) const { return places_.get(number); }
-  std::uint64_t place_of(Page page) const {
+  std::uint64_t location_of(std::uint64_t number) const { return locations_.get(number); }
+  std::uint64_t location_of(Page page) const {
     return page.slot * plan_.segment_pages + page.page + 1;
   }
   Page page_at(std::uint64_t place) const {
     return {(place - 1) / plan_.segment_pages, (place - 1) % plan_.segment_pages};
   }
-  void prefetch(std::uint64_t number) const { places_.prefetch(number); }
+  void prefetch(std::uint64_t number) const { locations_.prefetch(number); }
 
   /// The row's latest copy is in that page from now on.
   void move(std::uint64_t number, Page to);
@@ -75,7 +75,7 @@ class SegmentIndex {
   Status open_segment(const std::string& path);
 
   const RowLogPlan plan_;
-  RowLocations places_;
+  RowLocations locations_;
   std::array<Segment, RowLogPlan::kMostSegments> segments_;
   std::uint64_t num_segments_ = 0;
   std::uint64_t live_ = 0;  ///< Rows.

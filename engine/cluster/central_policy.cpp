@@ -10,7 +10,7 @@ tuner::Proposal CentralPolicy::decide(const tuner::Observation& seen) {
   if (tuners.receiver() != nullptr) {
     auto answer = ask(tuners,
                       AskDecision{.node = options_.node,
-                                  .layout = options_.layout,
+                                  .description = options_.description,
                                   .limits = options_.limits,
                                   .seen = seen},
                       kPatience)

@@ -18,7 +18,7 @@ class CentralPolicy final : public tuner::Policy {
  public:
   struct Options {
     std::string node;
-    tuner::PipelineDescription layout;
+    tuner::PipelineDescription description;
     tuner::Limits limits;
     std::function<TunersRef()> tuners;  ///< Where to ask now.
   };

@@ -34,20 +34,20 @@ Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patienc
   const auto until = clock_.now() + patience;
   Latch there;
   {
-    const Ticker knock(kRetryInterval, [&] {
+    const Ticker retry(kRetryInterval, [&] {
       if (head().receiver() != nullptr) there.open();
     });
     static_cast<void>(there.wait_for(patience));
   }
   const std::string nobody =
       "no head answers at " + address_ + "; is the job running, and is it the right address?";
-  const StatusRef door = head();
-  if (door.receiver() == nullptr) return fail(Code::kUnavailable, nobody);
-  auto answer = ask(door, scheduler::QueryCluster{}, patience).wait();
+  const StatusRef status_ref = head();
+  if (status_ref.receiver() == nullptr) return fail(Code::kUnavailable, nobody);
+  auto answer = ask(status_ref, scheduler::QueryCluster{}, patience).wait();
   // A head that is just beginning can be reached before it is there to be asked.
   while (!answer && answer.error().code == Code::kNotFound && clock_.now() < until) {
     static_cast<void>(Latch().wait_for(kRetryInterval));
-    answer = ask(door, scheduler::QueryCluster{}, patience).wait();
+    answer = ask(status_ref, scheduler::QueryCluster{}, patience).wait();
   }
   if (answer) return answer;
   return fail(Code::kUnavailable, nobody + " (" + answer.error().message + ")");

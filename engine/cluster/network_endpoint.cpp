@@ -28,14 +28,14 @@ PeerId PeerRegistry::Table::peer(const std::string& address) const {
 
 Status PeerRegistry::on(const PeerUp& up, Context&) {
   if (!up.info.address.empty()) {
-    page_.serial([&] { page_.by_address[up.info.address] = up.peer; });
+    table_.serial([&] { table_.by_address[up.info.address] = up.peer; });
   }
   return {};
 }
 
 Status PeerRegistry::on(const PeerDown& down, Context&) {
-  page_.serial([&] {
-    std::erase_if(page_.by_address, [&](const auto& entry) { return entry.second == down.peer; });
+  table_.serial([&] {
+    std::erase_if(table_.by_address, [&](const auto& entry) { return entry.second == down.peer; });
   });
   return {};
 }
@@ -67,9 +67,9 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
   };
   end->actors_ = std::make_unique<ActorSystem>(std::move(actors), clock);
   end->node_ = std::make_unique<Node>(end->actors_->host(), *end->transport_);
-  const auto book = end->actors_->spawn(
-      {.name = "peers"}, [page = &end->page_] { return std::make_unique<PeerRegistry>(*page); });
-  end->node_->subscribe(book);
+  const auto registry = end->actors_->spawn(
+      {.name = "peers"}, [table = &end->table_] { return std::make_unique<PeerRegistry>(*table); });
+  end->node_->subscribe(registry);
   end->node_->start();
   return end;
 }
@@ -86,13 +86,13 @@ void NetworkEndpoint::stop() {
 
 Result<std::string> NetworkEndpoint::listen(const std::string& address) {
   const std::string place = without_scheme(address);
-  if (auto status = check_door(place, has_keys_); !status) return pass(status);
+  if (auto status = check_address_policy(place, has_keys_); !status) return pass(status);
   return transport_->listen(place);
 }
 
 Status NetworkEndpoint::connect(const std::string& address) {
   const std::string place = without_scheme(address);
-  if (auto status = check_door(place, has_keys_); !status) return pass(status);
+  if (auto status = check_address_policy(place, has_keys_); !status) return pass(status);
   return transport_->connect(place);
 }
 

@@ -29,12 +29,12 @@ class PeerRegistry final : public ActorOf<PeerRegistry, PeerUp, PeerDown> {
     PeerId peer(const std::string& address) const;
   };
 
-  explicit PeerRegistry(Table& page) : page_(page) {}
+  explicit PeerRegistry(Table& table) : table_(table) {}
   Status on(const PeerUp& up, Context&);
   Status on(const PeerDown& down, Context&);
 
  private:
-  Table& page_;
+  Table& table_;
 };
 
 /// A process's end of a cluster's network: transport, actors, and who is there.
@@ -62,12 +62,12 @@ class NetworkEndpoint {
   /// Gives up an address.
   void disconnect(const std::string& address);
   /// Whether a session with this "H:P" stands.
-  bool reaches(const std::string& address) const { return page_.peer(address) != PeerId::kNone; }
+  bool reaches(const std::string& address) const { return table_.peer(address) != PeerId::kNone; }
 
   /// The actor called `name` at `address`; a ref that names nobody while there is no session.
   template <class Ref>
   Ref actor(const std::string& address, std::string_view name) {
-    const PeerId peer = page_.peer(address);
+    const PeerId peer = table_.peer(address);
     return peer == PeerId::kNone ? Ref() : node_->actor<Ref>(peer, name);
   }
 
@@ -81,7 +81,7 @@ class NetworkEndpoint {
   NetworkEndpoint() = default;
 
   bool has_keys_ = false;
-  PeerRegistry::Table page_;
+  PeerRegistry::Table table_;
   std::unique_ptr<ZmqTransport> transport_;
   std::unique_ptr<ActorSystem> actors_;
   std::unique_ptr<Node> node_;

@@ -24,9 +24,9 @@ bool same_machine(const tuner::PipelineDescription& a, const tuner::PipelineDesc
 
 bool sound(const AskDecision& ask) {
   constexpr std::size_t kMostStages = 64;
-  return !ask.layout.stages.empty() && ask.layout.stages.size() <= kMostStages &&
-         ask.seen.stages.size() == ask.layout.stages.size() && ask.limits.cpus > 0 &&
-         ask.layout.max_prefetch > 0;
+  return !ask.description.stages.empty() && ask.description.stages.size() <= kMostStages &&
+         ask.seen.stages.size() == ask.description.stages.size() && ask.limits.cpus > 0 &&
+         ask.description.max_prefetch > 0;
 }
 
 }  // namespace
@@ -41,24 +41,25 @@ std::string node_log_path(const std::string& run_dir, const std::string& node) {
 
 Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask) {
   const auto found = nodes_.find(ask.node);
-  if (found != nodes_.end() && same_machine(found->second.layout, ask.layout)) {
+  if (found != nodes_.end() && same_machine(found->second.description, ask.description)) {
     return &found->second;
   }
   if (nodes_.size() >= kMostNodes) return fail(Code::kOverloaded, "too many nodes to tune");
   tuner::PolicyContext context;
-  context.layout = ask.layout;
+  context.description = ask.description;
   context.limits = ask.limits;
   context.seed = options_.job.order.seed;
-  context.fixed = tuner::one_each(ask.layout);
+  context.fixed = tuner::one_each(ask.description);
   context.reward = tuner::reward_mode(options_.job.tuner.reward);
   auto policy = tuner::make_policy(options_.job.tuner.policy, context);
   if (!policy) return pass(policy);
   Node node;
-  node.layout = ask.layout;
+  node.description = ask.description;
   node.policy = std::move(*policy);
   // What does not fit this machine's layout is not taken.
-  const bool restored = !options_.experience.empty() && node.policy->restore(options_.experience);
-  open_log(node, ask, restored ? options_.experience : "");
+  const bool restored =
+      !options_.learned_state.empty() && node.policy->restore(options_.learned_state);
+  open_log(node, ask, restored ? options_.learned_state : "");
   return &nodes_.insert_or_assign(ask.node, std::move(node)).first->second;
 }
 
@@ -67,9 +68,9 @@ void NodeTuners::open_log(Node& node, const AskDecision& ask, const std::string&
                                               {.policy = std::string(node.policy->name()),
                                                .command = options_.command,
                                                .seed = options_.job.order.seed,
-                                               .layout = ask.layout,
+                                               .description = ask.description,
                                                .limits = ask.limits,
-                                               .start = tuner::one_each(ask.layout),
+                                               .start = tuner::one_each(ask.description),
                                                .weights = "",
                                                .reward = options_.job.tuner.reward,
                                                .restored = restored});
@@ -91,13 +92,13 @@ Status NodeTuners::on(const DecisionTaken& taken, Context&) {
   const auto found = nodes_.find(taken.node);
   if (found == nodes_.end()) return {};
   Node& node = found->second;
-  if (!tuner::misfit(taken.decision, node.layout).empty()) return {};
+  if (!tuner::misfit(taken.decision, node.description).empty()) return {};
   if (options_.on_decision) {
-    options_.on_decision(taken.node, words_of(taken.decision, node.layout));
+    options_.on_decision(taken.node, describe(taken.decision, node.description));
   }
   if (options_.keep && taken.decision.number % kKeptEvery == 0) {
-    const std::string experience = node.policy->experience();
-    if (!experience.empty()) options_.keep(experience);
+    const std::string learned_state = node.policy->learned_state();
+    if (!learned_state.empty()) options_.keep(learned_state);
   }
   if (!node.log || node.log_failed) return {};
   if (auto status = node.log->add(taken.decision); !status) {

@@ -28,9 +28,9 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> 
     /// Told each decision: the node, and its decision in words.
     std::function<void(const std::string& node, const std::string& words)> on_decision = {};
     std::function<void(const std::string&)> note;  ///< What a person should hear.
-    std::string experience = {};                   ///< Of an earlier run, for every node; "": none.
+    std::string learned_state = {};                ///< Of an earlier run, for every node; "": none.
     /// Given now and then what a node's policy has learnt, for the next run.
-    std::function<void(const std::string& experience)> keep = {};
+    std::function<void(const std::string& learned_state)> keep = {};
   };
 
   explicit NodeTuners(Options options) : options_(std::move(options)) {}
@@ -40,7 +40,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> 
 
  private:
   struct Node {
-    tuner::PipelineDescription layout;
+    tuner::PipelineDescription description;
     std::unique_ptr<tuner::Policy> policy;
     std::optional<tuner::DecisionLogWriter> log;
     bool log_failed = false;

@@ -47,7 +47,7 @@ void Scaling::look(const scheduler::ClusterStatus& status, const Taken& now,
   const double seconds = in_seconds(now.at - before_->at);
   if (now.at - before_->at < period_) return;
   scheduler::ScaleInput input;
-  input.consumed = static_cast<double>(now.splits - before_->splits) / seconds;
+  input.trained = static_cast<double>(now.splits - before_->splits) / seconds;
   input.starved_ratio = std::clamp(in_seconds(now.waited - before_->waited) / seconds, 0.0, 1.0);
   input.worker_rate = status.mean_worker_rate;
   for (const scheduler::NodeStatus& node : status.nodes) {

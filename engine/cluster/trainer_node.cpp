@@ -52,7 +52,7 @@ Result<std::unique_ptr<TrainerNode>> TrainerNode::open(const JobSpec& job,
   if (!job.cluster.used()) return std::unique_ptr<TrainerNode>();
   auto end = std::unique_ptr<TrainerNode>(  // NOLINT: the constructor is private.
       new TrainerNode(job, command, std::move(say)));
-  if (auto status = end->open_door(); !status) return pass(status);
+  if (auto status = end->open_listener(); !status) return pass(status);
   if (auto status = end->open_head(); !status) return pass(status);
   end->start_tuners();
   return end;
@@ -70,7 +70,7 @@ void TrainerNode::remove_address() const {
   if (!address_.empty()) fs::remove(address_file(job_), ignored);
 }
 
-Status TrainerNode::open_door() {
+Status TrainerNode::open_listener() {
   const ClusterSpec& cluster = job_.cluster;
   auto net = NetworkEndpoint::make(
       {.keys = cluster.keys, .heartbeat = cluster.heartbeat, .received = &received_, .say = say_},
@@ -139,10 +139,10 @@ void TrainerNode::start_tuners() {
   if (keeper_.receiver() != nullptr) {
     const std::string key = "tuner/" + job_.tuner.policy;
     if (auto kept = ask(keeper_, scheduler::FindLearnedState{key}, 2s).wait()) {
-      options.experience = std::move(*kept);
+      options.learned_state = std::move(*kept);
     }
-    options.keep = [keeper = keeper_, key](const std::string& experience) {
-      static_cast<void>(keeper.tell(scheduler::SaveLearnedState{key, experience}));
+    options.keep = [keeper = keeper_, key](const std::string& learned_state) {
+      static_cast<void>(keeper.tell(scheduler::SaveLearnedState{key, learned_state}));
     };
   }
   tuners_ = net_->actors().spawn({.name = "tuners"},
@@ -155,13 +155,14 @@ JobRun::Sharing TrainerNode::sharing() {
           .makes_splits = job_.cluster.local,
           .on_given =
               [this](const Position& position) {
-                static_cast<void>(feed_door_.tell(scheduler::Trained{position}));
+                static_cast<void>(split_client_control_.tell(scheduler::Trained{position}));
                 serial_([&] { rows_->given(position); });
               },
           .where = [this] { return where_splits_are(); }};
 }
 
-Status TrainerNode::start_feed(JobRun& run, const JobText& text, const std::string& fingerprint) {
+Status TrainerNode::start_split_client(JobRun& run, const JobText& text,
+                                       const std::string& fingerprint) {
   scheduler::SplitClientOptions options;
   job_id_ = new_job_id(fingerprint);
   options.job = {.id = job_id_,
@@ -179,15 +180,15 @@ Status TrainerNode::start_feed(JobRun& run, const JobText& text, const std::stri
   options.on_closed = [this] { closed_.open(); };
   scheduler::HeadFinder& heads = *this;
   scheduler::ArrivalSink& sink = *this;
-  const auto feed = net_->actors().spawn(
+  const auto split_client = net_->actors().spawn(
       {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
       [options, &heads, &sink] {
         return std::make_unique<scheduler::SplitClient>(options, heads, sink);
       });
-  feed_ = feed;
-  feed_door_ = feed;
-  net_->node().publish(std::string(scheduler::kSplitClientName), feed_);
-  return feed.tell(scheduler::BeginSplitClient{});
+  split_client_ = split_client;
+  split_client_control_ = split_client;
+  net_->node().publish(std::string(scheduler::kSplitClientName), split_client_);
+  return split_client.tell(scheduler::BeginSplitClient{});
 }
 
 void TrainerNode::start_local_worker() {
@@ -196,12 +197,13 @@ void TrainerNode::start_local_worker() {
   options.memory_bytes = job_.pipeline.memory_bytes;
   options.heartbeat = job_.cluster.heartbeat;
   scheduler::HeadFinder& heads = *this;
-  scheduler::SplitClientFinder& feeds = *this;
-  local_worker_ = net_->actors().spawn(
-      {.name = "local-worker", .mailbox_bytes = kNetMailbox}, [this, options, &heads, &feeds] {
-        return std::make_unique<scheduler::WorkerActor>(options, *local_work_, heads, feeds);
-      });
-  local_work_->report_to(local_worker_);
+  scheduler::SplitClientFinder& split_clients = *this;
+  local_worker_ = net_->actors().spawn({.name = "local-worker", .mailbox_bytes = kNetMailbox},
+                                       [this, options, &heads, &split_clients] {
+                                         return std::make_unique<scheduler::WorkerActor>(
+                                             options, *local_executor_, heads, split_clients);
+                                       });
+  local_executor_->report_to(local_worker_);
   static_cast<void>(local_worker_.tell(scheduler::BeginWorker{}));
 }
 
@@ -211,13 +213,14 @@ Status TrainerNode::begin(JobRun& run) {
   const std::string fingerprint = fingerprint_of(*text);
   run_ = &run;
   serial_([&] { rows_.emplace(run.pipeline().splits_per_epoch()); });
-  if (auto status = start_feed(run, *text, fingerprint); !status) return status;
+  if (auto status = start_split_client(run, *text, fingerprint); !status) return status;
   serial_([this] {
     begun_ = true;
-    static_cast<void>(feed_door_.tell(scheduler::IssueSplits{std::exchange(early_, {})}));
+    static_cast<void>(
+        split_client_control_.tell(scheduler::IssueSplits{std::exchange(early_, {})}));
   });
   if (job_.cluster.local) {
-    local_work_ = std::make_unique<LocalSplitExecutor>(run.pipeline(), job_id_, fingerprint);
+    local_executor_ = std::make_unique<LocalSplitExecutor>(run.pipeline(), job_id_, fingerprint);
     start_local_worker();
   }
   scaling_.emplace(job_, say_);
@@ -229,7 +232,7 @@ void TrainerNode::end(const std::string& error) {
   if (run_ == nullptr) return;
   remove_address();  // Here, too: a run that was stopped has no destructors.
   ticker_.reset();
-  static_cast<void>(feed_door_.tell(scheduler::EndJob{error}));
+  static_cast<void>(split_client_control_.tell(scheduler::EndJob{error}));
   static_cast<void>(closed_.wait_for(2s));  // With a head that is gone it stays closed.
   local_worker_.stop();
   // Nobody brings anything to the pipeline once the network and the feed are gone.
@@ -241,13 +244,13 @@ void TrainerNode::end(const std::string& error) {
 void TrainerNode::issued(std::uint64_t number) {
   serial_([&] {
     if (!begun_) return early_.push_back(number);
-    static_cast<void>(feed_door_.tell(scheduler::IssueSplits{{number}}));
+    static_cast<void>(split_client_control_.tell(scheduler::IssueSplits{{number}}));
   });
 }
 
 void TrainerNode::made_here(std::uint64_t number, std::uint64_t rows) {
   count_rows(number, kLocalNode, rows);
-  local_work_->made(number);
+  local_executor_->made(number);
 }
 
 void TrainerNode::count_rows(std::uint64_t split, const std::string& node, std::uint64_t rows) {
@@ -292,9 +295,9 @@ std::optional<scheduler::ClusterStatus> TrainerNode::ask_around() {
   if (ref.receiver() != nullptr) {
     if (auto answer = ask(ref, scheduler::QueryCluster{}, 200ms).wait()) head = std::move(*answer);
   }
-  const auto feed = ask(feed_door_, scheduler::QuerySplitClient{}, 200ms).wait();
-  if (!feed || (!head && feed->open)) return std::nullopt;  // Late for once.
-  return trainer_view(job_id_, std::move(head), *feed);
+  const auto split_client = ask(split_client_control_, scheduler::QuerySplitClient{}, 200ms).wait();
+  if (!split_client || (!head && split_client->open)) return std::nullopt;  // Late for once.
+  return trainer_view(job_id_, std::move(head), *split_client);
 }
 
 // What is known, for whoever wants to see it and for the window.

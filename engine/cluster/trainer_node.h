@@ -68,9 +68,9 @@ class TrainerNode final : public SplitDispatch,
   TrainerNode(const JobSpec& job, std::string command, Say say)
       : job_(job), command_(std::move(command)), say_(std::move(say)), received_(~std::size_t{0}) {}
 
-  Status open_door();
+  Status open_listener();
   Status open_head();
-  Status start_feed(JobRun& run, const JobText& text, const std::string& fingerprint);
+  Status start_split_client(JobRun& run, const JobText& text, const std::string& fingerprint);
   void start_local_worker();
   void start_tuners();
   void write_address() const;
@@ -85,7 +85,7 @@ class TrainerNode final : public SplitDispatch,
   void made_here(std::uint64_t number, std::uint64_t rows) override;
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
   scheduler::HeadRef head() override;
-  scheduler::SplitClientRef feed(const std::string&) override { return feed_; }
+  scheduler::SplitClientRef split_client(const std::string&) override { return split_client_; }
   void count_rows(std::uint64_t split, const std::string& node, std::uint64_t rows);
 
   const JobSpec& job_;
@@ -98,12 +98,12 @@ class TrainerNode final : public SplitDispatch,
   std::unique_ptr<RocksStore> store_;
   std::unique_ptr<NetworkEndpoint> net_;
   std::optional<HeadLocation> other_head_;  // where the job names a head of its own
-  std::unique_ptr<LocalSplitExecutor> local_work_;
+  std::unique_ptr<LocalSplitExecutor> local_executor_;
   JobRun* run_ = nullptr;
   ActorRef<scheduler::IssueSplits, scheduler::Trained, scheduler::EndJob,
            scheduler::QuerySplitClient>
-      feed_door_;
-  scheduler::SplitClientRef feed_;
+      split_client_control_;
+  scheduler::SplitClientRef split_client_;
   scheduler::HeadRef own_head_;
   ActorRef<scheduler::QueryCluster> head_status_;
   ActorRef<scheduler::SaveLearnedState, scheduler::FindLearnedState> keeper_;  // our own head's

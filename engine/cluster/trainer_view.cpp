@@ -6,12 +6,13 @@ namespace forebay {
 
 scheduler::ClusterStatus trainer_view(const std::string& job,
                                       std::optional<scheduler::ClusterStatus> head,
-                                      const scheduler::SplitClientStatus& feed) {
+                                      const scheduler::SplitClientStatus& split_client) {
   scheduler::ClusterStatus seen;
   // Another job's nodes and problems are nothing to this one.
   if (head && head->job == job) seen = std::move(*head);
-  if (!feed.open || seen.problems.empty()) {
-    seen.problems.insert(seen.problems.end(), feed.problems.begin(), feed.problems.end());
+  if (!split_client.open || seen.problems.empty()) {
+    seen.problems.insert(seen.problems.end(), split_client.problems.begin(),
+                         split_client.problems.end());
   }
   return seen;
 }

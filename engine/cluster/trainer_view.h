@@ -12,7 +12,7 @@ namespace forebay {
 /// goes without a word: where the head finds nothing, the feed's problems stand. Pure.
 scheduler::ClusterStatus trainer_view(const std::string& job,
                                       std::optional<scheduler::ClusterStatus> head,
-                                      const scheduler::SplitClientStatus& feed);
+                                      const scheduler::SplitClientStatus& split_client);
 
 /// Why workers of a job that nobody makes splits of were refused, in one text; empty while any
 /// makes some, or when none was refused. Pure.

@@ -93,11 +93,11 @@ struct AskDecision {
   static constexpr std::string_view kTag = "cluster.ask_decision/1";
   using Reply = tuner::Proposal;
   std::string node;
-  tuner::PipelineDescription layout;
+  tuner::PipelineDescription description;
   tuner::Limits limits;
   tuner::Observation seen;
   static auto fields(auto& self) {
-    return std::tie(self.node, self.layout, self.limits, self.seen);
+    return std::tie(self.node, self.description, self.limits, self.seen);
   }
 };
 

@@ -60,11 +60,11 @@ void WorkerNode::make_worker() {
   };
   options.on_ended = [this](const scheduler::WorkerStatus& last) { end_with(last); };
   scheduler::HeadFinder& heads = *this;
-  scheduler::SplitClientFinder& feeds = *this;
+  scheduler::SplitClientFinder& split_clients = *this;
   worker_ = net_->actors().spawn(
       {.name = "worker", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [this, options, &heads, &feeds] {
-        return std::make_unique<scheduler::WorkerActor>(options, *work_, heads, feeds);
+      [this, options, &heads, &split_clients] {
+        return std::make_unique<scheduler::WorkerActor>(options, *work_, heads, split_clients);
       });
   work_->report_to(worker_);
 }
@@ -154,11 +154,11 @@ scheduler::HeadRef WorkerNode::head() {
 }
 
 // A feed of its own is dialled once; the transport keeps the session up from then on.
-scheduler::SplitClientRef WorkerNode::feed(const std::string& address) {
+scheduler::SplitClientRef WorkerNode::split_client(const std::string& address) {
   const std::string at_head = head_->address();
   const std::string place = address.empty() ? at_head : without_scheme(address);
   const bool known = serial_([&] {
-    feed_address_ = place;
+    split_client_address_ = place;
     return place == at_head || !dialled_.emplace(place, true).second;
   });
   if (!known) {
@@ -168,7 +168,7 @@ scheduler::SplitClientRef WorkerNode::feed(const std::string& address) {
 }
 
 TunersRef WorkerNode::tuners() {
-  const std::string place = serial_([this]() -> std::string { return feed_address_; });
+  const std::string place = serial_([this]() -> std::string { return split_client_address_; });
   return net_->actor<TunersRef>(place.empty() ? head_->address() : place, kTunersName);
 }
 
@@ -179,12 +179,12 @@ tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
   return {.make_tuner =
               [this, node, mode] {
                 return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
-                    .plant = *plant_,
+                    .tuned_pipeline = *tuned_pipeline_,
                     .clock = clock_,
                     .policy = std::make_unique<CentralPolicy>(
                         CentralPolicy::Options{.node = node,
-                                               .layout = plant_->layout(),
-                                               .limits = plant_->standing().limits,
+                                               .description = tuned_pipeline_->description(),
+                                               .limits = tuned_pipeline_->current().limits,
                                                .tuners = [this] { return tuners(); }}),
                     .fallback = nullptr,
                     .mode = mode,
@@ -212,11 +212,11 @@ void WorkerNode::watch_memory(const NodeStages& stages, std::uint64_t resident) 
 void WorkerNode::tune(NodeStages* stages, WorkerJob* job) {
   memory_.reset();
   tuning_.reset();
-  plant_.reset();
+  tuned_pipeline_.reset();
   if (stages == nullptr) return;
   const std::uint64_t resident = resident_bytes();
   watch_memory(*stages, resident);
-  plant_ = std::make_unique<WorkerPipeline>(WorkerPipeline::Options{
+  tuned_pipeline_ = std::make_unique<WorkerPipeline>(WorkerPipeline::Options{
       .stages = *stages,
       .limits = {.cpus = static_cast<double>(options_.place.cpus),
                  .memory_bytes = options_.place.memory_bytes},

@@ -69,7 +69,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   void look_at_link();
   void end_with(Result<scheduler::WorkerStatus> last);
   scheduler::HeadRef head() override;
-  scheduler::SplitClientRef feed(const std::string& address) override;
+  scheduler::SplitClientRef split_client(const std::string& address) override;
   TunersRef tuners();
 
   const Options options_;
@@ -78,17 +78,17 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::optional<HeadLocation> head_;
   std::unique_ptr<StageSplitExecutor> work_;
   scheduler::WorkerActor::Ref worker_;
-  std::unique_ptr<WorkerPipeline> plant_;  // while stages run
-  std::optional<ActorSystem> tuning_;      // its host; gone before the plant is
-  std::unique_ptr<MemoryWatch> memory_;    // while stages run
-  std::chrono::nanoseconds last_head_{0};  // the ticker's thread, as leaving_
+  std::unique_ptr<WorkerPipeline> tuned_pipeline_;  // while stages run
+  std::optional<ActorSystem> tuning_;               // its host; gone before the plant is
+  std::unique_ptr<MemoryWatch> memory_;             // while stages run
+  std::chrono::nanoseconds last_head_{0};           // the ticker's thread, as leaving_
   bool leaving_ = false;
   std::chrono::nanoseconds next_look_{0};
   std::unique_ptr<LinkCompression> compression_;  // the ticker's thread
   Latch over_;
   const Synchronized<> serial_{};                         // over those below
   std::optional<Result<scheduler::WorkerStatus>> ended_;  // how the worker was then
-  std::string feed_address_;
+  std::string split_client_address_;
   std::map<std::string, bool> dialled_;
 };
 

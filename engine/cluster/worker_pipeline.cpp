@@ -14,30 +14,30 @@ constexpr std::uint32_t kMostActorsOfAStage = 128;
 constexpr std::uint32_t kMostWaiting = 64;
 constexpr std::uint32_t kUsualWaiting = 2;
 
-tuner::PipelineDescription layout_of(const WorkerPipeline::Options& options) {
+tuner::PipelineDescription description_of(const WorkerPipeline::Options& options) {
   const MemorySizes& sizes = options.stages.sizes();
-  tuner::PipelineDescription layout;
+  tuner::PipelineDescription description;
   for (const StageStats& stage : options.stages.stats()) {
-    layout.stages.push_back({.name = stage.name,
-                             .max_actors = kMostActorsOfAStage,
-                             .bytes_per_actor = sizes.usual_split + kThreadBytes});
+    description.stages.push_back({.name = stage.name,
+                                  .max_actors = kMostActorsOfAStage,
+                                  .bytes_per_actor = sizes.usual_split + kThreadBytes});
   }
   const auto usual = static_cast<std::uint32_t>(2 * options.limits.cpus + kNumStages);
-  layout.max_actors = options.max_actors > 0 ? options.max_actors : usual;
-  layout.default_prefetch = kUsualWaiting;
-  layout.max_prefetch = kMostWaiting;
-  layout.rows_per_split = options.rows_per_split;
-  layout.prefetch_item_bytes = sizes.usual_split;
-  layout.fixed_bytes = options.resident_before + kMemorySlack + kOtherActors * kThreadBytes +
-                       kNumStages * sizes.usual_split + sizes.largest_split;
-  return layout;
+  description.max_actors = options.max_actors > 0 ? options.max_actors : usual;
+  description.default_prefetch = kUsualWaiting;
+  description.max_prefetch = kMostWaiting;
+  description.rows_per_split = options.rows_per_split;
+  description.prefetch_item_bytes = sizes.usual_split;
+  description.fixed_bytes = options.resident_before + kMemorySlack + kOtherActors * kThreadBytes +
+                            kNumStages * sizes.usual_split + sizes.largest_split;
+  return description;
 }
 
 }  // namespace
 
 WorkerPipeline::WorkerPipeline(Options options)
     : options_(options),
-      layout_(layout_of(options_)),
+      description_(description_of(options_)),
       began_(options_.clock.now()),
       before_(sums()) {}
 
@@ -55,16 +55,16 @@ std::uint64_t WorkerPipeline::account() const {
 
 void WorkerPipeline::look(const std::vector<StageStats>& stages) const {
   const auto slots = static_cast<double>(options_.stages.slots());
-  ++looks_.count;
-  if (2 * static_cast<double>(options_.stages.in_work()) < slots) ++looks_.idle;
+  ++samples_.count;
+  if (2 * static_cast<double>(options_.stages.in_work()) < slots) ++samples_.idle;
   const auto usual = static_cast<double>(options_.stages.sizes().usual_split);
   for (std::size_t i = 0; i + 1 < kNumStages; ++i) {
-    looks_.fill[i] += std::min(1.0, static_cast<double>(stages[i + 1].pool.queued_bytes) / usual);
+    samples_.fill[i] += std::min(1.0, static_cast<double>(stages[i + 1].pool.queued_bytes) / usual);
   }
-  looks_.peak = std::max(looks_.peak, account());
+  samples_.peak = std::max(samples_.peak, account());
 }
 
-tuner::CurrentState WorkerPipeline::standing() const {
+tuner::CurrentState WorkerPipeline::current() const {
   const std::vector<StageStats> stages = options_.stages.stats();
   look(stages);
   tuner::CurrentState now;
@@ -82,19 +82,19 @@ tuner::CurrentState WorkerPipeline::standing() const {
 }
 
 tuner::Observation WorkerPipeline::observe() {
-  const tuner::CurrentState standing_now = standing();
+  const tuner::CurrentState current_state = current();
   Sums now = sums();
-  const double share_idle = looks_.count > 0 ? looks_.idle / looks_.count : 0;
+  const double share_idle = samples_.count > 0 ? samples_.idle / samples_.count : 0;
   tuner::Observation seen;
   seen.at_seconds = in_seconds(now.at - began_);
   seen.seconds = in_seconds(now.at - before_.at);
-  seen.limits = standing_now.limits;
+  seen.limits = current_state.limits;
   double stages_cpu = 0;
   for (std::size_t i = 0; i < kNumStages; ++i) {
     seen.stages.push_back(observation_of(before_.stages[i].pool, now.stages[i].pool));
     tuner::StageObservation& stage = seen.stages.back();
-    stage.actors = standing_now.actors[i];
-    stage.queue_fill = looks_.count > 0 ? looks_.fill[i] / looks_.count : 0;
+    stage.actors = current_state.actors[i];
+    stage.queue_fill = samples_.count > 0 ? samples_.fill[i] / samples_.count : 0;
     if (i + 1 < kNumStages) stage.queued_bytes = now.stages[i + 1].pool.queued_bytes;
     stages_cpu += stage.cpu_seconds;
   }
@@ -102,22 +102,22 @@ tuner::Observation WorkerPipeline::observe() {
   seen.trainer_step_seconds = seen.seconds * share_idle;
   seen.trainer_wait_seconds = seen.seconds - seen.trainer_step_seconds;
   seen.other_cpu_seconds = std::max(0.0, now.cpu_seconds - before_.cpu_seconds - stages_cpu);
-  seen.prefetch = standing_now.prefetch;
+  seen.prefetch = current_state.prefetch;
   seen.prefetch_fill = share_idle;  // What a feed that does not ask would leave waiting.
-  seen.memory_bytes = standing_now.memory_bytes;
-  seen.memory_peak = std::max(looks_.peak, seen.memory_bytes);
+  seen.memory_bytes = current_state.memory_bytes;
+  seen.memory_peak = std::max(samples_.peak, seen.memory_bytes);
   before_ = std::move(now);
-  looks_ = {};
+  samples_ = {};
   return seen;
 }
 
 // Who goes before who comes; what there is no memory for is tried again at the next step.
 void WorkerPipeline::apply(const tuner::Allocation& allocation) {
-  const std::vector<std::uint32_t> standing = options_.stages.actors();
+  const std::vector<std::uint32_t> current = options_.stages.actors();
   for (const bool growing : {false, true}) {
     for (std::size_t i = 0; i < kNumStages; ++i) {
       const std::uint32_t wanted = allocation.actors[i];
-      if (wanted == standing[i] || (wanted > standing[i]) != growing) continue;
+      if (wanted == current[i] || (wanted > current[i]) != growing) continue;
       static_cast<void>(options_.stages.resize(kStages[i], wanted));
     }
   }

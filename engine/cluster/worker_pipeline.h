@@ -29,8 +29,8 @@ class WorkerPipeline final : public tuner::TunedPipeline {
 
   explicit WorkerPipeline(Options options);
 
-  const tuner::PipelineDescription& layout() const override { return layout_; }
-  tuner::CurrentState standing() const override;
+  const tuner::PipelineDescription& description() const override { return description_; }
+  tuner::CurrentState current() const override;
   tuner::Observation observe() override;
   void apply(const tuner::Allocation& allocation) override;
 
@@ -54,10 +54,10 @@ class WorkerPipeline final : public tuner::TunedPipeline {
   void look(const std::vector<StageStats>& stages) const;
 
   const Options options_;
-  tuner::PipelineDescription layout_;
+  tuner::PipelineDescription description_;
   const std::chrono::nanoseconds began_;
   Sums before_;
-  mutable Samples looks_;
+  mutable Samples samples_;
   mutable IdleBuffers idle_buffers_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace forebay {
 
-std::string device_in_words(const JobSpec& job, const Schema& schema) {
+std::string describe_device(const JobSpec& job, const Schema& schema) {
   auto shape = shape_of(job.trainer, schema);
   if (!shape) return "";
   const std::uint64_t batch = job.order.batch_size;

@@ -9,6 +9,6 @@ namespace forebay {
 
 /// What the model of a job takes on its device, for a person; "" on the cpu. Whether the device has
 /// it is found out as the model is made.
-std::string device_in_words(const JobSpec& job, const Schema& schema);
+std::string describe_device(const JobSpec& job, const Schema& schema);
 
 }  // namespace forebay

@@ -107,7 +107,7 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   job.trainer.tensorboard = resolve(job.base_dir, job.trainer.tensorboard);
   job.trainer.csv = resolve(job.base_dir, job.trainer.csv);
   if (auto read = read_transforms(document, job); !read) return pass(read);
-  if (auto checked = check_together(job); !checked) return pass(checked);
+  if (auto checked = check_combinations(job); !checked) return pass(checked);
   return job;
 }
 

@@ -27,7 +27,7 @@ Status check_evaluation(const JobSpec& job) {
 
 }  // namespace
 
-Status check_together(const JobSpec& job) {
+Status check_combinations(const JobSpec& job) {
   const auto refuse = [&](const std::string& what) {
     return fail(Code::kInvalid, job.path + ": " + what);
   };

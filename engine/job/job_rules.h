@@ -6,6 +6,6 @@
 namespace forebay {
 
 /// Refuses (kInvalid) keys that do not go together: what no single one can be blamed for.
-Status check_together(const JobSpec& job);
+Status check_combinations(const JobSpec& job);
 
 }  // namespace forebay

@@ -12,8 +12,10 @@ namespace {
 /// Fills an allocation, one `stage=count` at a time.
 class AllocationReading {
  public:
-  explicit AllocationReading(const tuner::PipelineDescription& layout)
-      : layout_(layout), read_(tuner::one_each(layout)), given_(layout.stages.size()) {}
+  explicit AllocationReading(const tuner::PipelineDescription& description)
+      : description_(description),
+        read_(tuner::one_each(description)),
+        given_(description.stages.size()) {}
 
   Status add(std::string_view part) {
     const std::size_t equals = part.find('=');
@@ -23,7 +25,7 @@ class AllocationReading {
     if (given_[*stage]) return refuse(part, ": that stage is named twice");
     given_[*stage] = true;
     const auto count = parse_count(part.substr(equals + 1));
-    const std::uint32_t most = layout_.stages[*stage].max_actors;
+    const std::uint32_t most = description_.stages[*stage].max_actors;
     if (!count || *count < 1 || *count > most) {
       return refuse(part, ": must be a whole number from 1 to " + std::to_string(most));
     }
@@ -36,7 +38,7 @@ class AllocationReading {
  private:
   Result<std::size_t> index_of(std::string_view name) const {
     std::vector<std::string_view> names;
-    for (const tuner::StageDescription& stage : layout_.stages) names.push_back(stage.name);
+    for (const tuner::StageDescription& stage : description_.stages) names.push_back(stage.name);
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == name) return i;
     }
@@ -51,7 +53,7 @@ class AllocationReading {
     return fail(Code::kInvalid, "--allocation " + std::string(part) + why);
   }
 
-  const tuner::PipelineDescription& layout_;
+  const tuner::PipelineDescription& description_;
   tuner::Allocation read_;
   std::vector<bool> given_;
 };
@@ -59,8 +61,8 @@ class AllocationReading {
 }  // namespace
 
 Result<tuner::Allocation> parse_allocation(std::string_view text,
-                                           const tuner::PipelineDescription& layout) {
-  AllocationReading reading(layout);
+                                           const tuner::PipelineDescription& description) {
+  AllocationReading reading(description);
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     if (auto added = reading.add(text.substr(0, comma)); !added) return pass(added);

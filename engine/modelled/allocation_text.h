@@ -12,6 +12,6 @@ namespace forebay {
 /// kInvalid names the stage that is not there (and the nearest), is named twice, or whose count is
 /// not from 1 to its max_actors.
 Result<tuner::Allocation> parse_allocation(std::string_view text,
-                                           const tuner::PipelineDescription& layout);
+                                           const tuner::PipelineDescription& description);
 
 }  // namespace forebay

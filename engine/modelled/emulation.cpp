@@ -84,7 +84,7 @@ void Emulation::run_tuned(std::unique_ptr<Policy> policy, std::unique_ptr<Policy
   ActorSystem system({}, clock_);
   const auto make_tuner = [&] {
     return std::make_unique<Tuner>(
-        Tuner::Options{.plant = machine_,
+        Tuner::Options{.tuned_pipeline = machine_,
                        .clock = clock_,
                        .policy = std::move(policy),
                        .fallback = std::move(fallback),
@@ -120,14 +120,14 @@ void Emulation::show() {
   const SimTotals& now = recent_.back();
   const SimTotals& then = recent_.front();
   const double passed = std::max(now.seconds - then.seconds, 1e-9);
-  const CurrentState standing = machine_.standing();
+  const CurrentState current = machine_.current();
   EmulationView view = serial_([this] { return EmulationView(view_); });
   view.seconds = now.seconds;
   view.splits_per_second = static_cast<double>(now.trained - then.trained) / passed;
   view.cpus_busy = (now.cpu_seconds - then.cpu_seconds) / passed;
-  view.memory_bytes = standing.memory_bytes;
-  view.limits = standing.limits;
-  view.allocation = {.actors = standing.actors, .prefetch = standing.prefetch};
+  view.memory_bytes = current.memory_bytes;
+  view.limits = current.limits;
+  view.allocation = {.actors = current.actors, .prefetch = current.prefetch};
   if (passed >= kShownOver) recent_.erase(recent_.begin());
   hooks_.show(view);
 }
@@ -139,10 +139,10 @@ EmulationOutcome Emulation::outcome() {
          (first - 1)->at_seconds - (first - 1)->seconds / 2 >= spec_.seconds / 2) {
     --first;
   }
-  const CurrentState standing = machine_.standing();
+  const CurrentState current = machine_.current();
   ModelledFigures& figures = outcome_.figures;
   figures.measured = sum_of({first, seen_.end()});
-  figures.allocation = {.actors = standing.actors, .prefetch = standing.prefetch};
+  figures.allocation = {.actors = current.actors, .prefetch = current.prefetch};
   const double end = figures.measured.at_seconds;
   figures.oracle_splits_per_second =
       oracle_rate(spec_.model, std::max(0.0, end - figures.measured.seconds), end);
@@ -163,18 +163,18 @@ Result<EmulationOutcome> emulate(const EmulationSpec& spec, const EmulationHooks
   std::unique_ptr<Policy> fallback;
   if (!spec.policy.empty()) {
     const PipelineModel start = tuner::model_at(spec.model, 0);
-    const PolicyContext context{
-        .layout = tuner::layout_of(spec.model),
-        .limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes},
-        .seed = spec.seed,
-        .fixed = spec.allocation,
-        .truth =
-            [&] {
-              const PipelineModel standing = tuner::model_at(spec.model, now());
-              return Truth{.costs = tuner::costs_of(standing),
-                           .trainer_rate = tuner::trainer_rate_of(standing)};
-            },
-        .weights = {}};
+    const PolicyContext context{.description = tuner::description_of(spec.model),
+                                .limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes},
+                                .seed = spec.seed,
+                                .fixed = spec.allocation,
+                                .truth =
+                                    [&] {
+                                      const PipelineModel current =
+                                          tuner::model_at(spec.model, now());
+                                      return Truth{.costs = tuner::costs_of(current),
+                                                   .trainer_rate = tuner::trainer_rate_of(current)};
+                                    },
+                                .weights = {}};
     auto made = tuner::make_policy(spec.policy, context);
     if (!made) return pass(made);
     policy = std::move(*made);

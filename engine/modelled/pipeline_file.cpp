@@ -101,10 +101,10 @@ Status read_events(const PipelineDocument& document, PipelineModel& model) {
 
 /// One actor a stage and a prefetch of 1 fit, whatever the events make of the limit.
 Status check_memory(const PipelineModel& model, std::string_view name) {
-  const tuner::PipelineDescription layout = tuner::layout_of(model);
-  tuner::Allocation least = tuner::one_each(layout);
+  const tuner::PipelineDescription description = tuner::description_of(model);
+  tuner::Allocation least = tuner::one_each(description);
   least.prefetch = 1;
-  const std::uint64_t wanted = tuner::worst_case_bytes(layout, least);
+  const std::uint64_t wanted = tuner::worst_case_bytes(description, least);
   const auto check = [&](const std::string& what, std::uint64_t limit) -> Status {
     if (limit >= wanted) return {};
     return refuse(name, what + " is " + std::to_string(limit) +

@@ -39,11 +39,11 @@ double usual_seconds(const tuner::PipelineModel& model) {
 
 tuner::Allocation oracle_allocation(const tuner::PipelineModel& described) {
   const tuner::PipelineModel model = tuner::model_at(described, 0);
-  const tuner::PipelineDescription layout = tuner::layout_of(model);
+  const tuner::PipelineDescription description = tuner::description_of(model);
   tuner::Allocation best = tuner::oracle_of(model).allocation;
   best.prefetch = 1;
-  const std::uint64_t taken = tuner::worst_case_bytes(layout, best);
-  const std::uint64_t item = std::max<std::uint64_t>(layout.prefetch_item_bytes, 1);
+  const std::uint64_t taken = tuner::worst_case_bytes(description, best);
+  const std::uint64_t item = std::max<std::uint64_t>(description.prefetch_item_bytes, 1);
   const std::uint64_t more = (model.memory_bytes - std::min(taken, model.memory_bytes)) / item;
   best.prefetch =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(model.prefetch_splits, 1 + more));

@@ -12,7 +12,7 @@
 
 namespace forebay {
 
-Status check_output_place(const std::string& option, const std::string& path) {
+Status check_output_path(const std::string& option, const std::string& path) {
   namespace fs = std::filesystem;
   const auto refuse = [&](const std::string& why) {
     return fail(Code::kInvalid, option + " " + path + ": " + why);

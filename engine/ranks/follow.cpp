@@ -28,13 +28,13 @@ Status restore_part(StateSource& whole, Model& model) {
   return model.restore(part);
 }
 
-Status carry_out(const RankCommand& order, RankFollower& leader, Model& model, Followed& done) {
-  switch (order.kind) {
+Status carry_out(const RankCommand& command, RankFollower& leader, Model& model, Followed& done) {
+  switch (command.kind) {
     case RankCommand::Kind::kStep: {
-      if (order.has_ids) {
-        if (auto told = leader.wait_for_ids(order.number); !told) return told;
+      if (command.has_ids) {
+        if (auto told = leader.wait_for_ids(command.number); !told) return told;
       }
-      auto slice = leader.slice(order.number);
+      auto slice = leader.slice(command.number);
       if (!slice) return pass(slice);
       auto loss = model.step(**slice);
       if (!loss) return pass(loss);
@@ -50,7 +50,7 @@ Status carry_out(const RankCommand& order, RankFollower& leader, Model& model, F
       return {};
     case RankCommand::Kind::kRestore:
       leader.take_back();
-      leader.ready(restore_part(*leader.state(order), model));
+      leader.ready(restore_part(*leader.state(command), model));
       return {};
     case RankCommand::Kind::kEnd:
     case RankCommand::Kind::kMeet:
@@ -63,16 +63,16 @@ Status carry_out(const RankCommand& order, RankFollower& leader, Model& model, F
 
 Result<Followed> follow(RankFollower& leader, Model& model) {
   Followed done;
-  leader.tell_ids([&model](std::shared_ptr<const Batch> ids) { model.expect(std::move(ids)); });
+  leader.tell_ids([&model](std::shared_ptr<const Batch> ids) { model.prefetch(std::move(ids)); });
   for (;;) {
-    auto order = leader.next_order();
-    if (!order) return pass(order);
-    if (order->kind == RankCommand::Kind::kEnd) {
-      done.signal = static_cast<int>(order->number);
-      if (order->ended) return done;
-      return fail(order->ended.error().code, "rank 0: " + order->ended.error().message);
+    auto command = leader.next_command();
+    if (!command) return pass(command);
+    if (command->kind == RankCommand::Kind::kEnd) {
+      done.signal = static_cast<int>(command->number);
+      if (command->ended) return done;
+      return fail(command->ended.error().code, "rank 0: " + command->ended.error().message);
     }
-    if (auto status = carry_out(*order, leader, model, done); !status) {
+    if (auto status = carry_out(*command, leader, model, done); !status) {
       Error error = leader.explain(std::move(status.error()));
       leader.failed(error);
       return tl::unexpected<Error>(std::move(error));

@@ -8,7 +8,7 @@
 
 namespace forebay {
 
-void LeadingModel::expect(std::shared_ptr<const Batch> batch) {
+void LeadingModel::prefetch(std::shared_ptr<const Batch> batch) {
   if (dividers_.empty()) return;
   const bool forgets = batch == nullptr;
   expected_.change([&](Expected& expected) {
@@ -20,14 +20,14 @@ void LeadingModel::expect(std::shared_ptr<const Batch> batch) {
       tell_more(expected);
     }
   });
-  if (forgets) own_->expect(nullptr);
+  if (forgets) own_->prefetch(nullptr);
 }
 
 void LeadingModel::tell_more(Expected& expected) {
-  while (!expected.waiting.empty() && expected.told.size() < kMostExpectedBatches) {
+  while (!expected.waiting.empty() && expected.announced.size() < kMostExpectedBatches) {
     const std::shared_ptr<const Batch> batch = std::move(expected.waiting.front());
     expected.waiting.pop_front();
-    if (tell(*batch)) expected.told.push_back(batch->number);
+    if (tell(*batch)) expected.announced.push_back(batch->number);
   }
 }
 
@@ -39,25 +39,25 @@ bool LeadingModel::tell(const Batch& batch) {
   for (int rank = 1; rank < leader_.size(); ++rank) {
     leader_.tell_ids(rank, dividers_[static_cast<std::size_t>(rank)].sharded());
   }
-  own_->expect(leader_.copy_of(dividers_[0].sharded()));
+  own_->prefetch(leader_.copy_of(dividers_[0].sharded()));
   return true;
 }
 
-bool LeadingModel::was_told(std::uint64_t number) {
+bool LeadingModel::was_announced(std::uint64_t number) {
   return expected_.change([&](Expected& expected) {
-    bool told = false;
-    while (!expected.told.empty() && expected.told.front() <= number) {
-      told = expected.told.front() == number;
-      expected.told.pop_front();
+    bool announced = false;
+    while (!expected.announced.empty() && expected.announced.front() <= number) {
+      announced = expected.announced.front() == number;
+      expected.announced.pop_front();
     }
     auto& waiting = expected.waiting;
     while (!waiting.empty() && waiting.front()->number <= number) waiting.pop_front();
-    return told;
+    return announced;
   });
 }
 
 Result<double> LeadingModel::step(const Batch& batch) {
-  leader_.order_step(batch.number, was_told(batch.number));
+  leader_.command_step(batch.number, was_announced(batch.number));
   expected_.change([this](Expected& expected) { tell_more(expected); });
   auto loss = own_->step(batch);
   if (!loss) return tl::unexpected<Error>(leader_.explain(std::move(loss.error())));
@@ -65,7 +65,7 @@ Result<double> LeadingModel::step(const Batch& batch) {
 }
 
 Status LeadingModel::predict(const Batch& batch, std::span<float> scores) {
-  leader_.order(RankCommand::Kind::kScore);
+  leader_.command(RankCommand::Kind::kScore);
   auto scored = own_->predict(batch, scores);
   if (!scored) return tl::unexpected<Error>(leader_.explain(std::move(scored.error())));
   return scored;

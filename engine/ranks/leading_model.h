@@ -30,7 +30,7 @@ class LeadingModel final : public Model {
       : own_(std::move(own)), leader_(leader), dividers_(std::move(dividers)) {}
 
   bool learns() const override { return own_->learns(); }
-  void expect(std::shared_ptr<const Batch> batch) override;
+  void prefetch(std::shared_ptr<const Batch> batch) override;
   Result<double> step(const Batch& batch) override;
   Status predict(const Batch& batch, std::span<float> scores) override;
   void set_threads(int threads) override { own_->set_threads(threads); }
@@ -50,12 +50,12 @@ class LeadingModel final : public Model {
   /// Batches that are expected, in their order.
   struct Expected {
     std::deque<std::shared_ptr<const Batch>> waiting;
-    std::deque<std::uint64_t> told;  // numbers of those that all were told of
+    std::deque<std::uint64_t> announced;  // numbers of those that all were told of
   };
   /// Tells of batches that wait, while few enough are told.
   void tell_more(Expected& expected);
   bool tell(const Batch& batch);
-  bool was_told(std::uint64_t number);
+  bool was_announced(std::uint64_t number);
 
   std::vector<BatchDivider> dividers_;  // used within expected_.change
   Synchronized<Expected> expected_;

@@ -116,7 +116,7 @@ PartOfState::PartOfState(StateSource& whole, const std::vector<StateTensor>& wan
       offset = static_cast<std::uint64_t>(first) * (tensor.bytes() / rows);
     }
     tensors_.push_back(std::move(part));
-    places_.push_back({index, offset});
+    locations_.push_back({index, offset});
   }
 }
 

@@ -44,7 +44,7 @@ class PartOfState final : public StateSource {
 
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
-    return whole_.read(places_[index].index, places_[index].offset + offset, to);
+    return whole_.read(locations_[index].index, locations_[index].offset + offset, to);
   }
 
  private:
@@ -55,7 +55,7 @@ class PartOfState final : public StateSource {
 
   StateSource& whole_;
   std::vector<StateTensor> tensors_;
-  std::vector<Location> places_;
+  std::vector<Location> locations_;
 };
 
 /// A state that any number of threads may read, as one of its readers has it.

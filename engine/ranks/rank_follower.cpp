@@ -75,16 +75,16 @@ void RankFollower::pass_stop_on() {
 }
 
 Status RankFollower::wait_to_meet() {
-  const auto came = [](const Inbox& inbox) { return !inbox.orders.empty(); };
-  RankCommand order;
+  const auto came = [](const Inbox& inbox) { return !inbox.commands.empty(); };
+  RankCommand command;
   // Rank 0 was there before this one, and gives up sooner.
   for (std::chrono::nanoseconds waited{0}; waited < options_.timeout + kUntilExplained;
        waited += kLook) {
     auto got = wait(kLook, came, [&](Inbox& inbox) {
-      order = std::move(inbox.orders.front());
-      inbox.orders.pop_front();
+      command = std::move(inbox.commands.front());
+      inbox.commands.pop_front();
     });
-    if (got) return meets(order);
+    if (got) return meets(command);
     if (got.error().code != Code::kTimeout) return got;
     if (told_stop_) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
     if (waited >= options_.timeout && !link_->wait_for_all({})) break;
@@ -95,11 +95,11 @@ Status RankFollower::wait_to_meet() {
                                   "cluster.keys the same on both machines?");
 }
 
-Status RankFollower::meets(const RankCommand& order) const {
-  if (order.kind == RankCommand::Kind::kMeet) return {};
-  if (order.number != 0 && options_.on_stop) options_.on_stop(static_cast<int>(order.number));
-  if (order.ended) return fail(Code::kUnavailable, "rank 0 ended before all ranks had met");
-  return fail(order.ended.error().code, "rank 0: " + order.ended.error().message);
+Status RankFollower::meets(const RankCommand& command) const {
+  if (command.kind == RankCommand::Kind::kMeet) return {};
+  if (command.number != 0 && options_.on_stop) options_.on_stop(static_cast<int>(command.number));
+  if (command.ended) return fail(Code::kUnavailable, "rank 0 ended before all ranks had met");
+  return fail(command.ended.error().code, "rank 0: " + command.ended.error().message);
 }
 
 Status RankFollower::check_ranks() {
@@ -109,47 +109,47 @@ Status RankFollower::check_ranks() {
   });
 }
 
-Status RankFollower::wait_for_welcome() {
-  RankAccepted welcome;
+Status RankFollower::wait_for_acceptance() {
+  RankAccepted accepted;
   Result<void> ended;
-  const auto ready = [](const Inbox& inbox) { return inbox.welcome || !inbox.orders.empty(); };
+  const auto ready = [](const Inbox& inbox) { return inbox.accepted || !inbox.commands.empty(); };
   auto came = wait(std::chrono::hours(24), ready, [&](Inbox& inbox) {
-    if (inbox.welcome) {
-      welcome = std::move(*inbox.welcome);
+    if (inbox.accepted) {
+      accepted = std::move(*inbox.accepted);
     } else {
-      ended = std::move(inbox.orders.front().ended);
+      ended = std::move(inbox.commands.front().ended);
       if (ended) ended = fail(Code::kUnavailable, "rank 0 ended before it began");
     }
   });
   if (!came) return came;
   if (!ended) return fail(ended.error().code, "rank 0: " + ended.error().message);
-  if (welcome.sparse.size() != welcome.bounds.size()) {
+  if (accepted.sparse.size() != accepted.bounds.size()) {
     return fail(Code::kCorrupt, "rank 0 names features without bounds");
   }
-  schema_.dense = std::move(welcome.dense);
-  for (std::size_t i = 0; i < welcome.sparse.size(); ++i) {
-    schema_.sparse.push_back({std::move(welcome.sparse[i]), welcome.bounds[i]});
+  schema_.dense = std::move(accepted.dense);
+  for (std::size_t i = 0; i < accepted.sparse.size(); ++i) {
+    schema_.sparse.push_back({std::move(accepted.sparse[i]), accepted.bounds[i]});
   }
   return {};
 }
 
-std::unique_ptr<StateSource> RankFollower::state(const RankCommand& order) {
-  return std::make_unique<RemoteState>(order.tensors, state_);
+std::unique_ptr<StateSource> RankFollower::state(const RankCommand& command) {
+  return std::make_unique<RemoteState>(command.tensors, state_);
 }
 
 void RankFollower::ready(const Status& done) { static_cast<void>(link_->send(0, RankReady{done})); }
 
-Result<RankCommand> RankFollower::next_order() {
+Result<RankCommand> RankFollower::next_command() {
   pass_stop_on();
-  RankCommand order;
-  const auto ready = [](const Inbox& inbox) { return !inbox.orders.empty(); };
+  RankCommand command;
+  const auto ready = [](const Inbox& inbox) { return !inbox.commands.empty(); };
   // Rank 0 may wait for data as long as it lives.
   auto came = wait(std::chrono::hours(24 * 365), ready, [&](Inbox& inbox) {
-    order = std::move(inbox.orders.front());
-    inbox.orders.pop_front();
+    command = std::move(inbox.commands.front());
+    inbox.commands.pop_front();
   });
   if (!came) return pass(came);
-  return order;
+  return command;
 }
 
 Result<std::shared_ptr<const Batch>> RankFollower::slice(std::uint64_t number) {
@@ -234,10 +234,10 @@ Error RankFollower::explain(Error error) {
   if (error.code != Code::kUnavailable && error.code != Code::kTimeout) return error;
   Result<void> ended;
   const auto over = [](const Inbox& inbox) {
-    return !inbox.orders.empty() && inbox.orders.back().kind == RankCommand::Kind::kEnd;
+    return !inbox.commands.empty() && inbox.commands.back().kind == RankCommand::Kind::kEnd;
   };
   auto told =
-      wait(kUntilExplained, over, [&](const Inbox& inbox) { ended = inbox.orders.back().ended; });
+      wait(kUntilExplained, over, [&](const Inbox& inbox) { ended = inbox.commands.back().ended; });
   if (!told && told.error().code == Code::kUnavailable) return told.error();
   if (!told || ended) return error;
   return {ended.error().code, "rank 0: " + ended.error().message};
@@ -250,18 +250,18 @@ void RankFollower::on_message(int, RankMessage message) {
       inbox.slices.insert_or_assign(number, std::move(*slice));
     });
   }
-  if (auto* order = std::get_if<RankCommand>(&message)) {
-    const Status ended = order->ended;
+  if (auto* command = std::get_if<RankCommand>(&message)) {
+    const Status ended = command->ended;
     inbox_.change([&](Inbox& inbox) {
-      inbox.over = order->kind == RankCommand::Kind::kEnd;
-      inbox.orders.push_back(std::move(*order));
+      inbox.over = command->kind == RankCommand::Kind::kEnd;
+      inbox.commands.push_back(std::move(*command));
     });
     return ended ? void() : break_off(ended.error().message);
   }
-  if (auto* welcome = std::get_if<RankAccepted>(&message)) {
+  if (auto* accepted = std::get_if<RankAccepted>(&message)) {
     return inbox_.change([&](Inbox& inbox) {
-      inbox.features = welcome->sparse.size();
-      inbox.welcome = std::move(*welcome);
+      inbox.features = accepted->sparse.size();
+      inbox.accepted = std::move(*accepted);
     });
   }
   if (auto* ids = std::get_if<BatchIds>(&message)) return on_ids(*ids);

@@ -53,13 +53,13 @@ class RankFollower final : RankListener {
   Status check_ranks();
 
   /// Waits for it, however long rank 0 takes to open the job.
-  Status wait_for_welcome();
+  Status wait_for_acceptance();
   const Schema& schema() const { return schema_; }
   void ready(const Status& done);
   /// What rank 0 lets this rank read, of the tensors that its order names.
-  std::unique_ptr<StateSource> state(const RankCommand& order);
+  std::unique_ptr<StateSource> state(const RankCommand& command);
 
-  Result<RankCommand> next_order();
+  Result<RankCommand> next_command();
   Result<std::shared_ptr<const Batch>> slice(std::uint64_t number);
   /// Gets the ids of batches as they come (Model::expect), on the link's thread; set once.
   using OnIds = std::function<void(std::shared_ptr<const Batch>)>;
@@ -87,9 +87,9 @@ class RankFollower final : RankListener {
 
  private:
   struct Inbox {
-    std::optional<RankAccepted> welcome;
+    std::optional<RankAccepted> accepted;
     std::size_t features = 0;  // sparse ones, as it says
-    std::deque<RankCommand> orders;
+    std::deque<RankCommand> commands;
     std::map<std::uint64_t, BatchSlice> slices;
     OnIds on_ids;
     std::vector<std::shared_ptr<const Batch>> early_ids;  // before there was anybody to tell
@@ -108,7 +108,7 @@ class RankFollower final : RankListener {
   template <class Ready, class Visitor>
   Status wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take);
   void pass_stop_on();
-  Status meets(const RankCommand& order) const;
+  Status meets(const RankCommand& command) const;
   void break_off(const std::string& why);
 
   const Options options_;

@@ -138,27 +138,27 @@ Status RankLeader::check_ranks() {
   });
 }
 
-Status RankLeader::welcome(const Schema& schema) {
+Status RankLeader::accept(const Schema& schema) {
   if (auto here = link_->wait_for_all(options_.timeout); !here) return here;
-  RankAccepted welcome;
-  welcome.dense = schema.dense;
+  RankAccepted accepted;
+  accepted.dense = schema.dense;
   for (const SparseFeature& feature : schema.sparse) {
-    welcome.sparse.push_back(feature.name);
-    welcome.bounds.push_back(feature.bound);
+    accepted.sparse.push_back(feature.name);
+    accepted.bounds.push_back(feature.bound);
   }
-  tell_all(welcome);
+  tell_all(accepted);
   return {};
 }
 
 Status RankLeader::restore(const OpenState& open) {
-  RankCommand order{.kind = RankCommand::Kind::kRestore, .number = 0, .ended = {}};
+  RankCommand command{.kind = RankCommand::Kind::kRestore, .number = 0, .ended = {}};
   for (std::size_t rank = 1; rank < states_.size(); ++rank) {
     auto source = open();
     if (!source) return pass(source);
-    order.tensors = (*source)->tensors();
+    command.tensors = (*source)->tensors();
     states_[rank]->serve(std::move(*source));
   }
-  tell_all(order);
+  tell_all(command);
   return {};
 }
 
@@ -250,14 +250,14 @@ void RankLeader::on_credit(int rank, std::uint64_t slices) {
   });
 }
 
-void RankLeader::order(RankCommand::Kind kind, std::uint64_t number) {
+void RankLeader::command(RankCommand::Kind kind, std::uint64_t number) {
   tell_all(RankCommand{.kind = kind, .number = number, .ended = {}});
 }
 
-void RankLeader::order_step(std::uint64_t number, bool has_ids) {
-  RankCommand order{.kind = RankCommand::Kind::kStep, .number = number, .ended = {}};
-  order.has_ids = has_ids;
-  tell_all(order);
+void RankLeader::command_step(std::uint64_t number, bool has_ids) {
+  RankCommand command{.kind = RankCommand::Kind::kStep, .number = number, .ended = {}};
+  command.has_ids = has_ids;
+  tell_all(command);
 }
 
 void RankLeader::tell_ids(int rank, const Batch& ids) {
@@ -269,7 +269,7 @@ void RankLeader::tell_all(const RankMessage& message) {
 }
 
 Result<std::vector<std::unique_ptr<StateSource>>> RankLeader::snapshots() {
-  order(RankCommand::Kind::kSnapshot);
+  command(RankCommand::Kind::kSnapshot);
   auto states = wait_for(&Peer::state, options_.timeout);
   if (!states) return pass(states);
   std::vector<std::unique_ptr<StateSource>> sources;

@@ -28,7 +28,7 @@ namespace forebay {
 /// A BatchSource of its own slices over the source of the global batches, which it pulls one ahead,
 /// so that the others have their slice of the next one while they train on this one; it keeps a
 /// slice back where a rank has no room. Slices that no order follows are not trained on. Owns the
-/// link and the slices. open() before the model, welcome() once the job is open, end() always. One
+/// link and the slices. open() before the model, accept() once the job is open, end() always. One
 /// thread, the model's, calls all of it.
 class RankLeader final : public BatchSource, RankListener {
  public:
@@ -56,7 +56,7 @@ class RankLeader final : public BatchSource, RankListener {
   Status check_ranks();
 
   /// Tells all ranks what to make.
-  Status welcome(const Schema& schema);
+  Status accept(const Schema& schema);
   /// Returns when every other rank has done what it was told; fails with the reason of the first
   /// that does not.
   Status wait_until_ready();
@@ -66,9 +66,9 @@ class RankLeader final : public BatchSource, RankListener {
   /// The rows of rank 0.
   Result<std::shared_ptr<const Batch>> next() override;
 
-  void order(RankCommand::Kind kind, std::uint64_t number = 0);
+  void command(RankCommand::Kind kind, std::uint64_t number = 0);
   /// All train on the rows of this batch; `has_ids`: tell_ids told every other rank of it.
-  void order_step(std::uint64_t number, bool has_ids);
+  void command_step(std::uint64_t number, bool has_ids);
   /// Tells a rank which of its rows a batch will want. Any thread, as below.
   void tell_ids(int rank, const Batch& ids);
   /// The same for rank 0's own model.

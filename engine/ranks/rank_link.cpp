@@ -54,12 +54,12 @@ Result<std::unique_ptr<RankLink>> RankLink::make(const Options& options, RankLis
 RankLink::~RankLink() { transport_->stop(); }
 
 Result<std::string> RankLink::listen(const std::string& address) {
-  if (auto status = check_door(address, has_keys_); !status) return pass(status);
+  if (auto status = check_address_policy(address, has_keys_); !status) return pass(status);
   return transport_->listen(address);
 }
 
 Status RankLink::connect(const std::string& address) {
-  if (auto status = check_door(address, has_keys_); !status) return status;
+  if (auto status = check_address_policy(address, has_keys_); !status) return status;
   return transport_->connect(address);
 }
 

@@ -177,7 +177,7 @@ Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
   auto store = apart(open, [&] { return check_stop(stop); });
   if (!store) return pass(store);
   if (auto here = leader.wait_for_ranks(stop); !here) return pass(here);
-  leader.order(RankCommand::Kind::kMeet);
+  leader.command(RankCommand::Kind::kMeet);
   auto ranks = connect(*store, [&] {
     auto still = check_stop(stop);
     return still ? leader.check_ranks() : still;

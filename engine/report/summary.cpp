@@ -32,7 +32,7 @@ double load_of(const StageView& stage) {
   return stage.busy_share * static_cast<double>(stage.actors);
 }
 
-std::string queue_words(const StageView& stage) {
+std::string describe_queue(const StageView& stage) {
   if (stage.queued == 0) return "";
   return " and " + std::to_string(stage.queued) + (stage.queued == 1 ? " split" : " splits") +
          " waited for it";
@@ -89,7 +89,7 @@ std::string name_bottleneck(const SummaryView& view) {
            percent(busiest.busy_share) + " of the time; fewer columns or a faster core would help";
   }
   return busiest.name + " is the bottleneck: " + actors_of(busiest) + " busy " +
-         percent(busiest.busy_share) + " of the time" + queue_words(busiest) +
+         percent(busiest.busy_share) + " of the time" + describe_queue(busiest) +
          (waits ? "; it hardly used a CPU, so it waited for the disk: more actors of it may help"
                 : "; give it more actors (pipeline.allocation." + busiest.name + ")");
 }

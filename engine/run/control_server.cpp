@@ -49,7 +49,7 @@ Result<std::string> ask(const std::string& run_dir, const std::string& line, std
 }  // namespace
 
 Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& run_dir, Set set,
-                                                           Queries looks) {
+                                                           Queries queries) {
   auto folder = open_folder(run_dir);
   if (!folder) return pass(folder);
   auto socket = make_socket(1);
@@ -64,17 +64,17 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& ru
   try {
     return std::unique_ptr<ControlServer>(  // NOLINT: the constructor is private.
         new ControlServer(std::move(*folder), std::move(*socket), std::move(set),
-                          std::move(looks)));
+                          std::move(queries)));
   } catch (const NoThread& none) {
     return fail(Code::kUnavailable, none.what());
   }
 }
 
-ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Queries looks)
+ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Queries queries)
     : folder_(std::move(folder)),
       socket_(std::move(socket)),
       set_(std::move(set)),
-      looks_(std::move(looks)) {
+      queries_(std::move(queries)) {
   thread_ = std::make_unique<Thread>(Thread::Options{.name = "control"}, [this] { serve(); });
 }
 
@@ -102,7 +102,7 @@ void ControlServer::answer(int caller) const {
   if (!line) return;
   const auto asked = parse_json(*line);
   for (const auto& [name, look] :
-       {std::pair{"look", &looks_.status}, std::pair{"trace", &looks_.trace}}) {
+       {std::pair{"look", &queries_.status}, std::pair{"trace", &queries_.trace}}) {
     if (!asked.is_object() || !asked.contains(name) || !*look) continue;
     send_line(caller, (*look)());
     return;

@@ -31,7 +31,7 @@ class ControlServer {
   };
 
   static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set,
-                                                     Queries looks);
+                                                     Queries queries);
   static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set) {
     return open(run_dir, std::move(set), Queries{});
   }
@@ -40,14 +40,14 @@ class ControlServer {
   ControlServer& operator=(const ControlServer&) = delete;
 
  private:
-  ControlServer(Descriptor folder, Descriptor socket, Set set, Queries looks);
+  ControlServer(Descriptor folder, Descriptor socket, Set set, Queries queries);
   void serve();
   void answer(int caller) const;
 
   const Descriptor folder_;
   const Descriptor socket_;
   const Set set_;
-  const Queries looks_;
+  const Queries queries_;
   std::atomic<bool> ended_{false};
   std::unique_ptr<Thread> thread_;
 };

@@ -15,10 +15,11 @@ void append_change(std::string& words, const std::string& name, std::uint32_t fr
 
 }  // namespace
 
-std::string words_of(const tuner::Decision& decision, const tuner::PipelineDescription& layout) {
+std::string describe(const tuner::Decision& decision,
+                     const tuner::PipelineDescription& description) {
   std::string words;
-  for (std::size_t i = 0; i < layout.stages.size(); ++i) {
-    append_change(words, layout.stages[i].name, decision.seen.stages[i].actors,
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    append_change(words, description.stages[i].name, decision.seen.stages[i].actors,
                   decision.applied.actors[i]);
   }
   append_change(words, "prefetch", decision.seen.prefetch, decision.applied.prefetch);
@@ -27,11 +28,11 @@ std::string words_of(const tuner::Decision& decision, const tuner::PipelineDescr
   return words;
 }
 
-std::string words_of(const tuner::Allocation& allocation,
-                     const tuner::PipelineDescription& layout) {
+std::string describe(const tuner::Allocation& allocation,
+                     const tuner::PipelineDescription& description) {
   std::string words;
-  for (std::size_t i = 0; i < layout.stages.size(); ++i) {
-    append(words, layout.stages[i].name + " " + std::to_string(allocation.actors[i]));
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    append(words, description.stages[i].name + " " + std::to_string(allocation.actors[i]));
   }
   append(words, "prefetch " + std::to_string(allocation.prefetch));
   return words;

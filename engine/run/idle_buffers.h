@@ -15,7 +15,7 @@ namespace forebay {
 class IdleBuffers {
  public:
   /// `now` never goes back.
-  void look(std::chrono::nanoseconds now, const tuner::CurrentState& standing, BufferPool& buffers);
+  void look(std::chrono::nanoseconds now, const tuner::CurrentState& current, BufferPool& buffers);
 
  private:
   std::chrono::nanoseconds given_back_{0};  // when

@@ -60,40 +60,40 @@ struct LivePipeline::Before {
   double cpu_seconds = 0;
 };
 
-tuner::PipelineDescription layout_of(const JobRun& run, const JobSpec& job) {
+tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job) {
   const MemorySizes& sizes = run.pipeline().sizes();
   const auto least = static_cast<std::uint64_t>(kNumStages);
-  tuner::PipelineDescription layout;
+  tuner::PipelineDescription description;
   for (const char* name : {"load", "decode", "shuffle", "transform"}) {
-    layout.stages.push_back({.name = name,
-                             .max_actors = kMostActorsOfAStage,
-                             .bytes_per_actor = sizes.usual_split + kThreadBytes});
+    description.stages.push_back({.name = name,
+                                  .max_actors = kMostActorsOfAStage,
+                                  .bytes_per_actor = sizes.usual_split + kThreadBytes});
   }
   const auto asked = static_cast<std::uint32_t>(job.pipeline.allocation.total());
   const auto usual =
       static_cast<std::uint32_t>(2 * job.pipeline.cpus) + static_cast<std::uint32_t>(kNumStages);
-  layout.max_actors =
+  description.max_actors =
       job.max_actors > 0 ? static_cast<std::uint32_t>(job.max_actors) : std::max(usual, asked);
-  layout.default_prefetch = items(run.memory_plan().prefetch, sizes.batch);
-  layout.max_prefetch = static_cast<std::uint32_t>(
-      std::max<std::uint64_t>(kFewestItemsAtMost, layout.default_prefetch));
-  layout.prefetch_item_bytes = sizes.batch;
-  layout.fixed_bytes = run.resident_before() + kMemorySlack + kOtherActors * kThreadBytes +
-                       window_for(least, sizes) - least * sizes.usual_split + sizes.cutting +
-                       sizes.batch;
-  layout.rows_per_split = std::max<std::uint64_t>(
+  description.default_prefetch = items(run.memory_plan().prefetch, sizes.batch);
+  description.max_prefetch = static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(kFewestItemsAtMost, description.default_prefetch));
+  description.prefetch_item_bytes = sizes.batch;
+  description.fixed_bytes = run.resident_before() + kMemorySlack + kOtherActors * kThreadBytes +
+                            window_for(least, sizes) - least * sizes.usual_split + sizes.cutting +
+                            sizes.batch;
+  description.rows_per_split = std::max<std::uint64_t>(
       1, run.dataset().rows() / std::max<std::uint64_t>(1, run.pipeline().splits_per_epoch()));
-  return layout;
+  return description;
 }
 
 LivePipeline::LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus)
     : run_(run),
       cpu_limit_(cpus),
-      layout_(layout_of(run, job)),
+      description_(description_of(run, job)),
       cpus_(job.pipeline.cpus),
       memory_(job.pipeline.memory_bytes),
       cgroup_memory_(cgroup_memory()),
-      prefetch_(layout_.default_prefetch),
+      prefetch_(description_.default_prefetch),
       began_(run.clock().now()),
       sampler_(std::make_unique<Sampler>()),
       before_(std::make_unique<Before>()) {
@@ -133,7 +133,7 @@ void LivePipeline::settle_room() const {
   run_.pipeline().set_room(limit > taken ? limit - taken : 0);
 }
 
-tuner::CurrentState LivePipeline::standing() const {
+tuner::CurrentState LivePipeline::current() const {
   const PipelineStats stats = run_.pipeline().stats();
   sampler_->add(stats);
   tuner::CurrentState now;
@@ -144,7 +144,7 @@ tuner::CurrentState LivePipeline::standing() const {
     now.leaving.push_back(static_cast<std::uint32_t>(stats.stages[i].pool.retiring));
   }
   now.prefetch = prefetch_;
-  const std::uint64_t item = layout_.prefetch_item_bytes;
+  const std::uint64_t item = description_.prefetch_item_bytes;
   now.prefetched = static_cast<std::uint32_t>((stats.prefetch_bytes + item - 1) / item);
   now.memory_bytes = account(stats);
   now.process_bytes = resident_bytes();
@@ -164,11 +164,11 @@ double LivePipeline::splits_per_batch(const PipelineStats& stats) const {
     return static_cast<double>(splits) / static_cast<double>(batches);
   }
   const std::uint64_t rows = std::min(run_.rows_per_batch(), run_.dataset().rows());
-  return static_cast<double>(rows) / static_cast<double>(layout_.rows_per_split);
+  return static_cast<double>(rows) / static_cast<double>(description_.rows_per_split);
 }
 
 tuner::Observation LivePipeline::observe() {
-  const tuner::CurrentState standing_now = standing();
+  const tuner::CurrentState current_state = current();
   PipelineStats stats = run_.pipeline().stats();
   const MeteredSource& source = run_.source();
   Before now{.stats = {},
@@ -182,12 +182,12 @@ tuner::Observation LivePipeline::observe() {
   tuner::Observation seen;
   seen.at_seconds = in_seconds(now.at - began_);
   seen.seconds = std::max(0.0, in_seconds(now.at - before.at - (now.paused - before.paused)));
-  seen.limits = standing_now.limits;
+  seen.limits = current_state.limits;
   double stages_cpu = 0;
   for (std::size_t i = 0; i < kNumStages; ++i) {
     seen.stages.push_back(observation_of(before.stats.stages[i].pool, stats.stages[i].pool));
     tuner::StageObservation& stage = seen.stages.back();
-    stage.actors = standing_now.actors[i];
+    stage.actors = current_state.actors[i];
     stage.queue_fill = sampler_->fill(i);
     stage.queued_bytes = stats.stages[i + 1].pool.queued_bytes;
     stages_cpu += stage.cpu_seconds;
@@ -201,7 +201,7 @@ tuner::Observation LivePipeline::observe() {
   seen.prefetch_fill = sampler_->prefetch();
   seen.prefetch_full = stats.prefetch_full - before.stats.prefetch_full;
   seen.prefetch_empty = stats.prefetch_empty - before.stats.prefetch_empty;
-  seen.memory_bytes = standing_now.memory_bytes;
+  seen.memory_bytes = current_state.memory_bytes;
   seen.memory_peak = std::max(sampler_->peak(), seen.memory_bytes);
   now.stats = std::move(stats);
   *before_ = std::move(now);
@@ -212,17 +212,17 @@ tuner::Observation LivePipeline::observe() {
 // Who goes before who comes; what the pipeline refuses for want of memory is tried again at the
 // next step.
 void LivePipeline::apply(const tuner::Allocation& allocation) {
-  const auto standing = counts(run_.pipeline().allocation());
+  const auto current = counts(run_.pipeline().allocation());
   for (const bool growing : {false, true}) {
     for (std::size_t i = 0; i < kNumStages; ++i) {
       const int wanted = static_cast<int>(allocation.actors[i]);
-      if (wanted == standing[i] || (wanted > standing[i]) != growing) continue;
+      if (wanted == current[i] || (wanted > current[i]) != growing) continue;
       static_cast<void>(run_.pipeline().resize(kStages[i], wanted));
     }
   }
   if (allocation.prefetch != prefetch_) {
     prefetch_ = allocation.prefetch;
-    run_.pipeline().set_prefetch(prefetch_ * layout_.prefetch_item_bytes);
+    run_.pipeline().set_prefetch(prefetch_ * description_.prefetch_item_bytes);
   }
 }
 

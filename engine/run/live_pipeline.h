@@ -20,16 +20,16 @@ namespace forebay {
 /// in use is what the process had taken before the pipeline, the slack kept for what grows beside
 /// it, the actors' threads and every buffer, idle ones too; what the kernel counts beyond that is
 /// taken from the pipeline's room. A cgroup that allows less than the job bounds it too.
-/// standing(), observe() and apply() belong to the tuner's thread, limits may be set from any. The
+/// current(), observe() and apply() belong to the tuner's thread, limits may be set from any. The
 /// run must outlive it, its pipeline too.
 class LivePipeline final : public tuner::TunedPipeline {
  public:
   LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus);
   ~LivePipeline() override;
 
-  const tuner::PipelineDescription& layout() const override { return layout_; }
+  const tuner::PipelineDescription& description() const override { return description_; }
   /// Also looks how full the queues are, for the next observation.
-  tuner::CurrentState standing() const override;
+  tuner::CurrentState current() const override;
   tuner::Observation observe() override;
   void apply(const tuner::Allocation& allocation) override;
 
@@ -53,7 +53,7 @@ class LivePipeline final : public tuner::TunedPipeline {
 
   JobRun& run_;
   const CpuLimit& cpu_limit_;
-  tuner::PipelineDescription layout_;
+  tuner::PipelineDescription description_;
   std::atomic<int> cpus_;
   std::atomic<std::uint64_t> memory_;
   const std::uint64_t cgroup_memory_;  // at the start
@@ -66,6 +66,6 @@ class LivePipeline final : public tuner::TunedPipeline {
 };
 
 /// What is declared about a job's pipeline: all that a tuner knows before it has seen it run.
-tuner::PipelineDescription layout_of(const JobRun& run, const JobSpec& job);
+tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job);
 
 }  // namespace forebay

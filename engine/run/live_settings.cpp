@@ -61,8 +61,8 @@ Result<std::string> Tuning::set(const std::string& key, const std::string& value
   if (key == "pipeline.cpus") {
     int cpus = 0;
     keys.count(key, cpus);
-    if (auto status = plant_.set_cpus(cpus); !status) return pass(status);
-    const int given = static_cast<int>(plant_.limits().cpus);
+    if (auto status = tuned_pipeline_.set_cpus(cpus); !status) return pass(status);
+    const int given = static_cast<int>(tuned_pipeline_.limits().cpus);
     return "pipeline.cpus = " + std::to_string(given) +
            (given < cpus ? ": the process may use no more" : "");
   }
@@ -93,7 +93,7 @@ Result<std::string> Tuning::set_mode(const std::string& value) {
 }
 
 Result<std::string> Tuning::set_memory(std::uint64_t bytes) {
-  if (auto status = plant_.set_memory(bytes); !status) return pass(status);
+  if (auto status = tuned_pipeline_.set_memory(bytes); !status) return pass(status);
   const std::uint64_t resident = await_resident(bytes, kPatience);
   return "pipeline.memory = " + format_size(bytes) + "; resident " + format_size(resident) +
          (resident > bytes ? ", going down as splits and batches are used up" : "");

@@ -19,8 +19,8 @@ constexpr std::string_view kKind = "forebay-experience 1 ";
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 constexpr int kBetweenKeeping = 32;
 
-std::string head_of(const std::string& experience) {
-  return std::string(kKind) + Digest::of(experience.data(), experience.size()).hex() + '\n';
+std::string head_of(const std::string& learned_state) {
+  return std::string(kKind) + Digest::of(learned_state.data(), learned_state.size()).hex() + '\n';
 }
 
 }  // namespace
@@ -32,19 +32,19 @@ Result<std::string> LearnedStateFile::read() const {
     return fail(Code::kInvalid, path_ + " is of another version");
   }
   const std::size_t end = text->find('\n');
-  std::string experience = end == std::string::npos ? std::string() : text->substr(end + 1);
-  if (end == std::string::npos || text->substr(0, end + 1) != head_of(experience)) {
+  std::string learned_state = end == std::string::npos ? std::string() : text->substr(end + 1);
+  if (end == std::string::npos || text->substr(0, end + 1) != head_of(learned_state)) {
     return fail(Code::kCorrupt, path_ + " is damaged");
   }
-  return experience;
+  return learned_state;
 }
 
-Status LearnedStateFile::write(const std::string& experience) const {
+Status LearnedStateFile::write(const std::string& learned_state) const {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
   const std::string aside = path_ + ".new";
   std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-  file << head_of(experience) << experience;
+  file << head_of(learned_state) << learned_state;
   file.close();
   std::string why;
   if (!file) why = std::strerror(errno);
@@ -66,9 +66,9 @@ tuner::Proposal PolicyCheckpoint::decide(const tuner::Observation& seen) {
 void PolicyCheckpoint::keep() noexcept {
   if (decisions_ == 0) return;
   try {
-    const std::string experience = policy_->experience();
-    if (experience.empty()) return;
-    const Status written = file_.write(experience);
+    const std::string learned_state = policy_->learned_state();
+    if (learned_state.empty()) return;
+    const Status written = file_.write(learned_state);
     if (!written && lost_) std::exchange(lost_, {})(written.error().message);
   } catch (...) {  // NOLINT: whatever a policy throws, the job goes on.
   }

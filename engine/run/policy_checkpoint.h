@@ -19,7 +19,7 @@ class LearnedStateFile {
   /// of another version or no regular file; kUnavailable when it cannot be read.
   Result<std::string> read() const;
   /// What could not be written whole is removed; what was there before stays.
-  Status write(const std::string& experience) const;
+  Status write(const std::string& learned_state) const;
 
  private:
   std::string path_;
@@ -39,8 +39,8 @@ class PolicyCheckpoint final : public tuner::Policy {
 
   std::string_view name() const override { return policy_->name(); }
   tuner::Proposal decide(const tuner::Observation& seen) override;
-  std::string experience() const override { return policy_->experience(); }
-  bool restore(std::string_view experience) override { return policy_->restore(experience); }
+  std::string learned_state() const override { return policy_->learned_state(); }
+  bool restore(std::string_view learned_state) override { return policy_->restore(learned_state); }
 
  private:
   void keep() noexcept;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod{200};
 
-std::string in_seconds(std::chrono::nanoseconds time) {
+std::string format_seconds(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " s";
 }
 
@@ -27,7 +27,7 @@ void RunMonitor::look() {
   const std::uint64_t taken = run_.source().batches() + run_.source().beside();
   const auto verdict = stalls_.look(progress_of(stats, taken), now);
   if (verdict != StallWatch::Verdict::kWarnNow && verdict != StallWatch::Verdict::kFailNow) return;
-  std::string what = "no progress for " + in_seconds(stalls_.stalled_for(now)) + ": " +
+  std::string what = "no progress for " + format_seconds(stalls_.stalled_for(now)) + ": " +
                      describe_stall(stats, run_.source().trainer_is_busy(), now);
   if (const std::string where = run_.elsewhere(); !where.empty()) what += " (" + where + ")";
   if (verdict == StallWatch::Verdict::kWarnNow) hooks_.warn(what);

@@ -131,7 +131,7 @@ RunFigures RunScreen::figures() const {
   figures.memory_limit = memory_limit();
   figures.decisions = tuning_->decisions();
   figures.tuner_cpu_seconds = tuning_->cpu_seconds();
-  figures.last_decision = tuning_->last_words();
+  figures.last_decision = tuning_->last_decision();
   figures.pipeline = run_.pipeline().stats();
   if (cluster_) figures.cluster = cluster_();
   return figures;
@@ -185,7 +185,7 @@ ProgressView RunScreen::view(std::chrono::nanoseconds now) {
   view.memory_bytes = resident_bytes();
   view.memory_limit = memory_limit();
   view.stages = stage_views(shown_stats_, stats);
-  if (tuning_ != nullptr) view.tuner = tuning_->last_words();
+  if (tuning_ != nullptr) view.tuner = tuning_->last_decision();
   const LookupCounts lookups = noted_([this] { return lookups_; });
   if (lookups.all > shown_lookups_.all) {
     view.lookups_ready = static_cast<double>(lookups.ready - shown_lookups_.ready) /
@@ -241,7 +241,7 @@ std::string RunScreen::summary(const RunOutcome& outcome) const {
   view.cpus = static_cast<std::uint64_t>(job_.pipeline.cpus);
   if (tuning_ != nullptr) {
     view.decisions = tuning_->decisions();
-    view.tuner = tuning_->last_words();
+    view.tuner = tuning_->last_decision();
   }
   view.cpus_busy =
       outcome.seconds > 0 ? (cpu_seconds_at_end_ - cpu_seconds_at_start_) / outcome.seconds : 0;

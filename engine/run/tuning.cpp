@@ -50,7 +50,7 @@ Status Tuning::check(const JobSpec& job) {
   const std::string& policy = job.tuner.policy;
   if (policy == kUsual || (is_known(policy) && policy != "oracle")) return {};
   tuner::PolicyContext context;
-  context.layout.stages.resize(1);
+  context.description.stages.resize(1);
   auto made = tuner::make_policy(policy, context);
   return made ? Status{} : fail(Code::kInvalid, "tuner.policy: " + made.error().message);
 }
@@ -60,9 +60,9 @@ Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std:
       job_(job),
       cpus_(cpus),
       command_(command),
-      plant_(run, job, cpus),
+      tuned_pipeline_(run, job, cpus),
       mode_(tuner::mode_named(job.tuner.mode)) {
-  const tuner::CurrentState now = plant_.standing();
+  const tuner::CurrentState now = tuned_pipeline_.current();
   start_ = {now.actors, now.prefetch};
   actors_.emplace(ActorSystem::Options{.executor = {.name = "tuning", .threads = 1}}, run.clock());
   const auto period = std::chrono::duration_cast<tuner::TunerActor::Time>(job.tuner.period);
@@ -71,8 +71,8 @@ Tuning::Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std:
   auto control = ControlServer::open(
       job.run.dir,
       [this](const std::string& key, const std::string& value) { return set(key, value); },
-      {.status = [this] { return seen(looks_.status); },
-       .trace = [this] { return seen(looks_.trace); }});
+      {.status = [this] { return seen(queries_.status); },
+       .trace = [this] { return seen(queries_.trace); }});
   if (control) {
     control_ = std::move(*control);
   } else {
@@ -91,8 +91,8 @@ void Tuning::take_threads(SetThreads set_threads) {
   turning_([&] { set_threads_ = std::move(set_threads); });
 }
 
-void Tuning::show(ControlServer::Queries looks) {
-  looking_([&] { looks_ = std::move(looks); });
+void Tuning::show(ControlServer::Queries queries) {
+  looking_([&] { queries_ = std::move(queries); });
 }
 
 std::string Tuning::seen(const ControlServer::Query& look) const {
@@ -101,8 +101,8 @@ std::string Tuning::seen(const ControlServer::Query& look) const {
 
 tuner::PolicyContext Tuning::context() const {
   tuner::PolicyContext context;
-  context.layout = plant_.layout();
-  context.limits = plant_.limits();
+  context.description = tuned_pipeline_.description();
+  context.limits = tuned_pipeline_.limits();
   context.seed = job_.order.seed;
   context.fixed = start_;
   context.reward = tuner::reward_mode(job_.tuner.reward);
@@ -127,12 +127,12 @@ std::unique_ptr<tuner::Policy> Tuning::make_policy() {
       std::make_unique<PolicyCheckpoint>(std::move(*made), file, [this](const std::string& why) {
         note("what the tuner learns is not kept for the next run: " + why);
       });
-  const auto experience = file.read();
-  if (experience && kept->restore(*experience)) {
-    header_.restored = *experience;
-  } else if (experience || experience.error().code != Code::kNotFound) {
+  const auto learned_state = file.read();
+  if (learned_state && kept->restore(*learned_state)) {
+    header_.restored = *learned_state;
+  } else if (learned_state || learned_state.error().code != Code::kNotFound) {
     note("the tuner learns anew, without what it learned in earlier runs: " +
-         (experience ? path + " is of another version" : experience.error().message));
+         (learned_state ? path + " is of another version" : learned_state.error().message));
   }
   return kept;
 }
@@ -141,8 +141,8 @@ std::unique_ptr<tuner::Tuner> Tuning::make_tuner() {
   header_ = {.policy = "",
              .command = command_,
              .seed = job_.order.seed,
-             .layout = plant_.layout(),
-             .limits = plant_.limits(),
+             .description = tuned_pipeline_.description(),
+             .limits = tuned_pipeline_.limits(),
              .start = start_,
              .weights = "",
              .reward = job_.tuner.reward,
@@ -150,7 +150,7 @@ std::unique_ptr<tuner::Tuner> Tuning::make_tuner() {
   std::unique_ptr<tuner::Policy> policy = make_policy();
   header_.policy = policy->name();
   return std::make_unique<tuner::Tuner>(tuner::Tuner::Options{
-      .plant = plant_,
+      .tuned_pipeline = tuned_pipeline_,
       .clock = run_.clock(),
       .policy = std::move(policy),
       .fallback = fallback_policy(),
@@ -166,8 +166,8 @@ std::vector<std::string> Tuning::take_notes() {
   return said_([this] { return std::exchange(notes_, {}); });
 }
 
-std::string Tuning::last_words() const {
-  return said_([this]() -> std::string { return last_words_; });
+std::string Tuning::last_decision() const {
+  return said_([this]() -> std::string { return last_decision_; });
 }
 
 void Tuning::on_decision(const tuner::Decision& decision) {
@@ -175,7 +175,7 @@ void Tuning::on_decision(const tuner::Decision& decision) {
   if (!decision.fault.empty()) note("tuner: " + decision.fault);
   log(decision);
   cpu_seconds_ = thread_cpu_seconds();
-  said_([&] { last_words_ = words_of(decision, header_.layout); });
+  said_([&] { last_decision_ = describe(decision, header_.description); });
 }
 
 // The file is made with the first decision, so that a run that took none leaves the last one's.

@@ -41,16 +41,16 @@ class Tuning {
   /// CPU that the tuner's thread has used.
   double cpu_seconds() const { return cpu_seconds_.load(std::memory_order_relaxed); }
   /// The last decision and why, for the progress line; empty before the first.
-  std::string last_words() const;
+  std::string last_decision() const;
   /// What a person should hear, once.
   std::vector<std::string> take_notes();
-  tuner::Limits limits() const { return plant_.limits(); }
+  tuner::Limits limits() const { return tuned_pipeline_.limits(); }
   /// `pipeline.memory` as it is now.
-  std::uint64_t memory() const { return plant_.memory(); }
+  std::uint64_t memory() const { return tuned_pipeline_.memory(); }
 
-  /// What `forebay status`, `top` and `trace` are answered, from any thread; nothing once `looks`
+  /// What `forebay status`, `top` and `trace` are answered, from any thread; nothing once `queries`
   /// is empty.
-  void show(ControlServer::Queries looks);
+  void show(ControlServer::Queries queries);
 
   /// Whether it may change anything: `tuner.mode` is on.
   bool acts() const { return mode_.load(std::memory_order_relaxed) == tuner::Mode::kOn; }
@@ -81,7 +81,7 @@ class Tuning {
   const JobSpec& job_;
   const CpuLimit& cpus_;
   const std::string command_;
-  LivePipeline plant_;
+  LivePipeline tuned_pipeline_;
   tuner::Allocation start_;
   tuner::LogHeader header_;                      // the tuner's thread, as the two below
   std::optional<tuner::DecisionLogWriter> log_;  // made with the first decision
@@ -92,10 +92,10 @@ class Tuning {
   const Synchronized<> turning_;  // over the one below
   SetThreads set_threads_;
   const Synchronized<> looking_;  // over the one below
-  ControlServer::Queries looks_;
+  ControlServer::Queries queries_;
   const Synchronized<> said_;  // over the two below
   std::vector<std::string> notes_;
-  std::string last_words_;
+  std::string last_decision_;
   std::optional<ActorSystem> actors_;
   tuner::TunerActor::Ref tuner_;
   std::unique_ptr<ControlServer> control_;

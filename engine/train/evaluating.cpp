@@ -55,7 +55,7 @@ std::uint64_t Evaluating::pipeline_bytes() const {
   return std::max(least_room(actors, sizes), std::min(good, usual));
 }
 
-std::uint64_t Evaluating::room() const {
+std::uint64_t Evaluating::free_bytes() const {
   if (!rows_ || job_->trainer.evaluate_every == 0) return 0;
   return pipeline_bytes() + scores_bytes();
 }

@@ -20,9 +20,9 @@ namespace forebay {
 ///
 /// Opened before training, so that what is wrong with those rows shows before hours are spent.
 /// Owns their dataset, what was found so far and, while it scores them, a pipeline. In the middle
-/// that pipeline stands beside the one that trains, which waits, in room() bytes that were left to
-/// it from the start; at the end it has all. Training goes on from an evaluation as if there had
-/// been none. The job must outlive it. Belongs to the model's thread.
+/// that pipeline stands beside the one that trains, which waits, in free_bytes() bytes that were
+/// left to it from the start; at the end it has all. Training goes on from an evaluation as if
+/// there had been none. The job must outlive it. Belongs to the model's thread.
 class Evaluating {
  public:
   /// Without rows where the model does not learn or the job names none to evaluate on. Refuses
@@ -30,7 +30,7 @@ class Evaluating {
   static Result<Evaluating> open(const JobSpec& job, const Schema& trained);
 
   /// What the run has to leave free for evaluations in the middle; 0 when there are none.
-  std::uint64_t room() const;
+  std::uint64_t free_bytes() const;
   /// Whether an evaluation at the end fits beside `resident` bytes; says how much is needed if not.
   Status fits(std::uint64_t resident) const;
 
@@ -39,7 +39,7 @@ class Evaluating {
   /// What a checkpoint keeps.
   std::string kept() const { return to_json(found_); }
   const std::vector<Evaluated>& found() const { return found_; }
-  EvaluationState standing() const { return judge(job_->trainer, found_); }
+  EvaluationState current() const { return judge(job_->trainer, found_); }
 
   /// Whether the model is to be evaluated after this step, and was not yet.
   bool due(std::uint64_t step) const;

@@ -37,7 +37,7 @@ Result<std::unique_ptr<Model>> make_part(const JobSpec& job, RankFollower& leade
 }
 
 Exit follow_to_the_end(const JobSpec& job, RankFollower& leader, Collective& ranks, int rank) {
-  if (auto status = leader.wait_for_welcome(); !status) return exit_of_meeting(status.error());
+  if (auto status = leader.wait_for_acceptance(); !status) return exit_of_meeting(status.error());
   auto model = make_part(job, leader, ranks);
   leader.ready(model ? Status{} : Status(fail(model.error().code, model.error().message)));
   if (!model) return Exit::refused(model.error());

@@ -51,8 +51,8 @@ Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnviro
 
 bool Leading::has_lost_a_rank() const { return !alone() && !leader_->check_ranks(); }
 
-Status Leading::welcome(const Schema& schema) {
-  return alone() ? Status{} : leader_->welcome(schema);
+Status Leading::accept(const Schema& schema) {
+  return alone() ? Status{} : leader_->accept(schema);
 }
 
 void Leading::goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, const Schema& schema) {

@@ -39,7 +39,7 @@ class Leading {
   Collective* ranks() const { return ranks_.get(); }
   bool has_lost_a_rank() const;
   /// Tells the others what batches are like.
-  Status welcome(const Schema& schema);
+  Status accept(const Schema& schema);
   /// The model of all ranks, of rank 0's, which is that of `job` over `schema`.
   std::unique_ptr<Model> lead(std::unique_ptr<Model> own, const JobSpec& job, const Schema& schema);
   Status wait_until_ready() { return alone() ? Status{} : leader_->wait_until_ready(); }

@@ -17,7 +17,7 @@ constexpr std::string_view kUnfinished = ".new";
 
 }  // namespace
 
-std::map<std::string, std::string> kept_experience(const std::string& run_dir) {
+std::map<std::string, std::string> saved_learned_state(const std::string& run_dir) {
   std::map<std::string, std::string> kept;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(run_dir) / kPrefix, error)) {
@@ -31,8 +31,8 @@ std::map<std::string, std::string> kept_experience(const std::string& run_dir) {
   return kept;
 }
 
-void restore_experience(const std::map<std::string, std::string>& texts,
-                        const std::string& run_dir) {
+void restore_learned_state(const std::map<std::string, std::string>& texts,
+                           const std::string& run_dir) {
   for (const auto& [name, text] : texts) {
     if (!name.starts_with(kPrefix)) continue;
     const fs::path path = fs::path(run_dir) / name;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds kWindow{500};
 constexpr std::uint64_t kFewestSteps = 4;
 
-std::string rate_in_words(double rows_per_second) {
+std::string format_rate(double rows_per_second) {
   return format_count(static_cast<std::uint64_t>(rows_per_second)) + " rows/s";
 }
 
@@ -84,8 +84,8 @@ void ModelThreads::note(const tuner::ThreadTrial& trial) {
   log_ << line.text() << '\n' << std::flush;
   if (!trial.kept) return;
   hooks_.say("trainer.threads " + std::to_string(trial.before) + " -> " +
-             std::to_string(trial.tried) + ": " + rate_in_words(trial.rate_tried) + " instead of " +
-             rate_in_words(trial.rate_before));
+             std::to_string(trial.tried) + ": " + format_rate(trial.rate_tried) + " instead of " +
+             format_rate(trial.rate_before));
 }
 
 Result<std::string> ModelThreads::set(int threads) {

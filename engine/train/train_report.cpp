@@ -59,7 +59,7 @@ void print_as_json(const TrainReport& report) {
 
 }  // namespace
 
-std::string words_of(const Quality& quality) {
+std::string describe(const Quality& quality) {
   std::string words = quality.auc ? shown("AUC %.6f", *quality.auc)
                                   : std::string("no AUC (all rows are of one class)");
   if (quality.auc_error > 0) words += shown(" within %.2g", quality.auc_error);
@@ -79,7 +79,7 @@ void print_report(const TrainReport& report, TrainReport::As as) {
     std::printf("%.2f%% of table lookups were ready when their step could begin\n", 100 * *ready);
   }
   if (report.quality) {
-    std::printf("%s on %llu rows held out\n", words_of(*report.quality).c_str(),
+    std::printf("%s on %llu rows held out\n", describe(*report.quality).c_str(),
                 static_cast<unsigned long long>(report.quality->rows));
   }
   if (report.stopped_early) {

@@ -30,7 +30,7 @@ struct TrainReport {
 };
 
 /// `AUC 0.745100, log loss 0.450100, normalized entropy 0.9010, calibration 1.002`.
-std::string words_of(const Quality& quality);
+std::string describe(const Quality& quality);
 
 /// Prints it to stdout.
 void print_report(const TrainReport& report, TrainReport::As as);

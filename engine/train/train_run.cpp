@@ -84,7 +84,7 @@ Status TrainRun::prepare() {
   auto evaluating = Evaluating::open(job_, run_->dataset().format().schema());
   if (!evaluating) return pass(evaluating);
   evaluating_ = std::move(*evaluating);
-  if (auto status = leading_->welcome(run_->schema()); !status) return status;
+  if (auto status = leading_->accept(run_->schema()); !status) return status;
   if (auto status = make_model(); !status) return status;
   if (auto fits = evaluating_->fits(trained_.resident_bytes); !fits) return fits;
   if (auto status = leading_->wait_until_ready(); !status) return status;
@@ -101,10 +101,10 @@ Status TrainRun::prepare() {
 Status TrainRun::make_model() {
   const auto fits = [this](std::uint64_t resident) { return run_->fits(resident); };
   auto trained =
-      make_trained_model(job_, run_->schema(), leading_->ranks(), fits, evaluating_->room());
+      make_trained_model(job_, run_->schema(), leading_->ranks(), fits, evaluating_->free_bytes());
   if (!trained) return pass(trained);
   trained_ = std::move(*trained);
-  const std::string on_device = device_in_words(job_, run_->schema());
+  const std::string on_device = describe_device(job_, run_->schema());
   if (!on_device.empty()) RunScreen::opening().announce(on_device);
   trained_.resident_bytes += leading_->slice_bytes(job_, run_->schema());
   trained_.model = leading_->lead(std::move(trained_.model), job_, run_->schema());
@@ -116,7 +116,7 @@ Status TrainRun::resume() {
       *trained_.model, [this](const Checkpoint& checkpoint) { return go_on_from(checkpoint); });
   if (!found) return pass(found);
   if (found->checkpoint) {
-    restore_experience(found->checkpoint->state.texts, job_.run.dir);
+    restore_learned_state(found->checkpoint->state.texts, job_.run.dir);
     losses_ = std::move(found->checkpoint->state.losses);
     log_kept_ = found->checkpoint->state.texts[kTrainLogFile];
     return evaluating_->restore(found->checkpoint->state.evaluations, found->checkpoint->batches);
@@ -166,10 +166,10 @@ Status TrainRun::begin_again() {
 
 Status TrainRun::start() {
   run_->announce_batches(
-      [this](const std::shared_ptr<const Batch>& batch) { trained_.model->expect(batch); });
+      [this](const std::shared_ptr<const Batch>& batch) { trained_.model->prefetch(batch); });
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
   const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
-  const std::uint64_t taken = trained_.resident_bytes + evaluating_->room();
+  const std::uint64_t taken = trained_.resident_bytes + evaluating_->free_bytes();
   if (auto status = run_->start(taken, kAll, sharing); !status) return status;
   return cluster_ ? cluster_->begin(*run_) : Status{};
 }
@@ -192,7 +192,7 @@ Result<TrainProgress> TrainRun::train(RunScreen& screen, Tuning& tuning) {
     log_step(progress, screen);
     return evaluate_after(progress.position, screen);
   };
-  options.enough = [this] { return evaluating_->standing().enough; };
+  options.enough = [this] { return evaluating_->current().enough; };
   if (checkpoints_->kept()) {
     options.save = [this](const TrainProgress& progress) { return save(progress); };
   }
@@ -219,13 +219,13 @@ Status TrainRun::evaluate_after(const Position& position, RunScreen& screen) {
   if (!quality) return pass(quality);
   if (!*quality) return {};
   log_->evaluated(position, **quality);
-  screen.note("after step " + std::to_string(step) + ": " + words_of(**quality));
+  screen.note("after step " + std::to_string(step) + ": " + describe(**quality));
   return {};
 }
 
 TrainState TrainRun::state_at(const TrainProgress& progress) const {
   TrainState state{run_->state(progress.position), progress.losses, evaluating_->kept(),
-                   kept_experience(job_.run.dir)};
+                   saved_learned_state(job_.run.dir)};
   if (auto shape = shape_of(job_.trainer, run_->schema())) {
     state.texts[kModelFile] = to_json({.spec = job_.trainer, .shape = *shape});
   }
@@ -282,7 +282,7 @@ Exit TrainRun::finish(const TrainProgress& progress, const RunScreen& screen,
   report.threads = threads_->threads();
   report.stopped_early = progress.enough;
   report.evaluations = evaluating_->found();
-  report.best_step = evaluating_->standing().best_step;
+  report.best_step = evaluating_->current().best_step;
   leading_->end({});
   report.outcome.peak_memory_bytes = peak_resident_bytes();
   report.saved = saved_;

@@ -27,7 +27,7 @@ std::string in_mib(std::uint64_t bytes) {
 }
 
 /// What the tables take, the largest first, and what can be done about it.
-std::string tables_in_words(const TrainerSpec& spec, const ModelShape& shape,
+std::string describe_tables(const TrainerSpec& spec, const ModelShape& shape,
                             const Schema& schema) {
   constexpr std::size_t kNamed = 3;
   const std::uint64_t all = table_bytes(spec, shape);
@@ -144,7 +144,7 @@ Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema
                        " of it are for evaluations in the middle of the run: "
                        "trainer.evaluate_every = 0 needs none";
     }
-    if (learns) error.message += tables_in_words(job.trainer, *shape, schema);
+    if (learns) error.message += describe_tables(job.trainer, *shape, schema);
     return tl::unexpected<Error>(std::move(error));
   }
   const bool tiered = job.trainer.tables.storage == TrainerSpec::Storage::kTiered;

@@ -52,23 +52,23 @@ class CountedJob {
     ended.finished = start.epoch >= spec_.epochs;
     if (ended.finished) return ended;
     Collected sink(ended);
-    ReorderBuffer batcher(spec_, order_.num_splits(), start, pool_, sink);
+    ReorderBuffer reorder_buffer(spec_, order_.num_splits(), start, pool_, sink);
     SplitQueue queue(order_, spec_.epochs, start);
     std::vector<SplitId> on_the_way;
     Random random(seed);
-    while (ended.status && !batcher.finished()) {
+    while (ended.status && !reorder_buffer.finished()) {
       for (; on_the_way.size() < kWindow && queue.front(); queue.pop()) {
         on_the_way.push_back(*queue.front());
       }
       if (on_the_way.empty()) return ended;
       const auto next =
           on_the_way.begin() + static_cast<std::ptrdiff_t>(random.below(on_the_way.size()));
-      ended.status = batcher.add(split(*next));
+      ended.status = reorder_buffer.add(split(*next));
       on_the_way.erase(next);
     }
-    ended.finished = ended.status && batcher.finished();
+    ended.finished = ended.status && reorder_buffer.finished();
     if (!ended.finished) return ended;
-    ended.position = batcher.position();
+    ended.position = reorder_buffer.position();
     ended.positions.push_back(ended.position);
     return ended;
   }
@@ -83,7 +83,7 @@ class CountedJob {
       ended.positions.push_back(batch->after);
       return true;
     }
-    void consumed(const SplitId&) override {}
+    void batched(const SplitId&) override {}
     Status damaged(const std::vector<BadRow>&) override { return {}; }
     Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
     Ended& ended;

@@ -388,20 +388,20 @@ TEST_CASE("a split in which the decoder finds other rows than the index fails th
 TEST_CASE("each batch is told of, in order, before it can be taken", "[actors][pipeline]") {
   Job job;
   std::mutex mutex;
-  std::vector<const Batch*> told;
+  std::vector<const Batch*> announced;
   job.on_batch = [&](const std::shared_ptr<const Batch>& batch) {
     const std::lock_guard lock(mutex);
-    told.push_back(batch.get());
+    announced.push_back(batch.get());
   };
   const auto pipeline = job.start({2, 2, 2, 2});
   std::vector<std::shared_ptr<const Batch>> taken;
   while (auto batch = pipeline->next().value()) {
     taken.push_back(batch);
     const std::lock_guard lock(mutex);
-    REQUIRE(told.size() >= taken.size());
-    CHECK(told[taken.size() - 1] == batch.get());
+    REQUIRE(announced.size() >= taken.size());
+    CHECK(announced[taken.size() - 1] == batch.get());
   }
-  CHECK(told.size() == taken.size());
+  CHECK(announced.size() == taken.size());
 }
 
 TEST_CASE("a stopped pipeline gives nothing more and lets go of its threads",

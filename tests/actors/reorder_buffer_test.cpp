@@ -26,14 +26,14 @@ constexpr std::size_t kRows = first_row(kSplits);
 struct Collected final : BatchSink {
   std::vector<std::shared_ptr<const Batch>> batches;
   std::vector<BadRow> bad;
-  std::size_t consumed_splits = 0;
+  std::size_t batched_splits = 0;
   std::size_t stop_after = ~std::size_t{0};
 
   bool emit(std::shared_ptr<const Batch> batch) override {
     batches.push_back(std::move(batch));
     return batches.size() < stop_after;
   }
-  void consumed(const SplitId&) override { ++consumed_splits; }
+  void batched(const SplitId&) override { ++batched_splits; }
   Status damaged(const std::vector<BadRow>& rows) override {
     bad.insert(bad.end(), rows.begin(), rows.end());
     return {};
@@ -87,18 +87,18 @@ struct Job {
 
   /// Runs the rest of the job with splits that come in an order drawn by `seed`, near their turn.
   Position run(Collected& to, const Position& start, std::uint64_t seed) {
-    ReorderBuffer batcher(order, kSplits, start, pool, to);
+    ReorderBuffer reorder_buffer(order, kSplits, start, pool, to);
     auto numbers = needed(start);
     Random random(seed);
     for (std::size_t i = 0; i + 1 < numbers.size() && seed != 0; ++i) {
       std::swap(numbers[i], numbers[std::min(numbers.size() - 1, i + random.below(6))]);
     }
     for (const std::uint64_t number : numbers) {
-      REQUIRE(batcher.add(split(number)));
+      REQUIRE(reorder_buffer.add(split(number)));
       if (to.batches.size() >= to.stop_after) return to.batches.back()->after;
     }
-    CHECK(batcher.finished());
-    return batcher.position();
+    CHECK(reorder_buffer.finished());
+    return reorder_buffer.position();
   }
 };
 
@@ -114,7 +114,7 @@ TEST_CASE("batches are full but for the last of an epoch, and none spans two epo
     CHECK(got.batches[i]->rows == (i % 8 == 7 ? 6 : 8));
     CHECK(got.batches[i]->number == i);
   }
-  CHECK(got.consumed_splits == 2 * kSplits);
+  CHECK(got.batched_splits == 2 * kSplits);
 }
 
 TEST_CASE("a split that has not the rows that were given out of it ends the run",
@@ -125,8 +125,8 @@ TEST_CASE("a split that has not the rows that were given out of it ends the run"
     start.split = start.open_split = 1;
     start.split_rows = rows;
     Collected got;
-    ReorderBuffer batcher(job.order, kSplits, start, job.pool, got);
-    const auto refused = batcher.add(job.split(1));
+    ReorderBuffer reorder_buffer(job.order, kSplits, start, job.pool, got);
+    const auto refused = reorder_buffer.add(job.split(1));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == Code::kCorrupt);
     CHECK_THAT(refused.error().message, Catch::Contains("split_rows is " + std::to_string(rows) +
@@ -138,13 +138,13 @@ TEST_CASE("a split that has not the rows that were given out of it ends the run"
 TEST_CASE("an epoch that leaves out other rows than the first ends the run", "[actors][batcher]") {
   Job job;
   Collected got;
-  ReorderBuffer batcher(job.order, kSplits, {}, job.pool, got);
+  ReorderBuffer reorder_buffer(job.order, kSplits, {}, job.pool, got);
   for (std::uint64_t number = 0; number + 1 < 2 * kSplits; ++number) {
-    REQUIRE(batcher.add(job.split(number)));
+    REQUIRE(reorder_buffer.add(job.split(number)));
   }
   ColumnSplit last = job.split(2 * kSplits - 1);
   last.filtered = 3;
-  const auto refused = batcher.add(std::move(last));
+  const auto refused = reorder_buffer.add(std::move(last));
   REQUIRE_FALSE(refused);
   // Each epoch: one damaged row, and two held out of each of 13 splits.
   CHECK_THAT(
@@ -225,13 +225,13 @@ TEST_CASE("a row that is damaged in a later epoch only ends the run and is named
   const BadRow other{.file = 0, .offset = 55, .line = 5, .reason = "bad", .text = ""};
   const auto run = [&](const Position& start, std::uint64_t first, std::uint64_t damaged) {
     Collected got;
-    ReorderBuffer batcher(job.order, kSplits, start, job.pool, got);
+    ReorderBuffer reorder_buffer(job.order, kSplits, start, job.pool, got);
     Status status;
     for (std::uint64_t number = first; number < 2 * kSplits && status; ++number) {
       ColumnSplit split = job.split(number);
       if (number == damaged) split.bad.push_back(other);
       split.node = "w1";
-      status = batcher.add(std::move(split));
+      status = reorder_buffer.add(std::move(split));
     }
     return status;
   };
@@ -271,8 +271,8 @@ TEST_CASE("a run that stops before it gave anything out keeps its start", "[acto
   const Position position = job.run(first, {}, 0);
   REQUIRE(position.split_rows > 0);
   Collected nothing;
-  const ReorderBuffer batcher(job.order, kSplits, position, job.pool, nothing);
-  CHECK(batcher.position() == position);
+  const ReorderBuffer reorder_buffer(job.order, kSplits, position, job.pool, nothing);
+  CHECK(reorder_buffer.position() == position);
 }
 
 }  // namespace

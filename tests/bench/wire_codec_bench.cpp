@@ -127,7 +127,7 @@ void bench_columns() {
   }
 }
 
-void bench_cutter() {
+void bench_batcher() {
   constexpr std::size_t kRows = 5000;
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);
@@ -135,12 +135,12 @@ void bench_cutter() {
   double local = 1;
   double packed = 1;
   for (int i = 0; i < 100; ++i) {
-    Batcher cutter(kRows, pool);
-    cutter.add(criteo_rows(kRows, pool), 0);
-    local = std::min(local, seconds_of([&] { cutter.cut(); }));
+    Batcher batcher(kRows, pool);
+    batcher.add(criteo_rows(kRows, pool), 0);
+    local = std::min(local, seconds_of([&] { batcher.cut(); }));
     auto came = unpack_columns(frames, {kRows, 13, 26, std::size_t{1} << 30}, pool);
-    cutter.add(std::move(came->columns), 0);
-    packed = std::min(packed, seconds_of([&] { cutter.cut(); }));
+    batcher.add(std::move(came->columns), 0);
+    packed = std::min(packed, seconds_of([&] { batcher.cut(); }));
   }
   std::printf("cutting a batch: %.1f ns a row of local columns, %.1f of packed ones\n",
               local / kRows * 1e9, packed / kRows * 1e9);
@@ -151,5 +151,5 @@ void bench_cutter() {
 int main() {
   bench_messages();
   bench_columns();
-  bench_cutter();
+  bench_batcher();
 }

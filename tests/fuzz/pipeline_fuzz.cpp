@@ -14,10 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FOREBAY_CHECK(!model.error().message.empty());
     return 0;
   }
-  const forebay::tuner::PipelineDescription layout = forebay::tuner::layout_of(*model);
-  forebay::tuner::Allocation least = forebay::tuner::one_each(layout);
+  const forebay::tuner::PipelineDescription description = forebay::tuner::description_of(*model);
+  forebay::tuner::Allocation least = forebay::tuner::one_each(description);
   least.prefetch = 1;
-  FOREBAY_CHECK(forebay::tuner::worst_case_bytes(layout, least) <= model->memory_bytes);
+  FOREBAY_CHECK(forebay::tuner::worst_case_bytes(description, least) <= model->memory_bytes);
   const std::string text = forebay::pipeline_text(*model);
   const auto again = forebay::parse_pipeline(text, "fuzz.toml");
   FOREBAY_CHECK(again && forebay::pipeline_text(*again) == text);

@@ -45,7 +45,7 @@ void scan_sealed(const std::uint8_t* data, std::size_t size) {
     segment.numbers.push_back(data[at] | static_cast<std::uint64_t>(data[at + 1]) << 8);
   }
   const std::uint64_t pages = forebay::RowSegment::pages(shape, segment.numbers.size());
-  const forebay::DirectMemory books = segment.books(shape);
+  const forebay::DirectMemory footer = segment.footer(shape);
   std::vector<char> file(pages * shape.page_bytes);
   for (std::size_t row = 0; row < segment.numbers.size(); ++row) {
     const std::uint64_t place = row / shape.rows;
@@ -53,7 +53,7 @@ void scan_sealed(const std::uint8_t* data, std::size_t size) {
     page.add(segment.numbers[row] ^ (data[0] & 1));
     page.seal(forebay::RowSegment::where(1, place));
   }
-  file.insert(file.end(), books.data(), books.data() + books.size());
+  file.insert(file.end(), footer.data(), footer.data() + footer.size());
   scan(file);
   file[(data[1] * std::size_t{977}) % file.size()] ^= 1;
   scan(file);

@@ -26,48 +26,48 @@ struct Recorded {
   std::vector<std::uint64_t> revoked;
   std::vector<std::string> ended;
   std::vector<JobOffer> offers;
-  int dismissed = 0;
+  int evicted = 0;
 };
 
 class Probe final
     : public ActorOf<Probe, Lease, Revoke, JobEnded, Evicted, JobOffer, Ready, Deliver, HandedOn> {
  public:
-  explicit Probe(Recorded& told) : told_(told) {}
+  explicit Probe(Recorded& recorded) : recorded_(recorded) {}
   Status on(const Lease& lease, Context&) {
-    told_.leased.insert(told_.leased.end(), lease.splits.begin(), lease.splits.end());
+    recorded_.leased.insert(recorded_.leased.end(), lease.splits.begin(), lease.splits.end());
     return {};
   }
   Status on(const Revoke& revoke, Context&) {
-    told_.revoked.insert(told_.revoked.end(), revoke.splits.begin(), revoke.splits.end());
+    recorded_.revoked.insert(recorded_.revoked.end(), revoke.splits.begin(), revoke.splits.end());
     return {};
   }
   Status on(const JobEnded& ended, Context&) {
-    return told_.ended.push_back(ended.error), Status();
+    return recorded_.ended.push_back(ended.error), Status();
   }
-  Status on(const JobOffer& offer, Context&) { return told_.offers.push_back(offer), Status(); }
-  Status on(const Evicted&, Context&) { return ++told_.dismissed, Status(); }
+  Status on(const JobOffer& offer, Context&) { return recorded_.offers.push_back(offer), Status(); }
+  Status on(const Evicted&, Context&) { return ++recorded_.evicted, Status(); }
   Status on(const Ready&, Context&) { return {}; }
   Status on(const Deliver&, Context&) { return {}; }
   Status on(const HandedOn&, Context&) { return {}; }
 
  private:
-  Recorded& told_;
+  Recorded& recorded_;
 };
 
 /// A head on a host without threads, and a vocabulary to talk to it.
 struct HeadFixture {
-  Recorded told_feed;
-  std::map<std::string, Recorded> told;
+  Recorded recorded_by_split_client;
+  std::map<std::string, Recorded> recorded;
   MemoryStore store;
   test::TestHost host;
   std::shared_ptr<HeadActor::Journal> journal;
   HeadActor::Ref head;
-  Probe::Ref feed;
+  Probe::Ref split_client;
   std::uint64_t session = 0;
 
   explicit HeadFixture(HeadOptions options = {}) {
     start(options);
-    feed = probe(told_feed);
+    split_client = probe(recorded_by_split_client);
   }
 
   void start(const HeadOptions& options) {
@@ -89,14 +89,14 @@ struct HeadFixture {
   }
   Result<JobOpened> open(OpenJob open = {}) {
     if (open.job.id.empty()) open.job = job();
-    open.feed = feed;
+    open.split_client = split_client;
     auto opened = asked(std::move(open));
     if (opened) session = opened->session;
     return opened;
   }
   Result<Accepted> join(const std::string& name, Join join = {}) {
     join.name = name;
-    join.worker = probe(told[name]);
+    join.worker = probe(recorded[name]);
     return asked(std::move(join));
   }
   /// A member that is leased splits.
@@ -135,10 +135,10 @@ TEST_CASE("splits are leased lowest first to those who are prepared and have roo
   cluster.member("w", 2);
   cluster.join("not prepared").value();
   REQUIRE(cluster.issue({5, 3, 4}));
-  CHECK(cluster.told["w"].leased == Splits{3, 4});
-  CHECK(cluster.told["not prepared"].leased.empty());
+  CHECK(cluster.recorded["w"].leased == Splits{3, 4});
+  CHECK(cluster.recorded["not prepared"].leased.empty());
   REQUIRE(cluster.asked(Arrived{{3}, cluster.session}));
-  CHECK(cluster.told["w"].leased == Splits{3, 4, 5});
+  CHECK(cluster.recorded["w"].leased == Splits{3, 4, 5});
   CHECK(cluster.status().leased == 2);
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("a worker that finds other files is leased nothing and named", "[sched
   CHECK(cluster.asked(Prepared{incarnation, "other"}).error().code == Code::kInvalid);
   REQUIRE(cluster.beat(incarnation, 4));
   REQUIRE(cluster.issue({0}));
-  CHECK(cluster.told["w"].leased.empty());
+  CHECK(cluster.recorded["w"].leased.empty());
   CHECK(cluster.says("refused: worker w finds another dataset"));
 }
 
@@ -192,10 +192,10 @@ TEST_CASE("a worker whose work fails gets nothing more, its splits go to others"
   REQUIRE(cluster.open());
   const auto bad = cluster.member("bad", 4);
   REQUIRE(cluster.issue({0, 1}));
-  CHECK(cluster.told["bad"].leased == Splits{0, 1});
+  CHECK(cluster.recorded["bad"].leased == Splits{0, 1});
   cluster.member("good", 4);
   REQUIRE(cluster.asked(GiveBack{bad, {1}, "split 1: bad disk"}));
-  CHECK(cluster.told["good"].leased == Splits{0, 1});
+  CHECK(cluster.recorded["good"].leased == Splits{0, 1});
   CHECK(cluster.says("bad disk"));
 }
 
@@ -207,10 +207,10 @@ TEST_CASE("a silent worker is lost after six heartbeats and may not act any more
   REQUIRE(cluster.issue({0, 1}));
   const auto other = cluster.member("other", 4);
   cluster.pass(1250ms, {other});
-  CHECK(cluster.told["other"].leased.empty());
+  CHECK(cluster.recorded["other"].leased.empty());
   cluster.pass(250ms, {other});
-  CHECK(cluster.told["other"].leased == Splits{0, 1});
-  CHECK(cluster.told["silent"].dismissed == 1);
+  CHECK(cluster.recorded["other"].leased == Splits{0, 1});
+  CHECK(cluster.recorded["silent"].evicted == 1);
   CHECK(cluster.beat(silent, 4, {0, 1}).error().code == Code::kNotFound);
   CHECK(cluster.asked(Prepared{silent, "f"}).error().code == Code::kNotFound);
   CHECK(cluster.asked(GiveBack{silent, {0}, ""}).error().code == Code::kNotFound);
@@ -230,7 +230,7 @@ struct IdleSplitExecutor final : SplitExecutor, HeadFinder, SplitClientFinder {
   std::uint32_t slots() const override { return 1; }
   Load load() override { return {}; }
   HeadRef head() override { return found; }
-  SplitClientRef feed(const std::string&) override { return {}; }
+  SplitClientRef split_client(const std::string&) override { return {}; }
 };
 
 TEST_CASE("a worker beats as often as the head wants to hear of it", "[scheduler][head]") {
@@ -278,7 +278,7 @@ TEST_CASE("work that fails at a split that nobody can name ends the worker's par
   cluster.host.deliver_all();
   CHECK(cluster.says("refused: worker w: day_1.tsv changed"));
   cluster.member("other", 4);
-  CHECK(cluster.told["other"].leased == Splits{3});
+  CHECK(cluster.recorded["other"].leased == Splits{3});
 }
 
 TEST_CASE("a worker that was refused says why when the job ends, and not after the next one",
@@ -351,19 +351,19 @@ TEST_CASE("a split that takes many times the usual is given to a second worker",
   REQUIRE(cluster.open());
   const auto slow = cluster.member("slow", 1);
   REQUIRE(cluster.issue({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  CHECK(cluster.told["slow"].leased == Splits{0});
+  CHECK(cluster.recorded["slow"].leased == Splits{0});
   const auto fast = cluster.member("fast", 1);
   for (std::uint64_t split = 1; split < 10; ++split) {
     REQUIRE(cluster.asked(Arrived{{split}, cluster.session}));
   }
-  cluster.told["fast"].leased.clear();
+  cluster.recorded["fast"].leased.clear();
   cluster.pass(500ms, {slow, fast});  // The others took no time at all: 500 ms is the least.
-  CHECK(cluster.told["fast"].leased.empty());
+  CHECK(cluster.recorded["fast"].leased.empty());
   cluster.pass(250ms, {slow, fast});
-  CHECK(cluster.told["fast"].leased == Splits{0});
+  CHECK(cluster.recorded["fast"].leased == Splits{0});
   REQUIRE(cluster.asked(Arrived{{0}, cluster.session}));
-  CHECK(cluster.told["slow"].revoked == Splits{0});
-  CHECK(cluster.told["fast"].revoked == Splits{0});
+  CHECK(cluster.recorded["slow"].revoked == Splits{0});
+  CHECK(cluster.recorded["fast"].revoked == Splits{0});
 }
 
 TEST_CASE("what a heartbeat holds and nobody wants is revoked", "[scheduler][head]") {
@@ -372,7 +372,7 @@ TEST_CASE("what a heartbeat holds and nobody wants is revoked", "[scheduler][hea
   const auto worker = cluster.member("w", 1);
   REQUIRE(cluster.issue({0, 1}));
   REQUIRE(cluster.beat(worker, 1, {0, 1, 7}));
-  CHECK(cluster.told["w"].revoked == Splits{7});
+  CHECK(cluster.recorded["w"].revoked == Splits{7});
   CHECK(cluster.status().leased == 2);  // 1 it has in hand, so it may as well be its.
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("a resume cuts the store back to the trainer's position", "[scheduler]
   CHECK(cluster.status().finished == 5);
   cluster.member("w", 9);
   REQUIRE(cluster.issue({4, 5, 6}));
-  CHECK(cluster.told["w"].leased == Splits{5, 6});
+  CHECK(cluster.recorded["w"].leased == Splits{5, 6});
 }
 
 TEST_CASE("a head that was killed remembers the job and what is finished, the feed says the rest",
@@ -412,7 +412,7 @@ TEST_CASE("a head that was killed remembers the job and what is finished, the fe
   REQUIRE(cluster.asked(Finished{1, {}, cluster.session}));
   cluster.head.stop();
   cluster.host.deliver_all();
-  cluster.told["w"].leased.clear();
+  cluster.recorded["w"].leased.clear();
   cluster.start({});
   CHECK_FALSE(cluster.says("worker w has not come back"));  // It is given a moment.
   cluster.pass(2s);
@@ -427,7 +427,7 @@ TEST_CASE("a head that was killed remembers the job and what is finished, the fe
   REQUIRE(cluster.open(again));
   const auto after = cluster.member("w", 4);
   CHECK(after > before);
-  CHECK(cluster.told["w"].leased == Splits{1, 3});
+  CHECK(cluster.recorded["w"].leased == Splits{1, 3});
 }
 
 TEST_CASE("a second job waits for the end of the first", "[scheduler][head]") {
@@ -438,14 +438,14 @@ TEST_CASE("a second job waits for the end of the first", "[scheduler][head]") {
   other.job = job("b");
   CHECK(cluster.open(other).error().code == Code::kOverloaded);
   REQUIRE(cluster.asked(CloseJob{"a", "no room", cluster.session}));
-  CHECK(cluster.told["w"].ended == std::vector<std::string>{"no room"});
+  CHECK(cluster.recorded["w"].ended == std::vector<std::string>{"no room"});
   REQUIRE(cluster.open(other));
-  REQUIRE(cluster.told["w"].offers.size() == 1);
-  CHECK(cluster.told["w"].offers.back().job.id == "b");
+  REQUIRE(cluster.recorded["w"].offers.size() == 1);
+  CHECK(cluster.recorded["w"].offers.back().job.id == "b");
   REQUIRE(cluster.issue({0}));
-  CHECK(cluster.told["w"].leased.empty());
+  CHECK(cluster.recorded["w"].leased.empty());
   REQUIRE(cluster.asked(Prepared{worker, "f"}));
-  CHECK(cluster.told["w"].leased == Splits{0});
+  CHECK(cluster.recorded["w"].leased == Splits{0});
 }
 
 TEST_CASE("workers that end with their job are not lost, and the next job does not hear of them",
@@ -455,7 +455,7 @@ TEST_CASE("workers that end with their job are not lost, and the next job does n
   options.say = [&](const std::string& sentence) { said.push_back(sentence); };
   HeadFixture cluster(options);
   REQUIRE(cluster.open());
-  const auto worker = cluster.probe(cluster.told["w"]);
+  const auto worker = cluster.probe(cluster.recorded["w"]);
   Join join;
   join.name = "w";
   join.worker = worker;
@@ -476,12 +476,12 @@ TEST_CASE("a job whose trainer does not come back is closed", "[scheduler][head]
   HeadFixture cluster;
   REQUIRE(cluster.open());
   const auto worker = cluster.member("w", 4);
-  cluster.feed.stop();
+  cluster.split_client.stop();
   cluster.host.deliver_all();
   cluster.pass(5s, {worker});
   CHECK(cluster.says("out of reach for 5."));
   cluster.pass(55s, {worker});
-  REQUIRE(cluster.told["w"].ended.size() == 1);
+  REQUIRE(cluster.recorded["w"].ended.size() == 1);
   CHECK(cluster.status().job.empty());
 }
 
@@ -489,7 +489,7 @@ TEST_CASE("a worker that did not hear of the job is told again", "[scheduler][he
   HeadFixture cluster;
   const std::uint64_t worker = cluster.join("w").value().incarnation;
   REQUIRE(cluster.open());
-  const auto offered = [&cluster] { return cluster.told["w"].offers.size(); };
+  const auto offered = [&cluster] { return cluster.recorded["w"].offers.size(); };
   REQUIRE(offered() == 1);
   cluster.pass(1s, {worker});
   CHECK(offered() == 1);
@@ -507,7 +507,7 @@ TEST_CASE("nothing is leased before min_workers are there", "[scheduler][head]")
   REQUIRE(cluster.open(open));
   const auto one = cluster.member("one", 4);
   REQUIRE(cluster.issue({0, 1}));
-  CHECK(cluster.told["one"].leased.empty());
+  CHECK(cluster.recorded["one"].leased.empty());
   CHECK(cluster.says("waits for 2 workers, 1 are ready"));
   const auto two = cluster.member("two", 4);
   CHECK(cluster.status().leased == 2);

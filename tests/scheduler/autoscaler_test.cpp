@@ -14,7 +14,7 @@ TEST_CASE("as many workers as the trainer's demand needs beyond its own node", "
   // It takes 30/s and waits a quarter of its time: it would take 30 / 0.75 = 40/s. Its own node
   // makes 12, a worker 5: (40 - 12) / 5 = 5.6, so 6.
   const ScaleInput input{
-      .consumed = 30, .starved_ratio = 0.25, .local_rate = 12, .worker_rate = 5, .workers = 2};
+      .trained = 30, .starved_ratio = 0.25, .local_rate = 12, .worker_rate = 5, .workers = 2};
   CHECK(demand_of(input) == Approx(40));
   const auto decision = scaler().decide(input);
   CHECK(decision.workers == 6);
@@ -25,7 +25,7 @@ TEST_CASE("as many workers as the trainer's demand needs beyond its own node", "
 
 TEST_CASE("the least that feeds the trainer: one fewer would not", "[scheduler]") {
   for (int rate = 1; rate < 60; ++rate) {
-    const ScaleInput input{.consumed = 37,
+    const ScaleInput input{.trained = 37,
                            .starved_ratio = 0,
                            .local_rate = 0,
                            .worker_rate = rate * 1.0,
@@ -38,13 +38,13 @@ TEST_CASE("the least that feeds the trainer: one fewer would not", "[scheduler]"
 
 TEST_CASE("a trainer that its own node feeds wants no workers", "[scheduler]") {
   const ScaleInput input{
-      .consumed = 10, .starved_ratio = 0, .local_rate = 12, .worker_rate = 5, .workers = 0};
+      .trained = 10, .starved_ratio = 0, .local_rate = 12, .worker_rate = 5, .workers = 0};
   CHECK(scaler().decide(input).workers == 0);
 }
 
 TEST_CASE("a trainer that waits gets one worker to learn from", "[scheduler]") {
   ScaleInput input{
-      .consumed = 10, .starved_ratio = 0.5, .local_rate = 10, .worker_rate = 0, .workers = 0};
+      .trained = 10, .starved_ratio = 0.5, .local_rate = 10, .worker_rate = 0, .workers = 0};
   CHECK(scaler().decide(input).workers == 1);
   input.workers = 3;
   CHECK(scaler().decide(input).workers == 3);
@@ -56,20 +56,20 @@ TEST_CASE("a trainer that waits gets one worker to learn from", "[scheduler]") {
 TEST_CASE("workers go only when fewer have been enough for a while", "[scheduler]") {
   Autoscaler tuned = scaler();
   ScaleInput input{
-      .consumed = 50, .starved_ratio = 0, .local_rate = 0, .worker_rate = 10, .workers = 5};
+      .trained = 50, .starved_ratio = 0, .local_rate = 0, .worker_rate = 10, .workers = 5};
   CHECK(tuned.decide(input).workers == 5);
-  input.consumed = 20;
+  input.trained = 20;
   CHECK(tuned.decide(input).workers == 5);
-  input.consumed = 31;  // 4 would have been needed here: so many stay.
+  input.trained = 31;  // 4 would have been needed here: so many stay.
   CHECK(tuned.decide(input).workers == 5);
-  input.consumed = 20;
+  input.trained = 20;
   CHECK(tuned.decide(input).workers == 4);
   input.workers = 4;
   // A short lull counts from the start after it.
   CHECK(tuned.decide(input).workers == 4);
-  input.consumed = 40;
+  input.trained = 40;
   CHECK(tuned.decide(input).workers == 4);
-  input.consumed = 20;
+  input.trained = 20;
   CHECK(tuned.decide(input).workers == 4);
   CHECK(tuned.decide(input).workers == 4);
   CHECK(tuned.decide(input).workers == 2);
@@ -78,7 +78,7 @@ TEST_CASE("workers go only when fewer have been enough for a while", "[scheduler
 TEST_CASE("nobody is sent away while the trainer waits", "[scheduler]") {
   Autoscaler tuned = scaler();
   const ScaleInput input{
-      .consumed = 9, .starved_ratio = 0.1, .local_rate = 0, .worker_rate = 10, .workers = 3};
+      .trained = 9, .starved_ratio = 0.1, .local_rate = 0, .worker_rate = 10, .workers = 3};
   for (int i = 0; i < 10; ++i) CHECK(tuned.decide(input).workers == 3);
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("tf.data service's rule is all consumption over the mean worker", "[sc
 TEST_CASE("a trainer that is starved now is seen by ours and not by the yardstick", "[scheduler]") {
   // Two workers of 10/s feed a trainer that could take 60/s: it takes 20/s and waits two thirds.
   const ScaleInput input{
-      .consumed = 20, .starved_ratio = 2.0 / 3, .local_rate = 0, .worker_rate = 10, .workers = 2};
+      .trained = 20, .starved_ratio = 2.0 / 3, .local_rate = 0, .worker_rate = 10, .workers = 2};
   CHECK(tf_data_service_workers(std::vector<double>{20}, {10, 10}) == 2);
   CHECK(scaler().decide(input).workers == 6);
 }

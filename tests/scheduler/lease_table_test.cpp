@@ -97,7 +97,7 @@ TEST_CASE("what a split usually takes is the median, known after eight", "[sched
 }
 
 /// Every split is in one state, and all books agree.
-void check_books(const LeaseTable& table, std::uint64_t holders) {
+void check_accounting(const LeaseTable& table, std::uint64_t holders) {
   std::size_t leases = 0;
   std::set<std::uint64_t> leased;
   for (std::uint64_t holder = 1; holder <= holders; ++holder) {
@@ -145,7 +145,7 @@ TEST_CASE("whatever happens, each split is leased or waits, and all arrive", "[s
         default:
           if (auto lowest = table.lowest()) table.lease_again(holder, lowest->split, now);
       }
-      check_books(table, 4);
+      check_accounting(table, 4);
     }
     for (const std::uint64_t split : table.missing()) {
       REQUIRE_FALSE(arrived.contains(split));

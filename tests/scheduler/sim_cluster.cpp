@@ -151,10 +151,11 @@ void SimCluster::describe() {
          std::to_string(status.splits_done) + " " + status.trouble + slot.process->work.text());
   }
   if (trainer_) {
-    const SplitClientStatus feed = trainer_->feed_status();
-    note("feed: open " + std::to_string(feed.open) + ", issued " + std::to_string(feed.issued) +
-         ", pulling " + std::to_string(feed.pulling) + ", arrived " + std::to_string(feed.arrived));
-    for (const std::string& problem : feed.problems) note("feed's problem: " + problem);
+    const SplitClientStatus split_client = trainer_->split_client_status();
+    note("feed: open " + std::to_string(split_client.open) + ", issued " +
+         std::to_string(split_client.issued) + ", pulling " + std::to_string(split_client.pulling) +
+         ", arrived " + std::to_string(split_client.arrived));
+    for (const std::string& problem : split_client.problems) note("feed's problem: " + problem);
   }
   if (SimHead* one = head()) {
     SimProcess& process = head_alone_ ? static_cast<SimProcess&>(*head_alone_) : *trainer_;
@@ -323,8 +324,8 @@ void SimCluster::check_store() {
   const SimHead* now = head();
   if (now == nullptr || (head_alone_ && head_alone_->frozen())) return;
   const HeadState& state = now->journal->state();
-  const SplitClientStatus feed = trainer_->feed_status();
-  if (!feed.open || feed.session != state.session()) return;
+  const SplitClientStatus split_client = trainer_->split_client_status();
+  if (!split_client.open || split_client.session != state.session()) return;
   const Position& position = trainer_->pipeline.handed().position;
   const std::uint64_t handed =
       position.epoch * job_.splits + position.split + position.ahead.size();
@@ -343,7 +344,7 @@ void SimCluster::check_progress() {
   }
   if (trainer_->pipeline.finished()) quiet_since_ = now_;
   if (now_ - quiet_since_ < 2s) return;
-  std::vector<std::string> problems = trainer_->feed_status().problems;
+  std::vector<std::string> problems = trainer_->split_client_status().problems;
   if (const SimHead* one = head(); one != nullptr && !(head_alone_ && head_alone_->frozen())) {
     SimProcess& process = head_alone_ ? static_cast<SimProcess&>(*head_alone_) : *trainer_;
     auto answer = ask(one->ref, QueryCluster{}, 1s);

@@ -14,7 +14,7 @@ constexpr std::size_t kMostReady = 3;
 /// Takes whatever comes: for the run without a cluster.
 struct Everything final : BatchSink {
   bool emit(std::shared_ptr<const Batch>) override { return true; }
-  void consumed(const SplitId&) override {}
+  void batched(const SplitId&) override {}
   Status damaged(const std::vector<BadRow>&) override { return {}; }
   Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
 };
@@ -79,17 +79,17 @@ Digest SimJob::digest() const {
   MemoryBudget budget(1 << 26);
   BufferPool pool(budget);
   Everything sink;
-  ReorderBuffer batcher(order(), splits, {}, pool, sink);
+  ReorderBuffer reorder_buffer(order(), splits, {}, pool, sink);
   for (std::uint64_t number = 0; number < splits * epochs; ++number) {
-    static_cast<void>(batcher.add(split(number, pool)));
+    static_cast<void>(reorder_buffer.add(split(number, pool)));
   }
-  return batcher.position().digest;
+  return reorder_buffer.position().digest;
 }
 
 SimPipeline::SimPipeline(const SimJob& job, Handed start)
     : job_(job),
       handed_(std::move(start)),
-      batcher_(job_.order(), job_.splits, handed_.position, pool_, *this),
+      reorder_buffer_(job_.order(), job_.splits, handed_.position, pool_, *this),
       queue_(needed(job_, handed_.position)) {
   handed_.times.resize(job_.rows(), 0);
 }
@@ -134,7 +134,8 @@ void SimPipeline::work() {
   while (!inbox_.empty() && ready_.size() < kMostReady) {
     ColumnSplit split = std::move(inbox_.front());
     inbox_.pop_front();
-    if (auto status = batcher_.add(std::move(split)); !status) broken = status.error().message;
+    if (auto status = reorder_buffer_.add(std::move(split)); !status)
+      broken = status.error().message;
   }
 }
 
@@ -159,7 +160,7 @@ bool SimPipeline::emit(std::shared_ptr<const Batch> batch) {
   return true;
 }
 
-void SimPipeline::consumed(const SplitId& id) {
+void SimPipeline::batched(const SplitId& id) {
   if (in_window_.erase(id.number) == 0) {
     broken = "split " + std::to_string(id.number) + " was used twice";
   }

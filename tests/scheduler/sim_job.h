@@ -60,14 +60,14 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
   /// Hands the next batch to the trainer, if one is there.
   bool hand_out();
 
-  bool finished() const { return batcher_.finished() && ready_.empty() && inbox_.empty(); }
+  bool finished() const { return reorder_buffer_.finished() && ready_.empty() && inbox_.empty(); }
   const Handed& handed() const { return handed_; }
   std::uint64_t num_arrived() const { return num_arrived_; }
   std::string broken;
 
  private:
   bool emit(std::shared_ptr<const Batch> batch) override;
-  void consumed(const SplitId& id) override;
+  void batched(const SplitId& id) override;
   Status damaged(const std::vector<BadRow>&) override { return {}; }
   Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
   void take(ColumnSplit split);
@@ -77,7 +77,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
   MemoryBudget budget_{1 << 26};
   BufferPool pool_{budget_};
   Handed handed_;
-  ReorderBuffer batcher_;
+  ReorderBuffer reorder_buffer_;
   std::deque<std::uint64_t> queue_;    // Not issued yet.
   std::set<std::uint64_t> issued_;     // Ever.
   std::set<std::uint64_t> expected_;   // Issued, not here.

@@ -26,8 +26,8 @@ HeadRef SimProcess::head() {
   return {};
 }
 
-SplitClientRef SimProcess::feed(const std::string& address) {
-  if (feed_here.receiver() != nullptr) return feed_here;
+SplitClientRef SimProcess::split_client(const std::string& address) {
+  if (split_client_here.receiver() != nullptr) return split_client_here;
   const std::string& where = address.empty() ? kHeadAddress : address;
   const PeerId peer = transport.peer_at(where);
   if (peer != PeerId::kNone) return node.actor<SplitClientRef>(peer, kSplitClientName);
@@ -133,19 +133,20 @@ SimTrainer::SimTrainer(test::SimNetwork& network, test::SimDisk& disk, const Sim
   with.address = options.head_is_here ? "" : kTrainerAddress;
   with.say = transport.say();
   with.on_closed = [this] { closed = true; };
-  feed_actor = host.spawn({.name = "feed", .mailbox_bytes = 1 << 22}, [this, with] {
+  own_split_client = host.spawn({.name = "feed", .mailbox_bytes = 1 << 22}, [this, with] {
     return std::make_unique<SplitClient>(with, *this, pipeline);
   });
-  feed_here = feed_actor;
-  node.publish(std::string(kSplitClientName), feed_here);
+  split_client_here = own_split_client;
+  node.publish(std::string(kSplitClientName), split_client_here);
   if (!options.head_is_here) FOREBAY_CHECK(transport.listen(kTrainerAddress));
-  FOREBAY_CHECK(feed_actor.tell(BeginSplitClient{}));
+  FOREBAY_CHECK(own_split_client.tell(BeginSplitClient{}));
   if (!options.local) return;
   SimSplitExecutor::Options local = *options.local;
   local.here = &pipeline;
-  local_work.emplace(job, local);
+  local_executor.emplace(job, local);
   local_worker = host.spawn({.name = "local", .mailbox_bytes = 1 << 20}, [this] {
-    return std::make_unique<WorkerActor>(worker_options("trainer", 1), *local_work, *this, *this);
+    return std::make_unique<WorkerActor>(worker_options("trainer", 1), *local_executor, *this,
+                                         *this);
   });
   FOREBAY_CHECK(local_worker.tell(BeginWorker{}));
 }
@@ -153,24 +154,24 @@ SimTrainer::SimTrainer(test::SimNetwork& network, test::SimDisk& disk, const Sim
 void SimTrainer::run() {
   const Time now = host.clock().now();
   if (auto issued = pipeline.issue(); !issued.empty()) {
-    static_cast<void>(feed_actor.tell(IssueSplits{std::move(issued)}));
+    static_cast<void>(own_split_client.tell(IssueSplits{std::move(issued)}));
   }
-  if (local_work) local_work->step(now, local_worker);
+  if (local_executor) local_executor->step(now, local_worker);
   host.deliver_all();
   pipeline.work();
   if (now >= next_batch_ && pipeline.hand_out()) {
     last_batch = now;
     next_batch_ = now + options.step_time;
-    static_cast<void>(feed_actor.tell(Trained{pipeline.handed().position}));
+    static_cast<void>(own_split_client.tell(Trained{pipeline.handed().position}));
   }
   if (pipeline.finished() && !std::exchange(ending_, true)) {
-    static_cast<void>(feed_actor.tell(EndJob{}));
+    static_cast<void>(own_split_client.tell(EndJob{}));
   }
   host.deliver_all();
 }
 
-SplitClientStatus SimTrainer::feed_status() {
-  auto answer = ask(feed_actor, QuerySplitClient{}, std::chrono::seconds(1));
+SplitClientStatus SimTrainer::split_client_status() {
+  auto answer = ask(own_split_client, QuerySplitClient{}, std::chrono::seconds(1));
   host.deliver_all();
   return answer.ready() ? answer.wait().value_or(SplitClientStatus{}) : SplitClientStatus{};
 }

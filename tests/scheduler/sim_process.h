@@ -37,7 +37,7 @@ class SimProcess : public HeadFinder, public SplitClientFinder {
   ~SimProcess() override { kill(); }
 
   HeadRef head() override;
-  SplitClientRef feed(const std::string& address) override;
+  SplitClientRef split_client(const std::string& address) override;
 
   /// Its time goes on by `by`, unless it is frozen; then it makes up for it later, at once.
   void pass(Time by);
@@ -49,7 +49,7 @@ class SimProcess : public HeadFinder, public SplitClientFinder {
   test::SimTransport transport;
   Node node;
   HeadRef head_here;
-  SplitClientRef feed_here;
+  SplitClientRef split_client_here;
 
  protected:
   /// For the destructors of those whose actors use their members.
@@ -147,13 +147,13 @@ class SimTrainer final : public SimProcess {
   const Options options;
   SimPipeline pipeline;
   std::optional<SimHead> head;
-  SplitClient::Ref feed_actor;
-  std::optional<SimSplitExecutor> local_work;
+  SplitClient::Ref own_split_client;
+  std::optional<SimSplitExecutor> local_executor;
   WorkerActor::Ref local_worker;
   Time last_batch = {};
   bool closed = false;
 
-  SplitClientStatus feed_status();
+  SplitClientStatus split_client_status();
 
  private:
   bool ending_ = false;

@@ -61,16 +61,16 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
     options.job = job();
     HeadFinder& heads = *this;
     ArrivalSink& sink = *this;
-    feed_ = host_.spawn({.name = "feed"}, [options, &heads, &sink] {
+    split_client_ = host_.spawn({.name = "feed"}, [options, &heads, &sink] {
       return std::make_unique<SplitClient>(options, heads, sink);
     });
-    told(BeginSplitClient{});
+    tell_client(BeginSplitClient{});
     add_worker();
   }
 
   template <class M>
-  void told(M message) {
-    REQUIRE(feed_.tell(std::move(message)));
+  void tell_client(M message) {
+    REQUIRE(split_client_.tell(std::move(message)));
     host_.deliver_all();
   }
   template <class M>
@@ -93,14 +93,14 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
   }
 
   bool problem(const std::string& part) {
-    auto answer = ask(feed_, QuerySplitClient{}, 1s);
+    auto answer = ask(split_client_, QuerySplitClient{}, 1s);
     host_.deliver_all();
     const SplitClientStatus status = answer.wait().value();
     return std::any_of(status.problems.begin(), status.problems.end(),
                        [&](const std::string& one) { return one.find(part) != std::string::npos; });
   }
 
-  SplitClientRef other_feed() {
+  SplitClientRef other_split_client() {
     return host_.spawn({.name = "other"}, [] { return std::make_unique<OtherSplitClient>(); });
   }
   HolderRef miser() {
@@ -129,7 +129,7 @@ class SplitClientFixture : HeadFinder, ArrivalSink {
   MemoryStore store_;
   test::TestHost host_;
   HeadActor::Ref head_;
-  SplitClient::Ref feed_;
+  SplitClient::Ref split_client_;
 };
 
 Position after(std::uint64_t split, std::vector<std::uint32_t> ahead = {}) {
@@ -143,36 +143,36 @@ Position after(std::uint64_t split, std::vector<std::uint32_t> ahead = {}) {
 TEST_CASE("a split that the trainer is done with before its maker said so has arrived",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
-  cluster.told(IssueSplits{{0, 1, 2, 3, 4}});
+  cluster.tell_client(IssueSplits{{0, 1, 2, 3, 4}});
   REQUIRE(cluster.to_worker == Splits{0, 1, 2, 3});
-  cluster.told(HandedOn{0});
+  cluster.tell_client(HandedOn{0});
   CHECK(cluster.to_worker == Splits{0, 1, 2, 3, 4});
   CHECK(cluster.leased() == 4);
-  cluster.told(Trained{after(3)});  // 1 and 2 were handed on, too; nobody has said so yet.
+  cluster.tell_client(Trained{after(3)});  // 1 and 2 were handed on, too; nobody has said so yet.
   CHECK(cluster.leased() == 2);
-  cluster.told(HandedOn{1});
-  cluster.told(HandedOn{2});
+  cluster.tell_client(HandedOn{1});
+  cluster.tell_client(HandedOn{2});
   CHECK(cluster.leased() == 2);
-  cluster.told(IssueSplits{{5, 6}});
+  cluster.tell_client(IssueSplits{{5, 6}});
   CHECK(cluster.to_worker == Splits{0, 1, 2, 3, 4, 5, 6});
 }
 
 TEST_CASE("so has one that is consumed ahead of others", "[scheduler][feed]") {
   SplitClientFixture cluster;
-  cluster.told(IssueSplits{{0, 1, 2, 3}});
+  cluster.tell_client(IssueSplits{{0, 1, 2, 3}});
   REQUIRE(cluster.leased() == 4);
-  cluster.told(Trained{after(1, {2})});
+  cluster.tell_client(Trained{after(1, {2})});
   CHECK(cluster.leased() == 2);  // 1 and 2: 0 and 3 are over.
-  cluster.told(HandedOn{1});
+  cluster.tell_client(HandedOn{1});
   CHECK(cluster.leased() == 1);
 }
 
 TEST_CASE("a delivery that cannot be read is a problem for a while, not for ever",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
-  cluster.told(IssueSplits{{0}});
+  cluster.tell_client(IssueSplits{{0}});
   cluster.readable = false;
-  cluster.told(Deliver{.split = 0, .worker = "w", .frames = {}});
+  cluster.tell_client(Deliver{.split = 0, .worker = "w", .frames = {}});
   CHECK(cluster.problem("split 0 from worker w could not be read: its checksum is wrong"));
   cluster.pass(10s);
   CHECK_FALSE(cluster.problem("could not be read"));
@@ -181,9 +181,9 @@ TEST_CASE("a delivery that cannot be read is a problem for a while, not for ever
 TEST_CASE("a split that is made for long is a problem later than one that is carried for long",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
-  cluster.told(IssueSplits{{0, 1}});
+  cluster.tell_client(IssueSplits{{0, 1}});
   cluster.pass(9s);
-  cluster.told(HandedOn{1});  // Others come meanwhile.
+  cluster.tell_client(HandedOn{1});  // Others come meanwhile.
   CHECK_FALSE(cluster.problem("split 0"));
   cluster.pass(2s);
   CHECK(cluster.problem("split 0 was not announced by any worker"));
@@ -192,8 +192,8 @@ TEST_CASE("a split that is made for long is a problem later than one that is car
 TEST_CASE("a split that is stuck on its way is a problem behind one that nobody has begun",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
-  cluster.told(IssueSplits{{0, 1}});
-  cluster.told(Ready{.split = 1, .bytes = 8, .holder = cluster.miser()});
+  cluster.tell_client(IssueSplits{{0, 1}});
+  cluster.tell_client(Ready{.split = 1, .bytes = 8, .holder = cluster.miser()});
   cluster.pass(3s);
   CHECK_FALSE(cluster.problem("split"));
   cluster.pass(1s);
@@ -204,25 +204,25 @@ TEST_CASE("that nothing comes at all is a problem before any one split is late",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.pass(20s);
-  cluster.told(IssueSplits{{0, 1}});
+  cluster.tell_client(IssueSplits{{0, 1}});
   cluster.pass(5s);
   CHECK_FALSE(cluster.problem("split"));
   cluster.pass(1s);
   CHECK(cluster.problem("no split has come for 6.0 s: split 0 was not announced by any worker"));
-  cluster.told(HandedOn{1});
+  cluster.tell_client(HandedOn{1});
   CHECK_FALSE(cluster.problem("split"));
-  cluster.told(HandedOn{0});
+  cluster.tell_client(HandedOn{0});
   cluster.pass(20s);
   CHECK_FALSE(cluster.problem("split"));  // Nothing is wanted.
 }
 
 TEST_CASE("a job that a dead trainer's late words took away is taken back", "[scheduler][feed]") {
   SplitClientFixture cluster;
-  cluster.told(IssueSplits{{0, 1}});
+  cluster.tell_client(IssueSplits{{0, 1}});
   REQUIRE(cluster.missing() == 2);
   OpenJob late;
   late.job = cluster.job();
-  late.feed = cluster.other_feed();
+  late.split_client = cluster.other_split_client();
   REQUIRE(cluster.asked(late));
   REQUIRE(cluster.missing() == 0);  // The dead one had issued nothing.
   cluster.pass(1s);
@@ -233,9 +233,9 @@ TEST_CASE("a job that a dead trainer's late words took away is taken back", "[sc
 
 TEST_CASE("what was consumed is not issued again", "[scheduler][feed]") {
   SplitClientFixture cluster;
-  cluster.told(Trained{after(2)});
+  cluster.tell_client(Trained{after(2)});
   cluster.pass(250ms);
-  cluster.told(IssueSplits{{0, 1, 2}});
+  cluster.tell_client(IssueSplits{{0, 1, 2}});
   CHECK(cluster.to_worker == Splits{2});
   CHECK(cluster.asked(QueryCluster{}).value().finished == 2);
 }

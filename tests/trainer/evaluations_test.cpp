@@ -20,8 +20,8 @@ std::vector<Evaluated> with_losses(const Losses& losses) {
   return all;
 }
 
-EvaluationState standing(const Losses& losses, std::uint64_t patience,
-                         TrainerSpec::Metric metric = TrainerSpec::Metric::kLogLoss) {
+EvaluationState evaluation_state(const Losses& losses, std::uint64_t patience,
+                                 TrainerSpec::Metric metric = TrainerSpec::Metric::kLogLoss) {
   TrainerSpec spec;
   spec.early_stopping = patience;
   spec.early_stopping_metric = metric;
@@ -31,23 +31,23 @@ EvaluationState standing(const Losses& losses, std::uint64_t patience,
 }  // namespace
 
 TEST_CASE("a run has had enough after so many evaluations without gain", "[trainer][evaluation]") {
-  CHECK_FALSE(standing({}, 1).enough);
-  CHECK_FALSE(standing({}, 1).best_step);
-  CHECK_FALSE(standing({0.5, 0.4, 0.41}, 2).enough);
-  CHECK(standing({0.5, 0.4, 0.41, 0.42}, 2).enough);
-  CHECK(standing({0.5, 0.4, 0.41, 0.42}, 2).best_step == 20);
-  CHECK(standing({0.5, 0.4, 0.41, 0.42}, 2).without_gain == 2);
+  CHECK_FALSE(evaluation_state({}, 1).enough);
+  CHECK_FALSE(evaluation_state({}, 1).best_step);
+  CHECK_FALSE(evaluation_state({0.5, 0.4, 0.41}, 2).enough);
+  CHECK(evaluation_state({0.5, 0.4, 0.41, 0.42}, 2).enough);
+  CHECK(evaluation_state({0.5, 0.4, 0.41, 0.42}, 2).best_step == 20);
+  CHECK(evaluation_state({0.5, 0.4, 0.41, 0.42}, 2).without_gain == 2);
   // A gain in between counts anew; as good as before is no gain.
-  CHECK_FALSE(standing({0.5, 0.4, 0.41, 0.39, 0.39}, 2).enough);
-  CHECK(standing({0.5, 0.4, 0.41, 0.39, 0.39}, 2).best_step == 40);
-  CHECK(standing({0.5, 0.5}, 1).best_step == 10);
-  CHECK_FALSE(standing({0.5, 0.6, 0.7, 0.8}, 0).enough);
+  CHECK_FALSE(evaluation_state({0.5, 0.4, 0.41, 0.39, 0.39}, 2).enough);
+  CHECK(evaluation_state({0.5, 0.4, 0.41, 0.39, 0.39}, 2).best_step == 40);
+  CHECK(evaluation_state({0.5, 0.5}, 1).best_step == 10);
+  CHECK_FALSE(evaluation_state({0.5, 0.6, 0.7, 0.8}, 0).enough);
 }
 
 TEST_CASE("the metric decides what a gain is", "[trainer][evaluation]") {
   const auto metric = TrainerSpec::Metric::kAuc;
   // The AUC is one minus the loss here: the lowest loss is the highest AUC.
-  CHECK(standing({0.5, 0.4, 0.45}, 1, metric).best_step == 20);
+  CHECK(evaluation_state({0.5, 0.4, 0.45}, 1, metric).best_step == 20);
   auto all = with_losses({0.5, 0.4});
   all[0].quality.auc = 0.8;
   all[1].quality.auc = 0.7;
@@ -58,9 +58,9 @@ TEST_CASE("the metric decides what a gain is", "[trainer][evaluation]") {
 }
 
 TEST_CASE("an evaluation without the figure is no gain", "[trainer][evaluation]") {
-  CHECK(standing({std::nullopt, std::nullopt}, 2).enough);
-  CHECK_FALSE(standing({std::nullopt}, 2).best_step);
-  CHECK(standing({std::nullopt, 0.9}, 2).best_step == 20);
+  CHECK(evaluation_state({std::nullopt, std::nullopt}, 2).enough);
+  CHECK_FALSE(evaluation_state({std::nullopt}, 2).best_step);
+  CHECK(evaluation_state({std::nullopt, 0.9}, 2).best_step == 20);
 }
 
 TEST_CASE("rows of one class, which have no AUC, end no run", "[trainer][evaluation]") {

@@ -318,14 +318,15 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   CHECK(first->files.at("tables/000001.rows").inode);
   CHECK_FALSE(first->files.at("a/b.json").inode);
 
-  Manifest told = *first;
-  told.files.at("tables/000001.rows").digest = Digest{1, 2}.hex();  // What is carried over shows.
-  auto second = write("second", told);
+  Manifest announced = *first;
+  announced.files.at("tables/000001.rows").digest =
+      Digest{1, 2}.hex();  // What is carried over shows.
+  auto second = write("second", announced);
   REQUIRE(second);
   CHECK(second->files.at("tables/000001.rows").digest == Digest{1, 2}.hex());
   fs::remove(live / "000001.rows");
   std::ofstream(live / "000001.rows") << "more";  // Another file of that name and size.
-  auto third = write("third", told);
+  auto third = write("third", announced);
   REQUIRE(third);
   CHECK(third->files.at("tables/000001.rows").digest != Digest{1, 2}.hex());
 
@@ -422,11 +423,11 @@ TEST_CASE("a manifest names files below its folder, in a version that is known",
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
-    auto told = nlohmann::json::parse(changed);
-    told.erase("digest");
-    const std::string rest = told.dump();
-    told["digest"] = Digest::of(rest.data(), rest.size()).hex();
-    return parse_manifest(told.dump(), "m").error();
+    auto announced = nlohmann::json::parse(changed);
+    announced.erase("digest");
+    const std::string rest = announced.dump();
+    announced["digest"] = Digest::of(rest.data(), rest.size()).hex();
+    return parse_manifest(announced.dump(), "m").error();
   };
   for (const char* name : {"../x", "/x", "a/../../x", "", "a//b/."}) {
     CHECK(with("tables/1.rows", name).code == Code::kCorrupt);

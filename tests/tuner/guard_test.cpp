@@ -13,17 +13,18 @@ namespace {
 
 PipelineDescription line(std::vector<std::uint64_t> bytes_per_actor, std::uint64_t item = 0,
                          std::uint64_t fixed = 0) {
-  PipelineDescription layout{.max_prefetch = 64, .prefetch_item_bytes = item, .fixed_bytes = fixed};
+  PipelineDescription description{
+      .max_prefetch = 64, .prefetch_item_bytes = item, .fixed_bytes = fixed};
   for (const std::uint64_t bytes : bytes_per_actor) {
-    layout.stages.push_back({.name = "s" + std::to_string(layout.stages.size()),
-                             .max_actors = 128,
-                             .bytes_per_actor = bytes});
+    description.stages.push_back({.name = "s" + std::to_string(description.stages.size()),
+                                  .max_actors = 128,
+                                  .bytes_per_actor = bytes});
   }
-  return layout;
+  return description;
 }
 
-CurrentState standing(std::vector<std::uint32_t> actors, std::uint64_t memory,
-                      std::uint32_t prefetch = 1) {
+CurrentState current(std::vector<std::uint32_t> actors, std::uint64_t memory,
+                     std::uint32_t prefetch = 1) {
   CurrentState now;
   now.limits.memory_bytes = memory;
   now.leaving.assign(actors.size(), 0);
@@ -36,7 +37,7 @@ CurrentState standing(std::vector<std::uint32_t> actors, std::uint64_t memory,
 
 TEST_CASE("what is legal passes the guard unchanged", "[tuner][guard]") {
   Guard guard(line({10, 20}, 5, 100));
-  const CurrentState now = standing({1, 1}, 200);
+  const CurrentState now = current({1, 1}, 200);
   // 100 + 2 * 10 + 3 * 20 + 4 * 5 = 200.
   const Verdict verdict = guard.admit({{2, 3}, 4}, now);
   CHECK(verdict.goal == Allocation{{2, 3}, 4});
@@ -46,7 +47,7 @@ TEST_CASE("what is legal passes the guard unchanged", "[tuner][guard]") {
 
 TEST_CASE("prefetch is cut before actors", "[tuner][guard]") {
   Guard guard(line({10, 20}, 5, 100));
-  const Verdict verdict = guard.admit({{2, 3}, 20}, standing({1, 1}, 200));
+  const Verdict verdict = guard.admit({{2, 3}, 20}, current({1, 1}, 200));
   CHECK(verdict.goal == Allocation{{2, 3}, 4});  // 200 - 180 = 4 * 5
   REQUIRE(verdict.changes.size() == 1);
   CHECK(verdict.changes[0] == "prefetch 20 -> 4: memory");
@@ -56,28 +57,28 @@ TEST_CASE("actors are cut in proportion, then room that is left is used", "[tune
   Guard guard(line({10, 10, 1}));
   // Wanted 80 * 10 + 20 * 10 + 10 = 1010; half of it: 40, 10, 5 take 505. Of what is left of 515
   // the third stage, furthest behind at equal shares when 10 no longer fit, gets its five.
-  const Verdict verdict = guard.admit({{80, 20, 10}, 1}, standing({1, 1, 1}, 510));
+  const Verdict verdict = guard.admit({{80, 20, 10}, 1}, current({1, 1, 1}, 510));
   CHECK(verdict.goal == Allocation{{40, 10, 10}, 1});
 }
 
 TEST_CASE("one actor a stage and one item stand where even these do not fit", "[tuner][guard]") {
   Guard guard(line({100, 100}, 50, 100));
-  CHECK(guard.admit({{7, 7}, 9}, standing({3, 3}, 10, 9)).goal == Allocation{{1, 1}, 1});
-  CHECK(guard.step(standing({3, 3}, 10, 9)) == Allocation{{1, 1}, 1});
+  CHECK(guard.admit({{7, 7}, 9}, current({3, 3}, 10, 9)).goal == Allocation{{1, 1}, 1});
+  CHECK(guard.step(current({3, 3}, 10, 9)) == Allocation{{1, 1}, 1});
 }
 
 TEST_CASE("a proposal of wrong sizes or zeros becomes a legal one", "[tuner][guard]") {
   Guard guard(line({1, 1, 1}));
-  const Verdict verdict = guard.admit({{0, 500}, 0}, standing({1, 1, 1}, 1000));
+  const Verdict verdict = guard.admit({{0, 500}, 0}, current({1, 1, 1}, 1000));
   CHECK(verdict.goal == Allocation{{1, 128, 1}, 1});
   CHECK(verdict.changes[0] == "actors of 2 stages for 3");
 }
 
 TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][guard]") {
-  PipelineDescription layout = line({1, 1});
-  layout.max_actors = 10;
-  Guard guard(layout);
-  CurrentState now = standing({8, 2}, 1000);
+  PipelineDescription description = line({1, 1});
+  description.max_actors = 10;
+  Guard guard(description);
+  CurrentState now = current({8, 2}, 1000);
   CHECK(guard.admit({{20, 20}, 1}, now).goal == Allocation{{5, 5}, 1});
   CHECK(guard.step(now) == Allocation{{5, 2}, 1});  // 8 + 2 are alive: nobody may come yet
   now.actors = {5, 2};
@@ -87,7 +88,7 @@ TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][gu
 
 TEST_CASE("who grows waits for the memory of who leaves", "[tuner][guard]") {
   Guard guard(line({10, 10}));
-  CurrentState now = standing({9, 1}, 100);
+  CurrentState now = current({9, 1}, 100);
   guard.admit({{1, 9}, 1}, now);
   CHECK(guard.step(now) == Allocation{{1, 1}, 1});
   now.actors = {1, 1};
@@ -97,7 +98,7 @@ TEST_CASE("who grows waits for the memory of who leaves", "[tuner][guard]") {
 
 TEST_CASE("items prefetched under an earlier bound count until they are used", "[tuner][guard]") {
   Guard guard(line({10}, 10));
-  CurrentState now = standing({1}, 100, 9);
+  CurrentState now = current({1}, 100, 9);
   now.prefetched = 9;
   guard.admit({{9}, 1}, now);
   CHECK(guard.step(now) == Allocation{{1}, 1});
@@ -108,7 +109,7 @@ TEST_CASE("items prefetched under an earlier bound count until they are used", "
 
 TEST_CASE("what the kernel sees beyond the account is taken off the limit", "[tuner][guard]") {
   Guard guard(line({10}));
-  CurrentState now = standing({1}, 100);
+  CurrentState now = current({1}, 100);
   now.memory_bytes = 10;
   now.resident_bytes = 45;  // 35 beyond: 65 are left
   CHECK(guard.admit({{9}, 1}, now).goal.actors[0] == 6);
@@ -117,7 +118,7 @@ TEST_CASE("what the kernel sees beyond the account is taken off the limit", "[tu
 TEST_CASE("from nine tenths of the limit on no stage gets another actor, whatever the account says",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));
-  CurrentState now = standing({2, 4}, 1000, 3);
+  CurrentState now = current({2, 4}, 1000, 3);
   now.process_bytes = 899;
   CHECK(guard.admit({{3, 3}, 5}, now).goal == Allocation{{3, 3}, 5});
   CHECK(guard.step(now) == Allocation{{3, 3}, 5});
@@ -141,15 +142,15 @@ TEST_CASE("from nine tenths of the limit on no stage gets another actor, whateve
 TEST_CASE("a lowered limit is obeyed at the next step, and the goal stands when it rises again",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));
-  guard.admit({{8, 8}, 4}, standing({8, 8}, 200, 4));
+  guard.admit({{8, 8}, 4}, current({8, 8}, 200, 4));
   // 90 bytes: one item, and of 8 actors 4 and 4 would need 80 + 10.
-  CHECK(guard.step(standing({8, 8}, 90, 4)) == Allocation{{4, 4}, 1});
-  CHECK(guard.step(standing({4, 4}, 200, 1)) == Allocation{{8, 8}, 4});
+  CHECK(guard.step(current({8, 8}, 90, 4)) == Allocation{{4, 4}, 1});
+  CHECK(guard.step(current({4, 4}, 200, 1)) == Allocation{{8, 8}, 4});
 }
 
 TEST_CASE("prefetch that stands is not cut for those who are leaving", "[tuner][guard]") {
   Guard guard(line({10}, 10));
-  CurrentState now = standing({2}, 100, 4);
+  CurrentState now = current({2}, 100, 4);
   guard.admit({{2}, 6}, now);
   now.leaving = {6};  // 20 + 60 + 40 bytes are alive
   CHECK(guard.step(now) == Allocation{{2}, 4});
@@ -158,8 +159,8 @@ TEST_CASE("prefetch that stands is not cut for those who are leaving", "[tuner][
 TEST_CASE("under a lowered limit actors make way for items that wait until these are used",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));
-  guard.admit({{4, 4}, 12}, standing({4, 4}, 200, 12));
-  CurrentState now = standing({4, 4}, 100, 12);
+  guard.admit({{4, 4}, 12}, current({4, 4}, 200, 12));
+  CurrentState now = current({4, 4}, 100, 12);
   now.prefetched = 6;
   // The goal fits without them: 4 and 4 actors and 2 items. Beside 6 items there is room for 4.
   CHECK(guard.step(now) == Allocation{{2, 2}, 2});
@@ -175,7 +176,7 @@ TEST_CASE("under a lowered limit actors make way for items that wait until these
 
 TEST_CASE("where room comes slowly, those furthest from their goal grow first", "[tuner][guard]") {
   Guard guard(line({10, 10, 10}));
-  CurrentState now = standing({4, 1, 17}, 240);
+  CurrentState now = current({4, 1, 17}, 240);
   guard.admit({{6, 16, 1}, 1}, now);
   now.actors = {4, 1, 1};
   now.leaving = {0, 0, 10};
@@ -197,58 +198,60 @@ TEST_CASE("no sequence of proposals gets past the guard, and it gets to every go
 
   std::vector<std::uint64_t> bytes(1 + below(9));
   for (std::uint64_t& each : bytes) each = below(1000);
-  PipelineDescription layout = line(bytes, below(300), below(5000));
-  for (StageDescription& stage : layout.stages)
+  PipelineDescription description = line(bytes, below(300), below(5000));
+  for (StageDescription& stage : description.stages)
     stage.max_actors = static_cast<std::uint32_t>(1 + below(130));
-  if (below(2) == 0) layout.max_actors = static_cast<std::uint32_t>(bytes.size() + below(100));
-  Allocation least = one_each(layout);
-  const std::uint64_t floor = worst_case_bytes(layout, least);
+  if (below(2) == 0) description.max_actors = static_cast<std::uint32_t>(bytes.size() + below(100));
+  Allocation least = one_each(description);
+  const std::uint64_t floor = worst_case_bytes(description, least);
   const auto any_limit = [&] { return Limits{.memory_bytes = floor + 500 + below(20000)}; };
 
-  LatePipeline plant(layout, any_limit(), least);
-  Guard guard(layout);
-  guard.admit(least, plant.standing());
-  std::uint64_t allowed = plant.worst_case();  // falls with a lowered limit only as actors leave
+  LatePipeline tuned_pipeline(description, any_limit(), least);
+  Guard guard(description);
+  guard.admit(least, tuned_pipeline.current());
+  std::uint64_t allowed =
+      tuned_pipeline.worst_case();  // falls with a lowered limit only as actors leave
   for (int round = 0; round < 200; ++round) {
     if (below(3) == 0) {
       Allocation proposal;
       proposal.actors.resize(below(8) == 0 ? below(12) : bytes.size());
       for (std::uint32_t& count : proposal.actors) count = wild();
       proposal.prefetch = wild();
-      const Verdict verdict = guard.admit(proposal, plant.standing());
-      REQUIRE(shaped(layout, verdict.goal) == verdict.goal);
+      const Verdict verdict = guard.admit(proposal, tuned_pipeline.current());
+      REQUIRE(shaped(description, verdict.goal) == verdict.goal);
     }
-    if (below(10) == 0) plant.set_limits(any_limit());
-    if (below(10) == 0) plant.beyond = below(500);
-    const std::uint64_t before = plant.worst_case();
-    plant.apply(guard.step(plant.standing()));
-    REQUIRE(shaped(layout, plant.wanted()) == plant.wanted());
+    if (below(10) == 0) tuned_pipeline.set_limits(any_limit());
+    if (below(10) == 0) tuned_pipeline.beyond = below(500);
+    const std::uint64_t before = tuned_pipeline.worst_case();
+    tuned_pipeline.apply(guard.step(tuned_pipeline.current()));
+    REQUIRE(shaped(description, tuned_pipeline.wanted()) == tuned_pipeline.wanted());
     // Within the limit, or no step made it worse while those who have to go are going.
-    allowed = std::max(before, plant.standing().limits.memory_bytes);
-    REQUIRE(plant.worst_case() <= allowed);
+    allowed = std::max(before, tuned_pipeline.current().limits.memory_bytes);
+    REQUIRE(tuned_pipeline.worst_case() <= allowed);
     // Nor do those who stay wait for the trainer to make room for them.
-    const bool fewest = plant.wanted().total_actors() == bytes.size();
-    REQUIRE((fewest || plant.worst_case_without_leavers() <= plant.standing().limits.memory_bytes));
+    const bool fewest = tuned_pipeline.wanted().total_actors() == bytes.size();
+    REQUIRE((fewest || tuned_pipeline.worst_case_without_leavers() <=
+                           tuned_pipeline.current().limits.memory_bytes));
     std::uint32_t total = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      REQUIRE(plant.alive(i) <= layout.stages[i].max_actors);
-      total += plant.alive(i);
+      REQUIRE(tuned_pipeline.alive(i) <= description.stages[i].max_actors);
+      total += tuned_pipeline.alive(i);
     }
-    if (layout.max_actors != 0) REQUIRE(total <= layout.max_actors);
-    plant.prefetch_all();
-    plant.leave(random);
+    if (description.max_actors != 0) REQUIRE(total <= description.max_actors);
+    tuned_pipeline.prefetch_all();
+    tuned_pipeline.leave(random);
   }
 
-  plant.all_leave();
-  plant.set_limits({.memory_bytes = floor + 40000});
-  plant.beyond = 0;
+  tuned_pipeline.all_leave();
+  tuned_pipeline.set_limits({.memory_bytes = floor + 40000});
+  tuned_pipeline.beyond = 0;
   const Verdict last =
-      guard.admit({std::vector<std::uint32_t>(bytes.size(), 12), 7}, plant.standing());
+      guard.admit({std::vector<std::uint32_t>(bytes.size(), 12), 7}, tuned_pipeline.current());
   for (int round = 0; round < 3; ++round) {
-    plant.apply(guard.step(plant.standing()));
-    plant.all_leave();
+    tuned_pipeline.apply(guard.step(tuned_pipeline.current()));
+    tuned_pipeline.all_leave();
   }
-  CHECK(plant.wanted() == last.goal);
+  CHECK(tuned_pipeline.wanted() == last.goal);
 }
 
 }  // namespace forebay::tuner

@@ -12,14 +12,14 @@ namespace forebay::tuner {
 /// A plant whose actors leave when they please and whose trainer takes items when it pleases.
 class LatePipeline final : public TunedPipeline {
  public:
-  LatePipeline(PipelineDescription layout, Limits limits, Allocation start)
-      : layout_(std::move(layout)), limits_(limits), wanted_(std::move(start)) {
+  LatePipeline(PipelineDescription description, Limits limits, Allocation start)
+      : description_(std::move(description)), limits_(limits), wanted_(std::move(start)) {
     leaving_.assign(wanted_.actors.size(), 0);
   }
 
-  const PipelineDescription& layout() const override { return layout_; }
+  const PipelineDescription& description() const override { return description_; }
 
-  CurrentState standing() const override {
+  CurrentState current() const override {
     return {.limits = limits_,
             .actors = wanted_.actors,
             .leaving = leaving_,
@@ -33,7 +33,7 @@ class LatePipeline final : public TunedPipeline {
     Observation seen;
     seen.seconds = 1;
     seen.limits = limits_;
-    seen.stages.resize(layout_.stages.size());
+    seen.stages.resize(description_.stages.size());
     return seen;
   }
 
@@ -60,14 +60,14 @@ class LatePipeline final : public TunedPipeline {
   std::uint64_t worst_case() const {
     std::uint64_t bytes = worst_case_without_leavers();
     for (std::size_t i = 0; i < leaving_.size(); ++i) {
-      bytes += leaving_[i] * layout_.stages[i].bytes_per_actor;
+      bytes += leaving_[i] * description_.stages[i].bytes_per_actor;
     }
     return bytes;
   }
   std::uint64_t worst_case_without_leavers() const {
     Allocation alive = wanted_;
     alive.prefetch = std::max(alive.prefetch, prefetched_);
-    return worst_case_bytes(layout_, alive) + beyond;
+    return worst_case_bytes(description_, alive) + beyond;
   }
   std::uint32_t alive(std::size_t stage) const { return wanted_.actors[stage] + leaving_[stage]; }
   const Allocation& wanted() const { return wanted_; }
@@ -77,9 +77,9 @@ class LatePipeline final : public TunedPipeline {
   int applied = 0;
 
  private:
-  std::uint64_t in_use() const { return layout_.fixed_bytes; }
+  std::uint64_t in_use() const { return description_.fixed_bytes; }
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
   Limits limits_;
   Allocation wanted_;
   std::vector<std::uint32_t> leaving_;

@@ -37,13 +37,13 @@ class RecordingPolicy final : public Policy {
 
 struct Bench {
   Bench(Mode mode = Mode::kOn)  // NOLINT: a test's shorthand.
-      : plant(layout(), {.cpus = 2, .memory_bytes = 100}, {{1, 1}, 1}) {
+      : tuned_pipeline(description(), {.cpus = 2, .memory_bytes = 100}, {{1, 1}, 1}) {
     auto asked = std::make_unique<RecordingPolicy>("told", Proposal{{{3, 2}, 2}, 7, "because"});
     auto spare = std::make_unique<RecordingPolicy>("spare", Proposal{{{2, 2}, 1}, 5, "careful"});
     policy = asked.get();
     fallback = spare.get();
     tuner =
-        std::make_unique<Tuner>(Tuner::Options{.plant = plant,
+        std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = tuned_pipeline,
                                                .clock = clock,
                                                .policy = std::move(asked),
                                                .fallback = std::move(spare),
@@ -51,14 +51,14 @@ struct Bench {
                                                .on_decision = [this](const Decision&) { ++told; }});
   }
 
-  static PipelineDescription layout() {
-    PipelineDescription layout{.max_prefetch = 4, .prefetch_item_bytes = 5};
-    layout.stages = {{"a", 8, 10}, {"b", 8, 10}};
-    return layout;
+  static PipelineDescription description() {
+    PipelineDescription description{.max_prefetch = 4, .prefetch_item_bytes = 5};
+    description.stages = {{"a", 8, 10}, {"b", 8, 10}};
+    return description;
   }
 
   test::ManualClock clock;
-  LatePipeline plant;
+  LatePipeline tuned_pipeline;
   RecordingPolicy* policy = nullptr;
   RecordingPolicy* fallback = nullptr;
   std::unique_ptr<Tuner> tuner;
@@ -74,7 +74,7 @@ TEST_CASE("a decision is applied at once as far as there is room", "[tuner]") {
   CHECK(decision.policy == "told");
   CHECK(decision.applied == Allocation{{3, 2}, 2});
   CHECK(decision.fault.empty());
-  CHECK(bench.plant.wanted() == Allocation{{3, 2}, 2});
+  CHECK(bench.tuned_pipeline.wanted() == Allocation{{3, 2}, 2});
   CHECK(bench.told == 1);
 }
 
@@ -86,26 +86,26 @@ TEST_CASE("a decision tells what the one before it promised", "[tuner]") {
 
 TEST_CASE("in advise nothing is applied, yet limits are enforced", "[tuner]") {
   Bench bench(Mode::kAdvise);
-  bench.plant.apply({{4, 4}, 2});
+  bench.tuned_pipeline.apply({{4, 4}, 2});
   bench.tuner->set_mode(Mode::kOn);
   bench.tuner->set_mode(Mode::kAdvise);
   const Decision decision = bench.tuner->decide();
   CHECK(decision.proposal.allocation == Allocation{{3, 2}, 2});
   CHECK(decision.applied == Allocation{{4, 4}, 2});
   bench.tuner->step();
-  CHECK(bench.plant.wanted() == Allocation{{4, 4}, 2});
-  bench.plant.set_limits({.cpus = 2, .memory_bytes = 45});
+  CHECK(bench.tuned_pipeline.wanted() == Allocation{{4, 4}, 2});
+  bench.tuned_pipeline.set_limits({.cpus = 2, .memory_bytes = 45});
   bench.tuner->step();
-  CHECK(bench.plant.wanted() == Allocation{{2, 2}, 1});  // 2 * 10 + 2 * 10 + 5
+  CHECK(bench.tuned_pipeline.wanted() == Allocation{{2, 2}, 1});  // 2 * 10 + 2 * 10 + 5
 }
 
 TEST_CASE("off observes and touches nothing", "[tuner]") {
   Bench bench(Mode::kOff);
-  bench.plant.set_limits({.cpus = 2, .memory_bytes = 1});
+  bench.tuned_pipeline.set_limits({.cpus = 2, .memory_bytes = 1});
   CHECK(bench.tuner->decide().number == 0);
   bench.tuner->step();
   CHECK(bench.policy->asked == 0);
-  CHECK(bench.plant.applied == 0);
+  CHECK(bench.tuned_pipeline.applied == 0);
   CHECK(bench.told == 0);
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("a policy that throws or talks nonsense is not listened to", "[tuner]"
   const Decision decision = bench.tuner->decide();
   CHECK(decision.policy == "fallback");
   CHECK(decision.fault == fault);
-  CHECK(bench.plant.wanted() == Allocation{{2, 2}, 1});
+  CHECK(bench.tuned_pipeline.wanted() == Allocation{{2, 2}, 1});
 }
 
 TEST_CASE("after three faults in a row the policy is not asked again", "[tuner]") {

@@ -84,11 +84,11 @@ Result<Dealt> make_batches(const BenchTrainer& trainer, BufferPool& pool) {
 }
 
 Status take_steps(Model& model, const Dealt& batches, std::uint64_t steps) {
-  std::uint64_t told = 0;
+  std::uint64_t announced = 0;
   for (std::uint64_t step = 0; step < steps; ++step) {
     // Not all at once: they come back after kBatches.
-    for (; told < std::min(step + kAhead, steps); ++told) {
-      model.expect(batches.expected[told % kBatches]);
+    for (; announced < std::min(step + kAhead, steps); ++announced) {
+      model.prefetch(batches.expected[announced % kBatches]);
     }
     auto trained = model.step(*batches.rows[step % kBatches]);
     if (!trained) return pass(trained);

@@ -141,7 +141,7 @@ Result<std::unique_ptr<CountingTrainer>> CountingTrainer::make(const Options& op
   if (!net) return pass(net);
   trainer->net_ = std::move(*net);
   trainer->start_head();
-  if (auto status = trainer->start_feed(); !status) return pass(status);
+  if (auto status = trainer->start_split_client(); !status) return pass(status);
   auto address = trainer->net_->listen(kLoopback);
   if (!address) return pass(address);
   trainer->address_ = *address;
@@ -162,7 +162,7 @@ void CountingTrainer::start_head() {
   static_cast<void>(head.tell(BeginHead{}));
 }
 
-Status CountingTrainer::start_feed() {
+Status CountingTrainer::start_split_client() {
   SplitClientOptions options;
   options.min_workers = options_.workers;
   options.job = {.id = "emulated",
@@ -172,12 +172,12 @@ Status CountingTrainer::start_feed() {
                  .epochs = 1};
   HeadFinder& heads = *this;
   ArrivalSink& sink = *this;
-  feed_ = net_->actors().spawn(
+  split_client_ = net_->actors().spawn(
       {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
       [options, &heads, &sink] { return std::make_unique<SplitClient>(options, heads, sink); });
-  net_->node().publish(std::string(scheduler::kSplitClientName), SplitClientRef(feed_));
+  net_->node().publish(std::string(scheduler::kSplitClientName), SplitClientRef(split_client_));
   issue_more();
-  return feed_.tell(BeginSplitClient{});
+  return split_client_.tell(BeginSplitClient{});
 }
 
 void CountingTrainer::issue_more() {
@@ -185,7 +185,7 @@ void CountingTrainer::issue_more() {
   const std::uint64_t end = std::min(most, arrived_.lowest_missing() + options_.window);
   IssueSplits issue;
   while (next_ < end) issue.splits.push_back(next_++);
-  if (!issue.splits.empty()) static_cast<void>(feed_.tell(std::move(issue)));
+  if (!issue.splits.empty()) static_cast<void>(split_client_.tell(std::move(issue)));
 }
 
 Result<bool> CountingTrainer::arrived(std::uint64_t split, const std::string&, Frames) {
@@ -200,7 +200,7 @@ Result<bool> CountingTrainer::arrived(std::uint64_t split, const std::string&, F
   issue_more();
   Position position;
   position.split = arrived_.lowest_missing();
-  static_cast<void>(feed_.tell(Trained{position}));
+  static_cast<void>(split_client_.tell(Trained{position}));
   return true;
 }
 
@@ -236,12 +236,12 @@ Result<std::unique_ptr<EmulatedNode>> EmulatedNode::make(Options options, const 
   worker_options.host = given.name;
   worker_options.cpus = given.cpus;
   HeadFinder& heads = *node;
-  SplitClientFinder& feeds = *node;
+  SplitClientFinder& split_clients = *node;
   SplitExecutor& work = *node->work_;
   const auto worker = node->net_->actors().spawn(
       {.name = "worker", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [worker_options, &work, &heads, &feeds] {
-        return std::make_unique<WorkerActor>(worker_options, work, heads, feeds);
+      [worker_options, &work, &heads, &split_clients] {
+        return std::make_unique<WorkerActor>(worker_options, work, heads, split_clients);
       });
   if (auto status = cpus.tell(Employ{worker}); !status) return pass(status);
   if (auto status = worker.tell(BeginWorker{}); !status) return pass(status);
@@ -252,7 +252,7 @@ EmulatedNode::~EmulatedNode() { end(net_.get()); }
 
 HeadRef EmulatedNode::head() { return net_->actor<HeadRef>(options_.join, scheduler::kHeadName); }
 
-SplitClientRef EmulatedNode::feed(const std::string&) {
+SplitClientRef EmulatedNode::split_client(const std::string&) {
   return net_->actor<SplitClientRef>(options_.join, scheduler::kSplitClientName);
 }
 

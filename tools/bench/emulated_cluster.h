@@ -46,7 +46,7 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   CountingTrainer(const Options& options, const Clock& clock) : options_(options), clock_(clock) {}
 
   void start_head();
-  Status start_feed();
+  Status start_split_client();
   void issue_more();
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
   scheduler::HeadRef head() override { return head_; }
@@ -57,7 +57,7 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   MemoryStore store_;
   scheduler::HeadRef head_;
   ActorRef<scheduler::QueryCluster> head_status_;
-  scheduler::SplitClient::Ref feed_;
+  scheduler::SplitClient::Ref split_client_;
   scheduler::RangeSet arrived_;  // the feed's thread, as those below
   std::uint64_t next_ = 0;       // to be issued
   std::chrono::nanoseconds start_{0};
@@ -87,7 +87,7 @@ class EmulatedNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   explicit EmulatedNode(Options options) : options_(std::move(options)) {}
 
   scheduler::HeadRef head() override;
-  scheduler::SplitClientRef feed(const std::string& address) override;
+  scheduler::SplitClientRef split_client(const std::string& address) override;
 
   const Options options_;
   std::unique_ptr<scheduler::SplitExecutor> work_;

@@ -73,7 +73,7 @@ class StubSplitClient final
     OpenJob open;
     open.job = {
         .id = "bench", .text = "", .fingerprint = "", .splits_per_epoch = splits_, .epochs = 1};
-    open.feed = self(context);
+    open.split_client = self(context);
     context.ask(head_, std::move(open), kTimeout, self(context));
     return {};
   }
@@ -135,8 +135,8 @@ class StubWorker final
     : public ActorOf<StubWorker, Lease, Revoke, JobEnded, Evicted, JobOffer, Begin, Beat,
                      Answered<Join>, Answered<Prepared>, Answered<Heartbeat>> {
  public:
-  StubWorker(HeadRef head, ActorRef<Made> feed, std::uint64_t number)
-      : head_(std::move(head)), feed_(std::move(feed)), number_(number) {}
+  StubWorker(HeadRef head, ActorRef<Made> split_client, std::uint64_t number)
+      : head_(std::move(head)), split_client_(std::move(split_client)), number_(number) {}
 
   Status on(const Begin&, Context& context) {
     Join join;
@@ -161,7 +161,7 @@ class StubWorker final
     context.after(std::chrono::milliseconds(250), Beat{});
     return {};
   }
-  Status on(const Lease& lease, Context&) { return feed_.tell(Made{lease.splits}); }
+  Status on(const Lease& lease, Context&) { return split_client_.tell(Made{lease.splits}); }
   Status on(const Answered<Heartbeat>&, Context&) { return {}; }
   Status on(const Revoke&, Context&) { return {}; }
   Status on(const JobEnded&, Context&) { return {}; }
@@ -174,7 +174,7 @@ class StubWorker final
   }
 
   const HeadRef head_;
-  const ActorRef<Made> feed_;
+  const ActorRef<Made> split_client_;
   const std::uint64_t number_;
   std::uint64_t incarnation_ = 0;
 };
@@ -241,18 +241,18 @@ double leases_per_second(std::uint64_t workers, std::uint64_t splits, const Cloc
       });
   FOREBAY_CHECK(head.tell(scheduler::BeginHead{}));
   const std::uint64_t window = 2 * scheduler::kSlots * workers;
-  const scheduler::StubSplitClient::Ref feed = system.spawn(
+  const scheduler::StubSplitClient::Ref split_client = system.spawn(
       {.name = "feed", .mailbox_bytes = 64 << 20},
       [&] { return std::make_unique<scheduler::StubSplitClient>(head, splits, window, done); });
   for (std::uint64_t number = 0; number < workers; ++number) {
     const scheduler::StubWorker::Ref worker =
-        system.spawn({.name = "worker"}, [&head, &feed, number] {
-          return std::make_unique<scheduler::StubWorker>(head, feed, number);
+        system.spawn({.name = "worker"}, [&head, &split_client, number] {
+          return std::make_unique<scheduler::StubWorker>(head, split_client, number);
         });
     FOREBAY_CHECK(worker.tell(scheduler::Begin{}));
   }
   const auto start = clock.now();
-  FOREBAY_CHECK(feed.tell(scheduler::Begin{}));
+  FOREBAY_CHECK(split_client.tell(scheduler::Begin{}));
   done.get_future().wait();
   const double took = scheduler::seconds_of(clock.now() - start);
   system.shutdown(ActorHost::Stop::kNow);

@@ -46,7 +46,7 @@ struct Bench {
 Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
   const IngestBenchOptions& options = bench.options;
   SplitReader reader(options.dataset, bench.buffers);
-  Batcher cutter(options.order.batch_size, bench.buffers);
+  Batcher batcher(options.order.batch_size, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
   Digest chain;
   for (std::size_t split = first; split < bench.order.num_splits(); split += stride) {
@@ -57,10 +57,10 @@ Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
     ColumnSet columns = permute_rows(decoded.columns, bench.order.row_key(0, split), bench.buffers);
     decoded.columns = {};
     if (auto status = options.plan.run(columns, context); !status) return status;
-    cutter.add(std::move(columns), 0);
-    while (cutter.full()) chain = chain.then(Batcher::digest(cutter.cut()));
+    batcher.add(std::move(columns), 0);
+    while (batcher.full()) chain = chain.then(Batcher::digest(batcher.cut()));
   }
-  if (cutter.rows() > 0) chain = chain.then(Batcher::digest(cutter.cut()));
+  if (batcher.rows() > 0) chain = chain.then(Batcher::digest(batcher.cut()));
   return {};
 }
 
@@ -135,7 +135,7 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
   const IngestBenchOptions& options = bench.options;
   SplitReader reader(options.dataset, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
-  Batcher cutter(options.order.batch_size, bench.buffers);
+  Batcher batcher(options.order.batch_size, bench.buffers);
   double spent[6] = {};
   std::size_t rows = 0;
   Status status;
@@ -166,8 +166,8 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
     rows += columns.rows;
     spent[4] += bench.seconds(
         [&]() -> Status {
-          cutter.add(std::move(columns), 0);
-          while (cutter.full()) Batcher::digest(cutter.cut());
+          batcher.add(std::move(columns), 0);
+          while (batcher.full()) Batcher::digest(batcher.cut());
           return {};
         },
         status);

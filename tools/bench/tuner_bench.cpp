@@ -76,12 +76,12 @@ double decision_seconds(const std::vector<PipelineModel>& models,
 /// A goal that is not reached, so that every step has something to lead to.
 double guard_seconds(const PipelineModel& model) {
   tuner::Simulator simulator(model, 1);
-  tuner::Guard guard(simulator.layout());
-  const tuner::CurrentState standing = simulator.standing();
-  guard.admit(tuner::oracle_of(model).allocation, standing);
+  tuner::Guard guard(simulator.description());
+  const tuner::CurrentState current = simulator.current();
+  guard.admit(tuner::oracle_of(model).allocation, current);
   const double before = cpu_seconds();
   std::uint64_t allowed = 0;
-  for (int i = 0; i < kRepeats; ++i) allowed += guard.step(standing).total_actors();
+  for (int i = 0; i < kRepeats; ++i) allowed += guard.step(current).total_actors();
   const double used = cpu_seconds() - before;
   return allowed > 0 ? used / kRepeats : 0;
 }

@@ -58,7 +58,7 @@ std::string arguments_wanted(const Command& command) {
 }
 
 // CLI11 throws on what it cannot read; this is where that ends.
-Result<Invocation> parse_words(const Command& command, std::vector<std::string> words) {
+Result<Invocation> parse_arguments(const Command& command, std::vector<std::string> words) {
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -157,7 +157,7 @@ Exit run_command_line(const std::vector<std::string>& words) {
   if (command.run == nullptr) {
     return Exit::refused(std::string(command.name) + " is not in this version");
   }
-  auto invocation = parse_words(command, rest);
+  auto invocation = parse_arguments(command, rest);
   if (!invocation) return Exit::refused(invocation.error());
   return command.run(*invocation);
 }

@@ -122,7 +122,7 @@ Exit run_export(const Invocation& invocation) {
       return Exit::refused("--max-bytes " + most + ": must be a size, such as 512MiB");
     }
   }
-  if (auto place = check_output_place("--out", file); !place) return Exit::refused(place.error());
+  if (auto place = check_output_path("--out", file); !place) return Exit::refused(place.error());
   const std::string& named = invocation.arguments.front();
   auto paths = candidates(named);
   if (!paths) return Exit::refused(paths.error());

@@ -12,7 +12,7 @@ std::string padded(std::string_view text, std::size_t width) {
   return line;
 }
 
-std::string option_words(const OptionSpec& option) {
+std::string format_option(const OptionSpec& option) {
   return std::string(option.name) + (option.value.empty() ? "" : " " + std::string(option.value));
 }
 
@@ -52,9 +52,9 @@ std::string help_page(const Command& command) {
   page += "\noptions:\n";
   std::size_t width = std::string_view("--help").size();
   for (const OptionSpec& option : command.options)
-    width = std::max(width, option_words(option).size());
+    width = std::max(width, format_option(option).size());
   for (const OptionSpec& option : command.options) {
-    page += padded(option_words(option), width) + std::string(option.help) + "\n";
+    page += padded(format_option(option), width) + std::string(option.help) + "\n";
   }
   page += padded("--help", width) + "this page\n";
   return page + "\nexample:\n" + std::string(command.example) + "\n";

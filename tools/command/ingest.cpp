@@ -76,7 +76,7 @@ Status Ingest::prepare() {
   auto batches = max_batches(invocation_);
   if (!batches) return pass(batches);
   if (const std::string to = invocation_.value("--state"); !to.empty()) {
-    if (auto status = check_output_place("--state", to); !status) return status;
+    if (auto status = check_output_path("--state", to); !status) return status;
   }
   auto run = JobRun::open(job_, JobRun::Rows::kTraining, RunScreen::opening());
   if (!run) return pass(run);

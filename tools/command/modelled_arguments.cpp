@@ -27,9 +27,9 @@ Result<double> seconds_of(const Invocation& invocation, double usual) {
 Result<tuner::Allocation> allocation_of(const Invocation& invocation,
                                         const tuner::PipelineModel& model) {
   const std::string text = invocation.value("--allocation");
-  const tuner::PipelineDescription layout = tuner::layout_of(model);
+  const tuner::PipelineDescription description = tuner::description_of(model);
   auto allocation = text == "oracle" ? Result<tuner::Allocation>(oracle_allocation(model))
-                                     : parse_allocation(text, layout);
+                                     : parse_allocation(text, description);
   if (!allocation) return allocation;
   auto prefetch = count_of(invocation, "--prefetch", 1, std::numeric_limits<std::uint32_t>::max(),
                            allocation->prefetch);

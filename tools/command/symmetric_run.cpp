@@ -35,52 +35,53 @@ Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchedProces
   return static_cast<std::uint16_t>(*port);
 }
 
-Arguments trainer_words(const Invocation& invocation, const JobSpec& job,
-                        const LaunchedProcess& placement, std::uint16_t port) {
-  Arguments words = {invocation.value("--command", "train"), invocation.arguments.front()};
+Arguments trainer_arguments(const Invocation& invocation, const JobSpec& job,
+                            const LaunchedProcess& placement, std::uint16_t port) {
+  Arguments program_arguments = {invocation.value("--command", "train"),
+                                 invocation.arguments.front()};
   if (job.cluster.listen.empty()) {
     // Taken already by another job of this host: any other, which the address file tells.
     const bool fixed = invocation.has("--port") || is_free(port);
-    words.emplace_back("--set");
-    words.push_back(std::string("cluster.listen=tcp://") +
-                    (placement.one_host ? "127.0.0.1:" : "0.0.0.0:") +
-                    std::to_string(fixed ? port : 0));
+    program_arguments.emplace_back("--set");
+    program_arguments.push_back(std::string("cluster.listen=tcp://") +
+                                (placement.one_host ? "127.0.0.1:" : "0.0.0.0:") +
+                                std::to_string(fixed ? port : 0));
   }
   for (const std::string& set : invocation.values("--set")) {
-    words.emplace_back("--set");
-    words.push_back(set);
+    program_arguments.emplace_back("--set");
+    program_arguments.push_back(set);
   }
   for (const char* flag : {"--resume", "--restart", "--json"}) {
-    if (invocation.has(flag)) words.emplace_back(flag);
+    if (invocation.has(flag)) program_arguments.emplace_back(flag);
   }
-  return words;
+  return program_arguments;
 }
 
-Arguments worker_words(const JobSpec& job, const LaunchedProcess& placement,
-                       const std::string& address) {
+Arguments worker_arguments(const JobSpec& job, const LaunchedProcess& placement,
+                           const std::string& address) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  Arguments words = {"worker", "--join", address, "--name",
-                     std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
-                     std::to_string(job.pipeline.cpus), "--memory",
-                     std::to_string(job.pipeline.memory_bytes),
-                     // The job goes on without one that is refused; srun and mpirun would end it.
-                     "--expendable"};
+  Arguments program_arguments = {
+      "worker", "--join", address, "--name",
+      std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
+      std::to_string(job.pipeline.cpus), "--memory", std::to_string(job.pipeline.memory_bytes),
+      // The job goes on without one that is refused; srun and mpirun would end it.
+      "--expendable"};
   if (!job.cluster.keys.empty()) {
-    words.emplace_back("--keys");
-    words.push_back(job.cluster.keys);
+    program_arguments.emplace_back("--keys");
+    program_arguments.push_back(job.cluster.keys);
   }
-  return words;
+  return program_arguments;
 }
 
 /// Becomes `forebay WORDS`; comes back only when that fails.
-Exit become(Arguments words) {
+Exit become(Arguments program_arguments) {
   auto path = own_path();
   if (!path) return Exit::failed(path.error());
-  words.insert(words.begin(), *path);
+  program_arguments.insert(program_arguments.begin(), *path);
   std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.reserve(program_arguments.size() + 1);
+  for (std::string& word : program_arguments) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   // The launcher's processes are this job's nodes, not its trainers.
   ::unsetenv("RANK");
@@ -98,7 +99,7 @@ Exit join(const JobSpec& job, const LaunchedProcess& placement, std::uint16_t po
   auto address = await_head(point, [] { return StopRequest::requested(); });
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!address) return Exit::failed(address.error());
-  return become(worker_words(job, placement, *address));
+  return become(worker_arguments(job, placement, *address));
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ Exit run_symmetric(const Invocation& invocation) {
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
   if (placement->rank > 0) return join(*job, *placement, *port);
-  return become(trainer_words(invocation, *job, *placement, *port));
+  return become(trainer_arguments(invocation, *job, *placement, *port));
 }
 
 }  // namespace forebay

@@ -61,7 +61,7 @@ Exit run_trace(const Invocation& invocation) {
         "--join: the trainer keeps the trace of all nodes; run this on its node, with --dir");
   }
   const std::string out = invocation.value("--out", "trace.json");
-  if (auto status = check_output_place("--out", out); !status) return Exit::refused(status.error());
+  if (auto status = check_output_path("--out", out); !status) return Exit::refused(status.error());
   const Output output{.name = "--out", .path = out, .aside = kAside};
   if (auto status = check_outputs({output}, {}); !status) return Exit::refused(status.error());
   auto time = time_of(invocation);

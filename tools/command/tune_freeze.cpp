@@ -15,9 +15,9 @@ namespace forebay {
 namespace {
 
 Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
-                           const tuner::PipelineDescription& layout) {
-  for (std::size_t i = 0; i < layout.stages.size(); ++i) {
-    auto edited = with_value(text, "pipeline.allocation", layout.stages[i].name,
+                           const tuner::PipelineDescription& description) {
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    auto edited = with_value(text, "pipeline.allocation", description.stages[i].name,
                              std::to_string(allocation.actors[i]));
     if (!edited) return edited;
     text = std::move(*edited);
@@ -37,7 +37,7 @@ Exit run_tune_freeze(const Invocation& invocation) {
   const tuner::Allocation& last = log->decisions.back().applied;
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto edited = frozen(text, last, log->header.layout);
+  auto edited = frozen(text, last, log->header.description);
   if (!edited) return Exit::refused(path + ": " + edited.error().message);
   if (auto usable = open_job(invocation, *edited); !usable) {
     return Exit::refused("the log's allocation does not fit the job: " + usable.error().message);
@@ -48,7 +48,7 @@ Exit run_tune_freeze(const Invocation& invocation) {
     return Exit::refused(free.error());
   }
   if (auto status = replace_file(path, *edited); !status) return Exit::failed(status.error());
-  const std::string words = words_of(last, log->header.layout);
+  const std::string words = describe(last, log->header.description);
   if (invocation.has("--json")) {
     print_json(JsonObject().add("job", path).add("allocation", words));
   } else {

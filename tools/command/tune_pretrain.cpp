@@ -73,7 +73,7 @@ Exit run_tune_pretrain(const Invocation& invocation) {
     return Exit::refused("tune pretrain: --out FILE says where the weights go");
   }
   const std::string path = invocation.value("--out");
-  if (auto place = check_output_place("--out", path); !place) return Exit::refused(place.error());
+  if (auto place = check_output_path("--out", path); !place) return Exit::refused(place.error());
   const Output output{.name = "--out", .path = path, .aside = kAside};
   if (auto status = check_outputs({output}, {}); !status) return Exit::refused(status.error());
   StopRequest::install();

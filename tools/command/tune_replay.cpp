@@ -25,7 +25,7 @@ struct Difference {
 
 Result<std::unique_ptr<tuner::Policy>> policy_of(const tuner::LogHeader& header) {
   tuner::PolicyContext context;
-  context.layout = header.layout;
+  context.description = header.description;
   context.limits = header.limits;
   context.seed = header.seed;
   context.fixed = header.start;
@@ -39,11 +39,11 @@ Result<std::unique_ptr<tuner::Policy>> policy_of(const tuner::LogHeader& header)
   return policy;
 }
 
-std::string words_of(const Proposal& proposal, const tuner::PipelineDescription& layout) {
+std::string describe(const Proposal& proposal, const tuner::PipelineDescription& description) {
   std::array<char, 48> expected{};
   std::snprintf(expected.data(), expected.size(), " for %.6g splits/s",
                 proposal.expected_splits_per_second);
-  return forebay::words_of(proposal.allocation, layout) + expected.data();
+  return forebay::describe(proposal.allocation, description) + expected.data();
 }
 
 bool same(const Proposal& a, const Proposal& b) {
@@ -59,7 +59,7 @@ std::vector<Difference> replay(const tuner::DecisionLog& log, tuner::Policy& pol
     try {
       const Proposal now = policy.decide(decision.seen);
       if (listened_to && !same(now, decision.proposal)) {
-        differences.push_back({&decision, words_of(now, log.header.layout)});
+        differences.push_back({&decision, describe(now, log.header.description)});
       }
     } catch (const std::exception& thrown) {
       if (listened_to) differences.push_back({&decision, std::string("fails: ") + thrown.what()});
@@ -81,10 +81,11 @@ Exit run_tune_replay(const Invocation& invocation) {
     std::vector<JsonObject> list;
     list.reserve(differences.size());
     for (const Difference& difference : differences) {
-      list.push_back(JsonObject()
-                         .add("number", difference.logged->number)
-                         .add("logged", words_of(difference.logged->proposal, log->header.layout))
-                         .add("now", difference.now));
+      list.push_back(
+          JsonObject()
+              .add("number", difference.logged->number)
+              .add("logged", describe(difference.logged->proposal, log->header.description))
+              .add("now", difference.now));
     }
     print_json(JsonObject()
                    .add("policy", log->header.policy)
@@ -95,7 +96,7 @@ Exit run_tune_replay(const Invocation& invocation) {
   for (const Difference& difference : differences) {
     std::printf("%4llu logged %s; now %s\n",
                 static_cast<unsigned long long>(difference.logged->number),
-                printable(words_of(difference.logged->proposal, log->header.layout)).c_str(),
+                printable(describe(difference.logged->proposal, log->header.description)).c_str(),
                 printable(difference.now).c_str());
   }
   std::printf("%s would decide otherwise %zu times in %zu\n", printable(log->header.policy).c_str(),

@@ -11,7 +11,7 @@ class InRealTime final : public tuner::Machine {
              const std::atomic<bool>& stop)
       : machine_(model, seed, clock), stop_(stop) {}
 
-  tuner::TunedPipeline& plant() override { return machine_; }
+  tuner::TunedPipeline& tuned_pipeline() override { return machine_; }
   void run_until(double seconds) override {
     machine_.run_until(seconds, [this] { return stop_.load(); });
   }

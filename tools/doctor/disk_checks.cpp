@@ -33,7 +33,8 @@ std::uint64_t free_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
 }
 
-Finding check_place(const std::string& name, const std::string& key, const std::string& path) {
+Finding check_writable_path(const std::string& name, const std::string& key,
+                            const std::string& path) {
   const fs::path there = nearest_there(path);
   std::error_code error;
   errno = fs::is_directory(there, error) ? 0 : ENOTDIR;

@@ -123,7 +123,7 @@ void Look::look_at_rows(const std::optional<TorchProbe>& probe) {
   auto fit = fits(**dataset, *plan, probe);
   checks_.push_back(fit ? Finding::ok("room", "the job fits into pipeline.memory")
                         : Finding::bad("room", fit.error()));
-  const std::string on_device = device_in_words(job_, plan->output());
+  const std::string on_device = describe_device(job_, plan->output());
   if (!on_device.empty()) checks_.push_back(Finding::ok("device", on_device));
 }
 
@@ -140,7 +140,7 @@ void Look::look_at_evaluation() {
 
 Finding Look::checkpoints() const {
   const std::string& folder = job_.trainer.checkpoint;
-  Finding place = check_place("checkpoints", "trainer.checkpoint", folder);
+  Finding place = check_writable_path("checkpoints", "trainer.checkpoint", folder);
   if (place.verdict == Finding::Verdict::kBad) return place;
   if (checkpoint_names(folder).empty()) return place;
   return Finding::warn("checkpoints", folder + " holds checkpoints of an earlier run",
@@ -148,7 +148,7 @@ Finding Look::checkpoints() const {
 }
 
 std::vector<Finding> Look::run(const std::optional<TorchProbe>& probe) {
-  checks_.push_back(check_place("disk", "run.dir", job_.run.dir));
+  checks_.push_back(check_writable_path("disk", "run.dir", job_.run.dir));
   if (checks_.back().verdict == Finding::Verdict::kBad) return checks_;
   const auto safe = check_outputs(outputs_of(job_, "train"), inputs_of(job_));
   if (!safe) {

@@ -71,7 +71,7 @@ std::string shape_of(const StateTensor& tensor) {
 }
 
 /// The names of the policies' experience in it.
-std::vector<std::string> experience_in(const Checkpoint& checkpoint) {
+std::vector<std::string> learned_state_in(const Checkpoint& checkpoint) {
   constexpr std::string_view kPrefix = "tuner/";
   std::vector<std::string> names;
   for (const auto& [name, text] : checkpoint.state.texts) {
@@ -116,7 +116,7 @@ JsonObject json_of(const Held& held) {
       .add("bytes", bytes_of(checkpoint))
       .add("files", files)
       .add("tensors", json_of_tensors(held))
-      .add("experience", experience_in(checkpoint));
+      .add("experience", learned_state_in(checkpoint));
   if (held.card) {
     json.add("model", std::string(kKinds[static_cast<std::size_t>(held.card->shape.network)]))
         .add("pooling", std::string(kPoolings[static_cast<std::size_t>(held.card->spec.pooling)]))
@@ -153,7 +153,7 @@ std::vector<std::string> lines_of(const Held& held) {
     lines.push_back("  " + name + ", " + format_size(file.bytes) +
                     (file.inode ? ", linked, whole" : ", whole"));
   }
-  for (const std::string& name : experience_in(checkpoint)) {
+  for (const std::string& name : learned_state_in(checkpoint)) {
     lines.push_back("  what the tuner learned: " + name);
   }
   return lines;

@@ -22,8 +22,8 @@ Result<FileReport> report_decisions(const std::string& path) {
   FileReport report;
   report.title = "decision log, " + format_count(decisions.size()) + " decisions of " +
                  log->header.policy + " in a run of " + log->header.command;
-  report.lines = {"from " + words_of(log->header.start, log->header.layout),
-                  "to " + words_of(last, log->header.layout),
+  report.lines = {"from " + describe(log->header.start, log->header.description),
+                  "to " + describe(last, log->header.description),
                   format_count(static_cast<std::uint64_t>(faults)) +
                       " times the policy was not listened to; forebay tune show has all of them"};
   report.json.add("path", path)

@@ -179,7 +179,7 @@ std::string as_it_stands(const std::string& word) {
   return escaped;
 }
 
-std::string words(const std::vector<std::string>& list) {
+std::string quoted_list(const std::vector<std::string>& list) {
   std::string lines;
   for (const std::string& word : list) {
     lines.append(12, ' ').append("- ").append(yaml_text(word)).append("\n");
@@ -187,8 +187,8 @@ std::string words(const std::vector<std::string>& list) {
   return lines;
 }
 
-std::vector<std::string> trainer_words(const LaunchSpec& spec, const std::string& job_file,
-                                       std::uint16_t port) {
+std::vector<std::string> trainer_arguments(const LaunchSpec& spec, const std::string& job_file,
+                                           std::uint16_t port) {
   const bool trains = spec.options.command == "train";
   std::vector<std::string> list = {"forebay", spec.options.command, "/job/" + job_file, "--json"};
   const auto set = [&](const std::string& assignment) {
@@ -205,7 +205,7 @@ std::vector<std::string> trainer_words(const LaunchSpec& spec, const std::string
   return list;
 }
 
-std::vector<std::string> worker_words(const LaunchSpec& spec, std::uint16_t port) {
+std::vector<std::string> worker_arguments(const LaunchSpec& spec, std::uint16_t port) {
   std::vector<std::string> list = {"forebay",  "worker",
                                    "--join",   "tcp://" + spec.name + ":" + std::to_string(port),
                                    "--name",   "$(POD_NAME)",
@@ -330,8 +330,8 @@ std::vector<LaunchFile> k8s_files(const LaunchSpec& spec, const std::vector<KeyF
                    {"PORT", std::to_string(port)},
                    {"GRACE", std::to_string(spec.grace_seconds + 10)},
                    {"IMAGE", yaml_text(spec.options.image)},
-                   {"COMMAND_WORDS", words(trainer_words(spec, job_file, port))},
-                   {"WORKER_WORDS", words(worker_words(spec, port))},
+                   {"COMMAND_WORDS", quoted_list(trainer_arguments(spec, job_file, port))},
+                   {"WORKER_WORDS", quoted_list(worker_arguments(spec, port))},
                    {"CPUS", std::to_string(spec.cpus)},
                    {"MEMORY", std::to_string(mib(spec))},
                    {"GPU_REQUEST", gpus.empty() ? "" : ", nvidia.com/gpu: \"" + gpus + "\""},

@@ -29,7 +29,7 @@ bool is_untouched(const std::string& text) {
   return at != std::string::npos && stamped(text.substr(0, at)) == text;
 }
 
-Status check_place(const std::string& path, const LaunchFile& file, Edited edited) {
+Status check_writable_path(const std::string& path, const LaunchFile& file, Edited edited) {
   std::error_code error;
   if (file.users || edited == Edited::kReplace || !fs::exists(path, error)) return {};
   auto text = read_text_file("launch: file", path);
@@ -97,7 +97,7 @@ Result<std::vector<std::string>> write_files(const std::string& folder,
   fs::create_directories(folder, error);
   if (error) return fail(Code::kInvalid, folder + " cannot be made: " + error.message());
   for (const LaunchFile& file : files) {
-    auto status = check_place((fs::path(folder) / file.name).string(), file, edited);
+    auto status = check_writable_path((fs::path(folder) / file.name).string(), file, edited);
     if (!status) return pass(status);
   }
   std::vector<std::string> paths;

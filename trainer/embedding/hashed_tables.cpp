@@ -11,7 +11,7 @@ namespace {
 /// How often in `evict_after` steps it is looked who has to go.
 constexpr std::uint64_t kLooks = 4;
 
-StateTensor books_tensor(std::string name, ElementType type, std::size_t size) {
+StateTensor metadata_tensor(std::string name, ElementType type, std::size_t size) {
   return {.name = std::move(name),
           .part = StateTensor::Part::kTables,
           .type = type,
@@ -20,7 +20,7 @@ StateTensor books_tensor(std::string name, ElementType type, std::size_t size) {
 
 }  // namespace
 
-std::uint64_t HashedTables::book_bytes(std::uint64_t rows) {
+std::uint64_t HashedTables::metadata_bytes(std::uint64_t rows) {
   return RowIndex::bytes(rows) + FrequencySketch::bytes(rows) +
          rows * (sizeof(std::int64_t) + sizeof(std::uint64_t) + sizeof(std::int32_t));
 }
@@ -154,18 +154,18 @@ void HashedTables::append_state(std::vector<MemoryTensor>& tensors) {
   const auto append = [&](StateTensor tensor, std::span<std::byte> memory) {
     tensors.push_back({std::move(tensor), memory, nullptr});
   };
-  append(books_tensor("tables.steps", ElementType::kU64, 1),
+  append(metadata_tensor("tables.steps", ElementType::kU64, 1),
          std::as_writable_bytes(std::span(&steps_, 1)));
   for (std::size_t feature = 0; feature < tables_.size(); ++feature) {
     Table& table = tables_[feature];
     const std::string name = "table." + std::to_string(layout_.feature_of(feature));
     const std::span<std::uint8_t> counts = table.counts.bytes();
     append_arena(table.arena, name, tensors);
-    append(books_tensor(name + ".keys", ElementType::kI64, table.keys.size()),
+    append(metadata_tensor(name + ".keys", ElementType::kI64, table.keys.size()),
            std::as_writable_bytes(std::span(table.keys)));
-    append(books_tensor(name + ".seen", ElementType::kU64, table.seen.size()),
+    append(metadata_tensor(name + ".seen", ElementType::kU64, table.seen.size()),
            std::as_writable_bytes(std::span(table.seen)));
-    append(books_tensor(name + ".counts", ElementType::kU8, counts.size()),
+    append(metadata_tensor(name + ".counts", ElementType::kU8, counts.size()),
            std::as_writable_bytes(counts));
   }
 }

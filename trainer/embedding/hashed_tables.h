@@ -29,7 +29,7 @@ class HashedTables final : public TableStorage {
   HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room);
 
   /// What finds a row and tells when it was seen.
-  static std::uint64_t book_bytes(std::uint64_t rows);
+  static std::uint64_t metadata_bytes(std::uint64_t rows);
 
   std::vector<std::int64_t> folds() const override {
     return std::vector<std::int64_t>(tables_.size(), 0);

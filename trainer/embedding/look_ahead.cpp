@@ -26,7 +26,7 @@ LookAhead::~LookAhead() {
   if (thread_.joinable()) thread_.join();
 }
 
-void LookAhead::expect(std::shared_ptr<const Batch> batch) {
+void LookAhead::prefetch(std::shared_ptr<const Batch> batch) {
   if (batch == nullptr) return forget();
   {
     const std::lock_guard lock(mutex_);

@@ -20,10 +20,10 @@ namespace forebay {
 /// while the model steps on earlier ones (Agarwal et al., "Bagpipe", SOSP'23).
 ///
 /// Of a storage that does not look ahead it finds the distinct rows alone; they get their slots in
-/// the step. Where the storage has no room it goes on once the model has finished a batch. expect()
-/// may be called by any thread; all else by the model's. A batch is held until its rows are known.
-/// One that is stepped on without having been expected is prepared there and then; expected ones
-/// that are passed over are dropped. The storage outlives it.
+/// the step. Where the storage has no room it goes on once the model has finished a batch.
+/// prefetch() may be called by any thread; all else by the model's. A batch is held until its rows
+/// are known. One that is stepped on without having been expected is prepared there and then;
+/// expected ones that are passed over are dropped. The storage outlives it.
 class LookAhead {
  public:
   /// `share_rows`: how many rows of a batch make a share of BatchRows.
@@ -33,7 +33,7 @@ class LookAhead {
   LookAhead& operator=(const LookAhead&) = delete;
 
   /// nullptr: forget().
-  void expect(std::shared_ptr<const Batch> batch);
+  void prefetch(std::shared_ptr<const Batch> batch);
 
   /// The rows of the batch that is stepped on now; valid until end().
   Result<const BatchRows*> begin(const Batch& batch);
@@ -105,7 +105,7 @@ class LookAhead {
   bool lent_ = false;
   LookupCounts lookups_;
   bool stop_ = false;
-  std::thread thread_;  ///< From the first expect() on.
+  std::thread thread_;  ///< From the first prefetch() on.
 };
 
 }  // namespace forebay

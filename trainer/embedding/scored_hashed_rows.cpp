@@ -11,13 +11,15 @@ class HashedRows final : public ScoredRows {
  public:
   explicit HashedRows(TableLayout layout) : ScoredRows(std::move(layout)), places_(tables()) {}
 
-  Status read_books(StateSource& state, std::size_t table) {
+  Status read_metadata(StateSource& state, std::size_t table) {
     const std::string name = "table." + std::to_string(layout_.feature_of(table));
     const std::size_t slots = rows_[table];
     const auto extent = static_cast<std::int64_t>(slots);
-    auto keys = read_book<std::int64_t>(state, name + ".keys", ElementType::kI64, extent);
+    auto keys =
+        read_metadata_tensor<std::int64_t>(state, name + ".keys", ElementType::kI64, extent);
     if (!keys) return pass(keys);
-    auto seen = read_book<std::uint64_t>(state, name + ".seen", ElementType::kU64, extent);
+    auto seen =
+        read_metadata_tensor<std::uint64_t>(state, name + ".seen", ElementType::kU64, extent);
     if (!seen) return pass(seen);
     std::vector<std::pair<std::int64_t, std::int32_t>> used;
     for (std::size_t slot = 1; slot < slots; ++slot) {
@@ -53,7 +55,7 @@ class HashedRows final : public ScoredRows {
 Result<std::unique_ptr<ScoredRows>> open_hashed_rows(TableLayout layout, StateSource& state) {
   auto rows = std::make_unique<HashedRows>(std::move(layout));
   for (std::size_t table = 0; table < rows->tables(); ++table) {
-    if (auto read = rows->read_books(state, table); !read) return pass(read);
+    if (auto read = rows->read_metadata(state, table); !read) return pass(read);
   }
   return rows;
 }

@@ -104,8 +104,8 @@ Status ScoredRows::end() const {
 }
 
 template <class T>
-Result<std::vector<T>> read_book(StateSource& state, const std::string& name, ElementType type,
-                                 std::int64_t extent) {
+Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
+                                            ElementType type, std::int64_t extent) {
   const auto& tensors = state.tensors();
   const auto found = std::ranges::find_if(tensors, [&](const StateTensor& tensor) {
     return tensor.part == StateTensor::Part::kTables && tensor.name == name;
@@ -115,18 +115,18 @@ Result<std::vector<T>> read_book(StateSource& state, const std::string& name, El
       (extent >= 0 && found->shape[0] != extent)) {
     return fail(Code::kCorrupt, name + " has other extents than the model");
   }
-  std::vector<T> book(static_cast<std::size_t>(found->shape[0]));
+  std::vector<T> metadata(static_cast<std::size_t>(found->shape[0]));
   auto read = state.read(static_cast<std::size_t>(found - tensors.begin()), 0,
-                         std::as_writable_bytes(std::span(book)));
+                         std::as_writable_bytes(std::span(metadata)));
   if (!read) return pass(read);
-  return book;
+  return metadata;
 }
 
-template Result<std::vector<std::int64_t>> read_book(StateSource&, const std::string&, ElementType,
-                                                     std::int64_t);
-template Result<std::vector<std::uint64_t>> read_book(StateSource&, const std::string&, ElementType,
-                                                      std::int64_t);
-template Result<std::vector<std::uint8_t>> read_book(StateSource&, const std::string&, ElementType,
-                                                     std::int64_t);
+template Result<std::vector<std::int64_t>> read_metadata_tensor(StateSource&, const std::string&,
+                                                                ElementType, std::int64_t);
+template Result<std::vector<std::uint64_t>> read_metadata_tensor(StateSource&, const std::string&,
+                                                                 ElementType, std::int64_t);
+template Result<std::vector<std::uint8_t>> read_metadata_tensor(StateSource&, const std::string&,
+                                                                ElementType, std::int64_t);
 
 }  // namespace forebay

@@ -78,8 +78,8 @@ class ScoredRows {
 /// A tensor of what tables keep beside weights, whole. kCorrupt where `state` lacks it, or it is of
 /// another type or extent; -1: any extent.
 template <class T>
-Result<std::vector<T>> read_book(StateSource& state, const std::string& name, ElementType type,
-                                 std::int64_t extent);
+Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
+                                            ElementType type, std::int64_t extent);
 
 /// One file each.
 Result<std::unique_ptr<ScoredRows>> open_hashed_rows(TableLayout layout, StateSource& state);

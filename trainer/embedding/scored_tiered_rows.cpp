@@ -22,15 +22,16 @@ class TieredRows final : public ScoredRows {
     }
   }
 
-  Status read_books(StateSource& state) {
-    auto numbers = read_book<std::int64_t>(state, "tables.keys", ElementType::kI64, -1);
+  Status read_metadata(StateSource& state) {
+    auto numbers = read_metadata_tensor<std::int64_t>(state, "tables.keys", ElementType::kI64, -1);
     if (!numbers) return pass(numbers);
     numbers_ = std::move(*numbers);
     for (const std::int64_t number : numbers_) {
       if (number != kNobody && !has(static_cast<std::uint64_t>(number))) return names_other_row();
     }
     const auto extent = static_cast<std::int64_t>(all_ / 8 + 1);
-    auto written = read_book<std::uint8_t>(state, "tables.written", ElementType::kU8, extent);
+    auto written =
+        read_metadata_tensor<std::uint8_t>(state, "tables.written", ElementType::kU8, extent);
     if (!written) return pass(written);
     for (const std::uint8_t byte : *written) {
       written_ += static_cast<std::uint64_t>(std::popcount(byte));
@@ -94,7 +95,7 @@ class TieredRows final : public ScoredRows {
 
 Result<std::unique_ptr<ScoredRows>> open_tiered_rows(TableLayout layout, StateSource& state) {
   auto rows = std::make_unique<TieredRows>(std::move(layout));
-  if (auto read = rows->read_books(state); !read) return pass(read);
+  if (auto read = rows->read_metadata(state); !read) return pass(read);
   return rows;
 }
 

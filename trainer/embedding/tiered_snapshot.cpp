@@ -56,13 +56,13 @@ struct SlotMetadata {
 /// What lies in memory, and a folder of links to what lay on the disk, which it removes in the end.
 class TieredSource final : public StateSource {
  public:
-  TieredSource(std::unique_ptr<StateSource> memory, SlotMetadata books, std::string folder)
+  TieredSource(std::unique_ptr<StateSource> memory, SlotMetadata metadata, std::string folder)
       : memory_(std::move(memory)),
-        books_(std::move(books)),
+        metadata_(std::move(metadata)),
         folder_(std::move(folder)),
         tensors_(memory_->tensors()) {
-    tensors_.push_back(keys_tensor(books_.keys.size()));
-    tensors_.push_back(written_tensor(books_.written.size()));
+    tensors_.push_back(keys_tensor(metadata_.keys.size()));
+    tensors_.push_back(written_tensor(metadata_.written.size()));
   }
   ~TieredSource() override {
     std::error_code ignored;
@@ -75,9 +75,9 @@ class TieredSource final : public StateSource {
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
     const std::size_t others = memory_->tensors().size();
     if (index < others) return memory_->read(index, offset, to);
-    const auto book = index == others ? std::as_bytes(std::span(books_.keys))
-                                      : std::as_bytes(std::span(books_.written));
-    std::ranges::copy(book.subspan(offset, to.size()), to.begin());
+    const auto metadata = index == others ? std::as_bytes(std::span(metadata_.keys))
+                                          : std::as_bytes(std::span(metadata_.written));
+    std::ranges::copy(metadata.subspan(offset, to.size()), to.begin());
     return {};
   }
 
@@ -101,7 +101,7 @@ class TieredSource final : public StateSource {
 
  private:
   const std::unique_ptr<StateSource> memory_;
-  const SlotMetadata books_;
+  const SlotMetadata metadata_;
   const std::string folder_;
   std::vector<StateTensor> tensors_;
 };
@@ -119,18 +119,18 @@ Result<std::unique_ptr<StateSource>> TieredTables::linked_snapshot(
   if (!broken_) return pass(broken_);
   if (auto came = fetcher_.drain(); !came) return pass(came);
   // Rows that were never trained need not be saved: they can be made again.
-  SlotMetadata books{.keys = std::vector<std::int64_t>(arena_.slots(), kNobody),
-                     .written = written_};
-  for (std::size_t slot = 0; slot < books.keys.size(); ++slot) {
+  SlotMetadata metadata{.keys = std::vector<std::int64_t>(arena_.slots(), kNobody),
+                        .written = written_};
+  for (std::size_t slot = 0; slot < metadata.keys.size(); ++slot) {
     if ((flags_[slot] & kDirty) == 0) continue;
-    books.keys[slot] = index_.key_of(static_cast<std::int32_t>(slot));
+    metadata.keys[slot] = index_.key_of(static_cast<std::int32_t>(slot));
   }
   append_arena(arena_, kRowsTensor, others);
   const std::string folder = options_.folder + ".snapshot";
   if (auto linked = disk_->link(folder); !linked) return pass(linked);
   auto memory = MemorySource::take(std::move(others));
   if (!memory) return memory;
-  return std::make_unique<TieredSource>(std::move(*memory), std::move(books), folder);
+  return std::make_unique<TieredSource>(std::move(*memory), std::move(metadata), folder);
 }
 
 Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others) {

@@ -46,12 +46,12 @@ WholeTables::WholeTables(TableLayout layout, std::shared_ptr<StateSource> tiers,
     if (!is_rows(tensor)) {
       if (tensor.part == Part::kTables) continue;
       tensors_.push_back(tensor);
-      places_.push_back({.is_table = false, .table = 0, .kept = {}});
+      locations_.push_back({.is_table = false, .table = 0, .kept = {}});
       continue;
     }
     for (std::size_t table = 0; table < layout_.rows.size(); ++table) {
       tensors_.push_back(layout_.tensor_of(table, tensor.part));
-      places_.push_back({.is_table = true, .table = table, .kept = {}});
+      locations_.push_back({.is_table = true, .table = table, .kept = {}});
     }
   }
   taken_over_ = std::async(std::launch::async, [this] { return take_over(); }).share();
@@ -67,18 +67,19 @@ WholeTables::~WholeTables() {
 
 // File by file, each from its beginning to its end: that is how a checkpoint can be read.
 Status WholeTables::take_over() {
-  if (auto books = take_books(); !books) return books;
+  if (auto metadata = take_metadata(); !metadata) return metadata;
   if (auto weights = take_part(Part::kWeights); !weights) return weights;
   return take_part(Part::kOptimizer);
 }
 
-Status WholeTables::take_books() {
-  auto keys = read_book<std::int64_t>(*tiers_, TieredTables::kKeysTensor, ElementType::kI64, -1);
+Status WholeTables::take_metadata() {
+  auto keys =
+      read_metadata_tensor<std::int64_t>(*tiers_, TieredTables::kKeysTensor, ElementType::kI64, -1);
   if (!keys) return pass(keys);
   keys_ = std::move(*keys);
   const auto extent = static_cast<std::int64_t>(first_number_.back() / 8 + 1);
-  auto written =
-      read_book<std::uint8_t>(*tiers_, TieredTables::kWrittenTensor, ElementType::kU8, extent);
+  auto written = read_metadata_tensor<std::uint8_t>(*tiers_, TieredTables::kWrittenTensor,
+                                                    ElementType::kU8, extent);
   if (!written) return pass(written);
   written_ = std::move(*written);
   const auto rows = static_cast<std::int64_t>(first_number_.back());
@@ -105,7 +106,7 @@ Status WholeTables::take_part(Part part) {
       if (auto taken = take_rows(index, part); !taken) return taken;
       continue;
     }
-    std::vector<std::byte>& kept = places_[mine].kept;
+    std::vector<std::byte>& kept = locations_[mine].kept;
     kept.resize(tensors[index].bytes());
     if (auto read = tiers_->read(index, 0, kept); !read) return read;
   }
@@ -160,7 +161,7 @@ Status WholeTables::put_rows(std::size_t first_slot, std::span<const std::byte> 
 
 Status WholeTables::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
   if (const Status& ready = taken_over_.get(); !ready) return ready;
-  const Location& place = places_[index];
+  const Location& place = locations_[index];
   if (!place.is_table) {
     if (!to.empty()) std::memcpy(to.data(), place.kept.data() + offset, to.size());
     return {};

@@ -47,7 +47,7 @@ class WholeTables final : public StateSource {
   };
 
   Status take_over();
-  Status take_books();
+  Status take_metadata();
   Status take_part(StateTensor::Part part);
   Status take_rows(std::size_t index, StateTensor::Part part);
   Status put_rows(std::size_t first_slot, std::span<const std::byte> values,
@@ -64,7 +64,7 @@ class WholeTables final : public StateSource {
   std::vector<std::uint64_t> first_number_;  // by table, and the end
   std::vector<RowValues> values_;            // by table
   std::vector<StateTensor> tensors_;
-  std::vector<Location> places_;
+  std::vector<Location> locations_;
   std::vector<std::int64_t> keys_;     // by slot
   std::vector<std::uint8_t> written_;  // a bit a row
   std::unique_ptr<RowLog> disk_;

@@ -57,7 +57,7 @@ VectorExchange::VectorExchange(Collective& ranks, std::vector<int> owners, std::
 
 Result<const Batch*> VectorExchange::exchange_ids(const Batch& mine) {
   FOREBAY_CHECK(mine.sparse_features == owner_.size());
-  if (auto told = exchange_sizes(mine); !told) return pass(told);
+  if (auto announced = exchange_sizes(mine); !announced) return pass(announced);
   pack_ids(mine);
   auto sent = ranks_
                   .start_all_to_all({std::span(out_).first(sum(bytes_out_)), bytes_out_,
@@ -97,11 +97,11 @@ Status VectorExchange::exchange_sizes(const Batch& mine) {
     headers_out_[owner_[feature]].ids += first_id_[feature + 1] - first_id_[feature];
   }
   const std::vector<std::size_t> each(parts(), sizeof(Header));
-  auto told = ranks_
-                  .start_all_to_all({std::as_bytes(std::span(headers_out_)), each,
-                                     std::as_writable_bytes(std::span(headers_in_)), each})
-                  ->wait();
-  if (!told) return told;
+  auto announced = ranks_
+                       .start_all_to_all({std::as_bytes(std::span(headers_out_)), each,
+                                          std::as_writable_bytes(std::span(headers_in_)), each})
+                       ->wait();
+  if (!announced) return announced;
   for (std::size_t rank = 0; rank < parts(); ++rank) {
     const Header& header = headers_in_[rank];
     // No batch is that large: the ranks are not where they should be.

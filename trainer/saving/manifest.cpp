@@ -23,17 +23,17 @@ bool is_below(const std::string& name) {
   return true;
 }
 
-std::optional<Manifest::File> parse_file(const json& told) {
-  if (!told.is_object()) return std::nullopt;
-  const json bytes = told.value("bytes", json());
-  const json digest = told.value("digest", json());
+std::optional<Manifest::File> parse_file(const json& announced) {
+  if (!announced.is_object()) return std::nullopt;
+  const json bytes = announced.value("bytes", json());
+  const json digest = announced.value("digest", json());
   if (!bytes.is_number_unsigned() || !digest.is_string()) return std::nullopt;
   Manifest::File file{.bytes = bytes.get<std::uint64_t>(), .digest = digest.get<std::string>()};
   Digest parsed;
   if (!Digest::parse(file.digest, parsed)) return std::nullopt;
-  if (told.contains("inode")) {
-    if (!told["inode"].is_number_unsigned()) return std::nullopt;
-    file.inode = told["inode"].get<std::uint64_t>();
+  if (announced.contains("inode")) {
+    if (!announced["inode"].is_number_unsigned()) return std::nullopt;
+    file.inode = announced["inode"].get<std::uint64_t>();
   }
   return file;
 }
@@ -52,19 +52,19 @@ std::string to_json(const Manifest& manifest) {
     json& entry = files[name] = {{"bytes", file.bytes}, {"digest", file.digest}};
     if (file.inode) entry["inode"] = *file.inode;
   }
-  json told = {{"version", Manifest::kVersion}, {"files", std::move(files)}};
-  told["digest"] = digest_of(told);
-  return json_text(told, 1) + "\n";
+  json announced = {{"version", Manifest::kVersion}, {"files", std::move(files)}};
+  announced["digest"] = digest_of(announced);
+  return json_text(announced, 1) + "\n";
 }
 
 Result<Manifest> parse_manifest(const std::string& text, const std::string& path) {
   const auto damaged = [&] { return fail(Code::kCorrupt, path + " is damaged"); };
-  json told = parse_json(text);
-  if (told.is_discarded() || !told.is_object()) return damaged();
-  const json digest = told.value("digest", json());
-  told.erase("digest");
-  if (!digest.is_null() && digest != digest_of(told)) return damaged();
-  const json version = told.value("version", json());
+  json announced = parse_json(text);
+  if (announced.is_discarded() || !announced.is_object()) return damaged();
+  const json digest = announced.value("digest", json());
+  announced.erase("digest");
+  if (!digest.is_null() && digest != digest_of(announced)) return damaged();
+  const json version = announced.value("version", json());
   if (!version.is_number_integer()) return damaged();
   if (version != Manifest::kVersion) {
     return fail(Code::kInvalid,
@@ -74,7 +74,7 @@ Result<Manifest> parse_manifest(const std::string& text, const std::string& path
                     std::to_string(Manifest::kVersion) +
                     ": go on with the forebay that wrote it, or start anew with --restart");
   }
-  const json files = told.value("files", json());
+  const json files = announced.value("files", json());
   if (!files.is_object() || digest.is_null()) return damaged();
   Manifest manifest;
   for (const auto& [name, entry] : files.items()) {

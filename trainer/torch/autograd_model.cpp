@@ -60,7 +60,7 @@ class AutogradModel final : public Model {
                 std::unique_ptr<TableStorage> host);
 
   bool learns() const override { return true; }
-  void expect(std::shared_ptr<const Batch> batch) override { ahead_.expect(std::move(batch)); }
+  void prefetch(std::shared_ptr<const Batch> batch) override { ahead_.prefetch(std::move(batch)); }
   Result<double> step(const Batch& batch) override;
   LookupCounts lookups() const override { return ahead_.lookups(); }
   Status predict(const Batch& batch, std::span<float> scores) override;

@@ -16,7 +16,7 @@
 namespace forebay {
 
 CpuModel::CpuModel(const TrainerSpec& spec, const ModelShape& shape,
-                   std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> together)
+                   std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> distributed)
     : spec_(spec),
       shape_(shape),
       threads_(std::max(spec.threads, 1)),
@@ -28,7 +28,7 @@ CpuModel::CpuModel(const TrainerSpec& spec, const ModelShape& shape,
       weights_(parameters_ * sizeof(float)),
       gradients_(kModelShares * parameters_ * sizeof(float)),
       ones_(at::ones({static_cast<std::int64_t>(kModelGroupRows), 1}, at::kFloat)),
-      ranks_(together ? &together->ranks : nullptr) {
+      ranks_(distributed ? &distributed->ranks : nullptr) {
   auto* weights = weights_.as<float>();
   network_->initialise({weights, parameters_}, spec.seed);
   views_ = views_over(network_->parameters(), weights);
@@ -39,14 +39,15 @@ CpuModel::CpuModel(const TrainerSpec& spec, const ModelShape& shape,
   for (int thread = 0; thread < threads_; ++thread) {
     spaces_.push_back({network_->make_worker(views_), {}});
   }
-  if (together) {
-    together_.emplace(together->ranks, shape, together->placement,
-                      RankedTables::Parts{*tables_, std::move(together->replicas)}, spec.pooling);
+  if (distributed) {
+    distributed_.emplace(distributed->ranks, shape, distributed->placement,
+                         RankedTables::Parts{*tables_, std::move(distributed->replicas)},
+                         spec.pooling);
   }
 }
 
 Status CpuModel::check(const Batch& batch) const {
-  const bool rows = batch.rows > 0 || together_;
+  const bool rows = batch.rows > 0 || distributed_;
   if (rows && batch.dense_features == shape_.dense_features) return {};
   return fail(Code::kInvalid,
               "batch " + std::to_string(batch.number) + " has " + std::to_string(batch.rows) +
@@ -56,7 +57,7 @@ Status CpuModel::check(const Batch& batch) const {
 
 Result<double> CpuModel::step(const Batch& batch) {
   if (auto status = check(batch); !status) return pass(status);
-  if (together_) return step_together(batch);
+  if (distributed_) return step_distributed(batch);
   auto rows = tables_->begin(batch);
   if (!rows) return pass(rows);
   auto loss = guard_torch([&] {
@@ -82,8 +83,8 @@ Error CpuModel::name_row(const Batch& batch, const BatchRows& rows, double loss)
   });
   if (!scored) return scored.error();
   BadLoss what{.batch = batch, .loss = loss, .logits = logits};
-  if (together_) {
-    what.first_row = together_->first_row();
+  if (distributed_) {
+    what.first_row = distributed_->first_row();
   } else {
     what.bad_vector = [&](std::size_t row) { return bad_vector(batch, rows, row); };
   }
@@ -108,7 +109,7 @@ std::size_t CpuModel::bad_vector(const Batch& batch, const BatchRows& rows, std:
 Status CpuModel::predict(const Batch& batch, std::span<float> scores) {
   FOREBAY_CHECK(scores.size() == batch.rows);
   if (auto status = check(batch); !status) return status;
-  if (together_) return predict_together(batch, scores);
+  if (distributed_) return predict_distributed(batch, scores);
   auto rows = tables_->begin_scoring(batch);
   if (!rows) return pass(rows);
   auto scored = guard_torch([&] {
@@ -127,7 +128,7 @@ std::vector<MemoryTensor> CpuModel::dense_state() {
                  moment.suffix);
   }
   optimizer_.append_count(tensors);
-  if (together_) together_->append_to(tensors);
+  if (distributed_) distributed_->append_to(tensors);
   return tensors;
 }
 
@@ -135,25 +136,25 @@ Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const Mod
                                               Collective* ranks) {
   ModelShape own = shape;
   TrainerSpec of_tables = spec;
-  std::optional<CpuModel::Distributed> together;
+  std::optional<CpuModel::Distributed> distributed;
   if (ranks != nullptr) {
-    together.emplace(
+    distributed.emplace(
         CpuModel::Distributed{*ranks, place_tables(spec, shape, ranks->size()), nullptr});
-    own = shards_of(shape, together->placement, ranks->rank());
-    if (!together->placement.replicated.empty()) {
+    own = shards_of(shape, distributed->placement, ranks->rank());
+    if (!distributed->placement.replicated.empty()) {
       auto replicas =
-          EmbeddingTables::make(spec_of_replicas(spec), replicas_of(shape, together->placement));
+          EmbeddingTables::make(spec_of_replicas(spec), replicas_of(shape, distributed->placement));
       if (!replicas) return pass(replicas);
-      together->replicas = std::move(*replicas);
+      distributed->replicas = std::move(*replicas);
     }
-    of_tables = spec_of_shards(spec, shape, together->placement, ranks->rank());
+    of_tables = spec_of_shards(spec, shape, distributed->placement, ranks->rank());
     // Whoever has a bag knows how long it is.
     of_tables.pooling = TrainerSpec::Pooling::kSum;
   }
   auto tables = EmbeddingTables::make(of_tables, own);
   if (!tables) return pass(tables);
   return guard_torch([&]() -> std::unique_ptr<Model> {
-    return std::make_unique<CpuModel>(spec, shape, std::move(*tables), std::move(together));
+    return std::make_unique<CpuModel>(spec, shape, std::move(*tables), std::move(distributed));
   });
 }
 

@@ -38,16 +38,16 @@ class CpuModel final : public Model {
     std::unique_ptr<EmbeddingTables> replicas;
   };
 
-  /// Without `together` this model is trained alone.
+  /// Without `distributed` this model is trained alone.
   CpuModel(const TrainerSpec& spec, const ModelShape& shape,
-           std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> together);
+           std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> distributed);
 
   bool learns() const override { return true; }
-  void expect(std::shared_ptr<const Batch> batch) override {
-    together_ ? together_->expect(batch) : tables_->expect(std::move(batch));
+  void prefetch(std::shared_ptr<const Batch> batch) override {
+    distributed_ ? distributed_->prefetch(batch) : tables_->prefetch(std::move(batch));
   }
   Result<double> step(const Batch& batch) override;
-  LookupCounts lookups() const override { return together_ ? of_all_ : tables_->lookups(); }
+  LookupCounts lookups() const override { return distributed_ ? of_all_ : tables_->lookups(); }
   Status predict(const Batch& batch, std::span<float> scores) override;
   void set_threads(int threads) override {
     threads_ = std::clamp(threads, 1, static_cast<int>(spaces_.size()));
@@ -63,15 +63,15 @@ class CpuModel final : public Model {
 
   /// Forward and backward; the sum of the losses. Gradients are those of that sum, times `scale`.
   double pass_over(const Batch& batch, const BatchRows& rows, double scale);
-  Result<double> step_together(const Batch& batch);
-  Status predict_together(const Batch& batch, std::span<float> scores);
+  Result<double> step_distributed(const Batch& batch);
+  Status predict_distributed(const Batch& batch, std::span<float> scores);
   void score(const Batch& batch, const BatchRows& rows, std::span<float> scores);
   Status check(const Batch& batch) const;
   Error name_row(const Batch& batch, const BatchRows& rows, double loss);
   /// The first feature whose vector for a row is not finite; as many as there are: none.
   std::size_t bad_vector(const Batch& batch, const BatchRows& rows, std::size_t row) const;
   /// A loss that is none: what the first rank says that had such a row.
-  Error name_row_together(const Batch& batch, double loss, const std::string& at_fault);
+  Error name_row_distributed(const Batch& batch, double loss, const std::string& at_fault);
   /// Calls `work` for each group of the share.
   template <class Work>
   void for_each_group(const Batch& batch, const BatchRows& rows, std::size_t share,
@@ -80,14 +80,14 @@ class CpuModel final : public Model {
                                  Workspace& space);
   void update(const Batch& batch, const BatchRows& rows);
   /// Likewise with the gradients, and the loss, of all ranks.
-  Status update_together(const Batch& batch, double& loss);
+  Status update_distributed(const Batch& batch, double& loss);
   /// Adds up the gradients of the network and has the ranks add theirs, a part after the other.
   std::vector<Collective::Handle> start_sums(double loss);
   /// What start_sums added up beside: the loss, and lookups.
   double take_sums();
   /// Cuts what was added up where its norm is too large, and applies it.
   void cut_and_apply(double norm, const BatchRows& rows);
-  std::size_t tables() const { return together_ ? together_->tables() : tables_->features(); }
+  std::size_t tables() const { return distributed_ ? distributed_->tables() : tables_->features(); }
   std::size_t parts() const { return tables() + (parameters_ + kBlock - 1) / kBlock; }
   /// Adds up the gradients of one part of the update; the parts are this rank's tables, then blocks
   /// of the network's parameters.
@@ -118,10 +118,10 @@ class CpuModel final : public Model {
   Pages pooled_gradients_;         // [sparse_features, rows, width_]
 
   Collective* const ranks_;
-  std::optional<RankedTables> together_;  // With ranks.
-  BatchRows shares_;                      // Likewise: how this rank's rows are divided; no more.
-  LookupCounts of_all_;                   // Likewise: of all ranks,
-  LookupCounts told_;                     // and of this one, as far as it told the others.
+  std::optional<RankedTables> distributed_;  // With ranks.
+  BatchRows shares_;                         // Likewise: how this rank's rows are divided; no more.
+  LookupCounts of_all_;                      // Likewise: of all ranks,
+  LookupCounts told_;                        // and of this one, as far as it told the others.
 };
 
 }  // namespace forebay

@@ -15,7 +15,7 @@
 // What is done together with other ranks.
 namespace forebay {
 
-Error CpuModel::name_row_together(const Batch& batch, double loss, const std::string& at_fault) {
+Error CpuModel::name_row_distributed(const Batch& batch, double loss, const std::string& at_fault) {
   auto said = all_gather(*ranks_, at_fault);
   if (!said) return said.error();
   for (std::string& each : *said) {
@@ -24,31 +24,31 @@ Error CpuModel::name_row_together(const Batch& batch, double loss, const std::st
   return bad_loss({.batch = batch, .loss = loss}, shape_);
 }
 
-Result<double> CpuModel::step_together(const Batch& batch) {
-  auto begun = together_->begin(batch, RankedTables::Use::kTrain, threads_);
+Result<double> CpuModel::step_distributed(const Batch& batch) {
+  auto begun = distributed_->begin(batch, RankedTables::Use::kTrain, threads_);
   if (!begun) return pass(begun);
-  shares_.share_rows = (together_->global_rows() + kModelShares - 1) / kModelShares;
+  shares_.share_rows = (distributed_->global_rows() + kModelShares - 1) / kModelShares;
   shares_.shares = (batch.rows + shares_.share_rows - 1) / shares_.share_rows;
-  const double mean = 1 / static_cast<double>(together_->global_rows());
+  const double mean = 1 / static_cast<double>(distributed_->global_rows());
   Status updated;
   std::string at_fault;
   auto loss = guard_torch([&] {
     const c10::InferenceMode no_autograd;
     double sum = pass_over(batch, shares_, mean);
     if (!std::isfinite(sum)) at_fault = name_row(batch, shares_, sum).message;
-    updated = update_together(batch, sum);
+    updated = update_distributed(batch, sum);
     return sum * mean;
   });
-  together_->end();
+  distributed_->end();
   if (!updated) return pass(updated);
   if (loss && !std::isfinite(*loss)) {
-    return tl::unexpected<Error>(name_row_together(batch, *loss, at_fault));
+    return tl::unexpected<Error>(name_row_distributed(batch, *loss, at_fault));
   }
   return loss;
 }
 
-Status CpuModel::predict_together(const Batch& batch, std::span<float> scores) {
-  auto begun = together_->begin(batch, RankedTables::Use::kScore, threads_);
+Status CpuModel::predict_distributed(const Batch& batch, std::span<float> scores) {
+  auto begun = distributed_->begin(batch, RankedTables::Use::kScore, threads_);
   if (!begun) return begun;
   shares_.share_rows = (batch.rows + kModelShares - 1) / kModelShares;
   shares_.shares = batch.rows == 0 ? 0 : (batch.rows + shares_.share_rows - 1) / shares_.share_rows;
@@ -56,7 +56,7 @@ Status CpuModel::predict_together(const Batch& batch, std::span<float> scores) {
     const c10::InferenceMode no_autograd;
     score(batch, shares_, scores);
   });
-  together_->end();
+  distributed_->end();
   return scored;
 }
 
@@ -74,7 +74,7 @@ std::vector<Collective::Handle> CpuModel::start_sums(double loss) {
     std::size_t count = static_cast<std::size_t>(std::to_address(sums_of(end - 1).end()) - begin);
     if (end == parts()) {
       // Behind the sums lies a share that was added to them; the rest goes with the last of them.
-      const LookupCounts now = together_->lookups();
+      const LookupCounts now = distributed_->lookups();
       begin[count++] = static_cast<float>(loss);
       begin[count++] = static_cast<float>(now.all - told_.all);
       begin[count++] = static_cast<float>(now.ready - told_.ready);
@@ -94,15 +94,15 @@ double CpuModel::take_sums() {
 
 // What the tables wait for goes first, while the network's gradients are added up; their sums are
 // on their way while the tables are updated.
-Status CpuModel::update_together(const Batch& batch, double& loss) {
+Status CpuModel::update_distributed(const Batch& batch, double& loss) {
   rate_ = learning_rate_at(spec_, batch.number);
   optimizer_.begin_step(*rate_);
-  together_->start_gradients(pooled_gradients_.as<float>(), threads_);
+  distributed_->start_gradients(pooled_gradients_.as<float>(), threads_);
   const std::vector<Collective::Handle> sums = start_sums(loss);
-  if (auto came = together_->wait_gradients(); !came) return came;
+  if (auto came = distributed_->wait_gradients(); !came) return came;
   const bool clips = spec_.clip_norm > 0;
   std::vector<double> squares(parts());
-  const std::size_t shards = together_->shards();
+  const std::size_t shards = distributed_->shards();
   for_each_task(threads_, static_cast<int>(shards), [&](int task, int) {
     const auto table = static_cast<std::size_t>(task);
     gather(table, batch, shares_);
@@ -116,7 +116,7 @@ Status CpuModel::update_together(const Batch& batch, double& loss) {
     if (auto summed = sum->wait(); !summed) return summed;
   }
   loss = take_sums();
-  if (auto summed = together_->wait_replicas(); !summed) return summed;
+  if (auto summed = distributed_->wait_replicas(); !summed) return summed;
   for_each_task(threads_, static_cast<int>(parts() - shards), [&](int task, int) {
     const std::size_t part = shards + static_cast<std::size_t>(task);
     if (clips) {

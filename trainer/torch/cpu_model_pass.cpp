@@ -65,7 +65,7 @@ template <class Work>
 void CpuModel::for_each_group(const Batch& batch, const BatchRows& rows, std::size_t share,
                               Workspace& space, const Work& work) {
   space.next_id.resize(batch.sparse_features);
-  for (std::size_t feature = 0; !together_ && feature < batch.sparse_features; ++feature) {
+  for (std::size_t feature = 0; !distributed_ && feature < batch.sparse_features; ++feature) {
     space.next_id[feature] = rows.share_starts[feature * rows.shares + share];
   }
   const std::size_t end = std::min((share + 1) * rows.share_rows, batch.rows);
@@ -83,8 +83,8 @@ at::Tensor CpuModel::dense_input(const Batch& batch, const Group& group) const {
 std::span<const float> CpuModel::forward(const Batch& batch, const BatchRows& rows,
                                          const Group& group, Workspace& space) {
   const VectorLocations vectors = space.worker->begin(group.rows);
-  if (together_) together_->put(group.first, group.rows, vectors);
-  for (std::size_t feature = 0; !together_ && feature < tables_->features(); ++feature) {
+  if (distributed_) distributed_->put(group.first, group.rows, vectors);
+  for (std::size_t feature = 0; !distributed_ && feature < tables_->features(); ++feature) {
     const std::int32_t* lengths = batch.lengths + feature * batch.rows + group.first;
     space.next_id[feature] +=
         tables_->pool(feature, rows, space.next_id[feature], {lengths, group.rows},

@@ -10,14 +10,14 @@
 namespace forebay {
 
 std::span<float> CpuModel::sums_of(std::size_t part) {
-  if (part < tables()) return together_ ? together_->sums(part) : tables_->sums(part);
+  if (part < tables()) return distributed_ ? distributed_->sums(part) : tables_->sums(part);
   const std::size_t first = (part - tables()) * kBlock;
   return {gradients_.as<float>() + first, std::min(kBlock, parameters_ - first)};
 }
 
 void CpuModel::gather(std::size_t part, const Batch& batch, const BatchRows& rows) {
   const std::size_t features = tables();
-  if (part < features && together_) return together_->add_up(part);
+  if (part < features && distributed_) return distributed_->add_up(part);
   if (part < features) {
     return tables_->add_up(part, batch, rows,
                            pooled_gradients_.as<float>() + part * batch.rows * width_);
@@ -33,7 +33,7 @@ void CpuModel::gather(std::size_t part, const Batch& batch, const BatchRows& row
 void CpuModel::apply(std::size_t part, const BatchRows& rows) {
   const std::size_t features = tables();
   const auto rate = static_cast<float>(*rate_);
-  if (part < features && together_) return together_->apply(part, rate);
+  if (part < features && distributed_) return distributed_->apply(part, rate);
   if (part < features) return tables_->apply(part, rows, rate);
   optimizer_.update((part - features) * kBlock, sums_of(part),
                     weights_.as<float>() + (part - features) * kBlock);

@@ -42,7 +42,7 @@ Status RankedTables::begin(const Batch& mine, Use use, int threads) {
   return begun;
 }
 
-void RankedTables::expect(const std::shared_ptr<const Batch>& ids) {
+void RankedTables::prefetch(const std::shared_ptr<const Batch>& ids) {
   {
     const std::lock_guard lock(mutex_);
     if (ids == nullptr) {
@@ -51,7 +51,7 @@ void RankedTables::expect(const std::shared_ptr<const Batch>& ids) {
       expected_.push_back(ids);
     }
   }
-  own_.expect(ids);
+  own_.prefetch(ids);
 }
 
 std::shared_ptr<const Batch> RankedTables::take_dealt(std::uint64_t number) {

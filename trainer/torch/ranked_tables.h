@@ -45,7 +45,7 @@ class RankedTables {
   /// The ids that all ranks' rows of a batch have in this rank's shards, before the batch is
   /// trained on; null: those told and not trained on never will be. Either every rank is told of a
   /// batch, or none: then they exchange its ids within the step. Any thread.
-  void expect(const std::shared_ptr<const Batch>& ids);
+  void prefetch(const std::shared_ptr<const Batch>& ids);
 
   /// Finds the vectors of `mine`, which may have no rows and outlives the step.
   Status begin(const Batch& mine, Use use, int threads);
@@ -90,7 +90,7 @@ class RankedTables {
     std::size_t replica = kNone;
   };
 
-  /// What expect() was told of the batch with this number; null: nothing.
+  /// What prefetch() was told of the batch with this number; null: nothing.
   std::shared_ptr<const Batch> take_dealt(std::uint64_t number);
   Status find_ids();
   Status begin_shards(int threads);

@@ -27,14 +27,14 @@ struct Actions {
   friend bool operator==(const Actions&, const Actions&) = default;
 };
 
-/// The actions with the largest advantage, where it is at least `margin`. `standing` ones (empty:
+/// The actions with the largest advantage, where it is at least `margin`. `current` ones (empty:
 /// none) are kept unless another is better by `margin`: what is not worth moving stays.
-Actions best_actions(std::span<const Outputs> outputs, const Actions& standing, float margin);
+Actions best_actions(std::span<const Outputs> outputs, const Actions& current, float margin);
 
 /// `base` with the actions taken, within each stage's bounds; where memory does not suffice
 /// prefetch is cut, then, or where there would be too many actors, the last stages stay as they
 /// were.
-Allocation applied(const PipelineDescription& layout, const Limits& limits, const Allocation& base,
-                   const Actions& actions);
+Allocation applied(const PipelineDescription& description, const Limits& limits,
+                   const Allocation& base, const Actions& actions);
 
 }  // namespace forebay::tuner

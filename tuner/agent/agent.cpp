@@ -15,33 +15,33 @@ bool all_finite(const std::vector<Outputs>& outputs) {
   });
 }
 
-Allocation standing_of(const Observation& seen) {
-  Allocation standing{.prefetch = seen.prefetch};
-  for (const StageObservation& stage : seen.stages) standing.actors.push_back(stage.actors);
-  return standing;
+Allocation current_allocation_of(const Observation& seen) {
+  Allocation current{.prefetch = seen.prefetch};
+  for (const StageObservation& stage : seen.stages) current.actors.push_back(stage.actors);
+  return current;
 }
 
 }  // namespace
 
-Agent::Agent(PipelineDescription layout, RewardMode reward, Ablation ablation)
-    : layout_(std::move(layout)),
+Agent::Agent(PipelineDescription description, RewardMode reward, Ablation ablation)
+    : description_(std::move(description)),
       reward_(reward),
       ablation_(ablation),
-      known_(layout_),
-      planner_(layout_, reward),
-      base_{.allocation = one_each(layout_)} {}
+      known_(description_),
+      planner_(description_, reward),
+      base_{.allocation = one_each(description_)} {}
 
 void Agent::observe(const Observation& seen, const Network& network) {
   known_.observe(seen);
   limits_ = seen.limits;
-  const Allocation standing = standing_of(seen);
+  const Allocation current = current_allocation_of(seen);
   // What stands may be a step from the base: the base is what the plan is compared with.
-  const bool stepped = !moved_ && allocation(actions_) == standing;
+  const bool stepped = !moved_ && allocation(actions_) == current;
   const Planned before = base_;
-  base_ = planner_.plan(known_, seen.limits, stepped ? before.allocation : standing);
-  if (ablation_ == Ablation::kModel) base_.allocation = standing;
+  base_ = planner_.plan(known_, seen.limits, stepped ? before.allocation : current);
+  if (ablation_ == Ablation::kModel) base_.allocation = current;
   moved_ = base_.allocation != before.allocation;
-  rows_ = features_of(layout_, seen, known_, base_);
+  rows_ = features_of(description_, seen, known_, base_);
   outputs_.assign(rows_.size(), Outputs{});
   if (ablation_ == Ablation::kNetwork) return;
   for (std::size_t i = 0; i < rows_.size(); ++i) network.forward(rows_[i], outputs_[i]);
@@ -59,8 +59,8 @@ const Actions& Agent::choose() {
 }
 
 Allocation Agent::allocation(const Actions& actions) const {
-  if (actions.steps.size() != layout_.stages.size()) return base_.allocation;
-  return applied(layout_, limits_, base_.allocation, actions);
+  if (actions.steps.size() != description_.stages.size()) return base_.allocation;
+  return applied(description_, limits_, base_.allocation, actions);
 }
 
 }  // namespace forebay::tuner

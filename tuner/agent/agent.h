@@ -28,7 +28,7 @@ inline constexpr Network::Shape kNetworkShape{
 /// Shared by the policy and by its pre-training. A value.
 class Agent {
  public:
-  Agent(PipelineDescription layout, RewardMode reward, Ablation ablation);
+  Agent(PipelineDescription description, RewardMode reward, Ablation ablation);
 
   /// Takes in an interval: afterwards base(), rows() and outputs() are of this moment.
   void observe(const Observation& seen, const Network& network);
@@ -48,13 +48,13 @@ class Agent {
   const std::vector<Outputs>& outputs() const { return outputs_; }
   const PipelineEstimate& known() const { return known_; }
   PipelineEstimate& known() { return known_; }
-  const PipelineDescription& layout() const { return layout_; }
+  const PipelineDescription& description() const { return description_; }
   RewardMode reward() const { return reward_; }
   /// Whether the network put out numbers; if not, its steps are none.
   bool sane() const { return sane_; }
 
  private:
-  PipelineDescription layout_;
+  PipelineDescription description_;
   RewardMode reward_;
   Ablation ablation_;
   PipelineEstimate known_;

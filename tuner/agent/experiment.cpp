@@ -27,8 +27,8 @@ class Experiment {
         model_(random_pipeline(seed, {.events = random_.below(3) == 0})),
         network_(network),
         simulator_(model_, seed),
-        guard_(simulator_.layout()),
-        agent_(simulator_.layout(), RewardMode::kUsable, Ablation::kNone) {}
+        guard_(simulator_.description()),
+        agent_(simulator_.description(), RewardMode::kUsable, Ablation::kNone) {}
 
   std::vector<Lesson> run() {
     const int decisions = model_.events.empty() ? kDecisions : kDecisionsWithEvents;
@@ -50,14 +50,14 @@ class Experiment {
   static double chance_of_trying(int decision) { return decision <= 6 ? 1.0 : 0.3; }
 
   static void lead(Simulator& simulator, Guard& guard, const Allocation& goal) {
-    guard.admit(goal, simulator.standing());
-    simulator.apply(guard.step(simulator.standing()));
+    guard.admit(goal, simulator.current());
+    simulator.apply(guard.step(simulator.current()));
   }
 
   static void advance(Simulator& simulator, const Guard& guard, double until) {
     while (simulator.now() < until - kStep / 2) {
       simulator.run_until(std::min(until, simulator.now() + kStep));
-      simulator.apply(guard.step(simulator.standing()));
+      simulator.apply(guard.step(simulator.current()));
     }
     simulator.run_until(until);
   }
@@ -80,7 +80,7 @@ class Experiment {
     const double rate = static_cast<double>(copy.totals().trained - trained) / kHeld;
     const PipelineModel now = model_at(model_, from);
     const double paid =
-        price(RewardMode::kUsable, copy.layout(), copy.standing().limits, allocation);
+        price(RewardMode::kUsable, copy.description(), copy.current().limits, allocation);
     return 100 * rate / oracle_of(now).splits_per_second * (1 - paid);
   }
 

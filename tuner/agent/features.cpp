@@ -38,7 +38,8 @@ struct View {
   double used = 0;  // CPU seconds
 };
 
-void fill_stage(const View& view, const PipelineDescription& layout, std::size_t i, Features& row) {
+void fill_stage(const View& view, const PipelineDescription& description, std::size_t i,
+                Features& row) {
   const StageObservation& seen = view.seen.stages[i];
   const StageEstimate& known = view.known.stages()[i];
   const StageCost& cost = view.costs[i];
@@ -65,13 +66,13 @@ void fill_stage(const View& view, const PipelineDescription& layout, std::size_t
       cost.max_rate > 0 ? view.steady / cost.max_rate : 0,
       known.seen() ? 1.0 : 0.0,
       work,
-      planned >= layout.stages[i].max_actors ? 1.0 : 0.0,
+      planned >= description.stages[i].max_actors ? 1.0 : 0.0,
       known.changed() ? 1.0 : 0.0,
       static_cast<double>(i + 1) / static_cast<double>(view.costs.size())};
   for (std::size_t f = 0; f < raw.size(); ++f) row[f] = scaled(raw[f], -1, 2);
 }
 
-void fill_pipeline(const View& view, const PipelineDescription& layout, Features& row) {
+void fill_pipeline(const View& view, const PipelineDescription& description, Features& row) {
   const Observation& seen = view.seen;
   const Allocation& base = view.base.allocation;
   const auto count = static_cast<double>(view.costs.size());
@@ -97,7 +98,7 @@ void fill_pipeline(const View& view, const PipelineDescription& layout, Features
       seen.prefetch_fill,
       seen.splits_per_second() / view.steady - 1,
       view.base.uncertainty,
-      1 - static_cast<double>(worst_case_bytes(layout, base)) / limit,
+      1 - static_cast<double>(worst_case_bytes(description, base)) / limit,
       view.known.changed() ? 1.0 : 0.0,
       share(base.total_actors(), seen.limits.cpus) / 2,
       count / 9,
@@ -112,13 +113,13 @@ void fill_pipeline(const View& view, const PipelineDescription& layout, Features
 
 }  // namespace
 
-std::vector<Features> features_of(const PipelineDescription& layout, const Observation& seen,
+std::vector<Features> features_of(const PipelineDescription& description, const Observation& seen,
                                   const PipelineEstimate& known, const Planned& base) {
   const View view(seen, known, base);
-  std::vector<Features> rows(layout.stages.size());
+  std::vector<Features> rows(description.stages.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    fill_stage(view, layout, i, rows[i]);
-    fill_pipeline(view, layout, rows[i]);
+    fill_stage(view, description, i, rows[i]);
+    fill_pipeline(view, description, rows[i]);
   }
   return rows;
 }

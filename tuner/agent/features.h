@@ -20,7 +20,7 @@ using Features = std::array<float, kFeatures>;
 /// another order, but for the stage's place.
 ///
 /// `base` is what the model plans, around which the network steps.
-std::vector<Features> features_of(const PipelineDescription& layout, const Observation& seen,
+std::vector<Features> features_of(const PipelineDescription& description, const Observation& seen,
                                   const PipelineEstimate& known, const Planned& base);
 
 }  // namespace forebay::tuner

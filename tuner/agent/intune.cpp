@@ -28,18 +28,18 @@ const std::string& slowest(const Agent& agent) {
   for (std::size_t i = 1; i < costs.size(); ++i) {
     if (costs[i].rate(actors[i]) < costs[found].rate(actors[found])) found = i;
   }
-  return agent.layout().stages[found].name;
+  return agent.description().stages[found].name;
 }
 
 // "udf 4 to 12, load 3 to 2"
-std::string moves(const PipelineDescription& layout, const Observation& seen,
+std::string moves(const PipelineDescription& description, const Observation& seen,
                   const Allocation& next) {
   std::string text;
   for (std::size_t i = 0; i < next.actors.size(); ++i) {
     const std::uint32_t before = seen.stages[i].actors;
     if (before == next.actors[i]) continue;
     if (!text.empty()) text += ", ";
-    text += layout.stages[i].name + " " + std::to_string(before) + " to " +
+    text += description.stages[i].name + " " + std::to_string(before) + " to " +
             std::to_string(next.actors[i]);
   }
   return text;
@@ -56,7 +56,7 @@ Result<std::unique_ptr<Intune>> Intune::make(const IntuneOptions& options) {
 Intune::Intune(const IntuneOptions& options, Network network)
     : options_(options),
       network_(std::move(network)),
-      agent_(options.layout, options.reward, options.ablation),
+      agent_(options.description, options.reward, options.ablation),
       online_(options.seed) {}
 
 std::string_view Intune::name() const {
@@ -76,7 +76,7 @@ std::string_view Intune::name() const {
 }
 
 Proposal Intune::decide(const Observation& observed) {
-  const Observation seen = plausible(options_.layout, observed);
+  const Observation seen = plausible(options_.description, observed);
   agent_.observe(seen, network_);
   agent_.choose();
   const bool learns =
@@ -90,7 +90,7 @@ Proposal Intune::decide(const Observation& observed) {
 }
 
 std::string Intune::reason(const Observation& seen, const Allocation& next) const {
-  const std::string moved = moves(options_.layout, seen, next);
+  const std::string moved = moves(options_.description, seen, next);
   if (!agent_.sane()) return "the network puts out no numbers: the model decides; " + moved;
   if (online_.trying()) return "tries " + moved;
   if (moved.empty()) return online_.converged() ? "converged" : "stays";
@@ -99,16 +99,17 @@ std::string Intune::reason(const Observation& seen, const Allocation& next) cons
   return slowest(agent_) + " is slowest: " + moved;
 }
 
-std::string Intune::experience() const {
-  return encode_experience({.layout = options_.layout,
-                            .stages = agent_.known().save(),
-                            .last_layer = {network_.weights().begin() +
-                                               static_cast<std::ptrdiff_t>(network_.last_layer()),
-                                           network_.weights().end()}});
+std::string Intune::learned_state() const {
+  return encode_learned_state(
+      {.description = options_.description,
+       .stages = agent_.known().save(),
+       .last_layer = {
+           network_.weights().begin() + static_cast<std::ptrdiff_t>(network_.last_layer()),
+           network_.weights().end()}});
 }
 
 bool Intune::restore(std::string_view text) {
-  const auto found = decode_experience(text, options_.layout);
+  const auto found = decode_learned_state(text, options_.description);
   auto& weights = network_.weights();
   if (!found || found->last_layer.size() != weights.size() - network_.last_layer()) return false;
   if (!agent_.known().restore(found->stages)) return false;

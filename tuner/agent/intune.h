@@ -13,7 +13,7 @@ namespace forebay::tuner {
 
 /// What an Intune is made from.
 struct IntuneOptions {
-  PipelineDescription layout;
+  PipelineDescription description;
   RewardMode reward = RewardMode::kUsable;
   Ablation ablation = Ablation::kNone;
   std::uint64_t seed = 1;
@@ -31,7 +31,7 @@ class Intune final : public Policy {
   /// "intune", or what is left of it: "intune:no-network".
   std::string_view name() const override;
   Proposal decide(const Observation& observed) override;
-  std::string experience() const override;
+  std::string learned_state() const override;
   bool restore(std::string_view text) override;
 
  private:

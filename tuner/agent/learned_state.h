@@ -11,16 +11,17 @@ namespace forebay::tuner {
 
 /// What an agent knows of a job after running it: a later run starts from it.
 struct LearnedState {
-  PipelineDescription layout;               ///< Whose experience it is: its stages' names.
+  PipelineDescription description;          ///< Whose experience it is: its stages' names.
   std::vector<std::vector<double>> stages;  ///< PipelineEstimate::save().
   std::vector<float> last_layer;            ///< Of the network, as fine-tuned.
 };
 
 /// As JSON, with a version.
-std::string encode_experience(const LearnedState& experience);
+std::string encode_learned_state(const LearnedState& learned_state);
 
-/// None when the text is damaged, too long, of another version or of other stages than `layout`'s.
-std::optional<LearnedState> decode_experience(std::string_view text,
-                                              const PipelineDescription& layout);
+/// None when the text is damaged, too long, of another version or of other stages than
+/// `description`'s.
+std::optional<LearnedState> decode_learned_state(std::string_view text,
+                                                 const PipelineDescription& description);
 
 }  // namespace forebay::tuner

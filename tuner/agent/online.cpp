@@ -20,10 +20,10 @@ constexpr float kRate = 2e-4F;
 constexpr float kMost = 5;  // per cent that one lesson can say: an interval is noisy
 
 double reward_of(const Observation& seen, const Agent& agent) {
-  Allocation standing{.prefetch = seen.prefetch};
-  for (const StageObservation& stage : seen.stages) standing.actors.push_back(stage.actors);
+  Allocation current{.prefetch = seen.prefetch};
+  for (const StageObservation& stage : seen.stages) current.actors.push_back(stage.actors);
   return seen.splits_per_second() *
-         (1 - price(agent.reward(), agent.layout(), seen.limits, standing));
+         (1 - price(agent.reward(), agent.description(), seen.limits, current));
 }
 
 // Whether the trainer would use more than it gets, and the machine could do more than it does.

@@ -29,12 +29,13 @@ class Driver {
   Driver(Machine& machine, std::unique_ptr<Policy> policy, DriveOptions options)
       : machine_(machine), options_(std::move(options)) {
     if (options_.guarded) {
-      tuner_ = std::make_unique<Tuner>(Tuner::Options{.plant = machine_.plant(),
+      tuner_ = std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = machine_.tuned_pipeline(),
                                                       .clock = clock_,
                                                       .policy = std::move(policy),
                                                       .fallback = std::move(options_.fallback)});
     } else {
-      unguarded_ = std::make_unique<Unguarded>(machine_.plant(), std::move(policy), clock_);
+      unguarded_ =
+          std::make_unique<Unguarded>(machine_.tuned_pipeline(), std::move(policy), clock_);
     }
   }
 
@@ -46,7 +47,7 @@ class Driver {
       if (record_.stopped) break;
       advance();
       if (record_.trace.out_of_memory) {
-        end_period(number, machine_.plant().observe());
+        end_period(number, machine_.tuned_pipeline().observe());
         stand_still(number + 1);
         break;
       }
@@ -105,7 +106,7 @@ class Driver {
       period.decision = number - 1;
       period.begin_seconds = end;
       period.end_seconds = end += kPeriodSeconds;
-      period.actors.resize(machine_.plant().layout().stages.size());
+      period.actors.resize(machine_.tuned_pipeline().description().stages.size());
     }
   }
 

@@ -89,20 +89,20 @@ double lost_more(const GapRuns& sides, double Shortfall::*part) {
   return mean(sides.ours, value) - mean(sides.theirs, value);
 }
 
-std::string actors_words(const GapRuns& sides) {
+std::string describe_actors(const GapRuns& sides) {
   return number(actors_of(sides.ours), 1) + " actors, the other " +
          number(actors_of(sides.theirs), 1) + ", the oracle " +
          std::to_string(sides.ours.front()->figures.actors_fewest);
 }
 
-std::string death_words(const RunGroup& runs) {
+std::string describe_deaths(const RunGroup& runs) {
   const auto dead = std::ranges::count_if(runs, &ComparedRun::out_of_memory);
   if (dead == 0) return {};
   return "out of memory in " + std::to_string(dead) + " of " + std::to_string(runs.size()) +
          " runs";
 }
 
-std::string event_words(const GapRuns& sides, double lost) {
+std::string describe_event(const GapRuns& sides, double lost) {
   return "after an event: " + number(lost, 3) +
          " lost in the ten periods after each; at 95 % again " + recovered(sides.ours) +
          ", the other " + recovered(sides.theirs);
@@ -116,20 +116,20 @@ std::string steady_cause(const PipelineModel& model, const GapRuns& sides) {
   const double guarded = guarded_of(sides.ours);
   if (memory >= kMemoryShort || guarded >= 0.25) {
     return "memory: up to " + percent(memory) + " of the limit in use, the guard changed " +
-           percent(guarded) + " of the decisions; " + actors_words(sides);
+           percent(guarded) + " of the decisions; " + describe_actors(sides);
   }
   if (ours > kMoreActors * theirs && contended(model)) {
-    return "contention: " + actors_words(sides);
+    return "contention: " + describe_actors(sides);
   }
-  if (ours < kFewerActors * theirs) return "fewer actors: " + actors_words(sides);
+  if (ours < kFewerActors * theirs) return "fewer actors: " + describe_actors(sides);
   if (noise_of(model) >= kNoisy) {
     return "noise: service times vary by up to " + percent(noise_of(model)) + "; " +
-           actors_words(sides);
+           describe_actors(sides);
   }
   if (spread_over_seeds(sides.ours) > overall_gap(sides)) {
     return "chance: its seeds differ by " + number(spread_over_seeds(sides.ours), 3);
   }
-  return "where the actors are: " + actors_words(sides);
+  return "where the actors are: " + describe_actors(sides);
 }
 
 }  // namespace
@@ -140,19 +140,20 @@ std::string overall_cause(const PipelineModel& model, const GapRuns& sides) {
   const double after = lost_more(sides, &Shortfall::after_events);
   const double steady = lost_more(sides, &Shortfall::steady);
   const double most = std::max({dead, start, after, steady});
-  if (most == dead && dead > 0) return death_words(sides.ours);
+  if (most == dead && dead > 0) return describe_deaths(sides.ours);
   if (most == start) {
     return "slow start: " + number(start, 3) + " lost in the first ten periods; at 95 % " +
            decisions(sides.ours) + ", the other " + decisions(sides.theirs);
   }
-  if (most == after) return event_words(sides, after);
+  if (most == after) return describe_event(sides, after);
   return steady_cause(model, sides);
 }
 
 std::string late_cause(const PipelineModel& model, const GapRuns& sides) {
-  if (std::string words = death_words(sides.ours); !words.empty()) return words;
+  if (std::string words = describe_deaths(sides.ours); !words.empty()) return words;
   const double after = lost_more(sides, &Shortfall::after_events);
-  if (after > 0 && after > lost_more(sides, &Shortfall::steady)) return event_words(sides, after);
+  if (after > 0 && after > lost_more(sides, &Shortfall::steady))
+    return describe_event(sides, after);
   return steady_cause(model, sides);
 }
 

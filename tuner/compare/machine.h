@@ -22,7 +22,7 @@ class Machine {
  public:
   virtual ~Machine() = default;
 
-  virtual TunedPipeline& plant() = 0;
+  virtual TunedPipeline& tuned_pipeline() = 0;
   /// Goes on until `seconds` since its start, or a little later where time is real.
   virtual void run_until(double seconds) = 0;
   virtual MachineTotals totals() const = 0;

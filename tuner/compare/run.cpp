@@ -23,13 +23,13 @@ bool is_guarded(const std::string& policy) {
 PolicyContext context_of(const RunRequest& request, std::function<double()> now) {
   const PipelineModel start = model_at(request.model, 0);
   PolicyContext context;
-  context.layout = layout_of(request.model);
+  context.description = description_of(request.model);
   context.limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes};
   context.seed = request.seed;
   context.weights = request.weights;
   context.truth = [&model = request.model, now = std::move(now)] {
-    const PipelineModel standing = model_at(model, now());
-    return Truth{.costs = costs_of(standing), .trainer_rate = trainer_rate_of(standing)};
+    const PipelineModel current = model_at(model, now());
+    return Truth{.costs = costs_of(current), .trainer_rate = trainer_rate_of(current)};
   };
   return context;
 }
@@ -46,12 +46,12 @@ std::vector<OracleStretch> oracle_line(const PipelineModel& model,
                                        const std::vector<double>& moments) {
   std::vector<OracleStretch> line;
   const auto add = [&](double seconds) {
-    const PipelineModel standing = model_at(model, seconds);
-    const Plan best = oracle_of(standing);
+    const PipelineModel current = model_at(model, seconds);
+    const Plan best = oracle_of(current);
     line.push_back({.from_seconds = seconds,
                     .splits_per_second = best.splits_per_second,
                     .actors = best.allocation.total_actors(),
-                    .memory_bytes = standing.memory_bytes});
+                    .memory_bytes = current.memory_bytes});
   };
   if (moments.empty() || moments.front() > 0) add(0);
   for (const double moment : moments) add(moment);

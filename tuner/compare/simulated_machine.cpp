@@ -9,7 +9,7 @@ class SimulatedMachine final : public Machine {
  public:
   SimulatedMachine(const PipelineModel& model, std::uint64_t seed) : simulator_(model, seed) {}
 
-  TunedPipeline& plant() override { return simulator_; }
+  TunedPipeline& tuned_pipeline() override { return simulator_; }
   void run_until(double seconds) override { simulator_.run_until(seconds); }
   MachineTotals totals() const override {
     const SimTotals totals = simulator_.totals();

@@ -16,12 +16,13 @@ bool possible(const Allocation& allocation, std::size_t stages) {
 
 }  // namespace
 
-Unguarded::Unguarded(TunedPipeline& plant, std::unique_ptr<Policy> policy, const Clock& clock)
-    : plant_(plant), policy_(std::move(policy)), clock_(clock) {}
+Unguarded::Unguarded(TunedPipeline& tuned_pipeline, std::unique_ptr<Policy> policy,
+                     const Clock& clock)
+    : tuned_pipeline_(tuned_pipeline), policy_(std::move(policy)), clock_(clock) {}
 
 Decision Unguarded::decide() {
   Decision decision;
-  decision.seen = plant_.observe();
+  decision.seen = tuned_pipeline_.observe();
   const auto began = clock_.now();
   try {
     decision.proposal = policy_->decide(decision.seen);
@@ -30,9 +31,9 @@ Decision Unguarded::decide() {
   }
   decision.decide_seconds = std::chrono::duration<double>(clock_.now() - began).count();
   if (!decision.fault.empty()) return decision;
-  if (possible(decision.proposal.allocation, plant_.layout().stages.size())) {
+  if (possible(decision.proposal.allocation, tuned_pipeline_.description().stages.size())) {
     decision.applied = decision.proposal.allocation;
-    plant_.apply(decision.applied);
+    tuned_pipeline_.apply(decision.applied);
   } else {
     decision.fault = "proposes no allocation";
   }

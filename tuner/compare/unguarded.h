@@ -14,14 +14,14 @@ namespace forebay::tuner {
 class Unguarded {
  public:
   /// `clock` measures what deciding takes; both references outlive this.
-  Unguarded(TunedPipeline& plant, std::unique_ptr<Policy> policy, const Clock& clock);
+  Unguarded(TunedPipeline& tuned_pipeline, std::unique_ptr<Policy> policy, const Clock& clock);
 
   /// Observes, asks, applies. What was thrown or is no allocation is the decision's fault, and what
   /// stands stays.
   Decision decide();
 
  private:
-  TunedPipeline& plant_;
+  TunedPipeline& tuned_pipeline_;
   std::unique_ptr<Policy> policy_;
   const Clock& clock_;
 };

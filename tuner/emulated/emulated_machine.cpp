@@ -22,8 +22,8 @@ double seconds(std::chrono::nanoseconds time) {
 struct EmulatedMachine::State {
   State(const PipelineModel& described, std::uint64_t seed, const Clock& clock)
       : model(described),
-        layout(layout_of(model)),
-        books(model),
+        description(description_of(model)),
+        accounting(model),
         totals_before(model.stages.size() + 1),
         cpu_before(model.stages.size(), 0.0),
         thread(model, seed, clock),
@@ -32,7 +32,7 @@ struct EmulatedMachine::State {
                   .clock = clock,
                   .on_move = [this] { look(); },
                   .on_empty = [this] { note_empty(); }}) {
-    pipeline.apply(one_each(layout));
+    pipeline.apply(one_each(description));
     look();
   }
 
@@ -49,23 +49,23 @@ struct EmulatedMachine::State {
 
   void look_now() {
     if (out_of_memory) return;
-    books.note(thread.now(), pipeline.census(), thread.limits().memory_bytes);
-    if (!books.out_of_memory()) return;
+    accounting.note(thread.now(), pipeline.census(), thread.limits().memory_bytes);
+    if (!accounting.out_of_memory()) return;
     out_of_memory = true;
     thread.freeze();
   }
 
   void note_empty() {
-    serial([this] { books.note_empty(); });
+    serial([this] { accounting.note_empty(); });
   }
 
   StageObservation observe_stage(std::size_t stage, double cpu_seconds);
   void observe_trainer(Observation& seen);
 
   const PipelineModel model;
-  const PipelineDescription layout;
+  const PipelineDescription description;
   Synchronized<> serial;
-  PipelineAccounting books;  // one at a time
+  PipelineAccounting accounting;  // one at a time
   std::atomic<bool> out_of_memory{false};
   std::vector<ActorTotals> totals_before;  // the tuner's thread, as all below; the trainer's last
   std::vector<double> cpu_before;
@@ -88,9 +88,9 @@ void EmulatedMachine::run_until(double seconds, const std::function<bool()>& sto
   }
 }
 
-const PipelineDescription& EmulatedMachine::layout() const { return state_->layout; }
+const PipelineDescription& EmulatedMachine::description() const { return state_->description; }
 
-CurrentState EmulatedMachine::standing() const {
+CurrentState EmulatedMachine::current() const {
   State& state = *state_;
   state.look();
   const Census census = state.pipeline.census();
@@ -99,7 +99,7 @@ CurrentState EmulatedMachine::standing() const {
           .leaving = census.leaving,
           .prefetch = census.prefetch,
           .prefetched = census.queued.back(),
-          .memory_bytes = state.serial([&] { return state.books.memory_bytes(); }),
+          .memory_bytes = state.serial([&] { return state.accounting.memory_bytes(); }),
           .resident_bytes = 0};
 }
 
@@ -108,7 +108,7 @@ Observation EmulatedMachine::observe() {
   state.look();
   Observation seen;
   const std::vector<double> cpu_seconds = state.thread.cpu_seconds();
-  for (std::size_t i = 0; i < state.layout.stages.size(); ++i) {
+  for (std::size_t i = 0; i < state.description.stages.size(); ++i) {
     seen.stages.push_back(state.observe_stage(i, cpu_seconds[i]));
   }
   state.observe_trainer(seen);
@@ -116,8 +116,8 @@ Observation EmulatedMachine::observe() {
   seen.at_seconds = state.thread.now();
   const PipelineAccounting::Interval interval = state.serial([&] {
     state.look_now();
-    seen.memory_bytes = state.books.memory_bytes();
-    return state.books.take();
+    seen.memory_bytes = state.accounting.memory_bytes();
+    return state.accounting.take();
   });
   seen.seconds = interval.seconds;
   for (std::size_t i = 0; i < seen.stages.size(); ++i) {
@@ -143,7 +143,7 @@ StageObservation EmulatedMachine::State::observe_stage(std::size_t stage, double
 }
 
 void EmulatedMachine::State::observe_trainer(Observation& seen) {
-  const std::size_t trainer = layout.stages.size();
+  const std::size_t trainer = description.stages.size();
   const ActorTotals now = pipeline.totals(trainer);
   const ActorTotals before = std::exchange(totals_before[trainer], now);
   const StageObservation steps = pipeline.take_sums(trainer);
@@ -172,7 +172,7 @@ bool EmulatedMachine::out_of_memory() const { return state_->out_of_memory; }
 
 SimTotals EmulatedMachine::totals() const {
   State& state = *state_;
-  const std::size_t trainer = state.layout.stages.size();
+  const std::size_t trainer = state.description.stages.size();
   SimTotals totals;
   for (const double used : state.thread.cpu_seconds()) totals.cpu_seconds += used;
   for (std::size_t i = 0; i < trainer; ++i) totals.steps += state.pipeline.totals(i).messages;
@@ -180,7 +180,7 @@ SimTotals EmulatedMachine::totals() const {
   totals.seconds = state.thread.now();
   totals.trained = trainer_totals.messages;
   totals.trainer_wait_seconds = seconds(trainer_totals.wait_input);
-  totals.memory_peak = state.serial([&] { return state.books.memory_peak(); });
+  totals.memory_peak = state.serial([&] { return state.accounting.memory_peak(); });
   return totals;
 }
 

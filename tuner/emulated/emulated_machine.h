@@ -32,8 +32,8 @@ class EmulatedMachine final : public TunedPipeline {
   void run_until(
       double seconds, const std::function<bool()>& stopped = [] { return false; });
 
-  const PipelineDescription& layout() const override;
-  CurrentState standing() const override;
+  const PipelineDescription& description() const override;
+  CurrentState current() const override;
   Observation observe() override;
   void apply(const Allocation& allocation) override;
 

@@ -47,7 +47,7 @@ void list(Fields& fields, LogHeader& value) {
   fields("policy", value.policy);
   fields("command", value.command);
   fields("seed", value.seed);
-  fields("layout", value.layout);
+  fields("layout", value.description);
   fields("limits", value.limits);
   fields("start", value.start);
   fields("weights", value.weights);

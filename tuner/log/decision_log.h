@@ -19,7 +19,7 @@ struct LogHeader {
   std::string policy;
   std::string command;  ///< `train`, `ingest`, …
   std::uint64_t seed = 1;
-  PipelineDescription layout;
+  PipelineDescription description;
   Limits limits;                  ///< At the start.
   Allocation start;               ///< What stood then.
   std::string weights;            ///< The file given to the policy; empty: none.

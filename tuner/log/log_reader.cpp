@@ -40,12 +40,12 @@ std::string check_version(std::string_view line) {
 }
 
 std::string check_sizes(const LogHeader& header) {
-  if (header.start.actors.size() == header.layout.stages.size()) return {};
+  if (header.start.actors.size() == header.description.stages.size()) return {};
   return "start.actors does not fit the layout";
 }
 
-std::string check_sizes(const Decision& decision, const PipelineDescription& layout) {
-  const std::string_view odd = misfit(decision, layout);
+std::string check_sizes(const Decision& decision, const PipelineDescription& description) {
+  const std::string_view odd = misfit(decision, description);
   return odd.empty() ? std::string() : std::string(odd) + " does not fit the layout";
 }
 
@@ -65,7 +65,7 @@ Result<DecisionLog> parse_decision_log(std::string_view text, const std::string&
       if (problem.empty()) problem = check_sizes(log.header);
     } else {
       problem = read_line(line, log.decisions.emplace_back());
-      if (problem.empty()) problem = check_sizes(log.decisions.back(), log.header.layout);
+      if (problem.empty()) problem = check_sizes(log.decisions.back(), log.header.description);
     }
     if (problem.empty()) continue;
     std::string where = name;

@@ -22,8 +22,8 @@ constexpr double kUnfinished = 1.3;       // of the time that a first split has 
 
 }  // namespace
 
-PipelineEstimate::PipelineEstimate(const PipelineDescription& layout)
-    : stages_(layout.stages.size()) {}
+PipelineEstimate::PipelineEstimate(const PipelineDescription& description)
+    : stages_(description.stages.size()) {}
 
 void PipelineEstimate::observe(const Observation& seen) {
   changed_ = limits_.cpus > 0 &&
@@ -70,10 +70,10 @@ void PipelineEstimate::observe_loss(const Observation& seen) {
     actors.push_back(std::max(1U, seen.stages[i].actors));
     known = known && stages_[i].seen() && seen.stages[i].leaving == 0;
   }
-  standing_ = actors == stood_ && !changed_ ? standing_ + 1 : 0;
+  unchanged_intervals_ = actors == stood_ && !changed_ ? unchanged_intervals_ + 1 : 0;
   if (changed_) shortfall_ = 0;
   stood_ = std::move(actors);
-  if (!known || standing_ < kSettled) return;
+  if (!known || unchanged_intervals_ < kSettled) return;
   std::vector<double> noise;
   for (const StageEstimate& stage : stages_) noise.push_back(stage.noise());
   const std::vector<StageCost> costs = mean();

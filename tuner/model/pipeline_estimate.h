@@ -12,7 +12,7 @@ namespace forebay::tuner {
 /// What is known of a whole pipeline: its stages, and how fast its trainer could go. A value.
 class PipelineEstimate {
  public:
-  explicit PipelineEstimate(const PipelineDescription& layout);
+  explicit PipelineEstimate(const PipelineDescription& description);
 
   void observe(const Observation& seen);
 
@@ -53,7 +53,7 @@ class PipelineEstimate {
   double others_ = 0;      // CPUs that others than the stages use
   double shortfall_ = 0;
   std::vector<std::uint32_t> stood_;  // actors of the interval before
-  int standing_ = 0;                  // intervals since they or the work changed
+  int unchanged_intervals_ = 0;       // intervals since they or the work changed
 };
 
 }  // namespace forebay::tuner

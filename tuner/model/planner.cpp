@@ -72,19 +72,19 @@ struct Planner::Worlds {
 };
 
 Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
-                      const Allocation& standing) const {
+                      const Allocation& current) const {
   const Worlds worlds(known);
-  const PipelineDescription reach = within_reach(known, standing);
+  const PipelineDescription reach = within_reach(known, current);
   std::vector<std::vector<StageCost>> guesses{known.mean()};
   for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
 
-  Planned best = worlds.judged(known, standing);
+  Planned best = worlds.judged(known, current);
   const auto value = [&](const Planned& planned) {
     return planned.expected_splits_per_second *
-           (1 - price(reward_, layout_, limits, planned.allocation) +
+           (1 - price(reward_, description_, limits, planned.allocation) +
             kCuriosity * planned.uncertainty);
   };
-  const double stays = fits(standing, limits) ? value(best) : -best.expected_splits_per_second;
+  const double stays = fits(current, limits) ? value(best) : -best.expected_splits_per_second;
   double best_value = stays;
   for (const auto& costs : guesses) {
     const PlanLimits bounds{.limits = {known.cpus(), limits.memory_bytes},
@@ -95,7 +95,7 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
     for (const double headroom : kHeadrooms) {
       Planned tried = worlds.judged(known, fitting(reach, costs, rate, headroom, limits));
       tried.headroom = headroom;
-      const double needed = within(tried.allocation, standing) ? kEasing : kStaying;
+      const double needed = within(tried.allocation, current) ? kEasing : kStaying;
       if (value(tried) <= std::max(best_value, stays * (1 + needed))) continue;
       best_value = value(tried);
       best = std::move(tried);
@@ -108,13 +108,13 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
 // A stage that was given many actors and has not shown yet what that does to it gets no more: where
 // it contends, a second guess on top of the first would block it for long.
 PipelineDescription Planner::within_reach(const PipelineEstimate& known,
-                                          const Allocation& standing) const {
-  PipelineDescription reach = layout_;
+                                          const Allocation& current) const {
+  PipelineDescription reach = description_;
   for (std::size_t i = 0; i < reach.stages.size(); ++i) {
     const double measured = known.stages()[i].measured_actors();
-    const std::uint32_t stands = standing.actors[i];
+    const std::uint32_t stands = current.actors[i];
     if (measured > 0 && stands > kGuessed * measured) {
-      reach.stages[i].max_actors = std::min(stands, layout_.stages[i].max_actors);
+      reach.stages[i].max_actors = std::min(stands, description_.stages[i].max_actors);
     }
   }
   return reach;
@@ -141,7 +141,7 @@ Allocation Planner::fitting(const PipelineDescription& reach, std::span<const St
   Allocation most = carrying(reach, costs, rate, headroom);
   if (fits(most, limits)) return most;
   double low = 0;
-  Allocation fitted = one_each(layout_);
+  Allocation fitted = one_each(description_);
   for (int i = 0; i < 8; ++i) {
     const double middle = (low + headroom) / 2;
     Allocation tried = carrying(reach, costs, rate, middle);
@@ -158,17 +158,17 @@ Allocation Planner::fitting(const PipelineDescription& reach, std::span<const St
 bool Planner::fits(const Allocation& allocation, const Limits& limits) const {
   Allocation least = allocation;
   least.prefetch = 1;
-  return worst_case_bytes(layout_, least) <= limits.memory_bytes &&
-         (layout_.max_actors == 0 || allocation.total_actors() <= layout_.max_actors);
+  return worst_case_bytes(description_, least) <= limits.memory_bytes &&
+         (description_.max_actors == 0 || allocation.total_actors() <= description_.max_actors);
 }
 
 std::uint32_t Planner::prefetch_for(const Allocation& allocation, const Limits& limits) const {
   Allocation least = allocation;
   least.prefetch = 0;
-  const std::uint64_t taken = worst_case_bytes(layout_, least);
-  if (taken >= limits.memory_bytes || layout_.prefetch_item_bytes == 0) return 1;
-  const std::uint64_t room = (limits.memory_bytes - taken) / layout_.prefetch_item_bytes;
-  const std::uint64_t wanted = std::min(layout_.default_prefetch, layout_.max_prefetch);
+  const std::uint64_t taken = worst_case_bytes(description_, least);
+  if (taken >= limits.memory_bytes || description_.prefetch_item_bytes == 0) return 1;
+  const std::uint64_t room = (limits.memory_bytes - taken) / description_.prefetch_item_bytes;
+  const std::uint64_t wanted = std::min(description_.default_prefetch, description_.max_prefetch);
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(room, 1, std::max<std::uint64_t>(1, wanted)));
 }

@@ -26,15 +26,15 @@ struct Planned {
 /// draw.
 class Planner {
  public:
-  explicit Planner(PipelineDescription layout, RewardMode reward = RewardMode::kUsable)
-      : layout_(std::move(layout)), reward_(reward) {}
+  explicit Planner(PipelineDescription description, RewardMode reward = RewardMode::kUsable)
+      : description_(std::move(description)), reward_(reward) {}
 
   Planned plan(const PipelineEstimate& known, const Limits& limits,
-               const Allocation& standing) const;
+               const Allocation& current) const;
 
  private:
   struct Worlds;
-  PipelineDescription within_reach(const PipelineEstimate& known, const Allocation& standing) const;
+  PipelineDescription within_reach(const PipelineEstimate& known, const Allocation& current) const;
   Allocation carrying(const PipelineDescription& reach, std::span<const StageCost> costs,
                       double rate, double headroom) const;
   Allocation fitting(const PipelineDescription& reach, std::span<const StageCost> costs,
@@ -42,7 +42,7 @@ class Planner {
   bool fits(const Allocation& allocation, const Limits& limits) const;
   std::uint32_t prefetch_for(const Allocation& allocation, const Limits& limits) const;
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
   RewardMode reward_;
 };
 

@@ -42,7 +42,7 @@ void mend(StageObservation& stage) {
 
 }  // namespace
 
-Observation plausible(const PipelineDescription& layout, Observation seen) {
+Observation plausible(const PipelineDescription& description, Observation seen) {
   mend({&seen.at_seconds, &seen.seconds, &seen.limits.cpus, &seen.splits_per_item,
         &seen.trainer_step_seconds, &seen.trainer_wait_seconds, &seen.other_cpu_seconds,
         &seen.prefetch_fill});
@@ -52,7 +52,7 @@ Observation plausible(const PipelineDescription& layout, Observation seen) {
   seen.limits.memory_bytes = std::max<std::uint64_t>(1, seen.limits.memory_bytes);
   seen.trainer_steps = std::min(seen.trainer_steps, kMostSplits);
   seen.prefetch = std::max(1U, seen.prefetch);
-  seen.stages.resize(layout.stages.size());
+  seen.stages.resize(description.stages.size());
   for (StageObservation& stage : seen.stages) mend(stage);
   return seen;
 }

@@ -14,9 +14,9 @@ constexpr double kSame = 1e-9;
 
 class Search {
  public:
-  Search(const PipelineDescription& layout, std::span<const StageCost> costs,
+  Search(const PipelineDescription& description, std::span<const StageCost> costs,
          const PlanLimits& limits)
-      : layout_(layout), costs_(costs), limits_(limits) {
+      : description_(description), costs_(costs), limits_(limits) {
     actors_.prefetch = limits.prefetch;
     actors_.actors.resize(costs.size());
   }
@@ -24,11 +24,12 @@ class Search {
   // Whether `rate` can be had; if so the fewest actors for it are in allocation().
   bool reaches(double rate) {
     for (std::size_t i = 0; i < costs_.size(); ++i) {
-      actors_.actors[i] = fewest_actors(costs_[i], rate, layout_.stages[i].max_actors);
+      actors_.actors[i] = fewest_actors(costs_[i], rate, description_.stages[i].max_actors);
       if (actors_.actors[i] == 0) return false;
     }
-    const bool few = layout_.max_actors == 0 || actors_.total_actors() <= layout_.max_actors;
-    return few && worst_case_bytes(layout_, actors_) <= limits_.limits.memory_bytes &&
+    const bool few =
+        description_.max_actors == 0 || actors_.total_actors() <= description_.max_actors;
+    return few && worst_case_bytes(description_, actors_) <= limits_.limits.memory_bytes &&
            machine_rate(costs_, actors_.actors, limits_.limits.cpus) >= rate * (1 - kSame);
   }
 
@@ -42,8 +43,8 @@ class Search {
     double rate = machine_rate(costs_, ones, limits_.limits.cpus);
     if (limits_.trainer_rate > 0) rate = std::min(rate, limits_.trainer_rate);
     for (std::size_t i = 0; i < costs_.size(); ++i) {
-      rate =
-          std::min(rate, costs_[i].rate(fastest_actors(costs_[i], layout_.stages[i].max_actors)));
+      rate = std::min(rate,
+                      costs_[i].rate(fastest_actors(costs_[i], description_.stages[i].max_actors)));
     }
     return rate;
   }
@@ -51,7 +52,7 @@ class Search {
   const Allocation& allocation() const { return actors_; }
 
  private:
-  const PipelineDescription& layout_;
+  const PipelineDescription& description_;
   const std::span<const StageCost> costs_;
   const PlanLimits& limits_;
   Allocation actors_;
@@ -84,10 +85,10 @@ std::uint32_t fewest_actors(const StageCost& cost, double rate, std::uint32_t ma
   return low;
 }
 
-Plan best_allocation(const PipelineDescription& layout, std::span<const StageCost> costs,
+Plan best_allocation(const PipelineDescription& description, std::span<const StageCost> costs,
                      const PlanLimits& limits) {
-  Search search(layout, costs, limits);
-  Plan best{.allocation = one_each(layout)};
+  Search search(description, costs, limits);
+  Plan best{.allocation = one_each(description)};
   best.allocation.prefetch = limits.prefetch;
   best.splits_per_second =
       steady_rate(costs, best.allocation.actors, limits.limits.cpus, limits.trainer_rate);

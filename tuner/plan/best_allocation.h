@@ -25,7 +25,7 @@ struct Plan {
 ///
 /// Needs of each stage the fewest actors that reach a rate; these grow with the rate, and so do
 /// memory and contention, so what is feasible is an interval and bisection finds its end.
-Plan best_allocation(const PipelineDescription& layout, std::span<const StageCost> costs,
+Plan best_allocation(const PipelineDescription& description, std::span<const StageCost> costs,
                      const PlanLimits& limits);
 
 /// The fewest actors of a stage that complete `rate` splits/s; 0 when no number does.

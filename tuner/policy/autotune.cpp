@@ -39,10 +39,10 @@ MapStage* best_step(std::vector<MapStage>& stages, double now) {
 class Autotune final : public Policy {
  public:
   explicit Autotune(const PolicyContext& context)
-      : layout_(context.layout),
+      : description_(context.description),
         cpus_(cpus_of(context.limits)),
-        sums_(layout_.stages.size()),
-        prefetch_(layout_.default_prefetch) {}
+        sums_(description_.stages.size()),
+        prefetch_(description_.default_prefetch) {}
 
   std::string_view name() const override { return "autotune"; }
 
@@ -53,7 +53,7 @@ class Autotune final : public Policy {
       stages.push_back({.seconds = sums_[i].seen() ? sums_[i].wall() : 0, .most = most(i)});
     }
     climb(stages, cpus_);
-    Allocation wanted = one_each(layout_);
+    Allocation wanted = one_each(description_);
     for (std::size_t i = 0; i < stages.size(); ++i) wanted.actors[i] = stages[i].parallelism;
     prefetch_.set(prefetch_.wanted(seen));
     wanted.prefetch = std::max(1U, prefetch_.limit());
@@ -62,10 +62,10 @@ class Autotune final : public Policy {
 
  private:
   std::uint32_t most(std::size_t stage) const {
-    return std::clamp(layout_.stages[stage].max_actors, 1U, static_cast<std::uint32_t>(cpus_));
+    return std::clamp(description_.stages[stage].max_actors, 1U, static_cast<std::uint32_t>(cpus_));
   }
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
   double cpus_;
   std::vector<Work> sums_;
   PrefetchGrowth prefetch_;

@@ -16,22 +16,22 @@ constexpr double kWeight = 0.1;  // Of the newest split in a stage's time.
 
 class AutotuneBudget final : public Policy {
  public:
-  explicit AutotuneBudget(PipelineDescription layout)
-      : layout_(std::move(layout)),
-        times_(layout_.stages.size()),
-        prefetch_(layout_.default_prefetch) {}
+  explicit AutotuneBudget(PipelineDescription description)
+      : description_(std::move(description)),
+        times_(description_.stages.size()),
+        prefetch_(description_.default_prefetch) {}
 
   std::string_view name() const override { return "autotune-budget"; }
 
   Proposal decide(const Observation& seen) override {
     note(seen);
-    const Bounds bounds{.actors = layout_.max_actors, .bytes = seen.limits.memory_bytes};
-    Allocation plan = one_each(layout_);
+    const Bounds bounds{.actors = description_.max_actors, .bytes = seen.limits.memory_bytes};
+    Allocation plan = one_each(description_);
     plan.prefetch = 1;
     while (grow(plan, whole_cpus_of(seen.limits), bounds)) {
     }
     plan.prefetch = prefetch_.wanted(seen);
-    plan = fitted(layout_, shaped(layout_, plan), bounds);
+    plan = fitted(description_, shaped(description_, plan), bounds);
     prefetch_.set(plan.prefetch);
     return {.allocation = plan, .reason = "the slowest stage next, until the trainer is fed"};
   }
@@ -56,14 +56,14 @@ class AutotuneBudget final : public Policy {
     }
     std::uint32_t& actors = plan.actors[slowest];
     if (times_[slowest] / actors <= target_) return false;
-    if (actors >= std::min(cpus, layout_.stages[slowest].max_actors)) return false;
+    if (actors >= std::min(cpus, description_.stages[slowest].max_actors)) return false;
     ++actors;
-    if (within(layout_, plan, bounds)) return true;
+    if (within(description_, plan, bounds)) return true;
     --actors;
     return false;
   }
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
   std::vector<double> times_;  // Seconds a split, by stage; 0: none yet.
   double target_ = 0;          // Seconds the trainer takes for a split; 0: not known.
   PrefetchGrowth prefetch_;
@@ -72,7 +72,7 @@ class AutotuneBudget final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_autotune_budget(const PolicyContext& context) {
-  return std::make_unique<AutotuneBudget>(context.layout);
+  return std::make_unique<AutotuneBudget>(context.description);
 }
 
 }  // namespace forebay::tuner

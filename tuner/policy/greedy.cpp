@@ -18,13 +18,13 @@ constexpr double kSame = 1e-9;
 // Grows an allocation an actor at a time.
 class Growth {
  public:
-  Growth(const PipelineDescription& layout, const std::vector<StageCost>& costs,
+  Growth(const PipelineDescription& description, const std::vector<StageCost>& costs,
          const PlanLimits& limits)
-      : layout_(layout),
+      : description_(description),
         costs_(costs),
         limits_(limits),
-        bounds_{.actors = layout.max_actors, .bytes = limits.limits.memory_bytes},
-        allocation_(one_each(layout)) {
+        bounds_{.actors = description.max_actors, .bytes = limits.limits.memory_bytes},
+        allocation_(one_each(description)) {
     allocation_.prefetch = 1;
   }
 
@@ -37,8 +37,8 @@ class Growth {
     for (std::size_t i = 0; i < costs_.size(); ++i) {
       if (costs_[i].rate(allocation_.actors[i]) <= slowest) ++allocation_.actors[i];
     }
-    const bool allowed =
-        allocation_ == shaped(layout_, allocation_) && within(layout_, allocation_, bounds_);
+    const bool allowed = allocation_ == shaped(description_, allocation_) &&
+                         within(description_, allocation_, bounds_);
     if (allowed && rate() > before * (1 + kSame)) return true;
     allocation_ = kept;
     return false;
@@ -51,8 +51,8 @@ class Growth {
   // What was grown, with as much of the job's prefetch as fits beside it.
   Allocation with_prefetch() const {
     Allocation all = allocation_;
-    all.prefetch = layout_.default_prefetch;
-    return fitted(layout_, shaped(layout_, all), bounds_);
+    all.prefetch = description_.default_prefetch;
+    return fitted(description_, shaped(description_, all), bounds_);
   }
 
  private:
@@ -64,7 +64,7 @@ class Growth {
     return slowest;
   }
 
-  const PipelineDescription& layout_;
+  const PipelineDescription& description_;
   const std::vector<StageCost>& costs_;
   const PlanLimits& limits_;
   const Bounds bounds_;
@@ -73,41 +73,43 @@ class Growth {
 
 class Greedy final : public Policy {
  public:
-  explicit Greedy(PipelineDescription layout)
-      : layout_(std::move(layout)), measured_(layout_.stages.size(), kKept) {}
+  explicit Greedy(PipelineDescription description)
+      : description_(std::move(description)), measured_(description_.stages.size(), kKept) {}
 
   std::string_view name() const override { return "greedy"; }
 
   Proposal decide(const Observation& seen) override {
     measured_.add(seen);
     if (!measured_.any_seen()) {
-      return {.allocation = standing_of(layout_, seen), .reason = "nothing measured yet"};
+      return {.allocation = current_allocation_of(description_, seen),
+              .reason = "nothing measured yet"};
     }
     const Limits limits{cpus_of(seen.limits), seen.limits.memory_bytes};
-    const Plan plan = greedy_allocation(
-        layout_, measured_.costs(), {.limits = limits, .trainer_rate = measured_.trainer_rate()});
+    const Plan plan =
+        greedy_allocation(description_, measured_.costs(),
+                          {.limits = limits, .trainer_rate = measured_.trainer_rate()});
     return {.allocation = plan.allocation,
             .expected_splits_per_second = plan.splits_per_second,
             .reason = "the slowest stage next, from measured rates"};
   }
 
  private:
-  PipelineDescription layout_;
+  PipelineDescription description_;
   Measured measured_;
 };
 
 }  // namespace
 
-Plan greedy_allocation(const PipelineDescription& layout, const std::vector<StageCost>& costs,
+Plan greedy_allocation(const PipelineDescription& description, const std::vector<StageCost>& costs,
                        const PlanLimits& limits) {
-  Growth growth(layout, costs, limits);
+  Growth growth(description, costs, limits);
   while (growth.grow()) {
   }
   return {growth.with_prefetch(), growth.rate()};
 }
 
 std::unique_ptr<Policy> make_greedy(const PolicyContext& context) {
-  return std::make_unique<Greedy>(context.layout);
+  return std::make_unique<Greedy>(context.description);
 }
 
 }  // namespace forebay::tuner

@@ -10,24 +10,25 @@ namespace {
 
 class Max final : public Policy {
  public:
-  explicit Max(PipelineDescription layout) : layout_(std::move(layout)) {}
+  explicit Max(PipelineDescription description) : description_(std::move(description)) {}
 
   std::string_view name() const override { return "max"; }
 
   Proposal decide(const Observation& seen) override {
-    Allocation most = one_each(layout_);
+    Allocation most = one_each(description_);
     std::fill(most.actors.begin(), most.actors.end(), whole_cpus_of(seen.limits));
-    return {.allocation = shaped(layout_, most), .reason = "as many actors as CPUs everywhere"};
+    return {.allocation = shaped(description_, most),
+            .reason = "as many actors as CPUs everywhere"};
   }
 
  private:
-  PipelineDescription layout_;
+  PipelineDescription description_;
 };
 
 }  // namespace
 
 std::unique_ptr<Policy> make_max(const PolicyContext& context) {
-  return std::make_unique<Max>(context.layout);
+  return std::make_unique<Max>(context.description);
 }
 
 }  // namespace forebay::tuner

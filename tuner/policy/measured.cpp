@@ -78,10 +78,10 @@ std::uint32_t whole_cpus_of(const Limits& limits) {
   return static_cast<std::uint32_t>(cpus_of(limits));
 }
 
-Allocation standing_of(const PipelineDescription& layout, const Observation& seen) {
-  Allocation standing{.actors = {}, .prefetch = seen.prefetch};
-  for (const StageObservation& stage : seen.stages) standing.actors.push_back(stage.actors);
-  return shaped(layout, standing);
+Allocation current_allocation_of(const PipelineDescription& description, const Observation& seen) {
+  Allocation current{.actors = {}, .prefetch = seen.prefetch};
+  for (const StageObservation& stage : seen.stages) current.actors.push_back(stage.actors);
+  return shaped(description, current);
 }
 
 Measured::Measured(std::size_t stages, double kept) : stages_(stages), kept_(kept) {}

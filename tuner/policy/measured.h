@@ -41,7 +41,7 @@ double cpus_of(const Limits& limits);
 std::uint32_t whole_cpus_of(const Limits& limits);
 
 /// What stands, as an allocation of this layout whatever was observed.
-Allocation standing_of(const PipelineDescription& layout, const Observation& seen);
+Allocation current_allocation_of(const PipelineDescription& description, const Observation& seen);
 
 /// Keeps what stages cost over intervals, for policies that plan with it.
 ///

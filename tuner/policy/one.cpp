@@ -22,7 +22,7 @@ class One final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_one(const PolicyContext& context) {
-  return std::make_unique<One>(shaped(context.layout, one_each(context.layout)));
+  return std::make_unique<One>(shaped(context.description, one_each(context.description)));
 }
 
 }  // namespace forebay::tuner

@@ -11,24 +11,25 @@ namespace {
 
 class Oracle final : public Policy {
  public:
-  explicit Oracle(const PolicyContext& context) : layout_(context.layout), truth_(context.truth) {}
+  explicit Oracle(const PolicyContext& context)
+      : description_(context.description), truth_(context.truth) {}
 
   std::string_view name() const override { return "oracle"; }
 
   Proposal decide(const Observation& seen) override {
     const Truth truth = truth_();
     const Limits limits{cpus_of(seen.limits), seen.limits.memory_bytes};
-    Plan best = best_allocation(layout_, truth.costs,
+    Plan best = best_allocation(description_, truth.costs,
                                 {.limits = limits, .trainer_rate = truth.trainer_rate});
-    best.allocation.prefetch = layout_.default_prefetch;
-    const Bounds bounds{.actors = layout_.max_actors, .bytes = limits.memory_bytes};
-    return {.allocation = fitted(layout_, shaped(layout_, best.allocation), bounds),
+    best.allocation.prefetch = description_.default_prefetch;
+    const Bounds bounds{.actors = description_.max_actors, .bytes = limits.memory_bytes};
+    return {.allocation = fitted(description_, shaped(description_, best.allocation), bounds),
             .expected_splits_per_second = best.splits_per_second,
             .reason = "best for the true costs"};
   }
 
  private:
-  PipelineDescription layout_;
+  PipelineDescription description_;
   std::function<Truth()> truth_;
 };
 

@@ -19,22 +19,23 @@ constexpr double kMost = 1e6;  // More actors than that are not meant.
 
 class Plumber final : public Policy {
  public:
-  explicit Plumber(PipelineDescription layout)
-      : layout_(std::move(layout)), measured_(layout_.stages.size(), kKept) {}
+  explicit Plumber(PipelineDescription description)
+      : description_(std::move(description)), measured_(description_.stages.size(), kKept) {}
 
   std::string_view name() const override { return "plumber"; }
 
   Proposal decide(const Observation& seen) override {
     measured_.add(seen);
     if (!measured_.any_seen()) {
-      return {.allocation = standing_of(layout_, seen), .reason = "nothing traced yet"};
+      return {.allocation = current_allocation_of(description_, seen),
+              .reason = "nothing traced yet"};
     }
     const double rate = best_rate(cpus_of(seen.limits));
-    Allocation plan = one_each(layout_);
-    for (std::size_t i = 0; i < layout_.stages.size(); ++i) {
+    Allocation plan = one_each(description_);
+    for (std::size_t i = 0; i < description_.stages.size(); ++i) {
       plan.actors[i] = parallelism(i, rate);
     }
-    return {.allocation = shaped(layout_, plan),
+    return {.allocation = shaped(description_, plan),
             .expected_splits_per_second = std::isfinite(rate) ? rate : 0,
             .reason = "the linear program from measured CPU time"};
   }
@@ -45,11 +46,11 @@ class Plumber final : public Policy {
   double best_rate(double cpus) const {
     double cpu_seconds = 0;
     double bound = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < layout_.stages.size(); ++i) {
+    for (std::size_t i = 0; i < description_.stages.size(); ++i) {
       const double cpu = measured_.cpu(i);
       cpu_seconds += cpu;
       if (cpu <= 0) continue;
-      bound = std::min(bound, std::min<double>(cpus, layout_.stages[i].max_actors) / cpu);
+      bound = std::min(bound, std::min<double>(cpus, description_.stages[i].max_actors) / cpu);
     }
     return cpu_seconds > 0 ? std::min(bound, cpus / cpu_seconds) : bound;
   }
@@ -62,14 +63,14 @@ class Plumber final : public Policy {
     return actors > 1 ? static_cast<std::uint32_t>(std::min(actors, kMost)) : 1;
   }
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
   Measured measured_;
 };
 
 }  // namespace
 
 std::unique_ptr<Policy> make_plumber(const PolicyContext& context) {
-  return std::make_unique<Plumber>(context.layout);
+  return std::make_unique<Plumber>(context.description);
 }
 
 }  // namespace forebay::tuner

@@ -32,7 +32,7 @@ Made sure(const PolicyContext& context) {
 
 template <Ablation ablation>
 Made agent(const PolicyContext& context) {
-  auto made = Intune::make({.layout = context.layout,
+  auto made = Intune::make({.description = context.description,
                             .reward = context.reward,
                             .ablation = ablation,
                             .seed = context.seed,
@@ -110,14 +110,14 @@ std::string nearest(std::string_view name) {
 }
 
 Status complete(std::string_view name, const PolicyContext& context) {
-  if (context.layout.stages.empty()) {
+  if (context.description.stages.empty()) {
     return fail(Code::kInvalid, "a pipeline without stages has nothing to tune");
   }
   const std::size_t given = context.fixed.actors.size();
-  if (name == "static" && given != 0 && given != context.layout.stages.size()) {
+  if (name == "static" && given != 0 && given != context.description.stages.size()) {
     return fail(Code::kInvalid, "policy static: an allocation of " + std::to_string(given) +
                                     " stages for a pipeline of " +
-                                    std::to_string(context.layout.stages.size()));
+                                    std::to_string(context.description.stages.size()));
   }
   if (name == "oracle" && !context.truth) {
     return fail(Code::kInvalid,

@@ -24,7 +24,7 @@ struct Truth {
 
 /// What a policy is made from.
 struct PolicyContext {
-  PipelineDescription layout;
+  PipelineDescription description;
   Limits limits;  ///< At the start.
   std::uint64_t seed = 1;
   Allocation fixed;                         ///< For `static`; empty: one actor a stage.

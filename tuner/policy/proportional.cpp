@@ -31,8 +31,8 @@ std::vector<std::uint32_t> divided(std::uint32_t cpus, const std::vector<double>
 
 class Proportional final : public Policy {
  public:
-  explicit Proportional(PipelineDescription layout)
-      : layout_(std::move(layout)), profile_(layout_.stages.size(), 1) {}
+  explicit Proportional(PipelineDescription description)
+      : description_(std::move(description)), profile_(description_.stages.size(), 1) {}
 
   std::string_view name() const override { return "proportional"; }
 
@@ -40,7 +40,7 @@ class Proportional final : public Policy {
     if (guess_) return {.allocation = *guess_, .reason = "in proportion to the profile"};
     profile_.add(seen);
     if (!profile_.all_seen()) {
-      return {.allocation = standing_of(layout_, seen), .reason = "profiling"};
+      return {.allocation = current_allocation_of(description_, seen), .reason = "profiling"};
     }
     guess_ = guess(whole_cpus_of(seen.limits));
     return {.allocation = *guess_, .reason = "in proportion to the profile"};
@@ -49,13 +49,14 @@ class Proportional final : public Policy {
  private:
   Allocation guess(std::uint32_t cpus) const {
     std::vector<double> work;
-    for (std::size_t i = 0; i < layout_.stages.size(); ++i) work.push_back(profile_.service(i));
-    Allocation shares = one_each(layout_);
+    for (std::size_t i = 0; i < description_.stages.size(); ++i)
+      work.push_back(profile_.service(i));
+    Allocation shares = one_each(description_);
     shares.actors = divided(cpus, work);
-    return shaped(layout_, shares);
+    return shaped(description_, shares);
   }
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
   Measured profile_;
   std::optional<Allocation> guess_;
 };
@@ -63,7 +64,7 @@ class Proportional final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_proportional(const PolicyContext& context) {
-  return std::make_unique<Proportional>(context.layout);
+  return std::make_unique<Proportional>(context.description);
 }
 
 }  // namespace forebay::tuner

@@ -24,7 +24,7 @@ class Static final : public Policy {
 std::unique_ptr<Policy> make_static(const PolicyContext& context) {
   const bool given = !context.fixed.actors.empty();
   return std::make_unique<Static>(
-      shaped(context.layout, given ? context.fixed : one_each(context.layout)));
+      shaped(context.description, given ? context.fixed : one_each(context.description)));
 }
 
 }  // namespace forebay::tuner

@@ -21,12 +21,12 @@ double utilisation(const StageObservation& stage) {
 
 class Threshold final : public Policy {
  public:
-  explicit Threshold(PipelineDescription layout) : layout_(std::move(layout)) {}
+  explicit Threshold(PipelineDescription description) : description_(std::move(description)) {}
 
   std::string_view name() const override { return "threshold"; }
 
   Proposal decide(const Observation& seen) override {
-    Allocation next = standing_of(layout_, seen);
+    Allocation next = current_allocation_of(description_, seen);
     const std::size_t stages = std::min(next.actors.size(), seen.stages.size());
     for (std::size_t i = 0; i < stages; ++i) {
       if (utilisation(seen.stages[i]) < kDown && next.actors[i] > 1) --next.actors[i];
@@ -35,7 +35,7 @@ class Threshold final : public Policy {
       next.actors[i] +=
           std::min(asked(seen, i, next.actors[i]), room(next, i, cpus_of(seen.limits)));
     }
-    next.prefetch = std::max(1U, layout_.default_prefetch);
+    next.prefetch = std::max(1U, description_.default_prefetch);
     return {.allocation = next, .reason = "up above 0.8 busy, down below 0.5"};
   }
 
@@ -55,18 +55,18 @@ class Threshold final : public Policy {
     for (std::size_t i = 0; i < next.actors.size(); ++i) {
       free -= i == stage ? next.actors[i] : std::max<double>(reserved, next.actors[i]);
     }
-    const std::uint32_t most = std::max(1U, layout_.stages[stage].max_actors);
+    const std::uint32_t most = std::max(1U, description_.stages[stage].max_actors);
     const std::uint32_t own = most - std::min(most, next.actors[stage]);
     return free >= 1 ? std::min(own, static_cast<std::uint32_t>(free)) : 0;
   }
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
 };
 
 }  // namespace
 
 std::unique_ptr<Policy> make_threshold(const PolicyContext& context) {
-  return std::make_unique<Threshold>(context.layout);
+  return std::make_unique<Threshold>(context.description);
 }
 
 }  // namespace forebay::tuner

@@ -22,7 +22,7 @@ double trainer_rate_of(const PipelineModel& model) {
 }
 
 Plan oracle_of(const PipelineModel& model) {
-  return best_allocation(layout_of(model), costs_of(model),
+  return best_allocation(description_of(model), costs_of(model),
                          {.limits = {.cpus = model.cpus, .memory_bytes = model.memory_bytes},
                           .trainer_rate = trainer_rate_of(model),
                           .prefetch = 1});

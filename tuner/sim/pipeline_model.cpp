@@ -28,23 +28,23 @@ void apply_event(PipelineModel& now, const PipelineModel& file, const ModelEvent
 
 }  // namespace
 
-PipelineDescription layout_of(const PipelineModel& model) {
-  PipelineDescription layout;
-  layout.fixed_bytes = model.base_bytes;
+PipelineDescription description_of(const PipelineModel& model) {
+  PipelineDescription description;
+  description.fixed_bytes = model.base_bytes;
   for (const StageModel& stage : model.stages) {
-    layout.stages.push_back({.name = stage.name,
-                             .max_actors = stage.max_actors,
-                             .bytes_per_actor = stage.bytes_per_actor});
-    layout.fixed_bytes += model.queue_splits * stage.bytes_out;
+    description.stages.push_back({.name = stage.name,
+                                  .max_actors = stage.max_actors,
+                                  .bytes_per_actor = stage.bytes_per_actor});
+    description.fixed_bytes += model.queue_splits * stage.bytes_out;
   }
   // What the last stage puts out waits for the trainer, in the prefetch.
   const std::uint64_t item_bytes = model.stages.empty() ? 0 : model.stages.back().bytes_out;
-  layout.fixed_bytes -= model.queue_splits * item_bytes;
-  layout.prefetch_item_bytes = item_bytes;
-  layout.max_prefetch = static_cast<std::uint32_t>(most_prefetch(model, item_bytes));
-  layout.default_prefetch = model.prefetch_splits;
-  layout.rows_per_split = model.rows_per_split;
-  return layout;
+  description.fixed_bytes -= model.queue_splits * item_bytes;
+  description.prefetch_item_bytes = item_bytes;
+  description.max_prefetch = static_cast<std::uint32_t>(most_prefetch(model, item_bytes));
+  description.default_prefetch = model.prefetch_splits;
+  description.rows_per_split = model.rows_per_split;
+  return description;
 }
 
 PipelineModel model_at(const PipelineModel& model, double seconds) {

@@ -51,7 +51,7 @@ struct PipelineModel {
 
 /// What of it is declared to a tuner: no costs. `max_actors` in all is 0 (no bound beyond the
 /// stages').
-PipelineDescription layout_of(const PipelineModel& model);
+PipelineDescription description_of(const PipelineModel& model);
 
 /// The model as it stands at a moment: every event up to and at `seconds` applied, none left.
 PipelineModel model_at(const PipelineModel& model, double seconds);

@@ -16,14 +16,14 @@ struct Disturbance {
   ModelEvent ends;
 };
 
-Disturbance slower_stage(const PipelineModel& model, ValueSampler& draw) {
-  const std::size_t stage = draw.whole(0, static_cast<std::uint32_t>(model.stages.size()) - 1);
+Disturbance slower_stage(const PipelineModel& model, ValueSampler& sampler) {
+  const std::size_t stage = sampler.whole(0, static_cast<std::uint32_t>(model.stages.size()) - 1);
   return {.begins = {.stage = stage, .seconds_factor = 4.0},
           .ends = {.stage = stage, .seconds_factor = 1.0}};
 }
 
-Disturbance other_cpus(const PipelineModel& model, ValueSampler& draw) {
-  const double factor = draw.chance(0.5) ? 0.5 : 2.0;
+Disturbance other_cpus(const PipelineModel& model, ValueSampler& sampler) {
+  const double factor = sampler.chance(0.5) ? 0.5 : 2.0;
   return {.begins = {.cpus = std::max(1.0, std::floor(model.cpus * factor))},
           .ends = {.cpus = model.cpus}};
 }
@@ -40,50 +40,50 @@ Disturbance slower_storage(const PipelineModel& model) {
 }
 
 Disturbance less_memory(const PipelineModel& model) {
-  const PipelineDescription layout = layout_of(model);
-  Allocation least = one_each(layout);
+  const PipelineDescription description = description_of(model);
+  Allocation least = one_each(description);
   least.prefetch = 1;
-  const double fewest = static_cast<double>(worst_case_bytes(layout, least)) * kRoom;
+  const double fewest = static_cast<double>(worst_case_bytes(description, least)) * kRoom;
   const double half = static_cast<double>(model.memory_bytes) / 2;
   return {.begins = {.memory_bytes = static_cast<std::uint64_t>(std::max(half, fewest))},
           .ends = {.memory_bytes = model.memory_bytes}};
 }
 
-Disturbance other_trainer(const PipelineModel& model, ValueSampler& draw) {
+Disturbance other_trainer(const PipelineModel& model, ValueSampler& sampler) {
   const double step = model.trainer_step_seconds;
-  return {.begins = {.trainer_step_seconds = step * draw.log_uniform(0.4, 3)},
+  return {.begins = {.trainer_step_seconds = step * sampler.log_uniform(0.4, 3)},
           .ends = {.trainer_step_seconds = step}};
 }
 
-Disturbance any_disturbance(const PipelineModel& model, ValueSampler& draw) {
-  switch (draw.whole(0, 4)) {
+Disturbance any_disturbance(const PipelineModel& model, ValueSampler& sampler) {
+  switch (sampler.whole(0, 4)) {
     case 0:
-      return slower_stage(model, draw);
+      return slower_stage(model, sampler);
     case 1:
-      return other_cpus(model, draw);
+      return other_cpus(model, sampler);
     case 2:
       return slower_storage(model);
     case 3:
       return less_memory(model);
     default:
-      return other_trainer(model, draw);
+      return other_trainer(model, sampler);
   }
 }
 
 }  // namespace
 
-std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& draw) {
+std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& sampler) {
   std::vector<ModelEvent> events;
   double at = 0;
   const auto add = [&](ModelEvent event) {
     event.at_seconds = at;
     events.push_back(event);
   };
-  for (std::uint32_t left = draw.whole(1, 4); left > 0; --left) {
-    const Disturbance disturbance = any_disturbance(model, draw);
-    at = std::round(at + draw.uniform(120, 300));
+  for (std::uint32_t left = sampler.whole(1, 4); left > 0; --left) {
+    const Disturbance disturbance = any_disturbance(model, sampler);
+    at = std::round(at + sampler.uniform(120, 300));
     add(disturbance.begins);
-    at = std::round(at + draw.uniform(120, 300));
+    at = std::round(at + sampler.uniform(120, 300));
     add(disturbance.ends);
   }
   return events;

@@ -31,6 +31,6 @@ class ValueSampler {
 /// One to four disturbances of `model`, each taken back 120 to 300 s later, the next as long after
 /// that: a stage that takes four times as long, half or twice the CPUs, a third of a stage's rate,
 /// half the memory (one actor a stage with prefetch 1 stays legal), another trainer.
-std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& draw);
+std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& sampler);
 
 }  // namespace forebay::tuner

@@ -19,56 +19,56 @@ constexpr double kRoom = 1.02;  // What is legal is not so by a single byte.
 class PipelineSampler {
  public:
   PipelineSampler(std::uint64_t seed, const RandomPipelineOptions& options)
-      : draw_(mix64(seed, 0x70697065)), options_(options) {
+      : sampler_(mix64(seed, 0x70697065)), options_(options) {
     model_.name = "random-" + std::to_string(seed);
   }
 
   PipelineModel drawn() {
     draw_machine();
     draw_costs();
-    if (draw_.chance(options_.waiting)) draw_waiting();
+    if (sampler_.chance(options_.waiting)) draw_waiting();
     scale_costs();
-    if (draw_.chance(options_.contended)) draw_contention();
+    if (sampler_.chance(options_.contended)) draw_contention();
     draw_noise();
     draw_bounds();
     draw_bytes();
     draw_memory();
     draw_trainer();
-    if (options_.events) model_.events = random_events(model_, draw_);
+    if (options_.events) model_.events = random_events(model_, sampler_);
     return model_;
   }
 
  private:
   void draw_machine() {
-    model_.cpus = std::round(draw_.log_uniform(options_.fewest_cpus, options_.most_cpus));
-    model_.stages.resize(draw_.whole(options_.fewest_stages, options_.most_stages));
-    model_.queue_splits = draw_.whole(4, 16);
-    model_.prefetch_splits = 4U << draw_.whole(0, 3);
-    model_.rows_per_split = 1024U << draw_.whole(0, 4);
+    model_.cpus = std::round(sampler_.log_uniform(options_.fewest_cpus, options_.most_cpus));
+    model_.stages.resize(sampler_.whole(options_.fewest_stages, options_.most_stages));
+    model_.queue_splits = sampler_.whole(4, 16);
+    model_.prefetch_splits = 4U << sampler_.whole(0, 3);
+    model_.rows_per_split = 1024U << sampler_.whole(0, 4);
     // No service of three seconds: a decision is taken every two.
     const double fewest = std::clamp(model_.cpus / 3, options_.fewest_splits_per_second,
                                      options_.most_splits_per_second);
-    rate_ = draw_.log_uniform(fewest, options_.most_splits_per_second);
+    rate_ = sampler_.log_uniform(fewest, options_.most_splits_per_second);
   }
 
   void draw_costs() {
     for (std::size_t i = 0; i < model_.stages.size(); ++i) {
       StageModel& stage = model_.stages[i];
       stage.name = "stage" + std::to_string(i);
-      stage.seconds = draw_.log_uniform(1, 30);
-      if (draw_.chance(0.15)) stage.cpu = draw_.uniform(0.4, 1);
+      stage.seconds = sampler_.log_uniform(1, 30);
+      if (sampler_.chance(0.15)) stage.cpu = sampler_.uniform(0.4, 1);
     }
   }
 
   void draw_waiting() {
-    for (std::uint32_t k = draw_.whole(1, 2); k > 0; --k) {
+    for (std::uint32_t k = sampler_.whole(1, 2); k > 0; --k) {
       StageModel& stage = any_stage();
-      stage.max_actors = draw_.chance(0.5) ? 512 : draw_.whole(128, 512);
-      stage.cpu = draw_.log_uniform(0.02, 0.3);
+      stage.max_actors = sampler_.chance(0.5) ? 512 : sampler_.whole(128, 512);
+      stage.cpu = sampler_.log_uniform(0.02, 0.3);
       // Bounded so that the actors there may be can keep up; by CPU it takes a third at most.
       const double most =
           std::min({1.5, 0.8 * stage.max_actors / rate_, model_.cpus / rate_ / (3 * stage.cpu)});
-      stage.seconds = draw_.log_uniform(std::min(0.1, most / 2), most);
+      stage.seconds = sampler_.log_uniform(std::min(0.1, most / 2), most);
     }
   }
 
@@ -86,54 +86,57 @@ class PipelineSampler {
   }
 
   void draw_contention() {
-    for (std::uint32_t k = draw_.whole(1, stages()); k > 0; --k) {
+    for (std::uint32_t k = sampler_.whole(1, stages()); k > 0; --k) {
       StageModel& stage = any_stage();
-      stage.alpha = draw_.log_uniform(0.0005, waits(stage) ? 0.005 : 0.05);
-      if (draw_.chance(0.5)) stage.beta = draw_.log_uniform(1e-5, waits(stage) ? 1e-4 : 0.002);
+      stage.alpha = sampler_.log_uniform(0.0005, waits(stage) ? 0.005 : 0.05);
+      if (sampler_.chance(0.5))
+        stage.beta = sampler_.log_uniform(1e-5, waits(stage) ? 1e-4 : 0.002);
     }
   }
 
   void draw_noise() {
-    if (draw_.chance(0.125)) return;
-    const double level = draw_.uniform(0.02, 1) * options_.most_noise;
-    for (StageModel& stage : model_.stages) stage.noise = level * draw_.uniform(0.3, 1);
+    if (sampler_.chance(0.125)) return;
+    const double level = sampler_.uniform(0.02, 1) * options_.most_noise;
+    for (StageModel& stage : model_.stages) stage.noise = level * sampler_.uniform(0.3, 1);
   }
 
   void draw_bounds() {
-    if (draw_.chance(0.1)) {
+    if (sampler_.chance(0.1)) {
       StageModel& stage = any_stage();  // Too few, or just enough.
-      stage.max_actors = whole(1 + rate_ * stage.seconds * draw_.uniform(0.3, 1.2));
+      stage.max_actors = whole(1 + rate_ * stage.seconds * sampler_.uniform(0.3, 1.2));
     }
-    if (!draw_.chance(options_.rate_limited)) return;
-    any_stage().max_rate = oracle_of(without_limits()).splits_per_second * draw_.uniform(0.5, 1.3);
+    if (!sampler_.chance(options_.rate_limited)) return;
+    any_stage().max_rate =
+        oracle_of(without_limits()).splits_per_second * sampler_.uniform(0.5, 1.3);
   }
 
   void draw_bytes() {
-    model_.base_bytes = bytes(draw_.log_uniform(512, 8192));
-    const double level = draw_.log_uniform(64, 512);
+    model_.base_bytes = bytes(sampler_.log_uniform(512, 8192));
+    const double level = sampler_.log_uniform(64, 512);
     for (StageModel& stage : model_.stages) {
-      stage.bytes_per_actor = bytes(level * draw_.log_uniform(0.3, 4));
-      stage.bytes_out = bytes(draw_.log_uniform(4, 192));
+      stage.bytes_per_actor = bytes(level * sampler_.log_uniform(0.3, 4));
+      stage.bytes_out = bytes(sampler_.log_uniform(4, 192));
     }
   }
 
   void draw_memory() {
-    const bool tight = draw_.chance(options_.memory_tight);
+    const bool tight = sampler_.chance(options_.memory_tight);
     Allocation most = oracle_of(without_limits()).allocation;
     for (std::size_t i = 0; !tight && i < most.actors.size(); ++i) {
       most.actors[i] = std::min(model_.stages[i].max_actors, whole(model_.cpus));
     }
     most.prefetch = model_.prefetch_splits;
-    const PipelineDescription layout = layout_of(model_);
-    const auto wanted = static_cast<double>(worst_case_bytes(layout, most)) *
-                        (tight ? draw_.uniform(0.55, 1.1) : draw_.uniform(0.9, 2));
-    const auto least = static_cast<double>(worst_case_bytes(layout, one_each(layout))) * kRoom;
+    const PipelineDescription description = description_of(model_);
+    const auto wanted = static_cast<double>(worst_case_bytes(description, most)) *
+                        (tight ? sampler_.uniform(0.55, 1.1) : sampler_.uniform(0.9, 2));
+    const auto least =
+        static_cast<double>(worst_case_bytes(description, one_each(description))) * kRoom;
     model_.memory_bytes = bytes(std::ceil(std::max(wanted, least) / kMiB));
   }
 
   void draw_trainer() {
-    const double factor =
-        draw_.chance(options_.trainer_bound) ? draw_.uniform(0.3, 0.9) : draw_.uniform(1.1, 3);
+    const double factor = sampler_.chance(options_.trainer_bound) ? sampler_.uniform(0.3, 0.9)
+                                                                  : sampler_.uniform(1.1, 3);
     model_.trainer_step_seconds = 1 / (oracle_of(model_).splits_per_second * factor);
   }
 
@@ -149,9 +152,9 @@ class PipelineSampler {
   static std::uint32_t whole(double number) { return static_cast<std::uint32_t>(number); }
   static std::uint64_t bytes(double mib) { return static_cast<std::uint64_t>(mib * kMiB); }
   std::uint32_t stages() const { return static_cast<std::uint32_t>(model_.stages.size()); }
-  StageModel& any_stage() { return model_.stages[draw_.whole(0, stages() - 1)]; }
+  StageModel& any_stage() { return model_.stages[sampler_.whole(0, stages() - 1)]; }
 
-  ValueSampler draw_;
+  ValueSampler sampler_;
   const RandomPipelineOptions& options_;
   PipelineModel model_;
   double rate_ = 0;  // Splits/s that the CPUs alone allow.

@@ -14,7 +14,7 @@ Simulator::~Simulator() = default;
 
 void Simulator::run_until(double seconds) { state_->run_until(seconds); }
 
-const PipelineDescription& Simulator::layout() const { return state_->layout; }
+const PipelineDescription& Simulator::description() const { return state_->description; }
 
 void Simulator::apply(const Allocation& allocation) {
   if (!state_->memory.exceeded()) state_->apply(allocation);
@@ -24,18 +24,18 @@ double Simulator::now() const { return state_->now; }
 
 bool Simulator::out_of_memory() const { return state_->memory.exceeded(); }
 
-CurrentState Simulator::standing() const {
+CurrentState Simulator::current() const {
   const State& state = *state_;
-  CurrentState standing;
-  standing.limits = {.cpus = state.limits_cpus, .memory_bytes = state.memory.limit()};
+  CurrentState current;
+  current.limits = {.cpus = state.limits_cpus, .memory_bytes = state.memory.limit()};
   for (const StageState& stage : state.stages) {
-    standing.actors.push_back(stage.staying());
-    standing.leaving.push_back(stage.leaving);
+    current.actors.push_back(stage.staying());
+    current.leaving.push_back(stage.leaving);
   }
-  standing.prefetch = state.stages.back().capacity;
-  standing.prefetched = state.stages.back().queued;
-  standing.memory_bytes = state.memory.used();
-  return standing;
+  current.prefetch = state.stages.back().capacity;
+  current.prefetched = state.stages.back().queued;
+  current.memory_bytes = state.memory.used();
+  return current;
 }
 
 Observation Simulator::observe() {

@@ -33,8 +33,8 @@ class Simulator final : public TunedPipeline {
 
   void run_until(double seconds);
 
-  const PipelineDescription& layout() const override;
-  CurrentState standing() const override;
+  const PipelineDescription& description() const override;
+  CurrentState current() const override;
   Observation observe() override;
   void apply(const Allocation& allocation) override;
 

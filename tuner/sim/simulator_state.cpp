@@ -41,7 +41,7 @@ std::size_t soonest(const std::vector<double>& moments) {
 
 Simulator::State::State(const PipelineModel& described, std::uint64_t seed)
     : model(described),
-      layout(layout_of(described)),
+      description(description_of(described)),
       cpus(cpu_shares(described), described.cpus),
       memory(described.base_bytes, described.memory_bytes),
       normal(seed),
@@ -56,7 +56,7 @@ Simulator::State::State(const PipelineModel& described, std::uint64_t seed)
   }
   trainer.waiting_time.up(0);
   happen_outside();
-  apply(one_each(layout));
+  apply(one_each(description));
 }
 
 void Simulator::State::run_until(double seconds) {

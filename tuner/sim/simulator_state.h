@@ -82,7 +82,7 @@ struct Simulator::State {
   void set_prefetch(std::uint32_t items);
 
   PipelineModel model;
-  PipelineDescription layout;
+  PipelineDescription description;
   CpuShare cpus;
   MemoryAccount memory;
   NormalSource normal;

@@ -35,9 +35,9 @@ TEST_CASE("rows give the same batches however they are divided into sets", "[act
 TEST_CASE("a batch is laid out as labels, row-major dense values and key-major lists",
           "[actors][cutter]") {
   Rows rows;
-  Batcher cutter(3, rows.pool);
-  cutter.add(test::numbered_rows(4, 3, rows.pool), 0);
-  const Batch batch = cutter.cut();
+  Batcher batcher(3, rows.pool);
+  batcher.add(test::numbered_rows(4, 3, rows.pool), 0);
+  const Batch batch = batcher.cut();
   // Rows 4, 5, 6: the jagged feature has 4 % 3 = 1, 5 % 3 = 2 and 6 % 3 = 0 ids.
   CHECK(std::vector<std::int32_t>(batch.lengths, batch.lengths + 6) ==
         std::vector<std::int32_t>{1, 1, 1, 1, 2, 0});
@@ -50,11 +50,11 @@ TEST_CASE("a batch is laid out as labels, row-major dense values and key-major l
 
 TEST_CASE("skipped rows are in no batch", "[actors][cutter]") {
   Rows rows;
-  Batcher cutter(8, rows.pool);
-  cutter.add(test::numbered_rows(0, 5, rows.pool), 5);
-  cutter.add(test::numbered_rows(5, 5, rows.pool), 3);
-  REQUIRE(cutter.rows() == 2);
-  CHECK(cutter.cut().dense[0] == 8.0F);
+  Batcher batcher(8, rows.pool);
+  batcher.add(test::numbered_rows(0, 5, rows.pool), 5);
+  batcher.add(test::numbered_rows(5, 5, rows.pool), 3);
+  REQUIRE(batcher.rows() == 2);
+  CHECK(batcher.cut().dense[0] == 8.0F);
 }
 
 TEST_CASE("a digest tells labels, values, lengths and ids apart", "[actors][cutter]") {
@@ -62,9 +62,9 @@ TEST_CASE("a digest tells labels, values, lengths and ids apart", "[actors][cutt
   const auto cut = [&](auto change) {
     ColumnSet columns = test::numbered_rows(0, 9, rows.pool);
     change(columns);
-    Batcher cutter(9, rows.pool);
-    cutter.add(std::move(columns), 0);
-    return Batcher::digest(cutter.cut());
+    Batcher batcher(9, rows.pool);
+    batcher.add(std::move(columns), 0);
+    return Batcher::digest(batcher.cut());
   };
   const Digest plain = cut([](ColumnSet&) {});
   CHECK(plain == cut([](ColumnSet&) {}));
@@ -78,9 +78,9 @@ TEST_CASE("a digest tells labels, values, lengths and ids apart", "[actors][cutt
 TEST_CASE("batches return their memory", "[actors][cutter]") {
   Rows rows;
   {
-    Batcher cutter(10, rows.pool);
-    cutter.add(test::numbered_rows(0, 25, rows.pool), 0);
-    const Batch batch = cutter.cut();
+    Batcher batcher(10, rows.pool);
+    batcher.add(test::numbered_rows(0, 25, rows.pool), 0);
+    const Batch batch = batcher.cut();
     CHECK(rows.budget.used() > 0);
   }
   rows.pool.trim();

@@ -12,9 +12,9 @@ namespace {
 
 std::vector<std::string> rows_of(ColumnSet columns, BufferPool& pool) {
   const std::size_t rows = columns.rows;
-  Batcher cutter(rows, pool);
-  cutter.add(std::move(columns), 0);
-  return test::rows_of(cutter.cut());
+  Batcher batcher(rows, pool);
+  batcher.add(std::move(columns), 0);
+  return test::rows_of(batcher.cut());
 }
 
 TEST_CASE("permuting moves whole rows and changes none", "[actors][stage]") {

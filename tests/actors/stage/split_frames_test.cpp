@@ -35,7 +35,7 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
   Random random(seed);
   Random choice(seed);
   auto shape = test::any_shape(random);
-  Batcher cutter(1 + random.below(150), wire.pool);
+  Batcher batcher(1 + random.below(150), wire.pool);
   for (std::uint64_t number = 0; number < 7; ++number) {
     shape.rows = random.below(120);
     ColumnSplit split{{.number = number}, test::any_columns(random, shape, wire.pool), {}, 0};
@@ -47,11 +47,11 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
       REQUIRE(came);
       split.columns = std::move(came->columns);
     }
-    cutter.add(std::move(split.columns), skip);
+    batcher.add(std::move(split.columns), skip);
   }
   std::vector<std::string> found;
-  while (cutter.rows() > 0) {
-    const Batch batch = cutter.cut();
+  while (batcher.rows() > 0) {
+    const Batch batch = batcher.cut();
     found.push_back(bytes_of(batch) + Batcher::digest(batch).hex());
   }
   return found;

@@ -135,12 +135,12 @@ TEST_CASE("addresses that others can reach need keys before a socket opens", "[c
     CHECK(refused.error().message.find("cluster.keys") != std::string::npos);
     CHECK(side.transport.connect(address).error().code == Code::kInvalid);
   }
-  CHECK(check_door("127.0.0.1:7000", false));
-  CHECK(check_door("127.8.8.8:7000", false));
-  CHECK(check_door("[::1]:7000", false));
-  CHECK(check_door("localhost:7000", false));
-  CHECK(check_door("10.1.2.3:7000", true));
-  CHECK_FALSE(check_door("127.0.0.1.example.org:7000", false));
+  CHECK(check_address_policy("127.0.0.1:7000", false));
+  CHECK(check_address_policy("127.8.8.8:7000", false));
+  CHECK(check_address_policy("[::1]:7000", false));
+  CHECK(check_address_policy("localhost:7000", false));
+  CHECK(check_address_policy("10.1.2.3:7000", true));
+  CHECK_FALSE(check_address_policy("127.0.0.1.example.org:7000", false));
 }
 
 TEST_CASE("an address is HOST:PORT", "[core][net]") {
@@ -155,36 +155,37 @@ TEST_CASE("an address is HOST:PORT", "[core][net]") {
 }
 
 TEST_CASE("what is no message of ours is dropped, counted, and its connection cut", "[core][net]") {
-  ListenerFixture door;
+  ListenerFixture fixture;
   SECTION("frames of garbage") {
-    RawDealer stranger(door.address);
-    for (int i = 0; i < 1000; ++i) stranger.send(std::string(static_cast<std::size_t>(i), 'g'));
-    REQUIRE(
-        door.server.wait_counts([](const TransportCounts& counts) { return counts.garbage > 0; }));
-    CHECK_FALSE(stranger.hears(100ms));
+    RawDealer unauthenticated(fixture.address);
+    for (int i = 0; i < 1000; ++i)
+      unauthenticated.send(std::string(static_cast<std::size_t>(i), 'g'));
+    REQUIRE(fixture.server.wait_counts(
+        [](const TransportCounts& counts) { return counts.garbage > 0; }));
+    CHECK_FALSE(unauthenticated.hears(100ms));
   }
   SECTION("bytes that are not even ZeroMQ's") {
-    BareConnection stranger(door.address);
-    stranger.say("GET / HTTP/1.1\r\nHost: forebay\r\n\r\n" + std::string(100, 'x'));
-    stranger.hear_to_the_end();
+    BareConnection unauthenticated(fixture.address);
+    unauthenticated.say("GET / HTTP/1.1\r\nHost: forebay\r\n\r\n" + std::string(100, 'x'));
+    unauthenticated.hear_to_the_end();
   }
   SECTION("data of a session that was never begun") {
-    RawDealer stranger(door.address);
-    stranger.send(header_bytes({.kind = WireHeader::Kind::kData, .session = 12345}));
-    REQUIRE(door.server.wait_counts(
+    RawDealer unauthenticated(fixture.address);
+    unauthenticated.send(header_bytes({.kind = WireHeader::Kind::kData, .session = 12345}));
+    REQUIRE(fixture.server.wait_counts(
         [](const TransportCounts& counts) { return counts.old_session > 0; }));
   }
   SECTION("another version of the protocol") {
-    RawDealer stranger(door.address);
+    RawDealer unauthenticated(fixture.address);
     std::string old = header_bytes({.kind = WireHeader::Kind::kHello, .session = 5});
     old[3] = 0;
-    stranger.send(old);
-    REQUIRE(door.server.wait_counts(
+    unauthenticated.send(old);
+    REQUIRE(fixture.server.wait_counts(
         [](const TransportCounts& counts) { return counts.other_version > 0; }));
   }
-  CHECK(door.server.handler.seen().messages.empty());
-  CHECK(door.server.handler.seen().up.size() == 1);
-  door.check_friend();
+  CHECK(fixture.server.handler.seen().messages.empty());
+  CHECK(fixture.server.handler.seen().up.size() == 1);
+  fixture.check_friend();
 }
 
 /// A session begun by hand, on both lanes.
@@ -206,11 +207,11 @@ TEST_CASE("a session that sends what it must not ends, and no other", "[core][ne
   options.lost_after = 1000;  // Silence is not what ends it.
   options.max_frame_bytes = 100'000;
   options.max_frames = 8;
-  ListenerFixture door(options);
+  ListenerFixture fixture(options);
   const std::string hello("\x05\0\0\0hello", 9);
-  HandMade peer(door.address);
+  HandMade peer(fixture.address);
   peer.data(0, hello);
-  CHECK(door.server.handler.wait_messages(1).messages.at(0).head == "hello");
+  CHECK(fixture.server.handler.wait_messages(1).messages.at(0).head == "hello");
   SECTION("an entry that is longer than its message") {
     peer.data(1, std::string("\xff\xff\xff\xff", 4) + "hello");
   }
@@ -221,41 +222,41 @@ TEST_CASE("a session that sends what it must not ends, and no other", "[core][ne
     peer.control.send("frame");
   }
   SECTION("what is no message of ours") { peer.control.send("garbage"); }
-  const auto seen = door.server.handler.wait_down(1);
+  const auto seen = fixture.server.handler.wait_down(1);
   REQUIRE(seen.down.size() == 1);
   CHECK(seen.down[0].second.code == Code::kCorrupt);
   REQUIRE(
-      door.server.wait_counts([](const TransportCounts& counts) { return counts.garbage > 0; }));
-  door.check_friend();
+      fixture.server.wait_counts([](const TransportCounts& counts) { return counts.garbage > 0; }));
+  fixture.check_friend();
 }
 
 TEST_CASE("a frame larger than is taken is never read, and the session that sent it is lost",
           "[core][net]") {
   ZmqTransport::Options options = quick();
   options.max_frame_bytes = 100'000;
-  ListenerFixture door(options);
-  HandMade peer(door.address);
+  ListenerFixture fixture(options);
+  HandMade peer(fixture.address);
   peer.data(0, std::string(200'000, 'x'));
-  CHECK(door.server.handler.wait_down(1).down.size() == 1);
-  CHECK(door.server.handler.seen().messages.empty());
-  door.check_friend();
+  CHECK(fixture.server.handler.wait_down(1).down.size() == 1);
+  CHECK(fixture.server.handler.seen().messages.empty());
+  fixture.check_friend();
 }
 
 TEST_CASE("what an older session left behind is not delivered", "[core][net]") {
   ZmqTransport::Options options = quick();
-  ListenerFixture door(options);
+  ListenerFixture fixture(options);
   const std::string hello("\x05\0\0\0hello", 9);
-  HandMade peer(door.address);
+  HandMade peer(fixture.address);
   peer.data(0, hello);
   // Silent for too long, as a process that is frozen is; then it goes on where it was.
-  REQUIRE(door.server.handler.wait_down(1).down.size() == 1);
-  CHECK(door.server.handler.seen().down[0].second.code == Code::kUnavailable);
-  const std::size_t before = door.server.handler.seen().messages.size();
+  REQUIRE(fixture.server.handler.wait_down(1).down.size() == 1);
+  CHECK(fixture.server.handler.seen().down[0].second.code == Code::kUnavailable);
+  const std::size_t before = fixture.server.handler.seen().messages.size();
   peer.data(1, hello);
-  REQUIRE(door.server.wait_counts(
+  REQUIRE(fixture.server.wait_counts(
       [](const TransportCounts& counts) { return counts.old_session > 0; }));
-  CHECK(door.server.handler.seen().messages.size() == before);
-  door.check_friend();
+  CHECK(fixture.server.handler.seen().messages.size() == before);
+  fixture.check_friend();
 }
 
 TEST_CASE("thousands of connections that say nothing hinder nobody", "[core][net]") {
@@ -265,26 +266,26 @@ TEST_CASE("thousands of connections that say nothing hinder nobody", "[core][net
   ::setrlimit(RLIMIT_NOFILE, &files);
   ZmqTransport::Options options = quick();
   options.heartbeat = 100ms;
-  options.max_strangers = 32;
+  options.max_unauthenticated = 32;
   options.backlog = 16;
-  ListenerFixture door(options);
+  ListenerFixture fixture(options);
   const std::size_t before = resident_pages();
   {
-    std::vector<BareConnection> strangers;
-    strangers.reserve(2000);
+    std::vector<BareConnection> unauthenticated;
+    unauthenticated.reserve(2000);
     for (int i = 0; i < 2000; ++i) {
-      strangers.emplace_back(door.address);
-      if (i % 200 == 0) door.check_friend();
+      unauthenticated.emplace_back(fixture.address);
+      if (i % 200 == 0) fixture.check_friend();
     }
-    REQUIRE(door.server.wait_counts(
-        [](const TransportCounts& counts) { return counts.door_closed > 0; }));
-    door.check_friend();
+    REQUIRE(fixture.server.wait_counts(
+        [](const TransportCounts& counts) { return counts.listener_paused > 0; }));
+    fixture.check_friend();
     CHECK(resident_pages() - before < 16 * 256);  // 16 MiB, the strangers' own side included
   }
   Side late(quick());
-  REQUIRE(late.transport.connect(door.address));
+  REQUIRE(late.transport.connect(fixture.address));
   late.peer();
-  door.check_friend();
+  fixture.check_friend();
 }
 
 /// A folder of keys, and options that use them.
@@ -347,39 +348,40 @@ TEST_CASE("without a key that is let in nobody learns anything", "[core][net]") 
   friendly.peer();
 
   SECTION("a client without keys") {
-    Side stranger(quick());
-    REQUIRE(stranger.transport.connect(address));
+    Side unauthenticated(quick());
+    REQUIRE(unauthenticated.transport.connect(address));
     RawDealer raw(address);
     raw.send(header_bytes({.kind = WireHeader::Kind::kHello, .session = 5}));
     CHECK_FALSE(raw.hears(500ms));
-    CHECK(stranger.handler.seen().up.empty());
+    CHECK(unauthenticated.handler.seen().up.empty());
   }
   SECTION("a client with a key of its own") {
     ZmqTransport::Options options = keys.options();
     options.keys->client = KeyPair::generate().value();
-    Side stranger(options);
-    REQUIRE(stranger.transport.connect(address));
+    Side unauthenticated(options);
+    REQUIRE(unauthenticated.transport.connect(address));
     RawDealer raw(address, &*options.keys);
     raw.send(header_bytes({.kind = WireHeader::Kind::kHello, .session = 5}));
     CHECK_FALSE(raw.hears(500ms));
     REQUIRE(
         server.wait_counts([](const TransportCounts& counts) { return counts.refused_keys > 0; }));
-    CHECK(stranger.handler.seen().up.empty());
+    CHECK(unauthenticated.handler.seen().up.empty());
   }
   SECTION("a client that expects another server") {
     ZmqTransport::Options options = keys.options();
     options.keys->server_public = KeyPair::generate()->public_key;
-    Side stranger(options);
-    REQUIRE(stranger.transport.connect(address));
+    Side unauthenticated(options);
+    REQUIRE(unauthenticated.transport.connect(address));
     RawDealer raw(address, &*options.keys);
     raw.send(header_bytes({.kind = WireHeader::Kind::kHello, .session = 5}));
     CHECK_FALSE(raw.hears(500ms));
-    CHECK(stranger.handler.seen().up.empty());
+    CHECK(unauthenticated.handler.seen().up.empty());
   }
   SECTION("bytes of any kind: no more than ZeroMQ's own greeting comes back") {
-    BareConnection stranger(address);
-    stranger.say(std::string("\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL", 16) + std::string(200, '\0'));
-    CHECK(stranger.hear_to_the_end().size() <= 64);
+    BareConnection unauthenticated(address);
+    unauthenticated.say(std::string("\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL", 16) +
+                        std::string(200, '\0'));
+    CHECK(unauthenticated.hear_to_the_end().size() <= 64);
   }
   CHECK(server.handler.seen().up.size() == 1);
   REQUIRE(friendly.tell(friendly.peer(), "still here"));

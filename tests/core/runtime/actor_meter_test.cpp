@@ -63,16 +63,16 @@ TEST_CASE("a meter read while it is written is never torn", "[core][pool]") {
 
 TEST_CASE("a pool's counters are exact and show an actor that is stuck", "[core][pool]") {
   ManualClock clock;
-  Gate inner_door;
-  Gate outer_door;
+  Gate inner_gate;
+  Gate outer_gate;
   auto slow_options = options_for([&](Token&&, PoolContext&) -> Status {
-    inner_door.pass();
+    inner_gate.pass();
     return {};
   });
   slow_options.mailbox_bytes = 0;
   TokenPool slow(std::move(slow_options), clock);
   TokenPool fast(options_for([&](Token&& message, PoolContext& context) -> Status {
-                   outer_door.pass();
+                   outer_gate.pass();
                    if (!slow.offer(std::move(message), 1, context)) {
                      return fail(Code::kUnavailable, "closed");
                    }
@@ -89,7 +89,7 @@ TEST_CASE("a pool's counters are exact and show an actor that is stuck", "[core]
   wait_until([&] { return fast.stats().each.at(0).state == ActorState::kBusy; });
   clock.advance(10ns);  // fast is busy at the outer door
   CHECK(fast.stats().totals.busy == 10ns);
-  outer_door.open();
+  outer_gate.open();
   wait_until([&] { return fast.stats().each.at(0).state == ActorState::kWaitingOutput; });
   clock.advance(100ns);  // fast waits for output
 
@@ -103,7 +103,7 @@ TEST_CASE("a pool's counters are exact and show an actor that is stuck", "[core]
   CHECK(slow.stats().totals.busy == 113ns);
   CHECK(slow.stats().waiting_offers == 1);
 
-  inner_door.open();
+  inner_gate.open();
   fast.close();
   fast.join();
   slow.close();

@@ -148,39 +148,39 @@ TEST_CASE("a thread that asks gets the answer of an actor, wherever it runs", "[
 /// Keeps its thread until the door opens.
 class StuckActor final : public ActorOf<StuckActor, Sum, Finish> {
  public:
-  explicit StuckActor(Gate& door) : door_(door) {}
+  explicit StuckActor(Gate& gate) : gate_(gate) {}
   Result<std::int64_t> on(const Sum&, Context&) {
-    door_.pass();
+    gate_.pass();
     return 1;
   }
   Status on(const Finish&, Context&) { return {}; }
 
  private:
-  Gate& door_;
+  Gate& gate_;
 };
 
 TEST_CASE("a thread that asks an actor that is stuck gets kTimeout", "[core][ask]") {
   const SystemClock clock;
-  Gate door;
+  Gate gate;
   ActorSystem system({}, clock);
   const auto stuck = system.spawn({.name = "stuck", .placement = Placement::kOwnThread},
-                                  [&] { return std::make_unique<StuckActor>(door); });
+                                  [&] { return std::make_unique<StuckActor>(gate); });
   CHECK(ask(stuck, Sum{}, 1ms).wait().error().code == Code::kTimeout);
-  door.open();
+  gate.open();
   CHECK(ask(stuck, Sum{}, 1h).wait().value() == 1);
 }
 
 TEST_CASE("a system that stops now answers those who wait", "[core][ask]") {
   const SystemClock clock;
-  Gate door;
+  Gate gate;
   std::optional<ActorSystem> system;
   system.emplace(ActorSystem::Options{}, clock);
   const auto stuck =
-      system->spawn({.name = "stuck"}, [&] { return std::make_unique<StuckActor>(door); });
+      system->spawn({.name = "stuck"}, [&] { return std::make_unique<StuckActor>(gate); });
   Answer<std::int64_t> first = ask(stuck, Sum{}, 1h);
   Answer<std::int64_t> second = ask(stuck, Sum{}, 1h);
   std::thread stopping([&] { system.reset(); });
-  door.open();
+  gate.open();
   stopping.join();
   static_cast<void>(first.wait());  // Answered, or refused before it began.
   CHECK(second.ready());

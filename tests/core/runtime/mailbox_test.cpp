@@ -26,7 +26,7 @@ EnvelopePtr item(std::size_t bytes, std::uint64_t number = 0) {
 }
 
 Mailbox::Push push(Mailbox& mailbox, EnvelopePtr envelope) {
-  return mailbox.push(envelope, MailboxCredit::kAsk);
+  return mailbox.push(envelope, MailboxCredit::kRequired);
 }
 
 std::uint64_t number_of(const EnvelopePtr& envelope) {
@@ -60,7 +60,7 @@ TEST_CASE("a mailbox refuses what does not fit and counts to the byte", "[core][
   CHECK(push(mailbox, item(100)) == Mailbox::Push::kQueued);
   CHECK(mailbox.bytes() == 300);
   EnvelopePtr answer = item(500);
-  CHECK(mailbox.push(answer, MailboxCredit::kHave) == Mailbox::Push::kQueued);
+  CHECK(mailbox.push(answer, MailboxCredit::kExempt) == Mailbox::Push::kQueued);
   CHECK(mailbox.bytes() == 800);
   mailbox.fetch();
   while (mailbox.pop()) {
@@ -76,7 +76,7 @@ TEST_CASE("a closed mailbox refuses everything and leaves it to the sender", "[c
   REQUIRE(push(mailbox, item(200)) == Mailbox::Push::kWake);
   mailbox.close();
   EnvelopePtr late = item(100, 8);
-  CHECK(mailbox.push(late, MailboxCredit::kHave) == Mailbox::Push::kClosed);
+  CHECK(mailbox.push(late, MailboxCredit::kExempt) == Mailbox::Push::kClosed);
   REQUIRE(late != nullptr);
   CHECK(number_of(late) == 8);
 }
@@ -91,10 +91,10 @@ TEST_CASE("four senders lose, repeat and reorder nothing", "[core][mailbox]") {
     senders.emplace_back([&, sender] {
       for (std::uint64_t number = 0; number < kEach; ++number) {
         EnvelopePtr envelope = seal(Item{sender, number, sizeof(Item)}, ActorId::kNobody);
-        Mailbox::Push pushed = mailbox.push(envelope, MailboxCredit::kAsk);
+        Mailbox::Push pushed = mailbox.push(envelope, MailboxCredit::kRequired);
         while (pushed == Mailbox::Push::kFull) {
           std::this_thread::yield();
-          pushed = mailbox.push(envelope, MailboxCredit::kAsk);
+          pushed = mailbox.push(envelope, MailboxCredit::kRequired);
         }
         if (pushed == Mailbox::Push::kWake) reader.unpark();
       }

@@ -141,13 +141,13 @@ TEST_CASE("a mailbox's bound can be moved: offers that wait enter, what is in st
 }
 
 TEST_CASE("a cancelled pool drops what is queued and finishes what is held", "[core][pool]") {
-  Gate door;
+  Gate gate;
   Log<std::uint64_t> begun;
   Log<std::uint64_t> done;
   Log<int> drained;
   auto options = options_for([&](Token&& message, PoolContext& context) -> Status {
     begun.add(message.key);
-    door.pass();
+    gate.pass();
     CHECK(context.cancelled());
     done.add(message.key);
     return {};
@@ -158,7 +158,7 @@ TEST_CASE("a cancelled pool drops what is queued and finishes what is held", "[c
   for (std::uint64_t key = 0; key < 10; ++key) REQUIRE(pool.offer(token(key), 1));
   wait_until([&] { return begun.size() == 2; });
   pool.cancel();
-  door.open();
+  gate.open();
   pool.join();
   CHECK(done.size() == 2);
   CHECK(drained.size() == 0);
@@ -167,12 +167,12 @@ TEST_CASE("a cancelled pool drops what is queued and finishes what is held", "[c
 }
 
 TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
-  Gate door;
+  Gate gate;
   Log<std::uint64_t> begun;
   Log<std::uint64_t> done;
   TokenPool pool(options_for([&](Token&& message, PoolContext&) -> Status {
                    begun.add(message.key);
-                   door.pass();
+                   gate.pass();
                    done.add(message.key);
                    return {};
                  }),
@@ -185,7 +185,7 @@ TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
   pool.shrink(1);
   CHECK(pool.actors() == 2);
   CHECK(pool.retiring() == 1);
-  door.open();
+  gate.open();
   wait_until([&] { return pool.actors() == 1 && done.size() == 3; });
   CHECK(pool.retiring() == 0);
 

@@ -12,8 +12,8 @@ namespace {
 std::string file_of(const RowPageShape& shape, const RowSegment& segment) {
   const std::uint64_t pages = RowSegment::pages(shape, segment.numbers.size());
   std::string content(pages * shape.page_bytes, 'p');
-  const DirectMemory books = segment.books(shape);
-  content.append(books.data(), books.size());
+  const DirectMemory footer = segment.footer(shape);
+  content.append(footer.data(), footer.size());
   return content;
 }
 

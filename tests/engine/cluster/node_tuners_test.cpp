@@ -17,10 +17,10 @@ AskDecision question(const std::string& node, std::uint32_t cpus) {
   AskDecision asked;
   asked.node = node;
   for (const char* stage : {"load", "decode", "shuffle", "transform"}) {
-    asked.layout.stages.push_back({.name = stage, .max_actors = cpus});
+    asked.description.stages.push_back({.name = stage, .max_actors = cpus});
     asked.seen.stages.push_back({.actors = 1});
   }
-  asked.layout.max_actors = 4 * cpus;
+  asked.description.max_actors = 4 * cpus;
   asked.limits = {.cpus = static_cast<double>(cpus), .memory_bytes = std::uint64_t{1} << 30};
   asked.seen.limits = asked.limits;
   asked.seen.seconds = 2;
@@ -40,17 +40,17 @@ DecisionTaken taken(const std::string& node, std::uint64_t number) {
 
 class Tuners {
  public:
-  explicit Tuners(const std::string& policy = "even", const std::string& experience = "") {
+  explicit Tuners(const std::string& policy = "even", const std::string& learned_state = "") {
     job_.tuner.policy = policy;
     job_.run.dir = dir_.path();
-    actor_ = host_.spawn({.name = "tuners"}, [this, experience] {
+    actor_ = host_.spawn({.name = "tuners"}, [this, learned_state] {
       return std::make_unique<NodeTuners>(NodeTuners::Options{
           .job = job_,
           .command = "ingest",
           .on_decision = [this](const std::string& node,
                                 const std::string& text) { words.push_back(node + ": " + text); },
           .note = [this](const std::string& text) { notes.push_back(text); },
-          .experience = experience});
+          .learned_state = learned_state});
     });
   }
   Result<tuner::Proposal> ask_for(AskDecision asked) {
@@ -120,9 +120,9 @@ TEST_CASE("what is decided for a node is logged and shown", "[tools][cluster]") 
 TEST_CASE("a node's log holds the experience that its policy began with, where that fits",
           "[tools][cluster]") {
   tuner::PolicyContext context;
-  context.layout = question("w", 4).layout;
+  context.description = question("w", 4).description;
   context.limits = question("w", 4).limits;
-  const std::string learned = tuner::make_policy("intune", context).value()->experience();
+  const std::string learned = tuner::make_policy("intune", context).value()->learned_state();
   REQUIRE_FALSE(learned.empty());
   Tuners tuners("intune", learned);
   REQUIRE(tuners.ask_for(question("w", 4)));
@@ -136,16 +136,16 @@ TEST_CASE("what is no observation of a pipeline is refused", "[tools][cluster]")
   Tuners tuners;
   AskDecision asked = question("w", 4);
   SECTION("no stages") {
-    asked.layout.stages.clear();
+    asked.description.stages.clear();
     asked.seen.stages.clear();
   }
   SECTION("another number of stages than was seen") { asked.seen.stages.pop_back(); }
   SECTION("too many stages") {
-    asked.layout.stages.resize(65);
+    asked.description.stages.resize(65);
     asked.seen.stages.resize(65);
   }
   SECTION("no CPUs") { asked.limits.cpus = 0; }
-  SECTION("no room for what is finished") { asked.layout.max_prefetch = 0; }
+  SECTION("no room for what is finished") { asked.description.max_prefetch = 0; }
   const auto refused = tuners.ask_for(asked);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kInvalid);

@@ -21,7 +21,7 @@ ClusterStatus head_of(const std::string& job, Sentences problems) {
   return head;
 }
 
-SplitClientStatus feed(bool open, Sentences problems) {
+SplitClientStatus split_client(bool open, Sentences problems) {
   SplitClientStatus status;
   status.open = open;
   status.problems = std::move(problems);
@@ -29,27 +29,28 @@ SplitClientStatus feed(bool open, Sentences problems) {
 }
 
 TEST_CASE("a head that is not there is a problem, and its nodes are nobody's", "[tools][cluster]") {
-  const auto seen = trainer_view("a", std::nullopt, feed(false, {"the head has not been reached"}));
+  const auto seen =
+      trainer_view("a", std::nullopt, split_client(false, {"the head has not been reached"}));
   CHECK(seen.problems == Sentences{"the head has not been reached"});
   CHECK(seen.nodes.empty());
 }
 
 TEST_CASE("a head that serves another job tells this one nothing", "[tools][cluster]") {
   const auto seen =
-      trainer_view("b", head_of("a", {"a's own"}), feed(false, {"the head serves job a"}));
+      trainer_view("b", head_of("a", {"a's own"}), split_client(false, {"the head serves job a"}));
   CHECK(seen.problems == Sentences{"the head serves job a"});
   CHECK(seen.nodes.empty());
 }
 
 TEST_CASE("what the head says of its job goes before what the feed says", "[tools][cluster]") {
   const auto seen =
-      trainer_view("a", head_of("a", {"w1 is late"}), feed(true, {"split 3 is late"}));
+      trainer_view("a", head_of("a", {"w1 is late"}), split_client(true, {"split 3 is late"}));
   CHECK(seen.problems == Sentences{"w1 is late"});
   CHECK(seen.nodes.size() == 1);
 }
 
 TEST_CASE("where the head finds nothing wrong, the feed's problems stand", "[tools][cluster]") {
-  const auto seen = trainer_view("a", head_of("a", {}), feed(true, {"split 3 is late"}));
+  const auto seen = trainer_view("a", head_of("a", {}), split_client(true, {"split 3 is late"}));
   CHECK(seen.problems == Sentences{"split 3 is late"});
   CHECK(seen.nodes.size() == 1);
 }

@@ -10,11 +10,11 @@ TEST_CASE("what a model takes on its device is said before it is made", "[tools]
   job.trainer.embedding_dim = 8;
   job.trainer.max_table_rows = 500;
   const Schema schema{.dense = {"a"}, .sparse = {{"b"}, {"c"}}};
-  CHECK(device_in_words(job, schema).empty());
+  CHECK(describe_device(job, schema).empty());
   job.trainer.device = "cuda:1";
-  const std::string words = device_in_words(job, schema);
+  const std::string words = describe_device(job, schema);
   CHECK(words.starts_with("the model takes up to "));
   CHECK(words.find(" on cuda:1, with 1000 rows of its tables, and ") != std::string::npos);
   job.trainer.model = TrainerSpec::ModelKind::kNone;
-  CHECK(device_in_words(job, schema).empty());
+  CHECK(describe_device(job, schema).empty());
 }

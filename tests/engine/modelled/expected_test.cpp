@@ -79,7 +79,7 @@ TEST_CASE("every phase of every file has its known oracle, limits and rates", "[
             allocation_of(other.at("allocation"), model, other.at("prefetch_splits"));
         CHECK(rate_of(model, allocation) ==
               Approx(other.at("splits_per_second").get<double>()).epsilon(1e-6));
-        CHECK(tuner::worst_case_bytes(tuner::layout_of(model), allocation) ==
+        CHECK(tuner::worst_case_bytes(tuner::description_of(model), allocation) ==
               other.at("memory_worst_case_bytes"));
       }
     }

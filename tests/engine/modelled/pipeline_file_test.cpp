@@ -111,16 +111,16 @@ TEST_CASE("a pipeline that was written reads back the same to the bit", "[tools]
 }
 
 TEST_CASE("an allocation is read by the stages' names", "[tools][modelled]") {
-  tuner::PipelineDescription layout;
-  layout.stages = {{.name = "load"}, {.name = "udf", .max_actors = 4}};
-  layout.default_prefetch = 7;
-  const auto read = parse_allocation("udf=3", layout);
+  tuner::PipelineDescription description;
+  description.stages = {{.name = "load"}, {.name = "udf", .max_actors = 4}};
+  description.default_prefetch = 7;
+  const auto read = parse_allocation("udf=3", description);
   REQUIRE(read);
   CHECK(read->actors == std::vector<std::uint32_t>{1, 3});
   CHECK(read->prefetch == 7);
-  CHECK(parse_allocation("", layout)->total_actors() == 2);
+  CHECK(parse_allocation("", description)->total_actors() == 2);
   const auto refusal = [&](const char* text) {
-    return parse_allocation(text, layout).error().message;
+    return parse_allocation(text, description).error().message;
   };
   CHECK(refusal("udf=5") == "--allocation udf=5: must be a whole number from 1 to 4");
   CHECK(refusal("udf=0") == "--allocation udf=0: must be a whole number from 1 to 4");

@@ -39,7 +39,7 @@ class NoteModel final : public Model {
     done += "score " + std::to_string(batch.rows) + " ";
     return {};
   }
-  void expect(std::shared_ptr<const Batch> ids) override {
+  void prefetch(std::shared_ptr<const Batch> ids) override {
     const std::lock_guard lock(mutex_);
     if (ids == nullptr) {
       expected_ += "nothing ";
@@ -156,7 +156,7 @@ struct RanksFixture {
   }
   std::string run_follower(std::size_t rank) {
     auto end = follower(static_cast<int>(rank));
-    if (auto welcome = end->wait_for_welcome(); !welcome) return welcome.error().message;
+    if (auto accepted = end->wait_for_acceptance(); !accepted) return accepted.error().message;
     end->ready({});
     if (rank == goes) return "gone";
     if (others[rank - 1]->ranks != nullptr) end->breaks(*others[rank - 1]->ranks);
@@ -166,7 +166,7 @@ struct RanksFixture {
   }
   void begin() {
     start_followers();
-    REQUIRE(leader->welcome(schema));
+    REQUIRE(leader->accept(schema));
     REQUIRE(leader->wait_until_ready());
   }
   void finish(const Status& how = {}) {
@@ -230,10 +230,10 @@ TEST_CASE_METHOD(RanksFixture, "each rank is told which rows it will be asked fo
   open(3);
   leader->feed(many);
   begin();
-  for (std::uint64_t number = 0; number < 11; ++number) model->expect(many.make(number));
+  for (std::uint64_t number = 0; number < 11; ++number) model->prefetch(many.make(number));
   CHECK(first->expected() == "0:7x1 1:7x1 2:7x1 3:7x1 4:7x1 5:7x1 6:7x1 7:7x1 ");
   while (const auto batch = leader->next().value()) REQUIRE(model->step(*batch));
-  model->expect(nullptr);
+  model->prefetch(nullptr);
   finish();
   // The last was never expected: it is stepped on all the same.
   const std::string all = "0:7x1 1:7x1 2:7x1 3:7x1 4:7x1 5:7x1 6:7x1 7:7x1 8:7x1 9:7x1 10:7x1 ";
@@ -254,9 +254,9 @@ TEST_CASE_METHOD(RanksFixture, "what is forgotten is told anew if it is expected
   open(2);
   leader->feed(many);
   begin();
-  for (std::uint64_t number = 0; number < 10; ++number) model->expect(many.make(number));
-  model->expect(nullptr);
-  for (std::uint64_t number = 0; number < 2; ++number) model->expect(many.make(number));
+  for (std::uint64_t number = 0; number < 10; ++number) model->prefetch(many.make(number));
+  model->prefetch(nullptr);
+  for (std::uint64_t number = 0; number < 2; ++number) model->prefetch(many.make(number));
   step();
   step();
   finish();
@@ -271,7 +271,7 @@ TEST_CASE_METHOD(RanksFixture, "nobody waits for ids of a batch that nobody was 
   looks_ahead = true;
   open(2);
   begin();
-  model->expect(batches.make(0));
+  model->prefetch(batches.make(0));
   REQUIRE(leader->next().value() != nullptr);  // Which is not stepped on.
   step();
   finish();
@@ -286,15 +286,15 @@ TEST_CASE_METHOD(RanksFixture, "ids that come before there is a model to tell wa
   std::vector<std::uint64_t> told;
   threads.emplace_back([&] {
     const auto end = follower(1);
-    ended[1] = end->wait_for_welcome() ? "" : "no welcome";
+    ended[1] = end->wait_for_acceptance() ? "" : "no welcome";
     end->ready({});
     if (!end->wait_for_ids(0)) ended[1] = "no ids";
     end->tell_ids([&](const std::shared_ptr<const Batch>& ids) { told.push_back(ids->number); });
     end->close();
   });
-  REQUIRE(leader->welcome(schema));
+  REQUIRE(leader->accept(schema));
   REQUIRE(leader->wait_until_ready());
-  model->expect(batches.make(0));
+  model->prefetch(batches.make(0));
   threads[0].join();
   threads.clear();
   CHECK(ended[1].empty());
@@ -328,7 +328,7 @@ TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all 
 TEST_CASE_METHOD(RanksFixture, "why rank 0 does not begin the others say, too", "[tools][ranks]") {
   open(2);
   start_followers();
-  REQUIRE(leader->welcome(schema));
+  REQUIRE(leader->accept(schema));
   finish(fail(Code::kInvalid, "no such file"));
   CHECK(ended[1] == "rank 0: no such file");
 }
@@ -403,8 +403,8 @@ TEST_CASE_METHOD(RanksFixture, "a rank that is asked to stop asks rank 0", "[too
 struct Meeting {
   struct Other final : public RankListener {
     void on_message(int, RankMessage message) override {
-      if (auto* order = std::get_if<RankCommand>(&message)) {
-        orders.change([&](auto& kept) { kept.push_back(std::move(*order)); });
+      if (auto* command = std::get_if<RankCommand>(&message)) {
+        commands.change([&](auto& kept) { kept.push_back(std::move(*command)); });
       }
     }
     void on_lost(int, const std::string&) override {}
@@ -412,12 +412,12 @@ struct Meeting {
     std::string end() {
       std::string words;
       const auto ended = [](const auto& kept) { return !kept.empty(); };
-      REQUIRE(orders.wait(std::chrono::seconds(20), ended, [&](auto& kept) {
+      REQUIRE(commands.wait(std::chrono::seconds(20), ended, [&](auto& kept) {
         if (!kept.back().ended) words = kept.back().ended.error().message;
       }));
       return words;
     }
-    Synchronized<std::vector<RankCommand>> orders;
+    Synchronized<std::vector<RankCommand>> commands;
   };
 
   explicit Meeting(std::chrono::nanoseconds timeout = std::chrono::seconds(20)) {
@@ -506,9 +506,9 @@ TEST_CASE_METHOD(RanksFixture, "a rank of another start is not let in", "[tools]
       RankLink::make({.rank = 1, .size = 2, .group = "other", .keys = ""}, deaf, clock).value();
   REQUIRE(stranger->connect(leader->address()));
   start_followers();
-  const Status welcomed = leader->welcome(schema);
-  CAPTURE(welcomed ? "" : welcomed.error().message);
-  CHECK(welcomed);
+  const Status accepted = leader->accept(schema);
+  CAPTURE(accepted ? "" : accepted.error().message);
+  CHECK(accepted);
   finish(fail(Code::kInvalid, "done"));
   CHECK(ended[1] == "rank 0: done");
   stranger->stop();

@@ -35,7 +35,7 @@ class Started {
     REQUIRE(opened);
     run = std::move(*opened);
     REQUIRE(run->start(10 * kMiB, ~std::uint64_t{0}));
-    plant = std::make_unique<LivePipeline>(*run, job, cpus);
+    tuned_pipeline = std::make_unique<LivePipeline>(*run, job, cpus);
   }
 
   std::string pull(std::size_t batches = ~std::size_t{0}) const {
@@ -54,44 +54,44 @@ class Started {
   JobSpec job;
   CpuLimit cpus;
   std::unique_ptr<JobRun> run;
-  std::unique_ptr<LivePipeline> plant;
+  std::unique_ptr<LivePipeline> tuned_pipeline;
 };
 
 }  // namespace
 
 TEST_CASE("a plant's layout is what the job declares", "[tools][live_plant]") {
   const Started started;
-  const tuner::PipelineDescription& layout = started.plant->layout();
+  const tuner::PipelineDescription& description = started.tuned_pipeline->description();
   const MemorySizes& sizes = started.run->pipeline().sizes();
-  REQUIRE(layout.stages.size() == 4);
-  CHECK(layout.stages[3].name == "transform");
-  CHECK(layout.stages[3].bytes_per_actor == sizes.usual_split + kThreadBytes);
-  CHECK(layout.max_actors == 8);  // 2 * 2 CPUs + 4 stages
-  CHECK(layout.prefetch_item_bytes == sizes.batch);
+  REQUIRE(description.stages.size() == 4);
+  CHECK(description.stages[3].name == "transform");
+  CHECK(description.stages[3].bytes_per_actor == sizes.usual_split + kThreadBytes);
+  CHECK(description.max_actors == 8);  // 2 * 2 CPUs + 4 stages
+  CHECK(description.prefetch_item_bytes == sizes.batch);
   // What one actor a stage takes at most fits what a pipeline is given for them.
   const std::uint64_t worst =
-      tuner::worst_case_bytes(layout, {.actors = {1, 1, 1, 1}, .prefetch = 1});
+      tuner::worst_case_bytes(description, {.actors = {1, 1, 1, 1}, .prefetch = 1});
   CHECK(worst == 10 * kMiB + kMemorySlack + 6 * kThreadBytes + window_for(4, sizes) +
                      sizes.cutting + 2 * sizes.batch);
 }
 
 TEST_CASE("what is applied stands, and is observed", "[tools][live_plant]") {
   const Started started;
-  LivePipeline& plant = *started.plant;
-  plant.apply({.actors = {1, 2, 1, 3}, .prefetch = 5});
-  const tuner::CurrentState now = plant.standing();
+  LivePipeline& tuned_pipeline = *started.tuned_pipeline;
+  tuned_pipeline.apply({.actors = {1, 2, 1, 3}, .prefetch = 5});
+  const tuner::CurrentState now = tuned_pipeline.current();
   CHECK(now.actors == std::vector<std::uint32_t>{1, 2, 1, 3});
   CHECK(now.prefetch == 5);
   CHECK(now.limits.memory_bytes == 256 * kMiB);
   started.pull(40);
-  const tuner::Observation seen = plant.observe();
+  const tuner::Observation seen = tuned_pipeline.observe();
   CHECK(seen.stages[1].actors == 2);
   CHECK(seen.trainer_steps == 39);  // the fortieth is in hand
   CHECK(seen.splits_per_item > 0);
   CHECK(seen.stages[3].done > 0);
   CHECK(seen.stages[3].done_cpu_seconds > 0);  // it spins
   CHECK(seen.stages[3].done_cpu_seconds <= seen.stages[3].done_seconds);
-  CHECK(plant.observe().trainer_steps == 0);
+  CHECK(tuned_pipeline.observe().trainer_steps == 0);
 }
 
 TEST_CASE("a job told to do anything under the guard gives the same batches within its memory",
@@ -99,8 +99,8 @@ TEST_CASE("a job told to do anything under the guard gives the same batches with
   const Started quiet;
   const std::string usual = quiet.pull();
   const Started started;
-  LivePipeline& plant = *started.plant;
-  tuner::Guard guard(plant.layout());
+  LivePipeline& tuned_pipeline = *started.tuned_pipeline;
+  tuner::Guard guard(tuned_pipeline.description());
   constexpr std::uint64_t kSeed = 5;
   std::mt19937_64 random(kSeed);
   std::string digest;
@@ -109,11 +109,11 @@ TEST_CASE("a job told to do anything under the guard gives the same batches with
     for (int i = 0; i < 4; ++i) {
       wild.actors.push_back(static_cast<std::uint32_t>(random() % 50));
     }
-    if (round % 7 == 0) REQUIRE(plant.set_memory((60 + random() % 100) * kMiB));
-    guard.admit(wild, plant.standing());
-    plant.apply(guard.step(plant.standing()));
+    if (round % 7 == 0) REQUIRE(tuned_pipeline.set_memory((60 + random() % 100) * kMiB));
+    guard.admit(wild, tuned_pipeline.current());
+    tuned_pipeline.apply(guard.step(tuned_pipeline.current()));
     digest = started.pull(1);
-    const tuner::CurrentState now = plant.standing();
+    const tuner::CurrentState now = tuned_pipeline.current();
     std::uint32_t alive = 0;
     for (std::size_t i = 0; i < 4; ++i) alive += now.actors[i] + now.leaving[i];
     REQUIRE(alive <= 8);
@@ -124,10 +124,10 @@ TEST_CASE("a job told to do anything under the guard gives the same batches with
 
 TEST_CASE("memory that is too little is refused with what is needed", "[tools][live_plant]") {
   const Started started;
-  const auto refused = started.plant->set_memory(20 * kMiB);
+  const auto refused = started.tuned_pipeline->set_memory(20 * kMiB);
   REQUIRE_FALSE(refused);
   CHECK_THAT(refused.error().message, Catch::Contains("pipeline.memory: this job needs at least"));
-  CHECK(started.plant->limits().memory_bytes == 256 * kMiB);
+  CHECK(started.tuned_pipeline->limits().memory_bytes == 256 * kMiB);
 }
 
 TEST_CASE("a pause of the trainer is neither work nor waiting", "[tools][live_plant]") {
@@ -140,7 +140,7 @@ TEST_CASE("a pause of the trainer is neither work nor waiting", "[tools][live_pl
     }
   }
   started.pull(1);
-  const tuner::Observation seen = started.plant->observe();
+  const tuner::Observation seen = started.tuned_pipeline->observe();
   CHECK(seen.trainer_steps == 1);
   CHECK(seen.trainer_step_seconds < 0.05);
   CHECK(started.run->source().paused() >= std::chrono::milliseconds(60));

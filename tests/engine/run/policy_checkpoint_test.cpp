@@ -18,7 +18,9 @@ class Learner final : public tuner::Policy {
     ++learned_;
     return {};
   }
-  std::string experience() const override { return "learned " + std::to_string(learned_) + "\n\0"; }
+  std::string learned_state() const override {
+    return "learned " + std::to_string(learned_) + "\n\0";
+  }
 
  private:
   int learned_ = 0;

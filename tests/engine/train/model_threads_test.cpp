@@ -18,11 +18,11 @@ class RecordingModel final : public Model {
   Status predict(const Batch& batch, std::span<float> scores) override {
     return none_.predict(batch, scores);
   }
-  void set_threads(int threads) override { told.push_back(threads); }
+  void set_threads(int threads) override { recorded.push_back(threads); }
   Result<std::unique_ptr<StateSource>> snapshot() override { return none_.snapshot(); }
   Status restore(StateSource& from) override { return none_.restore(from); }
 
-  std::vector<int> told;
+  std::vector<int> recorded;
 
  private:
   NoModel none_;
@@ -111,9 +111,9 @@ TEST_CASE("a model whose threads may change is made for all CPUs", "[tools][thre
 TEST_CASE_METHOD(ThreadsFixture, "a model gets the threads that the job trains fastest with",
                  "[tools][threads]") {
   ModelThreads threads = made();
-  CHECK(model.told == std::vector<int>{1});
+  CHECK(model.recorded == std::vector<int>{1});
   train(threads, 6, 1000);
-  CHECK(model.told == std::vector<int>{1, 2});
+  CHECK(model.recorded == std::vector<int>{1, 2});
   CHECK(threads.trials() == 0);
   train(threads, 6, 1000);
   CHECK(threads.trials() == 1);
@@ -130,7 +130,7 @@ TEST_CASE_METHOD(ThreadsFixture, "a deterministic job keeps the threads of its j
   job.trainer.deterministic = true;
   ModelThreads threads = made();
   train(threads, 40, 1000);
-  CHECK(model.told.empty());
+  CHECK(model.recorded.empty());
   CHECK(threads.threads() == 1);
   auto refused = threads.set(2);
   REQUIRE_FALSE(refused);
@@ -157,6 +157,6 @@ TEST_CASE_METHOD(ThreadsFixture, "threads that a person sets stay", "[tools][thr
   train(threads, 1, 1000);
   CHECK(threads.threads() == 2);
   train(threads, 100, 1000);
-  CHECK(model.told == std::vector<int>{1, 2});
+  CHECK(model.recorded == std::vector<int>{1, 2});
   CHECK(threads.trials() == 0);
 }

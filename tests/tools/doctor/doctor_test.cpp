@@ -65,10 +65,11 @@ TEST_CASE("a job that asks for more than there is is warned", "[tools][doctor]")
 
 TEST_CASE("a folder that is not there yet is judged by the one above it", "[tools][doctor]") {
   const test::TempDir dir;
-  CHECK(check_place("disk", "run.dir", dir.path("a/b/c")).verdict != Finding::Verdict::kBad);
+  CHECK(check_writable_path("disk", "run.dir", dir.path("a/b/c")).verdict !=
+        Finding::Verdict::kBad);
   CHECK(free_bytes(dir.path("a/b")) > 0);
   dir.write("file", "x");
-  const Finding refused = check_place("disk", "run.dir", dir.path("file/below"));
+  const Finding refused = check_writable_path("disk", "run.dir", dir.path("file/below"));
   CHECK(refused.verdict == Finding::Verdict::kBad);
   CHECK(refused.advice == "set run.dir to a folder of yours");
 }

@@ -136,8 +136,8 @@ TEST_CASE("hashed tables hold the same whatever batches they were told of before
   const auto seed = GENERATE(range(1, 6));
   Random random(static_cast<std::uint64_t>(seed));
   const HashedTables::Options options{.admit_after = 2, .evict_after = 8};
-  const Hashed told(40, options, TrainerSpec::TableOptimizer::kAdagrad);
-  const Hashed untold(40, options, TrainerSpec::TableOptimizer::kAdagrad);
+  const Hashed announced(40, options, TrainerSpec::TableOptimizer::kAdagrad);
+  const Hashed unannounced(40, options, TrainerSpec::TableOptimizer::kAdagrad);
   constexpr std::uint64_t kBatches = 40;
   std::vector<std::shared_ptr<const Batch>> batches;
   for (std::uint64_t number = 0; number < kBatches; ++number) {
@@ -149,14 +149,14 @@ TEST_CASE("hashed tables hold the same whatever batches they were told of before
   for (std::uint64_t number = 0; number < kBatches; ++number) {
     // Some were never told of, and some are passed over.
     for (; next < std::min(kBatches, number + 9); ++next) {
-      if (next >= number && random.below(8) != 0) told.tables->expect(batches[next]);
+      if (next >= number && random.below(8) != 0) announced.tables->prefetch(batches[next]);
     }
     if (random.below(10) == 0) continue;
-    REQUIRE(test::step(*told.tables, *batches[number], kWidth).value() ==
-            test::step(*untold.tables, *batches[number], kWidth).value());
+    REQUIRE(test::step(*announced.tables, *batches[number], kWidth).value() ==
+            test::step(*unannounced.tables, *batches[number], kWidth).value());
   }
-  CHECK(told.hashed->own_rows(0) > 0);
-  CHECK(told.hashed->own_rows(0) == untold.hashed->own_rows(0));
+  CHECK(announced.hashed->own_rows(0) > 0);
+  CHECK(announced.hashed->own_rows(0) == unannounced.hashed->own_rows(0));
 }
 
 TEST_CASE("which rows a batch names is found when hashed tables are told of it",
@@ -166,7 +166,7 @@ TEST_CASE("which rows a batch names is found when hashed tables are told of it",
   lists.lengths[0] = -1;
   // Whoever looks ahead lets go of it once its rows are known.
   std::atomic<bool> known{false};
-  given.tables->expect({&lists.batch, [&](const Batch*) { known = true; }});
+  given.tables->prefetch({&lists.batch, [&](const Batch*) { known = true; }});
   test::wait_until([&] { return known.load(); });
   lists.lengths[0] = 1;
   CHECK_FALSE(test::step(*given.tables, lists.batch, kWidth));

@@ -105,11 +105,11 @@ TEST_CASE("tables in tiers hold what tables in memory hold, bit for bit", "[trai
   for (std::uint64_t number = 0; number < kBatches; ++number) {
     batches.push_back(given.batch(number));
   }
-  std::uint64_t told = 0;
+  std::uint64_t announced = 0;
   for (std::uint64_t number = 0; number < kBatches; ++number) {
     // Some batches were never told of.
-    for (; told < std::min(kBatches, number + ahead); ++told) {
-      if (told >= number && random.below(8) != 0) tiers->expect(batches[told]);
+    for (; announced < std::min(kBatches, number + ahead); ++announced) {
+      if (announced >= number && random.below(8) != 0) tiers->prefetch(batches[announced]);
     }
     const auto seen = test::step(*tiers, *batches[number], kWidth);
     REQUIRE(seen);
@@ -139,7 +139,7 @@ TEST_CASE("a batch that never fits is refused with the sizes", "[trainer][embedd
   Tables given;
   const auto tiers = given.in_tiers(30);
   const auto batch = given.batch(1);
-  tiers->expect(batch);
+  tiers->prefetch(batch);
   const auto refused = test::step(*tiers, *batch, kWidth);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kOverloaded);
@@ -162,13 +162,13 @@ TEST_CASE("rows of expected batches are counted as ready", "[trainer][embedding]
 TEST_CASE("expected batches that are passed over hold nothing", "[trainer][embedding]") {
   Tables given;
   const auto tiers = given.in_tiers(240);
-  for (std::uint64_t number = 0; number < 12; ++number) tiers->expect(given.batch(number));
+  for (std::uint64_t number = 0; number < 12; ++number) tiers->prefetch(given.batch(number));
   const auto last = given.batch(12);
-  tiers->expect(last);
+  tiers->prefetch(last);
   CHECK(test::step(*tiers, *last, kWidth));
   // And forgotten ones neither.
-  for (std::uint64_t number = 13; number < 30; ++number) tiers->expect(given.batch(number));
-  tiers->expect(nullptr);
+  for (std::uint64_t number = 13; number < 30; ++number) tiers->prefetch(given.batch(number));
+  tiers->prefetch(nullptr);
   CHECK(test::step(*tiers, *given.batch(40), kWidth));
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("a snapshot of tables in tiers is of its moment, for any other memory"
   const auto memory = given.in_memory();
   for (std::uint64_t number = 0; number < 20; ++number) {
     const auto batch = given.batch(number);
-    tiers->expect(batch);
+    tiers->prefetch(batch);
     REQUIRE(test::step(*tiers, *batch, kWidth));
     REQUIRE(test::step(*memory, *batch, kWidth));
   }

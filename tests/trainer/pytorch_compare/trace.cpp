@@ -105,32 +105,32 @@ void trace(const std::string& folder, const TrainerSpec& spec) {
   const ClickBatches batches(pool, kData);
   auto model = make_cpu_model(spec, shape_for(spec)).value();
   std::ofstream values(folder + "/values.bin", std::ios::binary);
-  nlohmann::json told{{"rows", kData.rows},
-                      {"dense", kData.dense},
-                      {"sparse", kData.sparse},
-                      {"dim", spec.embedding_dim},
-                      {"mean", spec.pooling == TrainerSpec::Pooling::kMean},
-                      {"clip_norm", spec.clip_norm},
-                      {"tensors", write_weights(*model, values)}};
+  nlohmann::json announced{{"rows", kData.rows},
+                           {"dense", kData.dense},
+                           {"sparse", kData.sparse},
+                           {"dim", spec.embedding_dim},
+                           {"mean", spec.pooling == TrainerSpec::Pooling::kMean},
+                           {"clip_norm", spec.clip_norm},
+                           {"tensors", write_weights(*model, values)}};
   Evaluation evaluation;
   std::vector<float> scores(kData.rows);
   for (std::uint64_t number = 0; number < kSteps + kHeldOut; ++number) {
     const auto batch = batches.make(number);
-    told["ids"].push_back(write_batch(*batch, values));
+    announced["ids"].push_back(write_batch(*batch, values));
     if (number < kSteps) {
-      told["losses"].push_back(model->step(*batch).value());
-      told["learning_rates"].push_back(model->learning_rate().value());
+      announced["losses"].push_back(model->step(*batch).value());
+      announced["learning_rates"].push_back(model->learning_rate().value());
     } else {
       FOREBAY_CHECK(model->predict(*batch, scores).has_value());
       FOREBAY_CHECK(evaluation.add(scores, {batch->labels, batch->rows}).has_value());
     }
   }
   // Of the last batch, which the exported model has to score alike.
-  told["scores"] = scores;
+  announced["scores"] = scores;
   const ModelDescription description{.spec = spec, .shape = shape_for(spec)};
   FOREBAY_CHECK(export_model(description, *model->snapshot().value(), {folder + "/model.pt"}));
-  told["auc"] = evaluation.finish().auc.value();
-  std::ofstream(folder + "/trace.json") << told;
+  announced["auc"] = evaluation.finish().auc.value();
+  std::ofstream(folder + "/trace.json") << announced;
   FOREBAY_CHECK(values.flush().good());
 }
 

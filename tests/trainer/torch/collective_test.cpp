@@ -112,12 +112,12 @@ TEMPLATE_TEST_CASE("an exchange of nothing is an exchange", "[trainer][ranks]", 
 
 TEMPLATE_TEST_CASE("what one rank broadcasts all have", "[trainer][ranks]", Threads, Gloo) {
   auto ranks = TestType::make(3);
-  const auto told = on_each(3, [&](std::size_t rank) {
+  const auto announced = on_each(3, [&](std::size_t rank) {
     std::string text = rank == 1 ? "rank 1 says" : "           ";
     const auto bytes = std::as_writable_bytes(std::span(text));
     return ranks[rank]->broadcast(bytes, 1) ? text : std::string();
   });
-  CHECK(told == std::vector<std::string>(3, "rank 1 says"));
+  CHECK(announced == std::vector<std::string>(3, "rank 1 says"));
 }
 
 TEMPLATE_TEST_CASE("all ranks learn what each one said", "[trainer][ranks]", Threads, Gloo) {

@@ -86,10 +86,10 @@ struct DeviceFixture {
     for (auto number = first; number < end; ++number) batches.push_back(source.make(number));
     Random random(first + 1);
     std::vector<double> losses;
-    std::size_t told = 0;
+    std::size_t announced = 0;
     for (std::size_t at = 0; at < batches.size(); ++at) {
-      for (; told < std::min<std::size_t>(batches.size(), at + ahead); ++told) {
-        if (told >= at && random.below(8) != 0) model.expect(batches[told]);
+      for (; announced < std::min<std::size_t>(batches.size(), at + ahead); ++announced) {
+        if (announced >= at && random.below(8) != 0) model.prefetch(batches[announced]);
       }
       const auto loss = model.step(*batches[at]);
       if (!loss) FAIL(loss.error().message);
@@ -171,9 +171,9 @@ TEST_CASE_METHOD(DeviceFixture, "batches that were told of and passed over leave
   auto plain = device(Storage::kMemory, kAll);
   for (std::uint64_t round = 0; round < 6; ++round) {
     for (std::uint64_t number = 0; number < 6; ++number) {
-      model->expect(source.make(100 * round + number));
+      model->prefetch(source.make(100 * round + number));
     }
-    if (round % 2 == 0) model->expect(nullptr);
+    if (round % 2 == 0) model->prefetch(nullptr);
     CHECK(train(*model, 10 * round, 10 * round + 4, 3) ==
           train(*plain, 10 * round, 10 * round + 4, 0));
   }

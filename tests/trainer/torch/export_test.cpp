@@ -180,24 +180,24 @@ TEST_CASE_METHOD(ExportFixture, "tables in tiers are exported with every row",
 
 TEST_CASE_METHOD(ExportFixture, "a model that does not fit is not exported", "[trainer][export]") {
   auto model = trained();
-  std::uint64_t told = 0;
+  std::uint64_t announced = 0;
   ExportTarget target{.file = file};
   SECTION("in memory") {
     target.fits = [&](std::uint64_t bytes) {
-      told = bytes;
+      announced = bytes;
       return fail(Code::kOverloaded, "no room");
     };
   }
   SECTION("with what it was read from") {
     target.is_whole = [] { return fail(Code::kOverloaded, "no room"); };
     const ModelShape shape = description().shape;
-    told = sizeof(float) * (shape.dense_parameters() + shape.table_parameters());
+    announced = sizeof(float) * (shape.dense_parameters() + shape.table_parameters());
   }
   auto written = export_model(description(), *model->snapshot().value(), target);
   REQUIRE_FALSE(written);
   CHECK(written.error().message == "no room");
   const ModelShape shape = description().shape;
-  CHECK(told == sizeof(float) * (shape.dense_parameters() + shape.table_parameters()));
+  CHECK(announced == sizeof(float) * (shape.dense_parameters() + shape.table_parameters()));
   CHECK(std::filesystem::is_empty(temp.path()));
 }
 

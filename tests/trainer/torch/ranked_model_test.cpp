@@ -38,17 +38,17 @@ State state_of(Model& model) {
 }
 
 /// What tables keep beside weights, as bytes.
-std::map<std::string, std::vector<std::byte>> books_of(Model& model) {
-  std::map<std::string, std::vector<std::byte>> books;
+std::map<std::string, std::vector<std::byte>> metadata_of(Model& model) {
+  std::map<std::string, std::vector<std::byte>> metadata;
   auto source = model.snapshot().value();
   for (std::size_t i = 0; i < source->tensors().size(); ++i) {
     const StateTensor& tensor = source->tensors()[i];
     if (tensor.part != StateTensor::Part::kTables) continue;
-    std::vector<std::byte>& bytes = books[tensor.name];
+    std::vector<std::byte>& bytes = metadata[tensor.name];
     bytes.resize(tensor.bytes());
     REQUIRE(source->read(i, 0, bytes));
   }
-  return books;
+  return metadata;
 }
 
 /// What training gave on one rank.
@@ -57,7 +57,7 @@ struct Trained {
   std::vector<float> scores;
   LookupCounts lookups;
   State state;
-  std::map<std::string, std::vector<std::byte>> books;
+  std::map<std::string, std::vector<std::byte>> metadata;
 };
 
 struct RankedFixture {
@@ -104,17 +104,18 @@ struct RankedFixture {
     const int ranks = collective == nullptr ? 1 : collective->size();
     auto model = make_cpu_model(spec, shape(), collective).value();
     Trained trained;
-    std::uint64_t told = 0;
+    std::uint64_t announced = 0;
     for (std::uint64_t number = 0; number < steps; ++number) {
-      for (; told < std::min(number + ahead, steps); ++told) {
+      for (; announced < std::min(number + ahead, steps); ++announced) {
         // Of every fifth batch nobody is told.
-        if (told >= number && told % 5 != 4) model->expect(ids_of(told, rank, ranks));
+        if (announced >= number && announced % 5 != 4)
+          model->prefetch(ids_of(announced, rank, ranks));
       }
       trained.losses.push_back(model->step(*rows_of(number, rank, ranks)).value());
     }
     trained.lookups = model->lookups();
     // What is told of a batch is not for scoring it.
-    if (ahead > 0) model->expect(ids_of(3, rank, ranks));
+    if (ahead > 0) model->prefetch(ids_of(3, rank, ranks));
     // Rank 0 scores all rows of a batch, the others none.
     Batch nothing;
     nothing.dense_features = data.dense;
@@ -123,7 +124,7 @@ struct RankedFixture {
     trained.scores.resize(rank == 0 ? whole->rows : 0);
     REQUIRE(model->predict(rank == 0 ? *whole : nothing, trained.scores));
     trained.state = state_of(*model);
-    trained.books = books_of(*model);
+    trained.metadata = metadata_of(*model);
     return trained;
   }
 
@@ -256,11 +257,11 @@ TEST_CASE_METHOD(RankedFixture, "ids that came before the step change no bit of 
   spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
   const auto asked = train_on(ranks);
   ahead = 4;
-  const auto told = train_on(ranks);
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    CHECK(told[rank].losses == asked[rank].losses);
-    CHECK(told[rank].scores == asked[rank].scores);
-    CHECK(told[rank].state == asked[rank].state);
+  const auto announced = train_on(ranks);
+  for (std::size_t rank = 0; rank < announced.size(); ++rank) {
+    CHECK(announced[rank].losses == asked[rank].losses);
+    CHECK(announced[rank].scores == asked[rank].scores);
+    CHECK(announced[rank].state == asked[rank].state);
   }
 }
 
@@ -296,12 +297,12 @@ TEST_CASE_METHOD(RankedFixture,
   spec.tables.admit_after = 2;
   spec.tables.evict_after = 4;
   ahead = GENERATE(std::uint64_t{0}, std::uint64_t{3});
-  const auto alone = train(nullptr).books;
+  const auto alone = train(nullptr).metadata;
   REQUIRE(alone.contains("tables.steps"));
   std::map<std::string, std::vector<std::byte>> together;
   for (const Trained& rank : train_on(3)) {
-    CHECK(rank.books.at("tables.steps") == alone.at("tables.steps"));
-    together.insert(rank.books.begin(), rank.books.end());
+    CHECK(rank.metadata.at("tables.steps") == alone.at("tables.steps"));
+    together.insert(rank.metadata.begin(), rank.metadata.end());
   }
   CHECK(together == alone);
 }
@@ -343,8 +344,8 @@ TEST_CASE_METHOD(RankedFixture, "rows that a rank was told of are there when the
         // One that is never stepped on; whoever is prepared is held by the tables no longer.
         const auto skipped = ids_of(number, rank, 2);
         const auto ids = ids_of(number + 1, rank, 2);
-        model->expect(skipped);
-        model->expect(ids);
+        model->prefetch(skipped);
+        model->prefetch(ids);
         test::wait_until([&] { return ids.use_count() == 2; });
         REQUIRE(model->step(*rows_of(number + 1, rank, 2)));
         CHECK(skipped.use_count() == 1);

@@ -72,7 +72,7 @@ struct ThreadsFixture {
     Trained trained;
     for (std::uint64_t number = 0; number < steps; ++number) {
       const auto batch = source.make(number);
-      model->expect(batch);
+      model->prefetch(batch);
       trained.losses.push_back(model->step(*batch).value());
       std::vector<float> scores(batch->rows);
       REQUIRE(model->predict(*source.make(number / 2), scores));

@@ -6,12 +6,12 @@ namespace forebay::tuner {
 namespace {
 
 PipelineDescription two_stages(std::uint64_t fixed) {
-  PipelineDescription layout;
-  layout.stages = {{"load", 8, 10}, {"decode", 8, 10}};
-  layout.max_prefetch = 16;
-  layout.prefetch_item_bytes = 5;
-  layout.fixed_bytes = fixed;
-  return layout;
+  PipelineDescription description;
+  description.stages = {{"load", 8, 10}, {"decode", 8, 10}};
+  description.max_prefetch = 16;
+  description.prefetch_item_bytes = 5;
+  description.fixed_bytes = fixed;
+  return description;
 }
 
 const Limits kLimits{.cpus = 8, .memory_bytes = 200};
@@ -31,10 +31,10 @@ TEST_CASE("a standing action stays until another is better by the margin", "[tun
   Outputs row = kNothing;
   row[2] = 0.3F;
   row[3] = 0.5F;
-  const Actions standing{.steps = {3}, .prefetch = 0};
-  CHECK(best_actions(std::vector<Outputs>{row}, standing, 0.5F).steps[0] == 3);
+  const Actions current{.steps = {3}, .prefetch = 0};
+  CHECK(best_actions(std::vector<Outputs>{row}, current, 0.5F).steps[0] == 3);
   row[3] = 0.9F;
-  CHECK(best_actions(std::vector<Outputs>{row}, standing, 0.5F).steps[0] == 4);
+  CHECK(best_actions(std::vector<Outputs>{row}, current, 0.5F).steps[0] == 4);
 }
 
 TEST_CASE("prefetch follows what the stages' rows say on average", "[tuner][agent]") {

@@ -13,9 +13,9 @@ namespace {
 
 using Catch::Detail::Approx;
 
-std::unique_ptr<Intune> agent_for(const PipelineDescription& layout,
+std::unique_ptr<Intune> agent_for(const PipelineDescription& description,
                                   Ablation ablation = Ablation::kNone) {
-  auto made = Intune::make({.layout = layout, .ablation = ablation});
+  auto made = Intune::make({.description = description, .ablation = ablation});
   REQUIRE(made);
   return std::move(*made);
 }
@@ -23,15 +23,15 @@ std::unique_ptr<Intune> agent_for(const PipelineDescription& layout,
 // Splits/s over the last ten of `decisions` periods.
 double tuned_rate(const PipelineModel& model, Policy& policy, int decisions) {
   Simulator simulator(model, 1);
-  Guard guard(simulator.layout());
+  Guard guard(simulator.description());
   std::uint64_t before = 0;
   for (int i = 1; i <= decisions; ++i) {
     for (int step = 1; step <= 20; ++step) {
       simulator.run_until(2.0 * (i - 1) + 0.1 * step);
-      simulator.apply(guard.step(simulator.standing()));
+      simulator.apply(guard.step(simulator.current()));
     }
-    guard.admit(policy.decide(simulator.observe()).allocation, simulator.standing());
-    simulator.apply(guard.step(simulator.standing()));
+    guard.admit(policy.decide(simulator.observe()).allocation, simulator.current());
+    simulator.apply(guard.step(simulator.current()));
     if (i == decisions - 10) before = simulator.totals().trained;
   }
   REQUIRE_FALSE(simulator.out_of_memory());
@@ -43,7 +43,7 @@ TEST_CASE("the agent comes near the oracle on pipelines it has not seen", "[tune
   constexpr int kPipelines = 12;
   for (std::uint64_t seed = 500; seed < 500 + kPipelines; ++seed) {
     const PipelineModel model = random_pipeline(seed);
-    const auto policy = agent_for(layout_of(model));
+    const auto policy = agent_for(description_of(model));
     const double ratio = tuned_rate(model, *policy, 30) / oracle_of(model).splits_per_second;
     INFO("pipeline " << seed);
     CHECK(ratio > 0.85);
@@ -54,14 +54,14 @@ TEST_CASE("the agent comes near the oracle on pipelines it has not seen", "[tune
 
 TEST_CASE("the same observations make the same decisions", "[tuner][agent]") {
   const PipelineModel model = random_pipeline(42);
-  const auto one = agent_for(layout_of(model));
-  const auto other = agent_for(layout_of(model));
+  const auto one = agent_for(description_of(model));
+  const auto other = agent_for(description_of(model));
   CHECK(tuned_rate(model, *one, 20) == tuned_rate(model, *other, 20));
 }
 
 TEST_CASE("a network that puts out no numbers is left out, and the decision says so",
           "[tuner][agent]") {
-  Agent agent(layout_of(random_pipeline(42)), RewardMode::kUsable, Ablation::kNone);
+  Agent agent(description_of(random_pipeline(42)), RewardMode::kUsable, Ablation::kNone);
   Network broken(kNetworkShape);
   broken.weights().assign(broken.weights().size(), std::numeric_limits<float>::quiet_NaN());
   Simulator simulator(random_pipeline(42), 1);
@@ -74,45 +74,45 @@ TEST_CASE("a network that puts out no numbers is left out, and the decision says
 
 TEST_CASE("an agent with experience knows the costs from its first decision on", "[tuner][agent]") {
   const PipelineModel model = random_pipeline(43);
-  const auto first = agent_for(layout_of(model));
+  const auto first = agent_for(description_of(model));
   tuned_rate(model, *first, 30);
-  const auto again = agent_for(layout_of(model));
-  REQUIRE(again->restore(first->experience()));
+  const auto again = agent_for(description_of(model));
+  REQUIRE(again->restore(first->learned_state()));
   CHECK(tuned_rate(model, *again, 11) >
         0.9 * oracle_of(model).splits_per_second);  // from decision 1 to 11
 }
 
 TEST_CASE("experience of another pipeline is refused", "[tuner][agent]") {
-  const auto first = agent_for(layout_of(random_pipeline(43)));
-  PipelineDescription other = layout_of(random_pipeline(43));
+  const auto first = agent_for(description_of(random_pipeline(43)));
+  PipelineDescription other = description_of(random_pipeline(43));
   other.stages[0].name = "renamed";
-  CHECK_FALSE(agent_for(other)->restore(first->experience()));
+  CHECK_FALSE(agent_for(other)->restore(first->learned_state()));
 }
 
 TEST_CASE("of experience that is refused nothing is kept", "[tuner][agent]") {
   const PipelineModel model = random_pipeline(45);
-  const auto first = agent_for(layout_of(model));
+  const auto first = agent_for(description_of(model));
   tuned_rate(model, *first, 10);
-  auto experience = decode_experience(first->experience(), layout_of(model)).value();
-  experience.last_layer.pop_back();
-  const auto again = agent_for(layout_of(model));
-  const std::string before = again->experience();
-  CHECK_FALSE(again->restore(encode_experience(experience)));
-  CHECK(again->experience() == before);
+  auto learned_state = decode_learned_state(first->learned_state(), description_of(model)).value();
+  learned_state.last_layer.pop_back();
+  const auto again = agent_for(description_of(model));
+  const std::string before = again->learned_state();
+  CHECK_FALSE(again->restore(encode_learned_state(learned_state)));
+  CHECK(again->learned_state() == before);
 }
 
 TEST_CASE("every ablation tunes", "[tuner][agent]") {
   const PipelineModel model = random_pipeline(44);
   for (const Ablation ablation :
        {Ablation::kNetwork, Ablation::kModel, Ablation::kPretraining, Ablation::kOnline}) {
-    const auto policy = agent_for(layout_of(model), ablation);
+    const auto policy = agent_for(description_of(model), ablation);
     CHECK(tuned_rate(model, *policy, 15) > 0);
   }
 }
 
 TEST_CASE("weights that are no file are an error that names it", "[tuner][agent]") {
   const auto made =
-      Intune::make({.layout = layout_of(random_pipeline(1)), .weights = "/nowhere/w"});
+      Intune::make({.description = description_of(random_pipeline(1)), .weights = "/nowhere/w"});
   REQUIRE_FALSE(made);
   CHECK(made.error().message.find("/nowhere/w") != std::string::npos);
 }

@@ -5,44 +5,45 @@
 namespace forebay::tuner {
 namespace {
 
-PipelineDescription layout_of_names(const std::vector<std::string>& names) {
-  PipelineDescription layout;
-  for (const std::string& name : names) layout.stages.push_back({.name = name});
-  return layout;
+PipelineDescription description_of_names(const std::vector<std::string>& names) {
+  PipelineDescription description;
+  for (const std::string& name : names) description.stages.push_back({.name = name});
+  return description;
 }
 
 LearnedState some() {
-  return {.layout = layout_of_names({"load", "decode"}),
+  return {.description = description_of_names({"load", "decode"}),
           .stages = {{1, 2.5}, {}},
           .last_layer = {0.5F, -1}};
 }
 
 TEST_CASE("experience comes back as it was", "[tuner][agent]") {
-  const auto again = decode_experience(encode_experience(some()), some().layout);
+  const auto again = decode_learned_state(encode_learned_state(some()), some().description);
   REQUIRE(again);
   CHECK(again->stages == some().stages);
   CHECK(again->last_layer == some().last_layer);
 }
 
 TEST_CASE("experience of other stages is not used", "[tuner][agent]") {
-  CHECK_FALSE(decode_experience(encode_experience(some()), layout_of_names({"load", "udf"})));
+  CHECK_FALSE(
+      decode_learned_state(encode_learned_state(some()), description_of_names({"load", "udf"})));
 }
 
 TEST_CASE("damaged experience is not used", "[tuner][agent]") {
-  const std::string whole = encode_experience(some());
-  CHECK_FALSE(decode_experience(whole.substr(0, whole.size() / 2), some().layout));
-  CHECK_FALSE(decode_experience("", some().layout));
-  CHECK_FALSE(decode_experience("[1,2]", some().layout));
+  const std::string whole = encode_learned_state(some());
+  CHECK_FALSE(decode_learned_state(whole.substr(0, whole.size() / 2), some().description));
+  CHECK_FALSE(decode_learned_state("", some().description));
+  CHECK_FALSE(decode_learned_state("[1,2]", some().description));
   std::string newer = whole;
   newer.replace(newer.find("\"version\":1"), 11, "\"version\":2");
-  CHECK_FALSE(decode_experience(newer, some().layout));
+  CHECK_FALSE(decode_learned_state(newer, some().description));
   std::string deep = whole;
   deep.replace(deep.find("\"version\":1"), 11,
                "\"version\":" + std::string(100'000, '[') + std::string(100'000, ']'));
-  CHECK_FALSE(decode_experience(deep, some().layout));
+  CHECK_FALSE(decode_learned_state(deep, some().description));
   std::string strange = whole;
   strange.replace(strange.find("2.5"), 3, "\"x\"");
-  CHECK_FALSE(decode_experience(strange, some().layout));
+  CHECK_FALSE(decode_learned_state(strange, some().description));
 }
 
 }  // namespace

@@ -8,11 +8,11 @@ namespace forebay::tuner {
 namespace {
 
 PipelineDescription two_stages() {
-  PipelineDescription layout;
-  layout.stages = {{"load", 64, 1}, {"decode", 64, 1}};
-  layout.max_prefetch = 64;
-  layout.prefetch_item_bytes = 50'000;
-  return layout;
+  PipelineDescription description;
+  description.stages = {{"load", 64, 1}, {"decode", 64, 1}};
+  description.max_prefetch = 64;
+  description.prefetch_item_bytes = 50'000;
+  return description;
 }
 
 // Both stages take `seconds` a split; the line could do `possible` splits/s and does `rate`.

@@ -12,11 +12,11 @@ namespace forebay::tuner {
 class FakeMachine final : public Machine, public TunedPipeline {
  public:
   FakeMachine() {
-    layout_.stages = {{"load", 128, 10}, {"udf", 128, 10}};
-    layout_.max_prefetch = 4;
+    description_.stages = {{"load", 128, 10}, {"udf", 128, 10}};
+    description_.max_prefetch = 4;
   }
 
-  TunedPipeline& plant() override { return *this; }
+  TunedPipeline& tuned_pipeline() override { return *this; }
   void run_until(double seconds) override {
     ++runs;
     if (!totals_.out_of_memory) {
@@ -28,21 +28,21 @@ class FakeMachine final : public Machine, public TunedPipeline {
   }
   MachineTotals totals() const override { return totals_; }
 
-  const PipelineDescription& layout() const override { return layout_; }
-  CurrentState standing() const override {
-    CurrentState standing;
+  const PipelineDescription& description() const override { return description_; }
+  CurrentState current() const override {
+    CurrentState current;
     const bool lowered = totals_.seconds >= lowered_at;
-    standing.limits = {.cpus = 8, .memory_bytes = lowered ? 40U : 100U};
-    standing.actors = actors_;
-    standing.leaving = {0, 0};
-    standing.memory_bytes = memory();
-    return standing;
+    current.limits = {.cpus = 8, .memory_bytes = lowered ? 40U : 100U};
+    current.actors = actors_;
+    current.leaving = {0, 0};
+    current.memory_bytes = memory();
+    return current;
   }
   Observation observe() override {
     Observation seen;
     seen.at_seconds = totals_.seconds;
     seen.seconds = 2;
-    seen.limits = standing().limits;
+    seen.limits = current().limits;
     seen.stages.resize(2);
     for (std::size_t i = 0; i < 2; ++i) seen.stages[i].actors = actors_[i];
     seen.memory_bytes = memory();
@@ -65,7 +65,7 @@ class FakeMachine final : public Machine, public TunedPipeline {
   std::uint32_t in_all() const { return actors_[0] + actors_[1]; }
   std::uint64_t memory() const { return 10 * in_all(); }
 
-  PipelineDescription layout_;
+  PipelineDescription description_;
   std::vector<std::uint32_t> actors_ = {1, 1};
   MachineTotals totals_;
   double trained_ = 0;

@@ -51,10 +51,10 @@ TEST_CASE("a machine is resized all the time and goes on", "[tuner][emulated]") 
     for (int k = 0; k < 3; ++k) wanted.actors.push_back(1 + random.below(12));
     machine.apply(wanted);
     machine.run_until(machine.now() + 0.02);
-    const CurrentState standing = machine.standing();
+    const CurrentState current = machine.current();
     INFO("seed " << kSeed << ", step " << i);
-    REQUIRE(standing.actors == wanted.actors);
-    REQUIRE(standing.prefetch == wanted.prefetch);
+    REQUIRE(current.actors == wanted.actors);
+    REQUIRE(current.prefetch == wanted.prefetch);
     trained += machine.observe().trainer_steps;
   }
   CHECK(trained > 0);
@@ -70,12 +70,12 @@ TEST_CASE("queues hold as many splits as the model says, and the prefetch as man
   const SystemClock clock;
   EmulatedMachine machine(model, 1, clock);
   machine.apply({.actors = {3, 2}, .prefetch = 5});
-  while (machine.standing().prefetched < 5 || machine.standing().memory_bytes < 24'000'000) {
+  while (machine.current().prefetched < 5 || machine.current().memory_bytes < 24'000'000) {
     machine.run_until(machine.now() + 0.01);
   }
   machine.run_until(machine.now() + 0.1);
   // 10 MB of base, 5 actors, 4 splits in the queue and 5 prefetched; those in hand cost nothing.
-  CHECK(machine.standing().memory_bytes == 24'000'000);
+  CHECK(machine.current().memory_bytes == 24'000'000);
   machine.observe();
   machine.run_until(machine.now() + 0.1);
   const Observation seen = machine.observe();

@@ -11,14 +11,14 @@ namespace forebay::tuner {
 namespace {
 
 struct Simulated {
-  explicit Simulated(const PipelineModel& model) : plant(model, 1) {}
-  Simulator plant;
+  explicit Simulated(const PipelineModel& model) : tuned_pipeline(model, 1) {}
+  Simulator tuned_pipeline;
 };
 
 struct Emulated {
-  explicit Emulated(const PipelineModel& model) : plant(model, 1, clock) {}
+  explicit Emulated(const PipelineModel& model) : tuned_pipeline(model, 1, clock) {}
   SystemClock clock;
-  EmulatedMachine plant;
+  EmulatedMachine tuned_pipeline;
 };
 
 /// Three stages, the middle one slow and half of it waiting; a trainer that keeps up.
@@ -30,35 +30,35 @@ PipelineModel three_stages() {
 
 /// Goes on until `condition` holds; the test's own timeout is the bound where time is real.
 template <class TunedPipeline, class Condition>
-void run_until(TunedPipeline& plant, Condition condition) {
-  while (!condition()) plant.run_until(plant.now() + 0.01);
+void run_until(TunedPipeline& tuned_pipeline, Condition condition) {
+  while (!condition()) tuned_pipeline.run_until(tuned_pipeline.now() + 0.01);
 }
 
 TEMPLATE_TEST_CASE("a plant starts with one actor a stage and says so", "[tuner][plant]", Simulated,
                    Emulated) {
   TestType machine(three_stages());
-  const CurrentState standing = machine.plant.standing();
-  CHECK(standing.actors == std::vector<std::uint32_t>{1, 1, 1});
-  CHECK(standing.leaving == std::vector<std::uint32_t>{0, 0, 0});
-  CHECK(standing.prefetch == 4);
-  CHECK(standing.limits.cpus == 8);
-  CHECK(standing.limits.memory_bytes == 1'000'000'000);
-  CHECK(standing.memory_bytes >= 13'000'000);  // 10 MB and an actor of 1 MB in each stage.
+  const CurrentState current = machine.tuned_pipeline.current();
+  CHECK(current.actors == std::vector<std::uint32_t>{1, 1, 1});
+  CHECK(current.leaving == std::vector<std::uint32_t>{0, 0, 0});
+  CHECK(current.prefetch == 4);
+  CHECK(current.limits.cpus == 8);
+  CHECK(current.limits.memory_bytes == 1'000'000'000);
+  CHECK(current.memory_bytes >= 13'000'000);  // 10 MB and an actor of 1 MB in each stage.
 }
 
 TEMPLATE_TEST_CASE("what a plant observes adds up", "[tuner][plant]", Simulated, Emulated) {
   TestType machine(three_stages());
-  machine.plant.apply({.actors = {2, 3, 1}, .prefetch = 2});
-  machine.plant.run_until(0.2);
-  const Observation first = machine.plant.observe();
-  machine.plant.run_until(1.0);
-  const Observation seen = machine.plant.observe();
+  machine.tuned_pipeline.apply({.actors = {2, 3, 1}, .prefetch = 2});
+  machine.tuned_pipeline.run_until(0.2);
+  const Observation first = machine.tuned_pipeline.observe();
+  machine.tuned_pipeline.run_until(1.0);
+  const Observation seen = machine.tuned_pipeline.observe();
   CHECK(seen.at_seconds == Approx(first.at_seconds + seen.seconds).margin(0.01));
   REQUIRE(seen.stages.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     const StageObservation& each = seen.stages[i];
     INFO("stage " << i);
-    CHECK(each.actors == machine.plant.standing().actors[i]);
+    CHECK(each.actors == machine.tuned_pipeline.current().actors[i]);
     CHECK(each.actor_seconds == Approx(each.actors * seen.seconds).epsilon(0.15));
     CHECK(each.working_seconds + each.input_wait_seconds + each.output_wait_seconds ==
           Approx(each.actor_seconds));
@@ -85,30 +85,30 @@ TEMPLATE_TEST_CASE("what a plant observes adds up", "[tuner][plant]", Simulated,
 TEMPLATE_TEST_CASE("actors come at once and go when they have finished their split",
                    "[tuner][plant]", Simulated, Emulated) {
   TestType machine(three_stages());
-  auto& plant = machine.plant;
-  plant.apply({.actors = {1, 12, 2}, .prefetch = 4});
-  CHECK(plant.standing().actors == std::vector<std::uint32_t>{1, 12, 2});
-  plant.run_until(plant.now() + 0.3);
-  plant.apply({.actors = {1, 2, 1}, .prefetch = 1});
-  const CurrentState after = plant.standing();
+  auto& tuned_pipeline = machine.tuned_pipeline;
+  tuned_pipeline.apply({.actors = {1, 12, 2}, .prefetch = 4});
+  CHECK(tuned_pipeline.current().actors == std::vector<std::uint32_t>{1, 12, 2});
+  tuned_pipeline.run_until(tuned_pipeline.now() + 0.3);
+  tuned_pipeline.apply({.actors = {1, 2, 1}, .prefetch = 1});
+  const CurrentState after = tuned_pipeline.current();
   CHECK(after.actors == std::vector<std::uint32_t>{1, 2, 1});
   CHECK(after.leaving[1] <= 10);
   CHECK(after.prefetch == 1);
-  run_until(plant, [&] { return plant.standing().leaving[1] == 0; });
-  run_until(plant, [&] { return plant.standing().prefetched <= 1; });
-  plant.observe();
-  plant.run_until(plant.now() + 0.3);
-  const Observation seen = plant.observe();
+  run_until(tuned_pipeline, [&] { return tuned_pipeline.current().leaving[1] == 0; });
+  run_until(tuned_pipeline, [&] { return tuned_pipeline.current().prefetched <= 1; });
+  tuned_pipeline.observe();
+  tuned_pipeline.run_until(tuned_pipeline.now() + 0.3);
+  const Observation seen = tuned_pipeline.observe();
   CHECK(seen.stages[1].actor_seconds == Approx(2 * seen.seconds).epsilon(0.2));
 }
 
 TEMPLATE_TEST_CASE("a plant keeps one actor a stage and room for one split, whatever is applied",
                    "[tuner][plant]", Simulated, Emulated) {
   TestType machine(three_stages());
-  machine.plant.apply({.actors = {0, 0, 0}, .prefetch = 0});
-  const CurrentState standing = machine.plant.standing();
-  CHECK(standing.actors == std::vector<std::uint32_t>{1, 1, 1});
-  CHECK(standing.prefetch == 1);
+  machine.tuned_pipeline.apply({.actors = {0, 0, 0}, .prefetch = 0});
+  const CurrentState current = machine.tuned_pipeline.current();
+  CHECK(current.actors == std::vector<std::uint32_t>{1, 1, 1});
+  CHECK(current.prefetch == 1);
 }
 
 TEMPLATE_TEST_CASE("in use above the limit a plant is out of memory and trains no more",
@@ -116,17 +116,17 @@ TEMPLATE_TEST_CASE("in use above the limit a plant is out of memory and trains n
   PipelineModel model = three_stages();
   model.memory_bytes = 30'000'000;
   TestType machine(model);
-  auto& plant = machine.plant;
-  plant.run_until(0.1);
-  CHECK_FALSE(plant.out_of_memory());
-  plant.apply({.actors = {8, 8, 8}, .prefetch = 4});  // 34 MB.
-  run_until(plant, [&] { return plant.out_of_memory(); });
-  const std::uint64_t trained = plant.totals().trained;
-  plant.run_until(plant.now() + 0.1);
-  plant.apply({.actors = {1, 1, 1}, .prefetch = 1});
-  CHECK(plant.out_of_memory());
-  CHECK(plant.totals().trained <= trained + 1);
-  CHECK(plant.totals().memory_peak > 30'000'000);
+  auto& tuned_pipeline = machine.tuned_pipeline;
+  tuned_pipeline.run_until(0.1);
+  CHECK_FALSE(tuned_pipeline.out_of_memory());
+  tuned_pipeline.apply({.actors = {8, 8, 8}, .prefetch = 4});  // 34 MB.
+  run_until(tuned_pipeline, [&] { return tuned_pipeline.out_of_memory(); });
+  const std::uint64_t trained = tuned_pipeline.totals().trained;
+  tuned_pipeline.run_until(tuned_pipeline.now() + 0.1);
+  tuned_pipeline.apply({.actors = {1, 1, 1}, .prefetch = 1});
+  CHECK(tuned_pipeline.out_of_memory());
+  CHECK(tuned_pipeline.totals().trained <= trained + 1);
+  CHECK(tuned_pipeline.totals().memory_peak > 30'000'000);
 }
 
 TEMPLATE_TEST_CASE("what a machine grants can be seen to change", "[tuner][plant]", Simulated,
@@ -134,11 +134,11 @@ TEMPLATE_TEST_CASE("what a machine grants can be seen to change", "[tuner][plant
   PipelineModel model = three_stages();
   model.events = {{.at_seconds = 0.5, .cpus = 2.0, .memory_bytes = 2'000'000'000}};
   TestType machine(model);
-  machine.plant.run_until(0.1);
-  CHECK(machine.plant.observe().limits.cpus == 8);
-  machine.plant.run_until(0.6);
-  CHECK(machine.plant.standing().limits.cpus == 2);
-  const Observation seen = machine.plant.observe();
+  machine.tuned_pipeline.run_until(0.1);
+  CHECK(machine.tuned_pipeline.observe().limits.cpus == 8);
+  machine.tuned_pipeline.run_until(0.6);
+  CHECK(machine.tuned_pipeline.current().limits.cpus == 2);
+  const Observation seen = machine.tuned_pipeline.observe();
   CHECK(seen.limits.cpus == 2);
   CHECK(seen.limits.memory_bytes == 2'000'000'000);
 }

@@ -22,8 +22,8 @@ class RecordingPipeline final : public TunedPipeline {
  public:
   explicit RecordingPipeline(const Clock& clock) : clock_(clock) {}
 
-  const PipelineDescription& layout() const override { return layout_; }
-  CurrentState standing() const override {
+  const PipelineDescription& description() const override { return description_; }
+  CurrentState current() const override {
     return {.limits = {.cpus = 4, .memory_bytes = 1 << 20},
             .actors = {actors},
             .leaving = {0},
@@ -37,7 +37,7 @@ class RecordingPipeline final : public TunedPipeline {
     during_observe();
     Observation seen;
     seen.seconds = 1;
-    seen.limits = standing().limits;
+    seen.limits = current().limits;
     seen.stages.resize(1);
     seen.stages[0].actors = actors;
     return seen;
@@ -54,7 +54,7 @@ class RecordingPipeline final : public TunedPipeline {
 
  private:
   const Clock& clock_;
-  const PipelineDescription layout_{
+  const PipelineDescription description_{
       .stages = {{.name = "load", .max_actors = 8, .bytes_per_actor = 1}},
       .max_actors = 0,
       .max_prefetch = 4,
@@ -79,12 +79,12 @@ class CountingPolicy final : public Policy {
   std::uint32_t decisions_ = 0;
 };
 
-TunerActor::Options options_for(RecordingPipeline& plant, const Clock& clock,
+TunerActor::Options options_for(RecordingPipeline& tuned_pipeline, const Clock& clock,
                                 std::chrono::nanoseconds period) {
   return {.make_tuner =
-              [&plant, &clock] {
+              [&tuned_pipeline, &clock] {
                 return std::make_unique<Tuner>(
-                    Tuner::Options{.plant = plant,
+                    Tuner::Options{.tuned_pipeline = tuned_pipeline,
                                    .clock = clock,
                                    .policy = std::make_unique<CountingPolicy>(),
                                    .fallback = std::make_unique<CountingPolicy>()});
@@ -96,7 +96,7 @@ TunerActor::Options options_for(RecordingPipeline& plant, const Clock& clock,
 class TunerFixture {
  public:
   explicit TunerFixture(std::chrono::nanoseconds period = 2s)
-      : tuner(start_tuner(host, options_for(plant, host.clock(), period))) {
+      : tuner(start_tuner(host, options_for(tuned_pipeline, host.clock(), period))) {
     host.deliver_all();
   }
 
@@ -114,21 +114,21 @@ class TunerFixture {
   }
 
   test::TestHost host;
-  RecordingPipeline plant{host.clock()};
+  RecordingPipeline tuned_pipeline{host.clock()};
   TunerActor::Ref tuner;
 };
 
 TEST_CASE_METHOD(TunerFixture, "a tuner decides at whole periods since it began", "[tuner][live]") {
   pass(6500ms);
-  CHECK(plant.observed == Times{2s, 4s, 6s});
-  CHECK(plant.actors == 3);
+  CHECK(tuned_pipeline.observed == Times{2s, 4s, 6s});
+  CHECK(tuned_pipeline.actors == 3);
   CHECK(status().last->number == 3);
 }
 
 TEST_CASE("a tuner's period need not be a whole number of steps", "[tuner][live]") {
   TunerFixture fixture(250ms);
   fixture.pass(1s);
-  CHECK(fixture.plant.observed == Times{250ms, 500ms, 750ms, 1s});
+  CHECK(fixture.tuned_pipeline.observed == Times{250ms, 500ms, 750ms, 1s});
 }
 
 TEST_CASE_METHOD(TunerFixture, "a tuner that was late does not make up for what it missed",
@@ -136,18 +136,18 @@ TEST_CASE_METHOD(TunerFixture, "a tuner that was late does not make up for what 
   pass(1900ms);
   host.advance(4600ms);  // To 6.5 s: the decisions of 2, 4 and 6 s are due.
   host.deliver_all();
-  CHECK(plant.observed == Times{6500ms});
+  CHECK(tuned_pipeline.observed == Times{6500ms});
   pass(1600ms);
-  CHECK(plant.observed == Times{6500ms, 8s});
+  CHECK(tuned_pipeline.observed == Times{6500ms, 8s});
 }
 
 TEST_CASE_METHOD(TunerFixture, "a decision that takes longer than a period puts off the next one",
                  "[tuner][live]") {
-  plant.during_observe = [&] { host.advance(2500ms); };
+  tuned_pipeline.during_observe = [&] { host.advance(2500ms); };
   pass(2s);  // Taken from 2 s to 4.5 s.
-  plant.during_observe = [] {};
+  tuned_pipeline.during_observe = [] {};
   pass(1600ms);  // To 6.1 s.
-  CHECK(plant.observed == Times{2s, 6s});
+  CHECK(tuned_pipeline.observed == Times{2s, 6s});
 }
 
 TEST_CASE_METHOD(TunerFixture, "a tuner that is off observes and changes nothing until it is on",
@@ -155,11 +155,11 @@ TEST_CASE_METHOD(TunerFixture, "a tuner that is off observes and changes nothing
   REQUIRE(tuner.tell(SetMode{Mode::kOff}));
   pass(4s);
   CHECK(status().mode == Mode::kOff);
-  CHECK(plant.observed.size() == 2);
-  CHECK(plant.actors == 1);
+  CHECK(tuned_pipeline.observed.size() == 2);
+  CHECK(tuned_pipeline.actors == 1);
   REQUIRE(tuner.tell(SetMode{Mode::kOn}));
   pass(4s);
-  CHECK(plant.actors > 1);
+  CHECK(tuned_pipeline.actors > 1);
 }
 
 TEST_CASE_METHOD(TunerFixture, "a tuner that was stopped touches its plant no more",
@@ -167,13 +167,13 @@ TEST_CASE_METHOD(TunerFixture, "a tuner that was stopped touches its plant no mo
   pass(2s);
   tuner.stop();
   pass(10s);
-  CHECK(plant.observed.size() == 1);
+  CHECK(tuned_pipeline.observed.size() == 1);
   CHECK(host.host().num_living() == 0);
   CHECK_FALSE(tuner.tell(SetMode{Mode::kOn}));
 }
 
 TEST_CASE_METHOD(TunerFixture, "a tuner counts the CPU it takes itself", "[tuner][live]") {
-  plant.during_observe = [] {
+  tuned_pipeline.during_observe = [] {
     volatile double sum = 0;
     for (int i = 0; i < 100'000; ++i) sum = sum + 1;
   };
@@ -189,17 +189,17 @@ TEST_CASE_METHOD(TunerFixture, "a tuner counts the CPU it takes itself", "[tuner
 TEST_CASE("a tuner runs on a thread of its own in real time and ends with its system",
           "[tuner][live]") {
   const SystemClock clock;
-  RecordingPipeline plant(clock);
+  RecordingPipeline tuned_pipeline(clock);
   std::atomic<int> decisions{0};
-  plant.during_observe = [&] { ++decisions; };
+  tuned_pipeline.during_observe = [&] { ++decisions; };
   {
     ActorSystem system({}, clock);
-    start_tuner(system, options_for(plant, clock, TunerActor::kStep));
+    start_tuner(system, options_for(tuned_pipeline, clock, TunerActor::kStep));
     test::wait_until([&] { return decisions >= 2; });
   }
   const int at_the_end = decisions;
   CHECK(at_the_end >= 2);
-  CHECK(plant.observed.size() == static_cast<std::size_t>(at_the_end));
+  CHECK(tuned_pipeline.observed.size() == static_cast<std::size_t>(at_the_end));
 }
 
 }  // namespace

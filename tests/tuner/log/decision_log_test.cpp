@@ -14,8 +14,8 @@ LogHeader header() {
   LogHeader header;
   header.policy = "greedy";
   header.command = "ingest";
-  header.layout.stages = {{"load", 8, 100}, {"udf", 4, 200}};
-  header.layout.fixed_bytes = std::uint64_t{1} << 40;
+  header.description.stages = {{"load", 8, 100}, {"udf", 4, 200}};
+  header.description.fixed_bytes = std::uint64_t{1} << 40;
   header.limits = {.cpus = 2.5, .memory_bytes = 1 << 30};
   header.start = {{1, 1}, 3};
   return header;

@@ -8,9 +8,9 @@ namespace {
 using Catch::Detail::Approx;
 
 PipelineDescription two_stages() {
-  PipelineDescription layout;
-  layout.stages = {{"load", 64, 1}, {"decode", 64, 1}};
-  return layout;
+  PipelineDescription description;
+  description.stages = {{"load", 64, 1}, {"decode", 64, 1}};
+  return description;
 }
 
 StageObservation done(std::uint64_t splits, double seconds) {

@@ -8,13 +8,13 @@ namespace {
 using Catch::Detail::Approx;
 
 PipelineDescription two_stages() {
-  PipelineDescription layout;
-  layout.stages = {{"load", 64, 10}, {"decode", 64, 10}};
-  layout.prefetch_item_bytes = 5;
-  layout.max_prefetch = 16;
-  layout.default_prefetch = 8;
-  layout.fixed_bytes = 100;
-  return layout;
+  PipelineDescription description;
+  description.stages = {{"load", 64, 10}, {"decode", 64, 10}};
+  description.prefetch_item_bytes = 5;
+  description.max_prefetch = 16;
+  description.default_prefetch = 8;
+  description.fixed_bytes = 100;
+  return description;
 }
 
 StageObservation working(std::uint32_t actors, double seconds, double noise) {
@@ -101,8 +101,8 @@ TEST_CASE("a stage that has yet to show what many actors do to it gets no more",
 TEST_CASE("a plan that stands is kept when another brings next to nothing", "[tuner][model]") {
   const Planner planner(two_stages());
   const PipelineEstimate known = measured(0.05, 1000);
-  const Allocation standing = planner.plan(known, {12, 10'000}, {{1, 1}, 8}).allocation;
-  CHECK(planner.plan(known, {12, 10'000}, standing).allocation == standing);
+  const Allocation current = planner.plan(known, {12, 10'000}, {{1, 1}, 8}).allocation;
+  CHECK(planner.plan(known, {12, 10'000}, current).allocation == current);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace forebay::tuner {
 namespace {
 
 PipelineDescription two_stages() {
-  PipelineDescription layout;
-  layout.stages = {{"load", 64, 1}, {"decode", 64, 1}};
-  return layout;
+  PipelineDescription description;
+  description.stages = {{"load", 64, 1}, {"decode", 64, 1}};
+  return description;
 }
 
 TEST_CASE("an observation without stages gets as many as the pipeline has", "[tuner][model]") {

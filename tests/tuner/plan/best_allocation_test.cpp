@@ -10,7 +10,7 @@ namespace {
 
 using Catch::Detail::Approx;
 
-PipelineDescription layout(std::size_t stages, std::uint32_t max_actors, std::uint64_t bytes) {
+PipelineDescription description(std::size_t stages, std::uint32_t max_actors, std::uint64_t bytes) {
   PipelineDescription made;
   made.prefetch_item_bytes = 1;
   for (std::size_t i = 0; i < stages; ++i) {
@@ -43,14 +43,14 @@ Plan by_brute_force(const PipelineDescription& shape, const std::vector<StageCos
 
 TEST_CASE("a stage of twice the work gets twice the actors", "[tuner][plan]") {
   const std::vector<StageCost> costs{{.seconds = 0.1}, {.seconds = 0.2}};
-  const Plan plan = best_allocation(layout(2, 64, 1), costs, machine(6, 1000));
+  const Plan plan = best_allocation(description(2, 64, 1), costs, machine(6, 1000));
   CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
   CHECK(plan.splits_per_second == Approx(20));  // 6 CPUs / 0.3 s
 }
 
 TEST_CASE("a plan has no more actors than the trainer needs", "[tuner][plan]") {
   const std::vector<StageCost> costs{{.seconds = 0.1}, {.seconds = 0.2}};
-  const Plan plan = best_allocation(layout(2, 64, 1), costs, machine(6, 1000, 10));
+  const Plan plan = best_allocation(description(2, 64, 1), costs, machine(6, 1000, 10));
   CHECK(plan.allocation.actors == std::vector<std::uint32_t>{1, 2});
   CHECK(plan.splits_per_second == Approx(10));
 }
@@ -58,7 +58,7 @@ TEST_CASE("a plan has no more actors than the trainer needs", "[tuner][plan]") {
 TEST_CASE("a stage that slows itself down is left at its fastest", "[tuner][plan]") {
   // n / (1 + 0.01 n (n-1)) is largest at n = 10.
   const std::vector<StageCost> costs{{.seconds = 0.1, .beta = 0.01}};
-  const Plan plan = best_allocation(layout(1, 64, 1), costs, machine(1000, 1000));
+  const Plan plan = best_allocation(description(1, 64, 1), costs, machine(1000, 1000));
   CHECK(plan.allocation.actors[0] == 10);
   CHECK(plan.splits_per_second == Approx(10 / (0.1 * 1.9)));
 }
@@ -66,7 +66,7 @@ TEST_CASE("a stage that slows itself down is left at its fastest", "[tuner][plan
 TEST_CASE("a stage that only loses by a second actor has one", "[tuner][plan]") {
   // n / (1 + 1.5 (n-1)) falls from the start, with nothing quadratic in it.
   const std::vector<StageCost> costs{{.seconds = 0.1, .alpha = 1.5}};
-  const Plan plan = best_allocation(layout(1, 64, 1), costs, machine(1000, 1000));
+  const Plan plan = best_allocation(description(1, 64, 1), costs, machine(1000, 1000));
   CHECK(plan.allocation.actors[0] == 1);
   CHECK(plan.splits_per_second == Approx(10));
   CHECK(fewest_actors(costs[0], 9, 64) == 1);
@@ -83,7 +83,7 @@ TEST_CASE("a plan is what trying every allocation finds", "[tuner][plan]") {
   for (int trial = 0; trial < 300; ++trial) {
     const std::size_t stages = 2 + random.below(2);
     std::vector<StageCost> costs(stages);
-    PipelineDescription shape = layout(stages, 4 + random.below(5), 0);
+    PipelineDescription shape = description(stages, 4 + random.below(5), 0);
     for (std::size_t i = 0; i < stages; ++i) {
       costs[i] = {.seconds = 0.02 + 0.2 * random.uniform(),
                   .cpu = random.below(3) == 0 ? 0.2 : 1.0,

@@ -33,7 +33,7 @@ TEST_CASE("autotune-budget ends where memory does", "[tuner][policy]") {
   const Allocation set = first_answer("autotune-budget", made, costs, 0.001);
   CHECK(set.total_actors() == 6);
   CHECK(set.prefetch == 2);
-  CHECK(worst_case_bytes(made.layout, set) <= made.limits.memory_bytes);
+  CHECK(worst_case_bytes(made.description, set) <= made.limits.memory_bytes);
 }
 
 TEST_CASE("autotune-budget is at the machine's limit where stages compute", "[tuner][policy]") {
@@ -62,8 +62,8 @@ TEST_CASE("autotune-budget averages with weight 0.1 a split", "[tuner][policy]")
   const std::vector<StageCost> slow{{.seconds = 0.9}};
   const PolicyContext made = context_of(fast, 64);
   const auto policy = make_policy("autotune-budget", made).value();
-  policy->decide(exact(fast, one_each(made.layout), made.limits, 0.05));
-  Observation seen = exact(slow, one_each(made.layout), made.limits, 0.05);
+  policy->decide(exact(fast, one_each(made.description), made.limits, 0.05));
+  Observation seen = exact(slow, one_each(made.description), made.limits, 0.05);
   seen.stages[0].done = 1;
   seen.stages[0].done_seconds = 0.9;
   // 0.9 * 0.1 + 0.1 * 0.9 = 0.18 s against 0.05 s.

@@ -71,7 +71,7 @@ TEST_CASE("autotune of 2022 grows its prefetch past any limit of memory", "[tune
   const std::vector<StageCost> costs{{.seconds = 0.1}};
   const PolicyContext made = context_of(costs, 2, kGiB);  // room for 48 items beside one actor
   const auto policy = make_policy("autotune", made).value();
-  Observation seen = exact(costs, one_each(made.layout), made.limits, 0.1);
+  Observation seen = exact(costs, one_each(made.description), made.limits, 0.1);
   for (int swing = 0; swing < 3; ++swing) {
     seen.prefetch_full = 1;
     policy->decide(seen);
@@ -86,7 +86,7 @@ TEST_CASE("autotune of 2022 keeps to the CPUs and the means it began with", "[tu
   const std::vector<StageCost> costs{{.seconds = 0.1}};
   const PolicyContext made = context_of(costs, 4);
   const auto policy = make_policy("autotune", made).value();
-  const Observation seen = exact(costs, one_each(made.layout), {64, kGiB}, 0.001);
+  const Observation seen = exact(costs, one_each(made.description), {64, kGiB}, 0.001);
   CHECK(policy->decide(seen).allocation.actors[0] == 4);
 }
 

@@ -29,7 +29,7 @@ std::vector<std::unique_ptr<Policy>> every_policy(const PolicyContext& made) {
 
 void check_usable(const Policy& policy, const PolicyContext& made, const Proposal& proposal) {
   INFO("policy " << policy.name());
-  REQUIRE(proposal.allocation.actors.size() == made.layout.stages.size());
+  REQUIRE(proposal.allocation.actors.size() == made.description.stages.size());
   for (const std::uint32_t actors : proposal.allocation.actors) CHECK(actors >= 1);
   CHECK(proposal.allocation.prefetch >= 1);
   CHECK(std::isfinite(proposal.expected_splits_per_second));
@@ -106,7 +106,8 @@ TEST_CASE("every policy follows limits that change, within what there is", "[tun
   for (const auto& policy : every_policy(made)) {
     for (const double cpus : {16.0, 1.0, 0.0, 1000.0, 2.5}) {
       const Limits limits{cpus, made.limits.memory_bytes};
-      const Proposal proposal = policy->decide(exact(kCosts, one_each(made.layout), limits, 0.02));
+      const Proposal proposal =
+          policy->decide(exact(kCosts, one_each(made.description), limits, 0.02));
       check_usable(*policy, made, proposal);
       for (const std::uint32_t actors : proposal.allocation.actors) CHECK(actors <= 128);
     }
@@ -121,7 +122,7 @@ TEST_CASE("no policy is broken by an observation that cannot be", "[tuner][polic
       check_usable(*policy, made, policy->decide(wild(random)));
     }
     // And it goes on with what is possible.
-    const Observation sane = exact(kCosts, one_each(made.layout), made.limits, 0.02);
+    const Observation sane = exact(kCosts, one_each(made.description), made.limits, 0.02);
     check_usable(*policy, made, policy->decide(sane));
   }
 }

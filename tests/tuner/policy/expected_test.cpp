@@ -51,7 +51,7 @@ Allocation expected_allocation(const Phase& phase, const char* kind) {
 
 PolicyContext context_of(const Phase& phase) {
   PolicyContext context;
-  context.layout = layout_of(phase.model);
+  context.description = description_of(phase.model);
   context.limits = {phase.model.cpus, phase.model.memory_bytes};
   context.truth = [&phase] {
     return Truth{.costs = costs_of(phase.model), .trainer_rate = trainer_rate_of(phase.model)};
@@ -91,7 +91,7 @@ TEST_CASE("with exact costs greedy is greedy_stop, in every phase", "[tuner][pol
     INFO(phase.name);
     const PlanLimits limits{.limits = {phase.model.cpus, phase.model.memory_bytes},
                             .trainer_rate = trainer_rate_of(phase.model)};
-    const Plan plan = greedy_allocation(layout_of(phase.model), costs_of(phase.model), limits);
+    const Plan plan = greedy_allocation(description_of(phase.model), costs_of(phase.model), limits);
     CHECK(plan.allocation == expected_allocation(phase, "greedy_stop"));
   }
 }

@@ -33,7 +33,7 @@ TEST_CASE("even gives what does not divide to the first stages", "[tuner][policy
 TEST_CASE("even and max follow the number of CPUs", "[tuner][policy]") {
   const std::vector<StageCost> costs(2, StageCost{.seconds = 0.1});
   const PolicyContext made = context_of(costs, 8);
-  const Observation grown = exact(costs, one_each(made.layout), {20, kGiB}, 0.01);
+  const Observation grown = exact(costs, one_each(made.description), {20, kGiB}, 0.01);
   CHECK(make_policy("even", made).value()->decide(grown).allocation.actors == Actors{10, 10});
   CHECK(make_policy("max", made).value()->decide(grown).allocation.actors == Actors{20, 20});
 }
@@ -41,7 +41,7 @@ TEST_CASE("even and max follow the number of CPUs", "[tuner][policy]") {
 TEST_CASE("max stays within a stage's own bound", "[tuner][policy]") {
   const std::vector<StageCost> costs(2, StageCost{.seconds = 0.1});
   PolicyContext made = context_of(costs, 64);
-  made.layout.stages[1].max_actors = 1;
+  made.description.stages[1].max_actors = 1;
   CHECK(first_answer("max", made, costs, 0.01) == Allocation{{64, 1}, 16});
 }
 
@@ -56,13 +56,13 @@ TEST_CASE("proportional divides the CPUs by the first whole profile and keeps to
                                      {.seconds = 0.07}};
   const PolicyContext made = context_of(costs, 32);
   const auto policy = make_policy("proportional", made).value();
-  Observation partial = exact(costs, one_each(made.layout), made.limits, 0.01);
+  Observation partial = exact(costs, one_each(made.description), made.limits, 0.01);
   partial.stages[4] = {.actors = 1};
   CHECK(policy->decide(partial).allocation.actors == Actors{1, 1, 1, 1, 1});
-  const Observation whole = exact(costs, one_each(made.layout), made.limits, 0.01);
+  const Observation whole = exact(costs, one_each(made.description), made.limits, 0.01);
   CHECK(policy->decide(whole).allocation.actors == Actors{6, 4, 3, 15, 4});
   const std::vector<StageCost> other(5, StageCost{.seconds = 0.1});
-  const Observation changed = exact(other, one_each(made.layout), made.limits, 0.01);
+  const Observation changed = exact(other, one_each(made.description), made.limits, 0.01);
   CHECK(policy->decide(changed).allocation.actors == Actors{6, 4, 3, 15, 4});
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("the oracle plans with the truth of the moment, not with what was meas
   double second = 0.2;
   made.truth = [&] { return Truth{.costs = {{.seconds = 0.1}, {.seconds = second}}}; };
   const auto policy = make_policy("oracle", made).value();
-  const Observation any = exact(seen, one_each(made.layout), made.limits, 0.001);
+  const Observation any = exact(seen, one_each(made.description), made.limits, 0.001);
   CHECK(policy->decide(any).allocation == Allocation{{2, 4}, 16});  // 6 CPUs as 1 : 2
   second = 0.1;
   CHECK(policy->decide(any).allocation == Allocation{{3, 3}, 16});

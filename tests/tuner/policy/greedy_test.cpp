@@ -35,7 +35,7 @@ TEST_CASE("greedy stops where the next actor does not fit, and cuts prefetch to 
 
 TEST_CASE("greedy leaves out the wait for a CPU", "[tuner][policy]") {
   const PolicyContext made = context_of(kDlrm, 32);
-  Observation crowded = exact(kDlrm, one_each(made.layout), made.limits, 0.012);
+  Observation crowded = exact(kDlrm, one_each(made.description), made.limits, 0.012);
   for (StageObservation& stage : crowded.stages) {
     stage.done_ready_seconds = 0.5 * stage.done_seconds;
     stage.done_seconds += stage.done_ready_seconds;
@@ -48,18 +48,18 @@ TEST_CASE("greedy follows work that has changed at its next decision", "[tuner][
   const PolicyContext made = context_of(kDlrm, 32);
   const auto policy = make_policy("greedy", made).value();
   for (int decision = 0; decision < 10; ++decision) {
-    policy->decide(exact(kDlrm, one_each(made.layout), made.limits, 0.012));
+    policy->decide(exact(kDlrm, one_each(made.description), made.limits, 0.012));
   }
   std::vector<StageCost> slower = kDlrm;
   slower[3].seconds *= 4;
-  const auto after = policy->decide(exact(slower, one_each(made.layout), made.limits, 0.012));
+  const auto after = policy->decide(exact(slower, one_each(made.description), made.limits, 0.012));
   CHECK(after.allocation == first_answer("greedy", made, slower, 0.012));
 }
 
 TEST_CASE("greedy takes a stage that it has not seen for an average one", "[tuner][policy]") {
   const std::vector<StageCost> costs(3, StageCost{.seconds = 0.1});
   const PolicyContext made = context_of(costs, 12);
-  Observation seen = exact(costs, one_each(made.layout), made.limits, 0.001);
+  Observation seen = exact(costs, one_each(made.description), made.limits, 0.001);
   seen.stages[2] = {.actors = 1};
   CHECK(make_policy("greedy", made).value()->decide(seen).allocation.actors == Actors{4, 4, 4});
   // Or for a slower one when its actor has been at the first split for longer.
@@ -72,7 +72,7 @@ TEST_CASE("with exact costs greedy adds to all of several slowest stages at once
   // Alone neither would raise the rate.
   const std::vector<StageCost> costs(6, StageCost{.seconds = 0.08});
   const PolicyContext made = context_of(costs, 48);
-  const Plan plan = greedy_allocation(made.layout, costs, {.limits = made.limits});
+  const Plan plan = greedy_allocation(made.description, costs, {.limits = made.limits});
   CHECK(plan.allocation.actors == Actors(6, 8));
   CHECK(plan.splits_per_second == Approx(100));
 }

@@ -11,7 +11,7 @@ using Catch::Detail::Approx;
 Proposal first(const PolicyContext& made, const std::vector<StageCost>& costs) {
   return make_policy("plumber", made)
       .value()
-      ->decide(exact(costs, one_each(made.layout), made.limits, 0.001));
+      ->decide(exact(costs, one_each(made.description), made.limits, 0.001));
 }
 
 TEST_CASE("plumber divides the CPUs in proportion to CPU time a split", "[tuner][policy]") {
@@ -32,7 +32,7 @@ TEST_CASE("a sequential stage is the end of plumber's plan for all", "[tuner][po
   // At most 1 CPU of 0.2 s a split: 5 splits/s, for which 0.5 and 1.5 CPUs are enough elsewhere.
   const std::vector<StageCost> costs{{.seconds = 0.1}, {.seconds = 0.2}, {.seconds = 0.3}};
   PolicyContext made = context_of(costs, 12);
-  made.layout.stages[1].max_actors = 1;
+  made.description.stages[1].max_actors = 1;
   const Proposal plan = first(made, costs);
   CHECK(plan.allocation.actors == Actors{1, 1, 2});
   CHECK(plan.expected_splits_per_second == Approx(5));

@@ -17,27 +17,27 @@ inline PolicyContext context_of(std::span<const StageCost> costs, double cpus,
                                 std::uint64_t memory_bytes = 1024 * kGiB) {
   PolicyContext context;
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    context.layout.stages.push_back({"s" + std::to_string(i), 128, kGiB / 4});
+    context.description.stages.push_back({"s" + std::to_string(i), 128, kGiB / 4});
   }
-  context.layout.max_prefetch = 1024;
-  context.layout.default_prefetch = 16;
-  context.layout.prefetch_item_bytes = kGiB / 64;
+  context.description.max_prefetch = 1024;
+  context.description.default_prefetch = 16;
+  context.description.prefetch_item_bytes = kGiB / 64;
   context.limits = {cpus, memory_bytes};
   return context;
 }
 
 /// What an interval of two seconds shows without noise and without a lack of CPUs: every stage
-/// completed 100 splits with the actors of `standing`, the trainer took one every `step_seconds`.
-inline Observation exact(std::span<const StageCost> costs, const Allocation& standing,
+/// completed 100 splits with the actors of `current`, the trainer took one every `step_seconds`.
+inline Observation exact(std::span<const StageCost> costs, const Allocation& current,
                          const Limits& limits, double step_seconds) {
   Observation seen;
   seen.seconds = 2;
   seen.limits = limits;
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    const double actors = standing.actors[i];
+    const double actors = current.actors[i];
     const double service = costs[i].seconds * costs[i].slow(actors);
     StageObservation stage;
-    stage.actors = standing.actors[i];
+    stage.actors = current.actors[i];
     stage.actor_seconds = 2 * actors;
     stage.done = 100;
     stage.done_seconds = 100 * service;
@@ -49,7 +49,7 @@ inline Observation exact(std::span<const StageCost> costs, const Allocation& sta
   }
   seen.trainer_steps = 100;
   seen.trainer_step_seconds = 100 * step_seconds;
-  seen.prefetch = standing.prefetch;
+  seen.prefetch = current.prefetch;
   return seen;
 }
 
@@ -57,7 +57,7 @@ inline Observation exact(std::span<const StageCost> costs, const Allocation& sta
 inline Allocation first_answer(std::string_view name, const PolicyContext& context,
                                std::span<const StageCost> costs, double step_seconds) {
   const auto policy = make_policy(name, context).value();
-  return policy->decide(exact(costs, one_each(context.layout), context.limits, step_seconds))
+  return policy->decide(exact(costs, one_each(context.description), context.limits, step_seconds))
       .allocation;
 }
 

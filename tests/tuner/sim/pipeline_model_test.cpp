@@ -12,19 +12,19 @@ TEST_CASE("a layout counts every queue but the last as fixed", "[tuner][sim]") {
   PipelineModel model = line_of({stage("load", 0.1), stage("decode", 0.1), stage("udf", 0.1)});
   model.stages[0].bytes_out = 2'000'000;
   model.stages[2].bytes_out = 7'000'000;
-  const PipelineDescription layout = layout_of(model);
-  CHECK(layout.fixed_bytes == 10'000'000 + 4 * 2'000'000 + 4 * 1'000'000);
-  CHECK(layout.prefetch_item_bytes == 7'000'000);
-  CHECK(layout.default_prefetch == 4);
-  CHECK(layout.max_prefetch == 141);  // (1000 - 10) / 7
-  CHECK(layout.stages[1].name == "decode");
-  CHECK(layout.stages[1].max_actors == 128);
+  const PipelineDescription description = description_of(model);
+  CHECK(description.fixed_bytes == 10'000'000 + 4 * 2'000'000 + 4 * 1'000'000);
+  CHECK(description.prefetch_item_bytes == 7'000'000);
+  CHECK(description.default_prefetch == 4);
+  CHECK(description.max_prefetch == 141);  // (1000 - 10) / 7
+  CHECK(description.stages[1].name == "decode");
+  CHECK(description.stages[1].max_actors == 128);
 }
 
 TEST_CASE("a prefetch that the file asks for is never beyond the bound", "[tuner][sim]") {
   PipelineModel model = line_of({stage("load", 0.1)});
   model.prefetch_splits = 5000;
-  CHECK(layout_of(model).max_prefetch == 5000);
+  CHECK(description_of(model).max_prefetch == 5000);
 }
 
 TEST_CASE("a model at a moment has the events up to it, factors of the file's seconds",

@@ -63,13 +63,13 @@ TEST_CASE("random pipelines are as many-sided as they are said to be", "[tuner][
     trainer_bound += rate > 0.999 * trainer_rate_of(model);
     CHECK(rate > 0);
     CHECK(rate <= 400.001);
-    const PipelineDescription layout = layout_of(model);
-    CHECK(worst_case_bytes(layout, one_each(layout)) <= model.memory_bytes);
-    Allocation most = one_each(layout);
+    const PipelineDescription description = description_of(model);
+    CHECK(worst_case_bytes(description, one_each(description)) <= model.memory_bytes);
+    Allocation most = one_each(description);
     for (std::size_t i = 0; i < model.stages.size(); ++i) {
       most.actors[i] = std::min(model.stages[i].max_actors, static_cast<unsigned>(model.cpus));
     }
-    max_fits += worst_case_bytes(layout, most) <= model.memory_bytes;
+    max_fits += worst_case_bytes(description, most) <= model.memory_bytes;
   }
   // Shares of 2/3, 1/3, 1/5 and about 2/3, within four standard errors.
   CHECK(std::abs(contended / 400.0 - 0.667) < 0.1);
@@ -82,14 +82,14 @@ TEST_CASE("events of random pipelines leave one actor a stage legal", "[tuner][s
   for (std::uint64_t seed = 0; seed < kPipelines; ++seed) {
     const PipelineModel model = random_pipeline(seed, {.events = true});
     REQUIRE(model.events.size() >= 2);
-    Allocation least = one_each(layout_of(model));
+    Allocation least = one_each(description_of(model));
     least.prefetch = 1;
     double before = 0;
     for (const ModelEvent& event : model.events) {
       CHECK(event.at_seconds >= before + 119);
       before = event.at_seconds;
       const PipelineModel now = model_at(model, event.at_seconds);
-      CHECK(worst_case_bytes(layout_of(model), least) <= now.memory_bytes);
+      CHECK(worst_case_bytes(description_of(model), least) <= now.memory_bytes);
     }
     const PipelineModel last = model_at(model, before);
     CHECK(last.cpus == model.cpus);

@@ -20,11 +20,11 @@ TEST_CASE("an actor waiting for input leaves at once, one at work when its split
   simulator.apply({{4, 5}, 4});
   simulator.run_until(0.5);
   simulator.apply({{1, 2}, 4});
-  CHECK(simulator.standing().actors == std::vector<std::uint32_t>{1, 2});
-  CHECK(simulator.standing().leaving == std::vector<std::uint32_t>{3, 0});
-  CHECK(simulator.standing().memory_bytes == 10'000'000 + 4'000'000 + 2'000'000);
+  CHECK(simulator.current().actors == std::vector<std::uint32_t>{1, 2});
+  CHECK(simulator.current().leaving == std::vector<std::uint32_t>{3, 0});
+  CHECK(simulator.current().memory_bytes == 10'000'000 + 4'000'000 + 2'000'000);
   simulator.run_until(1.5);
-  CHECK(simulator.standing().leaving == std::vector<std::uint32_t>{0, 0});
+  CHECK(simulator.current().leaving == std::vector<std::uint32_t>{0, 0});
   const Observation seen = simulator.observe();
   CHECK(seen.stages[0].done == 4);
   CHECK(seen.stages[0].actor_seconds == Approx(4 * 1 + 0.5));
@@ -38,11 +38,11 @@ TEST_CASE("who waits with a finished split leaves when it is put out", "[tuner][
   simulator.run_until(5);  // udf works on one, four are queued, four are held.
   simulator.apply({{1, 1}, 4});
   simulator.run_until(10.05);
-  CHECK(simulator.standing().leaving[0] == 3);
+  CHECK(simulator.current().leaving[0] == 3);
   simulator.run_until(10.15);  // udf has taken its second.
-  CHECK(simulator.standing().leaving[0] == 2);
+  CHECK(simulator.current().leaving[0] == 2);
   simulator.run_until(30.15);
-  CHECK(simulator.standing().leaving[0] == 0);
+  CHECK(simulator.current().leaving[0] == 0);
 }
 
 TEST_CASE("a stage that grows again keeps those told to go", "[tuner][sim][leaving]") {
@@ -51,9 +51,9 @@ TEST_CASE("a stage that grows again keeps those told to go", "[tuner][sim][leavi
   simulator.run_until(0.5);
   simulator.apply({{1}, 4});
   simulator.apply({{3}, 4});
-  CHECK(simulator.standing().actors[0] == 3);
-  CHECK(simulator.standing().leaving[0] == 1);
-  CHECK(simulator.standing().memory_bytes == 10'000'000 + 4 * 1'000'000);
+  CHECK(simulator.current().actors[0] == 3);
+  CHECK(simulator.current().leaving[0] == 1);
+  CHECK(simulator.current().memory_bytes == 10'000'000 + 4 * 1'000'000);
 }
 
 TEST_CASE("actors on their way out slow their stage until they have gone",
@@ -77,14 +77,14 @@ TEST_CASE("a prefetch that is cut empties by training, one that grows lets waiti
   model.trainer_step_seconds = 1;
   Simulator simulator(model, 1);
   simulator.run_until(2.05);
-  CHECK(simulator.standing().prefetched == 4);
+  CHECK(simulator.current().prefetched == 4);
   simulator.apply({{1}, 1});
-  CHECK(simulator.standing().prefetch == 1);
-  CHECK(simulator.standing().prefetched == 4);
+  CHECK(simulator.current().prefetch == 1);
+  CHECK(simulator.current().prefetched == 4);
   simulator.run_until(4.15);  // Steps end at 1.1, 2.1, …
-  CHECK(simulator.standing().prefetched == 1);
+  CHECK(simulator.current().prefetched == 1);
   simulator.apply({{1}, 3});
-  CHECK(simulator.standing().prefetched == 2);  // The one that was held.
+  CHECK(simulator.current().prefetched == 2);  // The one that was held.
 }
 
 TEST_CASE("events change costs and machine when they say, and back", "[tuner][sim][events]") {
@@ -100,7 +100,7 @@ TEST_CASE("events change costs and machine when they say, and back", "[tuner][si
   simulator.apply({{4, 4}, 4});
   CHECK(rate_until(simulator, 100) == Approx(20).epsilon(0.02));
   CHECK(rate_until(simulator, 200) == Approx(5).epsilon(0.02));
-  CHECK(simulator.standing().limits.cpus == 2);
+  CHECK(simulator.current().limits.cpus == 2);
   CHECK(rate_until(simulator, 300) == Approx(2 / 0.3).epsilon(0.03));
   CHECK(rate_until(simulator, 400) == Approx(5).epsilon(0.04));
   CHECK(rate_until(simulator, 500) == Approx(4).epsilon(0.02));
@@ -177,7 +177,7 @@ TEST_CASE("who was told to leave before the cut counts is exempt while it finish
   told.run_until(13);
   told.apply({{2}, 4});
   told.run_until(14);
-  CHECK(told.standing().leaving[0] == 6);
+  CHECK(told.current().leaving[0] == 6);
   CHECK_FALSE(told.out_of_memory());  // 10 + 2 count, 6 do not.
   told.apply({{5}, 4});               // Three of those stay after all: 15.
   CHECK_FALSE(told.out_of_memory());

@@ -126,7 +126,7 @@ TEST_CASE("a prefetch counts how often it became full", "[tuner][sim][observatio
   CHECK(seen.trainer_steps == 4);
   // Empty until 0.2, one until 0.3, full after.
   CHECK(seen.prefetch_fill == Approx((0.1 * 0.5 + 4.75) / 5.05));
-  CHECK(simulator.standing().prefetched == 2);
+  CHECK(simulator.current().prefetched == 2);
 }
 
 }  // namespace forebay::tuner
