@@ -32,7 +32,7 @@ struct MemoryDemand {
 /// How the room is divided at this moment. All in bytes.
 struct MemoryShares {
   std::uint64_t buffers = 0;   ///< What the buffer pool may hold in all.
-  std::uint64_t window = 0;    ///< Splits between their issue and the batcher.
+  std::uint64_t window = 0;    ///< Splits between their issue and the reorder buffer.
   std::uint64_t prefetch = 0;  ///< Finished batches that wait.
 };
 

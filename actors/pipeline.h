@@ -35,7 +35,7 @@ struct PipelineStats {
   std::size_t window_bytes = 0;
   std::size_t window_capacity = 0;
   std::uint64_t splits_issued = 0;
-  std::uint64_t lowest_missing = 0;  ///< The split that the batcher waits for, counted over epochs.
+  std::uint64_t lowest_missing = 0;  ///< The reorder buffer waits for this split; over epochs.
 };
 
 /// Runs the stages over a dataset and gives out its batches.

@@ -17,7 +17,7 @@
 
 namespace forebay {
 
-/// Where a ReorderBuffer's results go. Called on the batcher's thread.
+/// Where a ReorderBuffer's results go. Called on the reorder buffer's thread.
 class BatchSink {
  public:
   virtual ~BatchSink() = default;

@@ -17,13 +17,13 @@ struct SplitOrigin {
   SplitTimes times;
 };
 
-/// A split that the batcher has taken. A value.
+/// A split that the reorder buffer has taken. A value.
 struct PastSplit {
   std::uint64_t number = 0;
   std::string node;  ///< Who made it; empty: the trainer's own.
   std::uint64_t rows = 0;
   SplitTimes times;
-  SplitTimes::Span batch;  ///< In the batcher, its waiting for room for batches included.
+  SplitTimes::Span batch;  ///< In the reorder buffer, its waiting for room for batches included.
 };
 
 /// The last splits of a run, for `forebay trace`. Any thread.

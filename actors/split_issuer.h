@@ -35,10 +35,10 @@ class SplitIssuer {
   SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
               const Sizing& sizing, MemoryBudget& window);
 
-  /// `lowest_missing` is the number of the lowest split that the batcher has not got.
+  /// `lowest_missing` is the number of the lowest split that the reorder buffer has not got.
   void issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing);
 
-  /// The batcher has taken this split's rows: its room in the window is free again.
+  /// The reorder buffer has taken this split's rows: its room in the window is free again.
   void batched(const SplitId& id);
 
   std::uint64_t issued() const { return issued_.load(std::memory_order_relaxed); }

@@ -63,7 +63,7 @@ struct QueryCluster {
   static auto fields(auto&) { return std::tie(); }
 };
 
-/// What a feed knows, at one moment.
+/// What a split client knows, at one moment.
 struct SplitClientStatus {
   bool open = false;                 ///< The head has the job.
   std::uint64_t session = 0;         ///< The last one; 0: none yet.
@@ -79,7 +79,7 @@ struct SplitClientStatus {
   }
 };
 
-/// Anyone → feed: how is it?
+/// Anyone → split client: how is it?
 struct QuerySplitClient {
   static constexpr std::string_view kTag = "cluster.query_feed/1";
   using Reply = SplitClientStatus;

@@ -12,16 +12,16 @@
 
 namespace forebay::scheduler {
 
-/// Workers and the feed: who has which split, and the splits.
+/// Workers and the split client: who has which split, and the splits.
 
-/// Feed → worker: send me this split, I have room for it.
+/// Split client → worker: send me this split, I have room for it.
 struct Pull {
   static constexpr std::string_view kTag = "cluster.pull/1";
   std::uint64_t split = 0;
   static auto fields(auto& self) { return std::tie(self.split); }
 };
 
-/// Feed → worker: drop this split, it has arrived from elsewhere.
+/// Split client → worker: drop this split, it has arrived from elsewhere.
 struct Drop {
   static constexpr std::string_view kTag = "cluster.drop/1";
   std::uint64_t split = 0;
@@ -30,7 +30,7 @@ struct Drop {
 
 using HolderRef = ActorRef<Pull, Drop>;
 
-/// Worker → feed: I have this split, so many bytes of it. Answered with Pull or Drop.
+/// Worker → split client: I have this split, so many bytes of it. Answered with Pull or Drop.
 struct Ready {
   static constexpr std::string_view kTag = "cluster.ready/1";
   std::uint64_t split = 0;
@@ -42,7 +42,7 @@ struct Ready {
   }
 };
 
-/// Worker → feed: the split, as frames that core/wire/column_frames.h reads.
+/// Worker → split client: the split, as frames that core/wire/column_frames.h reads.
 struct Deliver {
   static constexpr std::string_view kTag = "cluster.deliver/1";
   std::uint64_t split = 0;
@@ -54,7 +54,8 @@ inline std::size_t bytes_of(const Deliver& deliver) {
   return sizeof(deliver) + forebay::bytes_of(deliver.frames);
 }
 
-/// Worker → feed of the same process: this split went from the pools straight to the batcher.
+/// Worker → split client of the same process: this split went from the pools straight to the
+/// reorder buffer.
 struct HandedOn {
   static constexpr std::string_view kTag = "cluster.handed_on/1";
   std::uint64_t split = 0;

@@ -14,12 +14,12 @@ class HeadFinder {
   virtual HeadRef head() = 0;
 };
 
-/// Where a job's feed is.
+/// Where a job's split client is.
 class SplitClientFinder {
  public:
   virtual ~SplitClientFinder() = default;
-  /// The feed at `address`, as Accepted and JobOffer give it (empty: at the head's); a ref that
-  /// names nobody while it cannot be reached. Must not block.
+  /// The split client at `address`, as Accepted and JobOffer give it (empty: at the head's); a ref
+  /// that names nobody while it cannot be reached. Must not block.
   virtual SplitClientRef split_client(const std::string& address) = 0;
 };
 

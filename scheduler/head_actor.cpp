@@ -10,7 +10,7 @@
 namespace forebay::scheduler {
 namespace {
 
-/// The numbers that a feed says to have had leased and that have not arrived.
+/// The numbers that a split client says to have had leased and that have not arrived.
 Result<std::set<std::uint64_t>> wanted_of(const OpenJob& open) {
   std::uint64_t count = 0;
   for (const SplitRange& range : open.issued) {

@@ -142,7 +142,7 @@ class HeadActor final
   UsualTime usual_;
   SplitClientRef split_client_;
   std::string split_client_address_;
-  std::optional<Time> split_client_gone_since_;     // While a job is open without its feed.
+  std::optional<Time> split_client_gone_since_;     // While a job is open without its split client.
   std::map<std::string, Time> awaited_;             // Members of before a restart, and since when.
   std::string store_error_;                         // Why nothing can be written; empty: it can.
   std::string last_gone_;                           // Who was the last to go, and why.

@@ -43,7 +43,7 @@ Status HeadActor::check_newcomer(const Join& join, Time now) const {
   return {};
 }
 
-// Whoever knocks again and again is spoken of once.
+// A worker that joins again and again is reported once.
 void HeadActor::say_refused(const std::string& name, const std::string& why) {
   constexpr std::size_t kMostNames = 1024;
   if (turned_away_.size() >= kMostNames) turned_away_.clear();

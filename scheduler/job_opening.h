@@ -12,18 +12,18 @@
 
 namespace forebay::scheduler {
 
-/// The feed and the head: the job, what may be leased, what is here, what the trainer has.
+/// The split client and the head: the job, what may be leased, what is here, what the trainer has.
 
-/// Head → feed: the job is yours, and the store cut to your position.
+/// Head → split client: the job is yours, and the store cut to your position.
 struct JobOpened {
   std::uint64_t session = 0;  ///< Names this opening; an older one's messages are refused.
   static auto fields(auto& self) { return std::tie(self.session); }
 };
 
-/// Feed → head: this is the job; all below `finished_below`, and those of `finished`, were handed
-/// to the trainer. The store is cut back to that before anything is leased. `issued` and `arrived`:
-/// what a feed that lives on after its head died has had leased already; `arrived` are among
-/// `issued`. kOverloaded: the trainer of another job lives.
+/// Split client → head: this is the job; all below `finished_below`, and those of `finished`, were
+/// handed to the trainer. The store is cut back to that before anything is leased. `issued` and
+/// `arrived`: what a split client that lives on after its head died has had leased already;
+/// `arrived` are among `issued`. kOverloaded: the trainer of another job lives.
 struct OpenJob {
   static constexpr std::string_view kTag = "cluster.open_job/1";
   using Reply = JobOpened;
@@ -41,7 +41,7 @@ struct OpenJob {
   }
 };
 
-/// Feed → head: these splits may be leased now: the trainer's node has room for them.
+/// Split client → head: these splits may be leased now: the trainer's node has room for them.
 struct Issue {
   static constexpr std::string_view kTag = "cluster.issue/1";
   std::vector<std::uint64_t> splits;
@@ -49,7 +49,7 @@ struct Issue {
   static auto fields(auto& self) { return std::tie(self.splits, self.session); }
 };
 
-/// Feed → head: these splits are here; their leases end.
+/// Split client → head: these splits are here; their leases end.
 struct Arrived {
   static constexpr std::string_view kTag = "cluster.arrived/1";
   std::vector<std::uint64_t> splits;
@@ -57,7 +57,7 @@ struct Arrived {
   static auto fields(auto& self) { return std::tie(self.splits, self.session); }
 };
 
-/// Feed → head: handed to the trainer. Answered when it is on disk.
+/// Split client → head: handed to the trainer. Answered when it is on disk.
 struct Finished {
   static constexpr std::string_view kTag = "cluster.finished/1";
   std::uint64_t below = 0;         ///< All of them,
@@ -66,7 +66,7 @@ struct Finished {
   static auto fields(auto& self) { return std::tie(self.below, self.ranges, self.session); }
 };
 
-/// Feed → head: the job is over.
+/// Split client → head: the job is over.
 struct CloseJob {
   static constexpr std::string_view kTag = "cluster.close_job/1";
   std::string job;

@@ -67,7 +67,7 @@ using WorkerRef = ActorRef<Lease, Revoke, JobEnded, Evicted, JobOffer>;
 struct Accepted {
   std::uint64_t incarnation = 0;
   JobShare job;                      ///< Its id is empty while there is none; JobOffer comes then.
-  std::string split_client_address;  ///< Where the feed listens; empty: at the head's own address.
+  std::string split_client_address;  ///< Where it listens; empty: at the head's address.
   std::uint64_t heartbeat_ns = 0;    ///< How often the head wants to hear at least; 0: not told.
   static auto fields(auto& self) {
     return std::tie(self.incarnation, self.job, self.split_client_address, self.heartbeat_ns);

@@ -9,11 +9,11 @@
 
 namespace forebay::scheduler {
 
-/// What head, feed and workers tell each other (DESIGN.md, "Many machines"): a file for each two of
-/// them. Every message there can travel. Fields are append-only: a message that must change
-/// otherwise gets the next version.
+/// What head, split client and workers tell each other (DESIGN.md, "Many machines"): a file for
+/// each two of them. Every message there can travel. Fields are append-only: a message that must
+/// change otherwise gets the next version.
 
-/// What head and feed are published as (core/node/node.h).
+/// What head and split client are published as (core/node/node.h).
 inline constexpr std::string_view kHeadName = "head";
 inline constexpr std::string_view kSplitClientName = "feed";
 

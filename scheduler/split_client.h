@@ -20,30 +20,31 @@
 
 namespace forebay::scheduler {
 
-/// Owner → feed: begin: open the job at the head. Once, right after it was spawned.
+/// Owner → split client: begin: open the job at the head. Once, right after it was spawned.
 struct BeginSplitClient {
   static constexpr std::string_view kTag = "feed.begin/1";
 };
 
-/// Feed → itself, every `period`.
+/// Split client → itself, every `period`.
 struct SplitClientTick {
   static constexpr std::string_view kTag = "feed.tick/1";
 };
 
-/// Pipeline → feed: these may be made; the window has room for them.
+/// Pipeline → split client: these may be made; the window has room for them.
 struct IssueSplits {
   static constexpr std::string_view kTag = "feed.issue/1";
   std::vector<std::uint64_t> splits;
 };
 
-/// Pipeline → feed: the trainer has everything up to here (the position after a batch that it
-/// took).
+/// Pipeline → split client: the trainer has everything up to here (the position after a batch that
+/// it took).
 struct Trained {
   static constexpr std::string_view kTag = "feed.consumed/1";
   Position position;
 };
 
-/// Pipeline → feed: the job is over; the feed tells the head, then `on_closed`, and ends.
+/// Pipeline → split client: the job is over; the split client tells the head, then `on_closed`, and
+/// ends.
 struct EndJob {
   static constexpr std::string_view kTag = "feed.end/1";
   std::string error;  ///< Empty: it ended well.
@@ -51,28 +52,29 @@ struct EndJob {
 
 struct SplitClientOptions {
   JobShare job;
-  Position start;       ///< Where the run resumes.
-  std::string address;  ///< Where workers reach this feed; empty: where they reach the head.
+  Position start;  ///< Where the run resumes.
+  std::string
+      address;  ///< Where workers reach this split client; empty: where they reach the head.
   std::uint32_t min_workers = 0;  ///< Of the job.
   std::chrono::nanoseconds period = std::chrono::milliseconds(250);
   std::chrono::nanoseconds reconnect = std::chrono::milliseconds(500);  ///< While the head is gone.
   std::chrono::nanoseconds ask_timeout = std::chrono::seconds(2);
   /// A split that was asked for and has not come in this time is asked for elsewhere.
   std::chrono::nanoseconds pull_timeout = std::chrono::seconds(10);
-  /// Told, in a sentence, what happens. On the feed's thread, as on_closed.
+  /// Told, in a sentence, what happens. On the split client's thread, as on_closed.
   std::function<void(const std::string&)> say;
   std::function<void()> on_closed;
 };
 
 /// The trainer's end of the cluster: which splits are wanted, who has them, what has come.
 ///
-/// Owns the books of what is issued and not yet handed to the trainer; the bytes go straight to the
-/// sink. Each split goes there once, whoever delivers it and however often. While the head is gone
-/// it keeps all that and knocks; the head that comes back is told everything. A head that was told
-/// nothing for a while is asked whether it still knows the session: words of a trainer that has
-/// died may have come to it late, and it would wait for that one. Any thread may send IssueSplits,
-/// Trained, EndJob and QuerySplitClient; `finder` and `sink` are called on the actor's thread and
-/// outlive it. Give its mailbox room for the window: deliveries wait in it.
+/// Owns the accounting of splits that are issued and not yet handed to the trainer; the bytes go
+/// straight to the sink. Each split goes there once, whoever delivers it and however often. While
+/// the head is gone it keeps all that and reconnects; the head that comes back is told everything.
+/// A head that was told nothing for a while is asked whether it still knows the session: words of a
+/// trainer that has died may have come to it late, and it would wait for that one. Any thread may
+/// send IssueSplits, Trained, EndJob and QuerySplitClient; `finder` and `sink` are called on the
+/// actor's thread and outlive it. Give its mailbox room for the window: deliveries wait in it.
 class SplitClient final
     : public ActorOf<SplitClient, Ready, Deliver, HandedOn, BeginSplitClient, SplitClientTick,
                      IssueSplits, Trained, EndJob, QuerySplitClient, Answered<OpenJob>,

@@ -27,7 +27,7 @@ struct WorkDone {
   std::uint64_t opening = 0;
   std::uint64_t split = 0;
   Frames frames;
-  bool handed_on = false;  ///< It is in this process's batcher already; there are no frames.
+  bool handed_on = false;  ///< It is in this process's reorder buffer already; there are no frames.
 };
 
 /// Work → worker: a split cannot be made here. The worker is leased nothing any more.

@@ -90,11 +90,11 @@ struct WorkerOptions {
 /// A node's member of the cluster: makes the splits it is leased and holds them until they are
 /// handed over.
 ///
-/// Owns the frames of what is made. While the head or the feed cannot be reached it keeps what it
-/// has and knocks; it acts on nothing that names another incarnation. A split stays in its
-/// heartbeats until the feed confirms it, so what was lost on the way is announced again. `work`
-/// and the finders are called on the actor's thread and outlive it; GoAway, QueryWorker and the
-/// work's results may come from any thread.
+/// Owns the frames of what is made. While the head or the split client cannot be reached it keeps
+/// what it has and reconnects; it acts on nothing that names another incarnation. A split stays in
+/// its heartbeats until the split client confirms it, so what was lost on the way is announced
+/// again. `work` and the finders are called on the actor's thread and outlive it; GoAway,
+/// QueryWorker and the work's results may come from any thread.
 class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, Evicted, JobOffer,
                                          Pull, Drop, WorkOpened, WorkDone, WorkFailed, BeginWorker,
                                          WorkerTick, SendAgain, GoAway, QueryWorker, Answered<Join>,
@@ -130,14 +130,14 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   struct Held {
     enum class State : std::uint8_t {
       kMaking,
-      kReady,   // Made; the feed knows, or will be told again.
-      kPulled,  // The feed wants it; it goes as soon as there is room on the way.
-      kSent,    // Kept until the feed says that it has it.
+      kReady,   // Made; the split client knows, or will be told again.
+      kPulled,  // The split client wants it; it goes as soon as there is room on the way.
+      kSent,    // Kept until the split client says that it has it.
     };
     State state = State::kMaking;
     bool handed_on = false;
     Frames frames;
-    Time told = {};  // When the feed was last told of it.
+    Time told = {};  // When the split client was last told of it.
   };
 
   void join(Context& context);

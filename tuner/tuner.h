@@ -18,7 +18,7 @@ enum class Mode : std::uint8_t { kOff, kAdvise, kOn };
 /// "off", "advise"; anything else is on.
 Mode mode_named(std::string_view name);
 
-/// Watches a plant, asks a policy, obeys the guard.
+/// Watches a tuned pipeline, asks a policy, obeys the guard.
 ///
 /// Pure control: whoever owns it calls step() ten times a second and decide() once a period, from
 /// one thread. A policy that throws or proposes nonsense (wrong sizes, zeros, numbers that are not)

@@ -21,8 +21,8 @@ Result<HostPort> parse_address(const std::string& address);
 /// Whether only this machine can reach `host`: 127.0.0.0/8 or ::1.
 bool is_loopback(const std::string& host);
 
-/// The rule of the door: loopback needs no keys; any other address without them is refused with
-/// kInvalid, before a socket opens. For listening and for connecting.
+/// Loopback needs no keys; any other address without them is refused with kInvalid, before a socket
+/// opens. For listening and for connecting.
 Status check_address_policy(const std::string& address, bool has_keys);
 
 }  // namespace forebay

@@ -29,7 +29,7 @@ class ZmqDialer {
   /// Opens sockets and says hello on both lanes. Tries again later when that cannot be done.
   void connect(zmq::context_t& context, Time now);
 
-  /// Closes the sockets; knocks again after a pause that grows with each failure in a row.
+  /// Closes the sockets; reconnects after a pause that grows with each failure in a row.
   void give_up(Time now);
 
   /// Takes note of why; true where it is not what was said last.

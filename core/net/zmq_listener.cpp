@@ -71,7 +71,7 @@ Result<int> listen_at(const HostPort& address, int backlog) {
 Result<std::unique_ptr<ZmqListener>> ZmqListener::open(zmq::context_t& context,
                                                        const HostPort& address,
                                                        const ZmqTransport::Options& options) {
-  // Connections that the kernel keeps may all be accepted at once, before the door is closed.
+  // Connections that the kernel keeps may all be accepted at once, before the listener is closed.
   const int backlog = options.kept_descriptors == 0
                           ? options.backlog
                           : std::clamp(static_cast<int>(options.kept_descriptors / 4), 4,

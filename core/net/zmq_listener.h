@@ -17,11 +17,11 @@
 
 namespace forebay {
 
-/// A ROUTER and who stands at its door: connections that have not begun a session.
+/// The listening ROUTER socket and the connections still in handshake.
 ///
-/// Makes the listening socket itself: while too many strangers are there the kernel is told to drop
-/// who knocks (he tries again by himself), which leaves the connections that stand alone. Those
-/// that begin no session in time are cut. Belongs to the transport's thread.
+/// Makes the listening socket itself: while too many connections are unauthenticated, the kernel
+/// drops new ones (their peers try again) and leaves the established ones alone. A connection that
+/// begins no session in time is cut. Belongs to the transport's thread.
 class ZmqListener {
  public:
   using Time = std::chrono::nanoseconds;
@@ -44,7 +44,7 @@ class ZmqListener {
   /// Ends a connection of ours, if `fd` still is one.
   void cut(int fd) const;
 
-  /// Cuts strangers that stayed too long, and closes or opens the door.
+  /// Cuts unauthenticated connections that are too old, and pauses or resumes listening.
   void limit_unauthenticated(Time now, TransportCounts& counts);
 
   /// Whether there are descriptors for another session.
@@ -71,7 +71,7 @@ class ZmqListener {
   PolledSocket router_;
   PolledSocket monitor_;
   DescriptorRoom room_{options_.kept_descriptors};
-  std::size_t accepted_ = 0;  // since the door was kept
+  std::size_t accepted_ = 0;  // since the listener was kept
   bool closed_ = false;
   std::map<int, Connection> connections_;
 };

@@ -16,7 +16,7 @@
 
 namespace forebay {
 
-/// What happened at a transport's door and on its way, since it began.
+/// What happened at a transport's listeners and on its connections, since it began.
 struct TransportCounts {
   std::uint64_t sessions = 0;             ///< Begun.
   std::uint64_t lost = 0;                 ///< Of those, ended by silence.
@@ -27,7 +27,7 @@ struct TransportCounts {
   std::uint64_t refused_keys = 0;         ///< Clients whose key is not let in.
   std::uint64_t refused_sessions = 0;     ///< Beyond `max_sessions`.
   std::uint64_t cut_unauthenticated = 0;  ///< Connections cut that began no session in time.
-  std::uint64_t listener_paused = 0;      ///< Times that too many strangers stood at the door.
+  std::uint64_t listener_paused = 0;      ///< Times that too many were unauthenticated.
   std::uint64_t out_of_descriptors = 0;   ///< Peers refused for want of descriptors.
 };
 
@@ -47,12 +47,11 @@ class ZmqTransport final : public Transport {
     std::chrono::milliseconds first_retry{50};   ///< After a failed try; doubles
     std::chrono::milliseconds last_retry{2000};  ///< up to this.
     std::size_t max_frame_bytes = 256u << 20;
-    std::size_t max_frames = 4096;    ///< Of one message.
-    std::size_t max_sessions = 1024;  ///< Of peers that connect to us.
-    std::size_t max_unauthenticated =
-        128;                   ///< Connections without a session; no more are accepted.
-    int backlog = 128;         ///< Connections the kernel keeps for us meanwhile.
-    int queued_messages = 64;  ///< In ZeroMQ, each way and peer.
+    std::size_t max_frames = 4096;          ///< Of one message.
+    std::size_t max_sessions = 1024;        ///< Of peers that connect to us.
+    std::size_t max_unauthenticated = 128;  ///< Without a session; the kernel drops more.
+    int backlog = 128;                      ///< Connections the kernel keeps for us meanwhile.
+    int queued_messages = 64;               ///< In ZeroMQ, each way and peer.
     /// Descriptors that no connection to us may take, since files need them; 0: none. Peers that
     /// would are refused, and try again.
     std::size_t kept_descriptors = 0;

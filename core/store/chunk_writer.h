@@ -40,7 +40,7 @@ class ChunkWriter {
   void give_back(std::unique_ptr<Chunk> chunk);
 
   void write(std::unique_ptr<Chunk> chunk);
-  /// Behind its last chunk: the books, which make the segment whole.
+  /// Behind its last chunk: the footer, which makes the segment whole.
   void finish(SegmentIndex::Segment segment, std::vector<std::uint64_t> numbers);
 
   /// Calls `visit` with a page that was handed in and is not on the disk yet; false: it is there.
@@ -52,7 +52,7 @@ class ChunkWriter {
   Status status() const;
 
  private:
-  /// A chunk, or the books of a segment.
+  /// A chunk, or the footer of a segment.
   struct Work {
     std::unique_ptr<Chunk> chunk;
     SegmentIndex::Segment segment;

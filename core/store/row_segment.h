@@ -33,7 +33,7 @@ struct RowSegment {
   /// What stands behind the pages.
   DirectMemory footer(const RowPageShape& shape) const;
 
-  /// The books of a whole segment. kCorrupt, naming the file, for anything else: rows of another
+  /// The footer of a whole segment. kCorrupt, naming the file, for anything else: rows of another
   /// size, a file that is cut off or changed. The pages are checked as they are read.
   static Result<RowSegment> open(const std::string& path, const RowPageShape& shape);
 };

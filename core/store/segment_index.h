@@ -23,7 +23,7 @@ struct OpenSegment {
   std::uint64_t pages = 0;                 ///< Begun.
   std::uint64_t live = 0;                  ///< Rows whose latest copy is here.
   std::atomic<std::uint64_t> written = 0;  ///< Pages that the file has.
-  std::atomic<bool> whole = false;         ///< With its books: nothing will be written any more.
+  std::atomic<bool> whole = false;         ///< With its footer: nothing will be written any more.
 };
 
 /// Which rows lie in which page of which segment, and how many of a segment's rows count. Plain

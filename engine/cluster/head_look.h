@@ -11,8 +11,8 @@
 
 namespace forebay {
 
-/// Looks at a cluster over the network, as a stranger who only asks: `forebay status --join`.
-/// Owns its end of the network. Belongs to one thread.
+/// Looks at a cluster over the network, as an unauthenticated peer who only asks: `forebay status
+/// --join`. Owns its end of the network. Belongs to one thread.
 class HeadLook {
  public:
   /// kInvalid: no address, or no keys where some are needed.

@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-/// The trainer's own stages as one more node's: what they make is in the batcher at once.
+/// The trainer's own stages as one more node's: what they make is in the reorder buffer at once.
 ///
 /// The pipeline outlives it. Called on the local worker's thread, `made` from any.
 class LocalSplitExecutor final : public scheduler::SplitExecutor {

@@ -235,7 +235,7 @@ void TrainerNode::end(const std::string& error) {
   static_cast<void>(split_client_control_.tell(scheduler::EndJob{error}));
   static_cast<void>(closed_.wait_for(2s));  // With a head that is gone it stays closed.
   local_worker_.stop();
-  // Nobody brings anything to the pipeline once the network and the feed are gone.
+  // Nobody brings anything to the pipeline once the network and the split client are gone.
   net_->stop();
   net_->actors().shutdown(ActorHost::Stop::kNow);
   run_ = nullptr;

@@ -31,8 +31,9 @@
 
 namespace forebay {
 
-/// The trainer's end of a cluster: the door, the head (or the way to one), the feed, and this
-/// node's own worker. Between the pipeline, which issues splits and takes them, and the actors.
+/// The trainer's end of a cluster: the listener, the head (or the way to one), the split client,
+/// and this node's own worker. Between the pipeline, which issues splits and takes them, and the
+/// actors.
 ///
 /// open() before the job is opened, so that what is wrong with addresses and keys shows at once;
 /// begin() when the pipeline stands; end() before the pipeline goes. Its own threads call the rest.
@@ -111,7 +112,7 @@ class TrainerNode final : public SplitDispatch,
   NodeTuners::Ref tuners_;
   Latch closed_;
   const Synchronized<> serial_{};     // over those below
-  std::vector<std::uint64_t> early_;  // issued before the feed stood
+  std::vector<std::uint64_t> early_;  // issued before the split client stood
   bool begun_ = false;
   std::optional<RowsByNode> rows_;
   scheduler::ClusterStatus status_;

@@ -8,8 +8,9 @@
 namespace forebay {
 
 /// How the cluster of `job` looks from its trainer: what the head says of it, or, where the head
-/// cannot be asked or serves another job, only what the feed makes of that. What is wrong never
-/// goes without a word: where the head finds nothing, the feed's problems stand. Pure.
+/// cannot be asked or serves another job, only what the split client makes of that. What is wrong
+/// never goes without a word: where the head finds nothing, the split client's problems stand.
+/// Pure.
 scheduler::ClusterStatus trainer_view(const std::string& job,
                                       std::optional<scheduler::ClusterStatus> head,
                                       const scheduler::SplitClientStatus& split_client);

@@ -32,7 +32,8 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
   return end;
 }
 
-// The network goes first, since it may hold what the stages made; the tuner before its plant.
+// The network goes first, since it may hold what the stages made; the tuner before its tuned
+// pipeline.
 WorkerNode::~WorkerNode() {
   if (work_) work_->stop();
   if (net_) {
@@ -153,7 +154,7 @@ scheduler::HeadRef WorkerNode::head() {
   return head_->actor<scheduler::HeadRef>(scheduler::kHeadName);
 }
 
-// A feed of its own is dialled once; the transport keeps the session up from then on.
+// A split client of its own is dialled once; the transport keeps the session up from then on.
 scheduler::SplitClientRef WorkerNode::split_client(const std::string& address) {
   const std::string at_head = head_->address();
   const std::string place = address.empty() ? at_head : without_scheme(address);

@@ -48,7 +48,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
     std::string refused;  ///< Why it could not make the job's splits; empty: it could.
   };
 
-  /// Opens the door's other side: wrong addresses and keys show here.
+  /// Opens the listener's other side: wrong addresses and keys show here.
   static Result<std::unique_ptr<WorkerNode>> open(Options options);
   ~WorkerNode() override;
 
@@ -79,7 +79,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::unique_ptr<StageSplitExecutor> work_;
   scheduler::WorkerActor::Ref worker_;
   std::unique_ptr<WorkerPipeline> tuned_pipeline_;  // while stages run
-  std::optional<ActorSystem> tuning_;               // its host; gone before the plant is
+  std::optional<ActorSystem> tuning_;               // its host; gone before the tuned pipeline is
   std::unique_ptr<MemoryWatch> memory_;             // while stages run
   std::chrono::nanoseconds last_head_{0};           // the ticker's thread, as leaving_
   bool leaving_ = false;

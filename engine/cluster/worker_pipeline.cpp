@@ -103,7 +103,7 @@ tuner::Observation WorkerPipeline::observe() {
   seen.trainer_wait_seconds = seen.seconds - seen.trainer_step_seconds;
   seen.other_cpu_seconds = std::max(0.0, now.cpu_seconds - before_.cpu_seconds - stages_cpu);
   seen.prefetch = current_state.prefetch;
-  seen.prefetch_fill = share_idle;  // What a feed that does not ask would leave waiting.
+  seen.prefetch_fill = share_idle;  // What a split client that does not ask would leave waiting.
   seen.memory_bytes = current_state.memory_bytes;
   seen.memory_peak = std::max(samples_.peak, seen.memory_bytes);
   before_ = std::move(now);

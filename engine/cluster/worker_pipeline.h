@@ -13,9 +13,9 @@ namespace forebay {
 
 /// A worker's stages as what a tuner watches and turns: like LivePipeline, without a trainer.
 ///
-/// Its trainer is the feed: an item is a split handed over; time in which the node had much less in
-/// hand than it has room for is time in which the feed was busy, all other it waited for this
-/// node. What may wait are finished splits. Belongs to the tuner's thread.
+/// Its trainer is the split client: an item is a split handed over; time in which the node had much
+/// less in hand than it has room for is time in which the split client was busy, all other it
+/// waited for this node. What may wait are finished splits. Belongs to the tuner's thread.
 class WorkerPipeline final : public tuner::TunedPipeline {
  public:
   struct Options {

@@ -61,7 +61,7 @@ class RankFollower final : RankListener {
 
   Result<RankCommand> next_command();
   Result<std::shared_ptr<const Batch>> slice(std::uint64_t number);
-  /// Gets the ids of batches as they come (Model::expect), on the link's thread; set once.
+  /// Gets the ids of batches as they come (Model::prefetch), on the link's thread; set once.
   using OnIds = std::function<void(std::shared_ptr<const Batch>)>;
   void tell_ids(const OnIds& to);
   /// Waits until it was told those of this batch.

@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// Where the experience of a policy with a job is kept between runs: a small file, written aside
+/// Where the learned state of a policy with a job is kept between runs: a small file, written aside
 /// and renamed, with a digest of what it holds.
 class LearnedStateFile {
  public:
@@ -25,8 +25,8 @@ class LearnedStateFile {
   std::string path_;
 };
 
-/// A policy that keeps its experience: as it was some decisions ago, and at its end. What cannot be
-/// kept is let go, and `lost` is told why, once; no job fails for it.
+/// A policy that keeps its learned state: as it was some decisions ago, and at its end. What cannot
+/// be kept is let go, and `lost` is told why, once; no job fails for it.
 class PolicyCheckpoint final : public tuner::Policy {
  public:
   using Lost = std::function<void(const std::string& why)>;

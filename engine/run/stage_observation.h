@@ -13,7 +13,7 @@ double in_seconds(std::chrono::nanoseconds time);
 tuner::StageObservation observation_of(const PoolStats& before, const PoolStats& now);
 
 /// How full the queue behind a stage is, 0 to 1: the next pool's mailbox; behind the last stage,
-/// the share of the window that waits for the batcher.
+/// the share of the window that waits for the reorder buffer.
 double fill_behind(const PipelineStats& stats, std::size_t stage);
 
 }  // namespace forebay

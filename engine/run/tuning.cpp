@@ -24,7 +24,7 @@ double thread_cpu_seconds() {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-/// What makes the experience of one run worth something to another.
+/// What makes the learned state of one run worth something to another.
 std::string name_of_work(const JobRun& run) {
   const LoaderState state = run.state({});
   std::string text;

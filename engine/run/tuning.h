@@ -34,7 +34,7 @@ class Tuning {
   Tuning(const Tuning&) = delete;
   Tuning& operator=(const Tuning&) = delete;
 
-  /// Ends the tuner, keeps its experience, closes the ear. Once is enough.
+  /// Ends the tuner, keeps its learned state, closes the ear. Once is enough.
   void end();
 
   std::uint64_t decisions() const { return decisions_.load(std::memory_order_relaxed); }

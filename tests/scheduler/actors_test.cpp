@@ -20,7 +20,7 @@ JobShare job(std::string id = "a") {
       .id = std::move(id), .text = "t", .fingerprint = "f", .splits_per_epoch = 10, .epochs = 2};
 }
 
-/// A feed and a worker that remember what they are told.
+/// A split client and a worker that remember what they are told.
 struct Recorded {
   std::vector<std::uint64_t> leased;
   std::vector<std::uint64_t> revoked;

@@ -81,7 +81,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
   std::deque<std::uint64_t> queue_;    // Not issued yet.
   std::set<std::uint64_t> issued_;     // Ever.
   std::set<std::uint64_t> expected_;   // Issued, not here.
-  std::deque<ColumnSplit> inbox_;      // Here, not in the batcher.
+  std::deque<ColumnSplit> inbox_;      // Here, not in the reorder buffer.
   std::set<std::uint64_t> in_window_;  // Issued, not used.
   std::deque<std::shared_ptr<const Batch>> ready_;
 };

@@ -130,7 +130,8 @@ class SimHeadAlone final : public SimProcess {
   SimHead head;
 };
 
-/// The trainer's process: pipeline and feed, and, unless told otherwise, the head and a worker.
+/// The trainer's process: pipeline and split client, and, unless told otherwise, the head and a
+/// worker.
 class SimTrainer final : public SimProcess {
  public:
   struct Options {

@@ -40,7 +40,7 @@ class Miser final : public ActorOf<Miser, Pull, Drop> {
   Status on(const Drop&, Context&) { return {}; }
 };
 
-/// The feed of another trainer.
+/// The split client of another trainer.
 class OtherSplitClient final : public ActorOf<OtherSplitClient, Ready, Deliver, HandedOn> {
  public:
   Status on(const Ready&, Context&) { return {}; }
@@ -48,7 +48,8 @@ class OtherSplitClient final : public ActorOf<OtherSplitClient, Ready, Deliver, 
   Status on(const HandedOn&, Context&) { return {}; }
 };
 
-/// A feed and a real head on a host without threads, with one worker that has room for four.
+/// A split client and a real head on a host without threads, with one worker that has room for
+/// four.
 class SplitClientFixture : HeadFinder, ArrivalSink {
  public:
   SplitClientFixture() {

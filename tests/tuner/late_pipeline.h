@@ -9,7 +9,8 @@
 
 namespace forebay::tuner {
 
-/// A plant whose actors leave when they please and whose trainer takes items when it pleases.
+/// A tuned pipeline whose actors leave when they please and whose trainer takes items when it
+/// pleases.
 class LatePipeline final : public TunedPipeline {
  public:
   LatePipeline(PipelineDescription description, Limits limits, Allocation start)

@@ -20,8 +20,8 @@ struct ClusterBenchOptions {
   std::function<bool()> stopped = [] { return false; };            ///< Asked between two clusters.
 };
 
-/// Splits a second that this many emulated workers bring: head, feed and workers are the real ones,
-/// each worker with its own ZeroMQ socket on loopback, all in this process.
+/// Splits a second that this many emulated workers bring: head, split client and workers are the
+/// real ones, each worker with its own ZeroMQ socket on loopback, all in this process.
 Result<double> emulated_splits_per_second(std::uint32_t workers, const ClusterBenchOptions& options,
                                           const Clock& clock);
 

@@ -21,7 +21,8 @@
 namespace forebay {
 
 /// The trainer's side of a cluster whose trainer only counts: the real head (its store in memory)
-/// and the real feed behind a real port, issuing splits as they come, a window of them at once.
+/// and the real split client behind a real port, issuing splits as they come, a window of them at
+/// once.
 ///
 /// Owns all of it; listens on loopback from make() to its end.
 class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
@@ -58,7 +59,7 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   scheduler::HeadRef head_;
   ActorRef<scheduler::QueryCluster> head_status_;
   scheduler::SplitClient::Ref split_client_;
-  scheduler::RangeSet arrived_;  // the feed's thread, as those below
+  scheduler::RangeSet arrived_;  // the split client's thread, as those below
   std::uint64_t next_ = 0;       // to be issued
   std::chrono::nanoseconds start_{0};
   std::promise<double> done_;

@@ -51,7 +51,7 @@ struct Beat {
   static constexpr std::string_view kTag = "bench.beat/1";
 };
 
-/// A worker → the feed: as Ready, Pull and Deliver of these.
+/// A worker → the split client: as Ready, Pull and Deliver of these.
 struct Made {
   static constexpr std::string_view kTag = "bench.made/1";
   std::vector<std::uint64_t> splits;

@@ -18,8 +18,8 @@ struct HeadBenchOptions {
 };
 
 /// Splits a second that a head leases to so many workers, the trainer's node taking them at once:
-/// the real HeadActor with its journal in memory, one actor a worker, and one for the feed, in
-/// one process. Joining, heartbeats, Issue, Lease and Arrived are counted in; the wire is not.
+/// the real HeadActor with its journal in memory, one actor a worker, and one for the split client,
+/// in one process. Joining, heartbeats, Issue, Lease and Arrived are counted in; the wire is not.
 double leases_per_second(std::uint64_t workers, std::uint64_t splits, const Clock& clock);
 
 /// Seconds to open a head's store with so many finished splits, every second one, so that each is

@@ -132,7 +132,7 @@ void serve(const std::string& what, const WireBenchOptions& options, const Curve
   lines.read();
 }
 
-/// Sends batches as a feed lets them come: so many on their way at most.
+/// Sends batches as a split client lets them come: so many on their way at most.
 void send_batches(const CounterRef& counter, const WireBenchOptions& options, const Load& load) {
   constexpr std::size_t kOnTheirWay = 32;
   std::deque<Answer<void>> answers;

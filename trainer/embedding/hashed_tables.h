@@ -16,8 +16,9 @@ namespace forebay {
 ///
 /// A row whose id was not seen for `evict_after` steps is dropped at the next step whose number is
 /// a multiple of a quarter of that; counts are halved then, so that ids seen seldom never add up.
-/// All of it is a function of the ids and steps alone. As these books are part of what the tables
-/// hold, rows get their slots in the step; only which rows a batch names is found ahead of it.
+/// All of it is a function of the ids and steps alone. As these slot metadata are part of what the
+/// tables hold, rows get their slots in the step; only which rows a batch names is found ahead of
+/// it.
 class HashedTables final : public TableStorage {
  public:
   struct Options {

@@ -14,14 +14,14 @@
 namespace forebay {
 
 /// What scoring wants of the embedding tables in a state: every id's row, without the optimizer's
-/// values and without books, in one piece a table.
+/// values and without slot metadata, in one piece a table.
 ///
 /// Tables in memory and in tiers: row k is key k's, ids are folded into keys; a row nobody trained
 /// has its first values. Hashed ones: row 0 is the one that ids share, row 1 + i that of
 /// keys(t)[i].
 ///
-/// Opened, it has read the books and knows the sizes. Then begin(), take() of every tensor of
-/// weights in their order, end(). Belongs to one thread; refuses (kCorrupt) what does not fit
+/// Opened, it has read the slot metadata and knows the sizes. Then begin(), take() of every tensor
+/// of weights in their order, end(). Belongs to one thread; refuses (kCorrupt) what does not fit
 /// together.
 class ScoredRows {
  public:

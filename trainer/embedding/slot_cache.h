@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-/// The books of a cache of rows: which rows of a larger memory have a slot in a smaller one too.
-/// Values are none of its business.
+/// The slot metadata of a cache of rows: which rows of a larger memory have a slot in a smaller one
+/// too. Values are none of its business.
 ///
 /// Rows get slots for a batch with a turn, as TableStorage has them, and keep them until the turn
 /// is finished; or for one batch out of turn, until that is given back. Who leaves for them is

@@ -40,7 +40,8 @@ struct TablePlacement {
 TablePlacement place_tables(std::span<const std::int64_t> table_rows, TrainerSpec::Placement how,
                             int ranks);
 
-/// What `spec` asks for; hashed tables are never cut or replicated, as their books count all ids.
+/// What `spec` asks for; hashed tables are never cut or replicated, as their slot metadata count
+/// all ids.
 TablePlacement place_tables(const TrainerSpec& spec, const ModelShape& shape, int ranks);
 
 /// Those shards alone that rank `rank` owns.

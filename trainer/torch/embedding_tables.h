@@ -40,7 +40,7 @@ class EmbeddingTables {
 
   std::size_t features() const { return sums_.size(); }
 
-  /// Model::expect.
+  /// Model::prefetch.
   void prefetch(std::shared_ptr<const Batch> batch) { ahead_.prefetch(std::move(batch)); }
 
   /// The rows of the batch to be trained on, until end(). Refuses a batch whose lengths do not add

@@ -11,7 +11,7 @@ namespace forebay::tuner {
 
 /// What an agent knows of a job after running it: a later run starts from it.
 struct LearnedState {
-  PipelineDescription description;          ///< Whose experience it is: its stages' names.
+  PipelineDescription description;          ///< Whose learned state it is: its stages' names.
   std::vector<std::vector<double>> stages;  ///< PipelineEstimate::save().
   std::vector<float> last_layer;            ///< Of the network, as fine-tuned.
 };

@@ -42,7 +42,7 @@ struct EmulatedMachine::State {
     pipeline.wait_until_gone();
   }
 
-  /// Enters what the pools hold into the books.
+  /// Enters what the pools hold into the accounting.
   void look() {
     serial([this] { look_now(); });
   }

@@ -14,7 +14,8 @@
 
 namespace forebay::tuner {
 
-/// Whoever spawned it → tuner: the first moment of the run. The plant is touched from here on.
+/// Whoever spawned it → tuner: the first moment of the run. The tuned pipeline is touched from here
+/// on.
 struct BeginTuning {
   static constexpr std::string_view kTag = "tuner.begin/1";
 };
@@ -48,9 +49,10 @@ struct AskTunerStatus {
 ///
 /// Decisions fall on whole periods since it began. One that is late (a slow decision, a busy
 /// machine) is taken when it can be; those that it ran into are left out, so that none pile up.
-/// Owns its Tuner, which is made and used on the actor's own thread; the plant behind it outlives
-/// the actor. Time is the host's clock. `ref.stop()` ends it between two steps. A plant that
-/// throws crashes it: give it restarts and it goes on with a fresh Tuner once it is begun again.
+/// Owns its Tuner, which is made and used on the actor's own thread; the tuned pipeline behind it
+/// outlives the actor. Time is the host's clock. `ref.stop()` ends it between two steps. A tuned
+/// pipeline that throws crashes it: give it restarts and it goes on with a fresh Tuner once it is
+/// begun again.
 class TunerActor final : public ActorOf<TunerActor, BeginTuning, SetMode, StepDue, AskTunerStatus> {
  public:
   using Time = std::chrono::nanoseconds;

@@ -24,7 +24,7 @@ struct LogHeader {
   Allocation start;               ///< What stood then.
   std::string weights;            ///< The file given to the policy; empty: none.
   std::string reward = "usable";  ///< As tuner/reward.h names it.
-  std::string restored;           ///< The experience it started from; empty: none.
+  std::string restored;           ///< The learned state it started from; empty: none.
 };
 
 /// A decision log as read. A value.

@@ -280,7 +280,7 @@ TEST_CASE("thousands of connections that say nothing hinder nobody", "[core][net
     REQUIRE(fixture.server.wait_counts(
         [](const TransportCounts& counts) { return counts.listener_paused > 0; }));
     fixture.check_friend();
-    CHECK(resident_pages() - before < 16 * 256);  // 16 MiB, the strangers' own side included
+    CHECK(resident_pages() - before < 16 * 256);  // 16 MiB, both sides
   }
   Side late(quick());
   REQUIRE(late.transport.connect(fixture.address));

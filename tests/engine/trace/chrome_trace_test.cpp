@@ -70,7 +70,7 @@ TEST_CASE("another node's clock is set by the split that came fastest", "[tools]
     CHECK(slice["pid"] == (slice["name"] == "batch" ? 0 : 1));
     begins.push_back(slice["ts"]);
   }
-  // Late by the 1 ms that the fastest took; the batcher is the trainer's own.
+  // Late by the 1 ms that the fastest took; the reorder buffer is the trainer's own.
   CHECK(begins == std::vector<double>{1000, 2000, 3000, 4000, 9000});
 }
 
