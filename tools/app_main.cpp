@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "engine/process/memory_use.h"
-#include "engine/process/message.h"
 #include "engine/process/more_descriptors.h"
-#include "engine/process/standard_streams.h"
-#include "engine/process/stop_request.h"
-#include "engine/process/user_code_guard.h"
 #include "tools/command/command_line.h"
+#include "tools/process/message.h"
+#include "tools/process/standard_streams.h"
+#include "tools/process/stop_request.h"
+#include "tools/process/user_code_guard.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "engine/process/user_code_guard.h"
+#include "tools/process/user_code_guard.h"
 
 extern "C" {
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/result.h"
+#include "core/base/thread_group.h"
 
 namespace forebay {
 
@@ -19,12 +20,16 @@ class NoThread : public std::runtime_error {
   NoThread(std::string_view wanted_for, int error);
 };
 
-/// A thread that runs `body`. Throws NoThread, where std::thread says "Resource temporarily
-/// unavailable" and nothing else. `wanted_for` completes "no thread can be started for …".
+/// A thread that runs `body`, in the thread group of the one that starts it. Throws NoThread, where
+/// std::thread says "Resource temporarily unavailable" and nothing else. `wanted_for` completes "no
+/// thread can be started for …".
 template <class Body>
 std::thread start_thread(std::string_view wanted_for, Body&& body) {
   try {
-    return std::thread(std::forward<Body>(body));
+    return std::thread([group = ThreadGroup::current(), run = std::forward<Body>(body)]() mutable {
+      const ThreadGroup::Member member(std::move(group));
+      run();
+    });
   } catch (const std::system_error& refused) {
     throw NoThread(wanted_for, refused.code().value());
   }

@@ -26,7 +26,8 @@ std::string fitting_name(const std::string& name) {
 
 }  // namespace
 
-Thread::Thread(const Options& options, std::function<void()> body) : body_(std::move(body)) {
+Thread::Thread(const Options& options, std::function<void()> body)
+    : group_(ThreadGroup::current()), body_(std::move(body)) {
   pthread_attr_t attributes;
   FOREBAY_CHECK(pthread_attr_init(&attributes) == 0);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -42,7 +43,9 @@ Thread::Thread(const Options& options, std::function<void()> body) : body_(std::
 Thread::~Thread() { FOREBAY_CHECK(pthread_join(handle_, nullptr) == 0); }
 
 void* Thread::enter(void* self) {
-  static_cast<Thread*>(self)->body_();
+  auto& thread = *static_cast<Thread*>(self);
+  const ThreadGroup::Member member(std::move(thread.group_));
+  thread.body_();
   return nullptr;
 }
 

@@ -4,11 +4,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
+
+#include "core/base/thread_group.h"
 
 namespace forebay {
 
-/// A named thread with a stack of a chosen size; joined when it dies.
+/// A named thread with a stack of a chosen size, in the thread group of the one that starts it;
+/// joined when it dies.
 ///
 /// Stacks are small on purpose: their pages count against the memory limit.
 class Thread {
@@ -26,6 +30,7 @@ class Thread {
  private:
   static void* enter(void* self);
 
+  std::shared_ptr<ThreadGroup> group_;
   std::function<void()> body_;
   pthread_t handle_{};
 };

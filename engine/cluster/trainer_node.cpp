@@ -15,7 +15,6 @@
 #include "engine/cluster/this_node.h"
 #include "engine/cluster/trainer_view.h"
 #include "engine/process/machine.h"
-#include "engine/process/message.h"
 
 namespace forebay {
 namespace {
@@ -41,8 +40,6 @@ std::string new_job_id(const std::string& fingerprint) {
 }
 
 }  // namespace
-
-void say_of_cluster(const std::string& line) { print_message("cluster: " + line); }
 
 Result<std::unique_ptr<TrainerNode>> TrainerNode::open(const JobSpec& job,
                                                        const std::string& command, Say say) {

@@ -122,7 +122,4 @@ class TrainerNode final : public SplitDispatch,
   std::unique_ptr<Ticker> ticker_;
 };
 
-/// How a trainer's end speaks: to stderr.
-void say_of_cluster(const std::string& line);
-
 }  // namespace forebay

@@ -129,7 +129,8 @@ Result<std::unique_ptr<WorkerJob>> WorkerJob::open(const JobText& text, const Wo
   job->run.dir = *folder;
   auto made = std::unique_ptr<WorkerJob>(new WorkerJob(std::move(*job)));  // NOLINT: private.
   if (place.dir.empty()) made->folder_ = *folder;
-  auto guarded = guard_inputs(inputs_of(made->job_), outputs_of(made->job_, "worker"));
+  auto guarded =
+      guard_inputs(inputs_of(made->job_), outputs_of(made->job_, "worker"), place.announce);
   if (!guarded) return pass(guarded);
   made->inputs_ = std::move(*guarded);
   auto run = JobRun::open(made->job_, JobRun::Rows::kTraining,

@@ -7,7 +7,6 @@
 #include "engine/cluster/central_policy.h"
 #include "engine/cluster/start_head.h"
 #include "engine/cluster/this_node.h"
-#include "engine/process/end_process.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -197,17 +196,13 @@ tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
           .period = std::max(period, tuner::TunerActor::kStep)};
 }
 
-// Ends the process at once, since the function at fault may never return; its splits go to others.
 void WorkerNode::watch_memory(const NodeStages& stages, std::uint64_t resident) {
   memory_ = std::make_unique<MemoryWatch>(
       [&stages, resident] { return resident + kMemorySlack + stages.buffer_bytes(); });
+  if (!options_.outgrown) return;
   memory_->watch({.key = "--memory",
                   .limit = [this] { return options_.place.memory_bytes; },
-                  .fail =
-                      [this](const std::string& what) {
-                        options_.say(what);
-                        end_process(1);
-                      }});
+                  .fail = options_.outgrown});
 }
 
 void WorkerNode::tune(NodeStages* stages, WorkerJob* job) {

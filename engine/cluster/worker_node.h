@@ -38,6 +38,8 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
     std::chrono::nanoseconds grace = std::chrono::seconds(5);      ///< After a stop was asked for.
     std::chrono::nanoseconds patience = std::chrono::minutes(10);  ///< With no head, then it fails.
     std::function<void(const std::string&)> say;
+    /// The memory of the process outgrew `--memory`. Empty: it is not compared.
+    std::function<void(const std::string& why)> outgrown = {};
   };
 
   /// How it went.

@@ -67,8 +67,9 @@ std::vector<Output> outputs_of(const JobSpec& job, const std::string& command) {
   return outputs;
 }
 
-Result<PublishedInputs> guard_inputs(const Inputs& inputs, const std::vector<Output>& outputs) {
-  auto published = PublishedInputs::publish(inputs);
+Result<PublishedInputs> guard_inputs(const Inputs& inputs, const std::vector<Output>& outputs,
+                                     const PublishedInputs::Say& say) {
+  auto published = PublishedInputs::publish(inputs, say);
   if (auto status = check_outputs(outputs, inputs); !status) return pass(status);
   return published;
 }

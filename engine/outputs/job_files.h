@@ -22,6 +22,7 @@ std::vector<Output> outputs_of(const JobSpec& job, const std::string& command);
 /// Called before a job starts anything: publishes its inputs and then refuses (kInvalid) outputs
 /// that would destroy an input of it or of another process; in this order, so that of two jobs
 /// that start at once at least one sees the other's. What it returns is kept while the job runs.
-Result<PublishedInputs> guard_inputs(const Inputs& inputs, const std::vector<Output>& outputs);
+Result<PublishedInputs> guard_inputs(const Inputs& inputs, const std::vector<Output>& outputs,
+                                     const PublishedInputs::Say& say);
 
 }  // namespace forebay

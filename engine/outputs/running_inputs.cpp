@@ -16,8 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/process/message.h"
-
 namespace forebay {
 namespace {
 
@@ -92,11 +90,12 @@ void look_into(const fs::path& folder, pid_t process, std::vector<RunningInputs>
 
 }  // namespace
 
-PublishedInputs PublishedInputs::publish(const Inputs& inputs) {
+PublishedInputs PublishedInputs::publish(const Inputs& inputs, const Say& say) {
   Descriptor file = make_memory_file();
   if (file && write_all(file.number(), to_bytes(inputs))) return PublishedInputs(std::move(file));
-  print_message("other commands cannot see what this one reads: memfd_create: " +
-                std::string(std::strerror(errno)));
+  if (say)
+    say("other commands cannot see what this one reads: memfd_create: " +
+        std::string(std::strerror(errno)));
   return PublishedInputs(Descriptor());
 }
 

@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,8 +20,9 @@ namespace forebay {
 /// another user, of another PID namespace or without /proc do not see each other's.
 class PublishedInputs {
  public:
-  /// Where the system has no memory file to give, says so on stderr; the inputs are not seen then.
-  static PublishedInputs publish(const Inputs& inputs);
+  /// Where the system has no memory file to give, that is said; the inputs are not seen then.
+  using Say = std::function<void(const std::string&)>;
+  static PublishedInputs publish(const Inputs& inputs, const Say& say);
 
  private:
   explicit PublishedInputs(Descriptor file) : file_(std::move(file)) {}

@@ -6,12 +6,13 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace forebay {
 namespace {
 
 /// The kernel's numbers of this process's threads.
-std::set<pid_t> threads() {
+std::set<pid_t> all_threads() {
   std::set<pid_t> numbers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
@@ -23,12 +24,20 @@ std::set<pid_t> threads() {
   return numbers;
 }
 
+/// Of the calling thread.
+cpu_set_t affinity() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_SET(0, &allowed);
+  return allowed;
+}
+
 }  // namespace
 
-CpuLimit::CpuLimit(int place) : place_(place) {
-  CPU_ZERO(&allowed_);
-  if (::sched_getaffinity(0, sizeof allowed_, &allowed_) != 0) CPU_SET(0, &allowed_);
-}
+CpuLimit::CpuLimit(int place) : place_(place), allowed_(affinity()) {}
+
+CpuLimit::CpuLimit(std::shared_ptr<const ThreadGroup> group)
+    : group_(std::move(group)), allowed_(affinity()) {}
 
 Status CpuLimit::set(int cpus) const {
   cpu_set_t kept = allowed_;
@@ -39,9 +48,10 @@ Status CpuLimit::set(int cpus) const {
     if ((number + most() - first) % most() >= cpus) CPU_CLR(cpu, &kept);
     ++number;
   }
-  if (::sched_setaffinity(0, sizeof kept, &kept) != 0) {
+  if (!group_ && ::sched_setaffinity(0, sizeof kept, &kept) != 0) {
     return fail(Code::kUnavailable, std::string("pipeline.cpus: ") + std::strerror(errno));
   }
+  const auto threads = [this] { return group_ ? group_->threads() : all_threads(); };
   // A thread that was started meanwhile by one not yet kept shows in the next round.
   std::set<pid_t> done;
   for (std::set<pid_t> all = threads(); all != done; all = threads()) {

@@ -1,7 +1,6 @@
 #include "engine/report/json_object.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
@@ -50,11 +49,6 @@ std::string JsonObject::text() const {
     text.append(key).append(":").append(value);
   }
   return "{" + text + "}";
-}
-
-void print_json(const JsonObject& object) {
-  std::printf("%s\n", object.text().c_str());
-  std::fflush(stdout);
 }
 
 }  // namespace forebay

@@ -47,7 +47,4 @@ class JsonObject {
   std::vector<std::pair<std::string, std::string>> fields_;  // Both as JSON text.
 };
 
-/// Prints `object` as a line of stdout and flushes it: the last thing a command does under --json.
-void print_json(const JsonObject& object);
-
 }  // namespace forebay

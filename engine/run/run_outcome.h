@@ -23,8 +23,12 @@ struct RunOutcome {
   std::uint64_t peak_memory_bytes = 0;
   Allocation allocation;
   std::uint64_t prefetch = 0;
+  std::uint64_t memory_limit = 0;
+  PipelineStats stats;           ///< When the stream of batches ended.
+  double cpus_busy = 0;          ///< CPU seconds of the process over `seconds`.
   std::uint64_t decisions = 0;   ///< Of the tuner.
   double tuner_cpu_seconds = 0;  ///< Used by its thread.
+  std::string last_decision;     ///< In words.
   std::string quarantine;
   std::string address;                                ///< Where workers joined; "": nowhere.
   std::map<std::string, std::uint64_t> rows_by_node;  ///< Rows of the splits that each made.

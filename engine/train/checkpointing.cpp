@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "engine/job/quantity.h"
-#include "engine/process/message.h"
-#include "engine/process/stop_request.h"
 
 namespace forebay {
 namespace {
@@ -16,8 +14,6 @@ constexpr int kGraceForTheRest = 10;
 
 constexpr const char* kAnew = ": training starts anew";
 
-void say(const std::string& line) { print_message(line); }
-
 std::string nothing_to_resume(bool model_is_none) {
   return (model_is_none ? "trainer.model = \"none\" keeps no checkpoints"
                         : std::string("trainer.checkpoint is not set")) +
@@ -26,8 +22,9 @@ std::string nothing_to_resume(bool model_is_none) {
 
 }  // namespace
 
-Result<Checkpointing> Checkpointing::open(const JobSpec& job, Begin begin) {
-  Checkpointing made(job);
+Result<Checkpointing> Checkpointing::open(const JobSpec& job, Begin begin,
+                                          const RunEvents& events) {
+  Checkpointing made(job, events);
   made.begin_ = begin;
   const std::string& directory = job.trainer.checkpoint;
   const bool keeps_none = job.trainer.model == TrainerSpec::ModelKind::kNone;
@@ -58,7 +55,7 @@ Result<CheckpointStore::Found> Checkpointing::restore(Model& model,
   if (!resumes_) return CheckpointStore::Found{};
   auto found = store_->restore_last(model, accept);
   if (!found) return found;
-  for (const std::string& damaged : found->damaged) say(damaged);
+  for (const std::string& damaged : found->damaged) events_->announce(damaged);
   if (!found->checkpoint) {
     begins_from_ = std::string("no complete checkpoint is left") + kAnew;
     return found;
@@ -73,12 +70,13 @@ Status Checkpointing::began(const Clock& clock) {
   if (store_ && begin_ == Begin::kRestart) {
     if (auto cleared = store_->clear(); !cleared) return cleared;
   }
-  if (!begins_from_.empty()) say(begins_from_);
+  if (!begins_from_.empty()) events_->announce(begins_from_);
   if (!store_) return {};
-  from_.say = [](const std::string& line) { say(line); };
-  from_.time_left = [grace = grace_]() -> std::optional<std::chrono::nanoseconds> {
-    if (!StopRequest::requested()) return std::nullopt;
-    return grace - grace / kGraceForTheRest - StopRequest::since();
+  from_.say = [events = events_](const std::string& line) { events->announce(line); };
+  from_.time_left = [grace = grace_,
+                     events = events_]() -> std::optional<std::chrono::nanoseconds> {
+    if (!events->stop_requested()) return std::nullopt;
+    return grace - grace / kGraceForTheRest - events->stop->since();
   };
   saver_ = std::make_unique<Saver>(*store_, clock, from_);
   return {};
@@ -100,12 +98,12 @@ void Checkpointing::say_what_is_lost(const Saver::Ended& ended) const {
   if (ended.batches_lost == 0) return;
   const std::string since = ended.checkpoint.empty() ? "the start" : ended.checkpoint;
   std::string line = format_count(ended.batches_lost) + " batches since " + since + " are lost";
-  if (StopRequest::requested() && ended.written) {
+  if (events_->stop_requested() && ended.written) {
     line += ": a checkpoint of " + format_size(ended.bytes) + " takes ";
     line += ended.takes ? "about " + format_duration(*ended.takes) : std::string("longer");
     line += ", run.grace is " + format_duration(grace_);
   }
-  say(line);
+  events_->announce(line);
 }
 
 }  // namespace forebay

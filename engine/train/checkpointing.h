@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
+#include "engine/run/run_events.h"
 #include "trainer/checkpoint.h"
 #include "trainer/model.h"
 #include "trainer/saving/saver.h"
@@ -27,16 +28,17 @@ class Checkpointing {
     kRestart,  ///< Anew; what is there goes once the run has begun.
   };
 
-  static Result<Checkpointing> open(const JobSpec& job, Begin begin);
+  /// Speaks by `events`, which outlive it.
+  static Result<Checkpointing> open(const JobSpec& job, Begin begin, const RunEvents& events);
 
   bool kept() const { return store_ != nullptr; }
 
   /// Fills the model from the last whole checkpoint, once `accept` agrees to it; without one, or
-  /// when the run begins anew, there is none in what it gives. Says on stderr which checkpoints
+  /// when the run begins anew, there is none in what it gives. Says which checkpoints
   /// are damaged.
   Result<CheckpointStore::Found> restore(Model& model, const CheckpointStore::Accept& accept);
   /// The run has begun, and nothing can refuse it any more: what a restart does not want goes, and
-  /// stderr says what a resume goes on from.
+  /// it is said what a resume goes on from.
   Status began(const Clock& clock);
 
   /// Begins a checkpoint in the background; false: one is in flight.
@@ -50,9 +52,11 @@ class Checkpointing {
   Saver::Ended fail_after(std::uint64_t batches);
 
  private:
-  explicit Checkpointing(const JobSpec& job) : grace_(job.run.grace) {}
+  Checkpointing(const JobSpec& job, const RunEvents& events)
+      : events_(&events), grace_(job.run.grace) {}
   void say_what_is_lost(const Saver::Ended& ended) const;
 
+  const RunEvents* events_;
   std::chrono::nanoseconds grace_;
   std::unique_ptr<CheckpointStore> store_;
   std::unique_ptr<Saver> saver_;  // once it has begun

@@ -1,17 +1,16 @@
 #include "engine/train/evaluating.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <atomic>
+#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "actors/memory_shares.h"
-#include "engine/process/end_process.h"
-#include "engine/process/exit_status.h"
-#include "engine/process/message.h"
-#include "engine/process/stop_request.h"
-#include "engine/run/run_monitor.h"
-#include "engine/run/run_screen.h"
+#include "core/runtime/ticker.h"
+#include "engine/run/run_watch.h"
+#include "engine/run/stall_watchdog.h"
+#include "engine/run/stop_relay.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {
@@ -20,17 +19,18 @@ namespace {
 constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
 /// Of `pipeline.memory`: more than this an evaluation in the middle asks for only if it must.
 constexpr std::uint64_t kUsualShare = 8;
-
-void say(const std::string& line) { print_message(line); }
+/// Between two looks at the evaluation in the middle.
+constexpr std::chrono::milliseconds kPeriod{200};
 
 }  // namespace
 
-Result<Evaluating> Evaluating::open(const JobSpec& job, const Schema& trained) {
-  Evaluating made(job);
+Result<Evaluating> Evaluating::open(const JobSpec& job, const Schema& trained,
+                                    const RunEvents& events) {
+  Evaluating made(job, events);
   const bool files = !job.trainer.evaluate.empty();
   if (!learns(job.trainer.model) || (!files && job.trainer.evaluate_share == 0)) return made;
   const auto rows = files ? JobRun::Rows::kEvaluationFiles : JobRun::Rows::kHeldOut;
-  auto opened = JobRun::open(job, rows, RunScreen::opening());
+  auto opened = JobRun::open(job, rows, events.hooks());
   if (!opened) return pass(opened);
   if (auto same = check_evaluation_columns((*opened)->dataset(), trained); !same) return pass(same);
   made.rows_ = std::move(*opened);
@@ -81,30 +81,31 @@ bool Evaluating::due(std::uint64_t step) const {
   return found_.empty() || found_.back().step != step;
 }
 
+void Evaluating::say(const std::string& what) const { events_->announce("evaluation: " + what); }
+
+void Evaluating::stalled(const std::string& what) {
+  say(what);
+  if (events_->stalled) events_->stalled("evaluation: " + what);
+  rows_->pipeline().end_with({Code::kTimeout, "evaluation: " + what});
+}
+
 Result<std::optional<Quality>> Evaluating::in_the_middle(Model& model, JobRun& main,
                                                          std::uint64_t step) {
-  if (StopRequest::requested()) return std::optional<Quality>();
+  if (events_->stop_requested()) return std::optional<Quality>();
   const MeteredSource::Pause pause(main.source());
   JobRun::Sharing sharing;
   sharing.on_given = [&main](const Position&) { main.source().note_beside(); };
   const std::uint64_t others = job_->pipeline.memory_bytes - kMemorySlack - pipeline_bytes();
   if (auto started = rows_->start(others, kAll, sharing); !started) return pass(started);
-  bool stop_passed_on = false;
   auto quality = [&] {
-    const RunMonitor monitor(*rows_, job_->run,
-                             {.show_progress =
-                                  [&] {
-                                    if (stop_passed_on || !StopRequest::requested()) return;
-                                    stop_passed_on = true;
-                                    rows_->stop();
-                                  },
-                              .warn = [](const std::string& what) { say("evaluation: " + what); },
-                              .give_up =
-                                  [](const std::string& what) {
-                                    say("evaluation: " + what);
-                                    std::fflush(nullptr);
-                                    end_process(Exit::kFailed);
-                                  }});
+    StopRelay stop(events_->stop, *rows_);
+    StallWatchdog stalls(*rows_, job_->run,
+                         {.warn = [this](const std::string& what) { say(what); },
+                          .fail = [this](const std::string& what) { stalled(what); }});
+    const Ticker ticker(kPeriod, [&] {
+      stop.look();
+      stalls.look();
+    });
     return score(model, step);
   }();
   rows_->close();
@@ -115,15 +116,16 @@ Result<std::optional<Quality>> Evaluating::at_end(Model& model, std::uint64_t re
                                                   std::uint64_t step) {
   if (!rows_) return std::optional<Quality>();
   if (!found_.empty() && found_.back().step == step) return std::optional(found_.back().quality);
-  if (StopRequest::requested()) return std::optional<Quality>();
+  if (events_->stop_requested()) return std::optional<Quality>();
   if (auto started = rows_->start(resident + scores_bytes(), kAll); !started) return pass(started);
-  const RunScreen screen(*rows_, *job_, "evaluate");
+  const RunWatch watch({.run = *rows_, .job = *job_, .name = "evaluate", .events = *events_});
   return score(model, step);
 }
 
 Result<std::optional<Quality>> Evaluating::score(Model& model, std::uint64_t step) {
-  auto quality =
-      evaluate(model, rows_->source(), Evaluation(job_->trainer.evaluate_auc), StopRequest::flag());
+  static const std::atomic<bool> kNever{false};
+  const std::atomic<bool>& stop = events_->stop != nullptr ? events_->stop->flag() : kNever;
+  auto quality = evaluate(model, rows_->source(), Evaluation(job_->trainer.evaluate_auc), stop);
   if (quality && *quality) found_.push_back({step, **quality});
   return quality;
 }

@@ -9,6 +9,7 @@
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
+#include "engine/run/run_events.h"
 #include "trainer/evaluations.h"
 #include "trainer/model.h"
 
@@ -27,7 +28,9 @@ class Evaluating {
  public:
   /// Without rows where the model does not learn or the job names none to evaluate on. Refuses
   /// files whose columns are not those of the dataset that is `trained` on.
-  static Result<Evaluating> open(const JobSpec& job, const Schema& trained);
+  /// Speaks by `events`, which outlive it.
+  static Result<Evaluating> open(const JobSpec& job, const Schema& trained,
+                                 const RunEvents& events);
 
   /// What the run has to leave free for evaluations in the middle; 0 when there are none.
   std::uint64_t free_bytes() const;
@@ -51,13 +54,16 @@ class Evaluating {
   Result<std::optional<Quality>> at_end(Model& model, std::uint64_t resident, std::uint64_t step);
 
  private:
-  explicit Evaluating(const JobSpec& job) : job_(&job) {}
+  Evaluating(const JobSpec& job, const RunEvents& events) : job_(&job), events_(&events) {}
 
   std::uint64_t scores_bytes() const;
   std::uint64_t pipeline_bytes() const;
+  void say(const std::string& what) const;
+  void stalled(const std::string& what);
   Result<std::optional<Quality>> score(Model& model, std::uint64_t step);
 
   const JobSpec* job_;
+  const RunEvents* events_;
   std::unique_ptr<JobRun> rows_;  // absent when nothing is evaluated
   std::vector<Evaluated> found_;  // since the job's start
 };

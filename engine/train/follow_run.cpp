@@ -1,16 +1,14 @@
 #include "engine/train/follow_run.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <string>
 #include <utility>
 
 #include "engine/process/cpu_limit.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
-#include "engine/process/stop_request.h"
 #include "engine/ranks/follow.h"
-#include "engine/ranks/rank_meeting.h"
-#include "engine/run/run_screen.h"
+#include "engine/ranks/rank_follower.h"
 #include "engine/train/leading.h"
 #include "engine/train/model_threads.h"
 #include "engine/train/trained_model.h"
@@ -28,59 +26,74 @@ Status fits(const JobSpec& job, std::uint64_t bytes) {
                   " MiB, and pipeline.memory is " + std::to_string(limit / kMiB) + " MiB");
 }
 
-Result<std::unique_ptr<Model>> make_part(const JobSpec& job, RankFollower& leader,
-                                         Collective& ranks) {
+}  // namespace
+
+FollowRun::FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEvents events)
+    : job_(std::move(job)), ranks_(std::move(ranks)), stop_(stop), events_(std::move(events)) {
+  job_.trainer.threads =
+      ModelThreads::first(job_, {.cpus = available_cpus(), .trainers = ranks_.local_size});
+}
+
+TrainEnd FollowRun::run() {
+  if (auto status = check_ranks(job_, ranks_); !status) return TrainEnd::refused(status.error());
+  const CpuLimit cpus(ranks_.local_rank);
+  if (auto status = cpus.set(job_.pipeline.cpus); !status) {
+    return TrainEnd::refused(status.error());
+  }
+  if (auto met = meet(); !met) {
+    if (stop_.requested()) return TrainEnd::stopped(stop_.signal()).now();
+    return end_of_meeting(met.error()).now();
+  }
+  return follow_to_the_end();
+}
+
+Status FollowRun::meet() {
+  auto met = meet_leader(job_, ranks_,
+                         {.rank = ranks_.rank,
+                          .size = ranks_.size,
+                          .group = ranks_.group,
+                          .keys = job_.cluster.keys,
+                          .alike = alike(job_),
+                          .address = {},
+                          .batch_size = job_.order.batch_size,
+                          .timeout = job_.trainer.rank_timeout,
+                          .stop_signal = [this] { return stop_.signal(); },
+                          .on_stop = [this](int signal) { stop_.ask(signal); },
+                          .say = say_of_ranks(events_)},
+                         clock_, stop_.flag());
+  if (!met) return pass(met);
+  met_ = std::move(*met);
+  met_->leader->breaks(*met_->ranks);
+  return {};
+}
+
+Result<std::unique_ptr<Model>> FollowRun::make_part() {
   auto trained = make_trained_model(
-      job, leader.schema(), &ranks, [&](std::uint64_t bytes) { return fits(job, bytes); }, 0);
+      job_, met_->leader->schema(), met_->ranks.get(),
+      [this](std::uint64_t bytes) { return fits(job_, bytes); }, 0);
   if (!trained) return pass(trained);
   return std::move(trained->model);
 }
 
-Exit follow_to_the_end(const JobSpec& job, RankFollower& leader, Collective& ranks, int rank) {
-  if (auto status = leader.wait_for_acceptance(); !status) return exit_of_meeting(status.error());
-  auto model = make_part(job, leader, ranks);
+TrainEnd FollowRun::follow_to_the_end() {
+  RankFollower& leader = *met_->leader;
+  if (auto status = leader.wait_for_acceptance(); !status) return end_of_meeting(status.error());
+  auto model = make_part();
   leader.ready(model ? Status{} : Status(fail(model.error().code, model.error().message)));
-  if (!model) return Exit::refused(model.error());
-  auto done = follow(leader, **model);
-  remove_tables(job.trainer, &ranks);
+  if (!model) return TrainEnd::refused(model.error());
+  model_ = std::move(*model);
+  auto done = follow(leader, *model_);
+  remove_tables(job_.trainer, met_->ranks.get());
   if (!done) {
     leader.close();
-    return leave(Exit::failed(done.error()));
+    return TrainEnd::failed(done.error()).now();
   }
-  std::fprintf(stderr, "forebay: rank %d trained on %llu rows of %llu batches\n", rank,
-               static_cast<unsigned long long>(done->rows),
-               static_cast<unsigned long long>(done->batches));
+  events_.announce("rank " + std::to_string(ranks_.rank) + " trained on " +
+                   std::to_string(done->rows) + " rows of " + std::to_string(done->batches) +
+                   " batches");
   leader.close();
-  const int signal = std::max(done->signal, StopRequest::signal());
-  return signal == 0 ? Exit::done() : leave(Exit::stopped(signal));
-}
-
-}  // namespace
-
-Exit run_following(JobSpec job, const RankEnvironment& ranks) {
-  job.trainer.threads =
-      ModelThreads::first(job, {.cpus = available_cpus(), .trainers = ranks.local_size});
-  if (auto status = check_ranks(job, ranks); !status) return Exit::refused(status.error());
-  const CpuLimit cpus(ranks.local_rank);
-  if (auto status = cpus.set(job.pipeline.cpus); !status) return Exit::refused(status.error());
-  const SystemClock clock;
-  auto met = meet_leader(job, ranks,
-                         {.rank = ranks.rank,
-                          .size = ranks.size,
-                          .group = ranks.group,
-                          .keys = job.cluster.keys,
-                          .alike = alike(job),
-                          .address = {},
-                          .batch_size = job.order.batch_size,
-                          .timeout = job.trainer.rank_timeout,
-                          .stop_signal = StopRequest::signal,
-                          .on_stop = StopRequest::ask,
-                          .say = say_of_ranks},
-                         clock, StopRequest::flag());
-  if (!met && StopRequest::requested()) return leave(Exit::stopped(StopRequest::signal()));
-  if (!met) return leave(exit_of_meeting(met.error()));
-  met->leader->breaks(*met->ranks);
-  return follow_to_the_end(job, *met->leader, *met->ranks, ranks.rank);
+  const int signal = std::max(done->signal, stop_.signal());
+  return signal == 0 ? TrainEnd::done() : TrainEnd::stopped(signal).now();
 }
 
 }  // namespace forebay

@@ -1,10 +1,8 @@
 #include "engine/train/leading.h"
 
-#include <cstdio>
 #include <utility>
 #include <vector>
 
-#include "engine/process/stop_request.h"
 #include "engine/ranks/merged_state.h"
 #include "engine/ranks/rank_meeting.h"
 #include "trainer/embedding/make_tables.h"
@@ -14,16 +12,12 @@
 
 namespace forebay {
 
-Exit exit_of_meeting(const Error& error) {
-  const bool gone = error.code == Code::kUnavailable || error.code == Code::kTimeout;
-  return gone ? Exit::failed(error) : Exit::refused(error);
+std::function<void(const std::string&)> say_of_ranks(const RunEvents& events) {
+  return [&events](const std::string& line) { events.announce("ranks: " + line); };
 }
 
-void say_of_ranks(const std::string& line) {
-  std::fprintf(stderr, "forebay: ranks: %s\n", line.c_str());
-}
-
-Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnvironment>& ranks) {
+Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnvironment>& ranks,
+                              StopSource& stop, const RunEvents& events) {
   Leading made;
   if (!ranks) return made;
   if (auto status = check_ranks(job, *ranks); !status) return pass(status);
@@ -34,14 +28,14 @@ Result<Leading> Leading::open(const JobSpec& job, const std::optional<RankEnviro
                                   .alike = alike(job),
                                   .listen = listen_address(*ranks),
                                   .timeout = job.trainer.rank_timeout,
-                                  .on_stop = StopRequest::ask,
-                                  .say = say_of_ranks},
+                                  .on_stop = [&stop](int signal) { stop.ask(signal); },
+                                  .say = say_of_ranks(events)},
                                  *made.clock_);
   if (!leader) return pass(leader);
   made.leader_ = std::move(*leader);
-  auto met = meet_followers(job, *ranks, *made.leader_, StopRequest::flag());
+  auto met = meet_followers(job, *ranks, *made.leader_, stop.flag());
   if (!met) {
-    made.end(fail(met.error().code, met.error().message));
+    made.end(fail(met.error().code, met.error().message), stop.signal());
     return pass(met);
   }
   made.ranks_ = std::move(*met);
@@ -105,8 +99,8 @@ BatchSource& Leading::dealt(BatchSource& batches) {
   return *leader_;
 }
 
-void Leading::end(const Status& how) {
-  if (!alone()) leader_->end(how, StopRequest::signal());
+void Leading::end(const Status& how, int signal) {
+  if (!alone()) leader_->end(how, signal);
 }
 
 }  // namespace forebay

@@ -7,22 +7,18 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
-#include "engine/process/exit_status.h"
 #include "engine/ranks/leading_model.h"
 #include "engine/ranks/rank_environment.h"
 #include "engine/ranks/rank_leader.h"
+#include "engine/run/run_events.h"
 #include "trainer/checkpoint.h"
 #include "trainer/collective.h"
 #include "trainer/model.h"
 
 namespace forebay {
 
-/// How a command ends whose ranks did not meet: with 1 where a rank was lost or did not come, with
-/// 2 where they do not fit together.
-Exit exit_of_meeting(const Error& error);
-
-/// How ranks speak: to stderr.
-void say_of_ranks(const std::string& line);
+/// How ranks speak by `events`, which outlive it.
+std::function<void(const std::string&)> say_of_ranks(const RunEvents& events);
 
 /// Rank 0's part in a training run of several ranks; nothing is there when it trains alone.
 ///
@@ -30,9 +26,10 @@ void say_of_ranks(const std::string& line);
 /// below. Belongs to the model's thread.
 class Leading {
  public:
-  /// Meets the other ranks (rank_meeting.h). After a failure the process has to end without
-  /// destructors.
-  static Result<Leading> open(const JobSpec& job, const std::optional<RankEnvironment>& ranks);
+  /// Meets the other ranks (rank_meeting.h), one of which may ask `stop`. After a failure the
+  /// process has to end without destructors.
+  static Result<Leading> open(const JobSpec& job, const std::optional<RankEnvironment>& ranks,
+                              StopSource& stop, const RunEvents& events);
 
   bool alone() const { return leader_ == nullptr; }
   /// Null when alone.
@@ -49,8 +46,8 @@ class Leading {
   std::uint64_t slice_bytes(const JobSpec& job, const Schema& schema) const;
   /// What the model of rank 0 trains on.
   BatchSource& dealt(BatchSource& batches);
-  /// The run is over. Before the process ends, however it ends.
-  void end(const Status& how);
+  /// The run is over; `signal` asked for it, or 0. Before the process ends, however it ends.
+  void end(const Status& how, int signal);
 
  private:
   Leading() = default;

@@ -14,10 +14,7 @@ namespace forebay {
 
 /// What a training run has to say at its end.
 struct TrainReport {
-  enum class As : std::uint8_t { kText, kJson };
-
   RunOutcome outcome;
-  std::string summary;  ///< Of the pipeline: RunScreen::summary.
   bool learns = false;  ///< The model has a loss.
   std::optional<double> loss;
   LookupCounts lookups = {};                ///< Of table rows in the steps.
@@ -31,8 +28,5 @@ struct TrainReport {
 
 /// `AUC 0.745100, log loss 0.450100, normalized entropy 0.9010, calibration 1.002`.
 std::string describe(const Quality& quality);
-
-/// Prints it to stdout.
-void print_report(const TrainReport& report, TrainReport::As as);
 
 }  // namespace forebay

@@ -7,8 +7,6 @@
 #include "engine/job/device_text.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
-#include "engine/process/run_dir.h"
-#include "engine/process/stop_request.h"
 #include "engine/train/learned_state.h"
 #include "engine/train/model_threads.h"
 #include "trainer/model_description.h"
@@ -22,6 +20,11 @@ ModelThreads::Machine machine_of(const std::optional<RankEnvironment>& ranks) {
   return {.cpus = available_cpus(), .trainers = ranks ? ranks->local_size : 1};
 }
 
+TrainRun::Options with_stop(TrainRun::Options options, StopSource& nobody) {
+  if (options.events.stop == nullptr) options.events.stop = &nobody;
+  return options;
+}
+
 std::string without(const Checkpoint& checkpoint) {
   return "; once " + checkpoint.path + " is moved away, --resume goes on from the one before it";
 }
@@ -30,84 +33,77 @@ std::string without(const Checkpoint& checkpoint) {
 
 TrainRun::TrainRun(JobSpec job, Options options)
     : job_(std::move(job)),
-      options_(std::move(options)),
+      options_(with_stop(std::move(options), nobody_)),
+      stop_(*options_.events.stop),
       first_threads_(ModelThreads::first(job_, machine_of(options_.ranks))) {
   job_.trainer.threads = ModelThreads::most(job_, first_threads_);
 }
 
-Exit TrainRun::run() {
-  auto held = RunDir::hold(job_.run.dir);
-  if (!held) return Exit::refused(held.error());
-  if (auto status = Tuning::check(job_); !status) return Exit::refused(status.error());
-  const CpuLimit cpus(options_.ranks ? options_.ranks->local_rank : 0);
-  if (auto status = cpus.set(job_.pipeline.cpus); !status) return Exit::refused(status.error());
-  auto cluster = TrainerNode::open(job_, "train", say_of_cluster);
-  if (!cluster) return Exit::refused(cluster.error());
-  cluster_ = std::move(*cluster);
-  auto leading = Leading::open(job_, options_.ranks);
-  if (!leading && StopRequest::requested()) return leave(Exit::stopped(StopRequest::signal()));
-  if (!leading) return leave(exit_of_meeting(leading.error()));
+TrainEnd TrainRun::run() {
+  auto session =
+      Session::open(job_, {.command = "train",
+                           .events = options_.events,
+                           .first_process = options_.ranks ? options_.ranks->local_rank : 0});
+  if (!session) return TrainEnd::refused(session.error());
+  session_ = std::move(*session);
+  auto leading = Leading::open(job_, options_.ranks, stop_, options_.events);
+  if (!leading && stop_.requested()) return TrainEnd::stopped(stop_.signal()).now();
+  if (!leading) return end_of_meeting(leading.error()).now();
   leading_ = std::move(*leading);
-  if (auto status = prepare(); !status) {
-    // The other ranks end as this one does: with 1 only where a rank was lost.
-    const bool lost = leading_->has_lost_a_rank();
-    leading_->end(fail(lost ? status.error().code : Code::kInvalid, status.error().message));
-    remove_tables(job_.trainer, leading_->ranks());
-    if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
-    return lost ? Exit::failed(status.error()) : Exit::refused(status.error());
-  }
-  Tuning tuning(*run_, job_, cpus, "train");
-  RunScreen::Cluster members;
-  if (cluster_) members = [this] { return cluster_->status(); };
-  RunScreen screen(*run_, job_, "train", &tuning, std::move(members));
-  auto progress = train(screen, tuning);
-  screen.stream_ended();
-  tuning.end();
-  screen.end();
+  if (auto status = prepare(); !status) return end_unprepared(status.error());
+  auto progress = train();
+  session_->end_stream();
+  session_->end(progress ? "" : progress.error().message);
   end_saving(progress.has_value());
-  if (cluster_) cluster_->end(progress ? "" : progress.error().message);
   if (!progress) {
-    leading_->end(fail(progress.error().code, progress.error().message));
-    return leave_with(Exit::failed(progress.error()));
+    leading_->end(fail(progress.error().code, progress.error().message), stop_.signal());
+    return end_with(TrainEnd::failed(progress.error()).now());
   }
-  return finish(*progress, screen, tuning);
+  return finish(*progress);
+}
+
+// The other ranks end as this one does: failed only where a rank was lost.
+TrainEnd TrainRun::end_unprepared(const Error& why) {
+  const bool lost = leading_->has_lost_a_rank();
+  leading_->end(fail(lost ? why.code : Code::kInvalid, why.message), stop_.signal());
+  remove_tables(job_.trainer, leading_->ranks());
+  if (stop_.requested()) return TrainEnd::stopped(stop_.signal());
+  return lost ? TrainEnd::failed(why) : TrainEnd::refused(why);
 }
 
 // The order matters: what is cheap to refuse comes first, what removes something comes last.
 Status TrainRun::prepare() {
-  auto checkpoints = Checkpointing::open(job_, options_.begin);
+  auto checkpoints = Checkpointing::open(job_, options_.begin, options_.events);
   if (!checkpoints) return pass(checkpoints);
   checkpoints_ = std::move(*checkpoints);
-  auto run = JobRun::open(job_, JobRun::Rows::kTraining, RunScreen::opening());
-  if (!run) return pass(run);
-  run_ = std::move(*run);
-  auto evaluating = Evaluating::open(job_, run_->dataset().format().schema());
+  if (auto opened = session_->open_run(); !opened) return opened;
+  auto evaluating = Evaluating::open(job_, job_run().dataset().format().schema(), options_.events);
   if (!evaluating) return pass(evaluating);
   evaluating_ = std::move(*evaluating);
-  if (auto status = leading_->accept(run_->schema()); !status) return status;
+  if (auto status = leading_->accept(job_run().schema()); !status) return status;
   if (auto status = make_model(); !status) return status;
   if (auto fits = evaluating_->fits(trained_.resident_bytes); !fits) return fits;
   if (auto status = leading_->wait_until_ready(); !status) return status;
   if (auto status = resume(); !status) return status;
   if (auto status = start(); !status) return status;
   const auto& found = evaluating_->found();
-  const bool evaluated = !found.empty() && found.back().step == run_->begin().batches;
-  auto log = TrainLog::open(job_, run_->begin(), {log_kept_, evaluated});
+  const bool evaluated = !found.empty() && found.back().step == job_run().begin().batches;
+  auto log = TrainLog::open(job_, job_run().begin(), {log_kept_, evaluated});
   if (!log) return pass(log);
   log_.emplace(std::move(*log));
-  return checkpoints_->began(run_->clock());
+  return checkpoints_->began(job_run().clock());
 }
 
 Status TrainRun::make_model() {
-  const auto fits = [this](std::uint64_t resident) { return run_->fits(resident); };
-  auto trained =
-      make_trained_model(job_, run_->schema(), leading_->ranks(), fits, evaluating_->free_bytes());
+  const auto fits = [this](std::uint64_t resident) { return job_run().fits(resident); };
+  auto trained = make_trained_model(job_, job_run().schema(), leading_->ranks(), fits,
+                                    evaluating_->free_bytes());
   if (!trained) return pass(trained);
   trained_ = std::move(*trained);
-  const std::string on_device = describe_device(job_, run_->schema());
-  if (!on_device.empty()) RunScreen::opening().announce(on_device);
-  trained_.resident_bytes += leading_->slice_bytes(job_, run_->schema());
-  trained_.model = leading_->lead(std::move(trained_.model), job_, run_->schema());
+  const std::string on_device = describe_device(job_, job_run().schema());
+  if (!on_device.empty()) options_.events.announce(on_device);
+  trained_.resident_bytes += leading_->slice_bytes(job_, job_run().schema());
+  trained_.model = leading_->lead(std::move(trained_.model), job_, job_run().schema());
   return {};
 }
 
@@ -136,14 +132,12 @@ Status TrainRun::go_on_from(const Checkpoint& checkpoint) {
                                     ", but losses.json counts " + std::to_string(steps) + " steps" +
                                     without(checkpoint));
   }
-  if (auto resumed = run_->resume(checkpoint.state.loader); !resumed) {
+  if (auto resumed = session_->resume(checkpoint.state.loader, loader); !resumed) {
     const Error& error = resumed.error();
     if (error.code != Code::kCorrupt) return resumed;
     return fail(Code::kInvalid, loader + ": " + error.message + without(checkpoint));
   }
-  const std::string note = note_of_version(checkpoint.state.loader, loader);
-  if (!note.empty()) RunScreen::opening().announce(note);
-  leading_->goes_on_from(checkpoint, job_, run_->schema());
+  leading_->goes_on_from(checkpoint, job_, job_run().schema());
   return {};
 }
 
@@ -156,7 +150,7 @@ Status TrainRun::is_of_this_model(const Checkpoint& checkpoint) const {
 
 // All checkpoints are damaged, and which was found out as they were loaded.
 Status TrainRun::begin_again() {
-  if (auto status = run_->resume(run_->state({})); !status) return status;
+  if (auto status = job_run().resume(job_run().state({})); !status) return status;
   if (!leading_->alone()) {
     return fail(Code::kCorrupt, "no complete checkpoint is left; begin anew with --restart");
   }
@@ -165,68 +159,67 @@ Status TrainRun::begin_again() {
 }
 
 Status TrainRun::start() {
-  run_->announce_batches(
+  job_run().announce_batches(
       [this](const std::shared_ptr<const Batch>& batch) { trained_.model->prefetch(batch); });
   constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
-  const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
-  const std::uint64_t taken = trained_.resident_bytes + evaluating_->free_bytes();
-  if (auto status = run_->start(taken, kAll, sharing); !status) return status;
-  return cluster_ ? cluster_->begin(*run_) : Status{};
+  return session_->start(trained_.resident_bytes + evaluating_->free_bytes(), kAll);
 }
 
-Result<TrainProgress> TrainRun::train(RunScreen& screen, Tuning& tuning) {
+Result<TrainProgress> TrainRun::train() {
+  RunWatch& watch = session_->watch();
+  Tuning& tuning = session_->tuning();
   threads_.emplace(
       job_, first_threads_, job_.trainer.threads, *trained_.model,
       ModelThreads::Hooks{.acts = [&tuning] { return tuning.acts(); },
-                          .say = [&screen](const std::string& line) { screen.note(line); }});
+                          .say = [&watch](const std::string& line) { watch.note(line); }});
   tuning.take_threads([this](int threads) { return threads_->set(threads); });
   // What a stop kept the run before from.
-  if (auto done = evaluate_after(run_->begin(), screen); !done) return pass(done);
-  paused_before_ = run_->source().paused();
+  if (auto done = evaluate_after(job_run().begin()); !done) return pass(done);
+  paused_before_ = job_run().source().paused();
   TrainLoop::Options options;
-  options.start = run_->begin();
+  options.start = job_run().begin();
   options.losses = losses_;
   options.checkpoint_every = job_.trainer.checkpoint_every;
   options.checkpoint_steps = job_.trainer.checkpoint_steps;
-  options.on_step = [&](const TrainProgress& progress) {
-    log_step(progress, screen);
-    return evaluate_after(progress.position, screen);
+  options.on_step = [this](const TrainProgress& progress) {
+    log_step(progress);
+    return evaluate_after(progress.position);
   };
   options.enough = [this] { return evaluating_->current().enough; };
   if (checkpoints_->kept()) {
     options.save = [this](const TrainProgress& progress) { return save(progress); };
   }
-  TrainLoop loop(*trained_.model, leading_->dealt(run_->source()), run_->clock(), options);
-  auto progress = loop.run(StopRequest::flag());
+  TrainLoop loop(*trained_.model, leading_->dealt(job_run().source()), job_run().clock(), options);
+  auto progress = loop.run(stop_.flag());
   reached_ = loop.progress();
   return progress;
 }
 
-void TrainRun::log_step(const TrainProgress& progress, RunScreen& screen) {
-  const auto paused = run_->source().paused() - paused_before_;
+void TrainRun::log_step(const TrainProgress& progress) {
+  const auto paused = job_run().source().paused() - paused_before_;
   threads_->after_step(progress.rows, progress.elapsed - paused);
   if (job_.trainer.tables.storage == TrainerSpec::Storage::kTiered) {
-    screen.looked_up(trained_.model->lookups());
+    session_->watch().looked_up(trained_.model->lookups());
   }
   log_->step(progress, trained_.model->learning_rate(), paused);
-  if (const std::string note = log_->take_note(); !note.empty()) screen.note(note);
+  if (const std::string note = log_->take_note(); !note.empty()) session_->watch().note(note);
 }
 
-Status TrainRun::evaluate_after(const Position& position, RunScreen& screen) {
+Status TrainRun::evaluate_after(const Position& position) {
   const std::uint64_t step = position.batches;
   if (!evaluating_->due(step)) return {};
-  auto quality = evaluating_->in_the_middle(*trained_.model, *run_, step);
+  auto quality = evaluating_->in_the_middle(*trained_.model, job_run(), step);
   if (!quality) return pass(quality);
   if (!*quality) return {};
   log_->evaluated(position, **quality);
-  screen.note("after step " + std::to_string(step) + ": " + describe(**quality));
+  session_->watch().note("after step " + std::to_string(step) + ": " + describe(**quality));
   return {};
 }
 
 TrainState TrainRun::state_at(const TrainProgress& progress) const {
-  TrainState state{run_->state(progress.position), progress.losses, evaluating_->kept(),
+  TrainState state{job_run().state(progress.position), progress.losses, evaluating_->kept(),
                    saved_learned_state(job_.run.dir)};
-  if (auto shape = shape_of(job_.trainer, run_->schema())) {
+  if (auto shape = shape_of(job_.trainer, job_run().schema())) {
     state.texts[kModelFile] = to_json({.spec = job_.trainer, .shape = *shape});
   }
   if (std::string kept = log_->kept(); !kept.empty()) {
@@ -236,7 +229,7 @@ TrainState TrainRun::state_at(const TrainProgress& progress) const {
 }
 
 Result<bool> TrainRun::save(const TrainProgress& progress) {
-  const MeteredSource::Pause pause(run_->source());
+  const MeteredSource::Pause pause(job_run().source());
   return checkpoints_->save(*trained_.model, state_at(progress));
 }
 
@@ -248,56 +241,54 @@ void TrainRun::end_saving(bool trained) {
                : checkpoints_->fail_after(reached_.position.batches);
 }
 
-Exit TrainRun::finish(const TrainProgress& progress, const RunScreen& screen,
-                      const Tuning& tuning) {
+TrainEnd TrainRun::finish(const TrainProgress& progress) {
+  MeteredSource& source = job_run().source();
   // A batch may have been taken and not trained on.
-  const bool whole = run_->source().reached_end() &&
-                     run_->source().position().batches == progress.position.batches;
-  const Position position = whole ? run_->source().position() : progress.position;
+  const bool whole = source.reached_end() && source.position().batches == progress.position.batches;
+  const Position position = whole ? source.position() : progress.position;
   TrainReport report;
-  report.outcome = outcome_of(*run_, position, screen.elapsed(), progress.waited);
-  report.outcome.decisions = tuning.decisions();
-  report.outcome.tuner_cpu_seconds = tuning.cpu_seconds();
-  if (cluster_) {
-    report.outcome.rows_by_node = cluster_->rows_by_node(position);
-    report.outcome.address = cluster_->address();
-  }
-  report.summary = screen.summary(report.outcome);
+  report.outcome = session_->outcome(position, progress.waited);
   report.learns = trained_.model->learns();
   report.loss = progress.losses.mean();
   report.lookups = trained_.model->lookups();
-  if (progress.enough) run_->stop();
+  report.stopped_early = progress.enough;
+  if (progress.enough) job_run().stop();
   if (whole || progress.enough) {
-    run_->close();
-    const std::uint64_t resident = std::max(trained_.resident_bytes, resident_bytes());
-    const std::size_t found = evaluating_->found().size();
-    auto quality = evaluating_->at_end(*trained_.model, resident, position.batches);
-    if (!quality) {
-      leading_->end(fail(quality.error().code, quality.error().message));
-      return leave_with(Exit::failed(quality.error()));
+    if (auto evaluated = evaluate_at_end(position, report); !evaluated) {
+      leading_->end(fail(evaluated.error().code, evaluated.error().message), stop_.signal());
+      return end_with(TrainEnd::failed(evaluated.error()).now());
     }
-    report.quality = *quality;
-    if (evaluating_->found().size() > found) log_->evaluated(position, *report.quality);
   }
   report.threads = threads_->threads();
-  report.stopped_early = progress.enough;
   report.evaluations = evaluating_->found();
   report.best_step = evaluating_->current().best_step;
-  leading_->end({});
+  leading_->end({}, stop_.signal());
   report.outcome.peak_memory_bytes = peak_resident_bytes();
   report.saved = saved_;
-  const bool failed = saved_ && !saved_->written;
-  // A failed run prints no JSON.
-  if (!failed || options_.report == TrainReport::As::kText) print_report(report, options_.report);
-  if (failed) return leave_with(Exit::failed(saved_->written.error()));
-  if (StopRequest::requested()) return leave_with(Exit::stopped(StopRequest::signal()));
-  remove_tables(job_.trainer, leading_->ranks());
-  return Exit::done();
+  TrainEnd end = TrainEnd::done();
+  if (saved_ && !saved_->written) {
+    end = TrainEnd::failed(saved_->written.error()).now();
+  } else if (stop_.requested()) {
+    end = TrainEnd::stopped(stop_.signal()).now();
+  }
+  end.report = std::move(report);
+  return end_with(std::move(end));
 }
 
-Exit TrainRun::leave_with(const Exit& exit) {
+Status TrainRun::evaluate_at_end(const Position& position, TrainReport& report) {
+  job_run().close();
+  const std::uint64_t resident = std::max(trained_.resident_bytes, resident_bytes());
+  const std::size_t found = evaluating_->found().size();
+  auto quality = evaluating_->at_end(*trained_.model, resident, position.batches);
+  if (!quality) return pass(quality);
+  report.quality = *quality;
+  if (evaluating_->found().size() > found) log_->evaluated(position, *report.quality);
+  return {};
+}
+
+TrainEnd TrainRun::end_with(TrainEnd end) {
   remove_tables(job_.trainer, leading_->ranks());
-  return leave(exit);
+  return end;
 }
 
 }  // namespace forebay

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/process/machine.h"
-#include "engine/process/stop_request.h"
+#include "tools/process/stop_request.h"
 #include "tools/synth/synth_files.h"
 
 namespace forebay {

@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "tools/command/bench_parts.h"
 #include "tools/command/commands.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

@@ -5,8 +5,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/median.h"
-#include "engine/process/own_path.h"
-#include "engine/process/stop_request.h"
 #include "tools/bench/cluster_bench.h"
 #include "tools/bench/head_bench.h"
 #include "tools/bench/other_program.h"
@@ -15,6 +13,8 @@
 #include "tools/bench/tuner_bench.h"
 #include "tools/bench/wire_bench.h"
 #include "tools/command/bench_parts.h"
+#include "tools/process/own_path.h"
+#include "tools/process/stop_request.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay {

@@ -3,14 +3,14 @@
 
 #include "core/base/clock.h"
 #include "engine/process/machine.h"
-#include "engine/process/own_path.h"
-#include "engine/process/stop_request.h"
 #include "tools/bench/bench_data.h"
 #include "tools/bench/ranks_bench.h"
 #include "tools/bench/save_bench.h"
 #include "tools/bench/table_bench_run.h"
 #include "tools/bench/threads_bench.h"
 #include "tools/command/bench_parts.h"
+#include "tools/process/own_path.h"
+#include "tools/process/stop_request.h"
 
 namespace forebay {
 namespace {

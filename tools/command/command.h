@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/process/exit_status.h"
+#include "tools/process/exit_status.h"
 
 namespace forebay {
 

@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
-#include "engine/run/indexing_progress.h"
-#include "engine/run/run_screen.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/doctor/job_checks.h"
 #include "tools/doctor/machine_checks.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
+#include "tools/terminal/terminal_events.h"
 
 namespace forebay {
 namespace {
@@ -27,14 +27,8 @@ Training training_of(const std::optional<JobSpec>& job) {
 }
 
 std::vector<Finding> look_at_job(const JobSpec& job, const Result<TorchProbe>& probe) {
-  const SystemClock clock;
-  IndexingProgress progress(clock.now());
-  JobRun::Hooks hooks = RunScreen::opening();
-  hooks.indexing = [&](std::uint64_t done, std::uint64_t total) {
-    if (auto line = progress.line(done, total, clock.now())) hooks.announce(*line);
-  };
   const bool learns = training_of(job) == Training::kWanted && probe;
-  return check_job(job, learns ? std::optional(*probe) : std::nullopt, hooks);
+  return check_job(job, learns ? std::optional(*probe) : std::nullopt, terminal_events().hooks());
 }
 
 void print_checks(const std::vector<Finding>& checks, bool as_json) {

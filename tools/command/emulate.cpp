@@ -5,10 +5,11 @@
 
 #include "engine/job/quantity.h"
 #include "engine/modelled/emulation.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/command/modelled_arguments.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 #include "tools/terminal/status_line.h"
 #include "tuner/live/tuner_actor.h"
 

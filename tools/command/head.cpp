@@ -8,11 +8,12 @@
 #include "engine/metrics/node_figures.h"
 #include "engine/outputs/running_inputs.h"
 #include "engine/process/memory_use.h"
-#include "engine/process/message.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/command/node_metrics.h"
+#include "tools/process/message.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {
@@ -42,7 +43,7 @@ Exit run_head(const Invocation& invocation) {
   }
   Inputs keys;
   keys.add_files_below("--keys", options.keys);
-  const auto published = PublishedInputs::publish(keys);
+  const auto published = PublishedInputs::publish(keys, print_message);
   auto head = HeadNode::open(options);
   if (!head) return Exit::refused(head.error());
   auto metrics = node_metrics(invocation.value("--metrics"), say, [&head] {

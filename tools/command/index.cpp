@@ -7,11 +7,13 @@
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/run_dir.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
-#include "engine/run/run_screen.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
+#include "tools/process/message.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
+#include "tools/terminal/terminal_events.h"
 
 namespace forebay {
 namespace {
@@ -27,7 +29,7 @@ void print_files(const Dataset& dataset) {
 }
 
 Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
-  const JobRun::Hooks hooks = RunScreen::opening();
+  const JobRun::Hooks hooks = terminal_events().hooks();
   return open_dataset(job.dataset, job.columns,
                       {.base_dir = job.base_dir,
                        .run_dir = job.run.dir,
@@ -46,7 +48,7 @@ Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
 Exit run_index(const Invocation& invocation) {
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
-  const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "index"));
+  const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "index"), print_message);
   if (!guarded) return Exit::refused(guarded.error());
   auto held = RunDir::hold(job->run.dir);
   if (!held) return Exit::refused(held.error());

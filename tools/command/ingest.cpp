@@ -1,24 +1,24 @@
 #include <charconv>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <optional>
 
-#include "engine/cluster/trainer_node.h"
 #include "engine/outputs/job_files.h"
-#include "engine/process/cpu_limit.h"
 #include "engine/process/memory_use.h"
-#include "engine/process/output_path.h"
-#include "engine/process/run_dir.h"
-#include "engine/process/stop_request.h"
-#include "engine/report/json_object.h"
-#include "engine/run/dump_file.h"
-#include "engine/run/job_run.h"
 #include "engine/run/run_outcome.h"
-#include "engine/run/run_screen.h"
 #include "engine/run/state_file.h"
-#include "engine/run/tuning.h"
+#include "engine/session/session.h"
 #include "tools/command/commands.h"
+#include "tools/command/dump_file.h"
 #include "tools/command/job_arguments.h"
+#include "tools/process/leave.h"
+#include "tools/process/message.h"
+#include "tools/process/output_path.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
+#include "tools/terminal/run_summary.h"
+#include "tools/terminal/terminal_events.h"
 
 namespace forebay {
 namespace {
@@ -63,12 +63,12 @@ class Ingest {
  private:
   Status prepare();
   Status pull();
-  Exit finish(RunScreen& screen, Tuning& tuning, const Status& pulled);
+  Exit finish(const Status& pulled);
+  void print(const Position& position) const;
 
   const Invocation& invocation_;
   const JobSpec& job_;
-  std::unique_ptr<JobRun> run_;
-  std::unique_ptr<TrainerNode> cluster_;  // absent when the job has none; goes before the run
+  std::unique_ptr<Session> session_;
   std::optional<DumpFile> dump_;
 };
 
@@ -78,29 +78,23 @@ Status Ingest::prepare() {
   if (const std::string to = invocation_.value("--state"); !to.empty()) {
     if (auto status = check_output_path("--state", to); !status) return status;
   }
-  auto run = JobRun::open(job_, JobRun::Rows::kTraining, RunScreen::opening());
-  if (!run) return pass(run);
-  run_ = std::move(*run);
+  if (auto opened = session_->open_run(); !opened) return opened;
   if (const std::string from = invocation_.value("--resume"); !from.empty()) {
     auto saved = read_state_file(from);
     if (!saved) return pass(saved);
-    if (auto status = run_->resume(*saved); !status) return status;
-    const std::string note = note_of_version(*saved, "--resume " + from);
-    if (!note.empty()) RunScreen::opening().announce(note);
+    if (auto status = session_->resume(*saved, "--resume " + from); !status) return status;
   }
   if (const std::string to = invocation_.value("--dump"); !to.empty()) {
-    auto dump = DumpFile::create(to, run_->schema());
+    auto dump = DumpFile::create(to, session_->run().schema());
     if (!dump) return pass(dump);
     dump_ = std::move(*dump);
   }
-  const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
-  if (auto status = run_->start(resident_bytes(), *batches, sharing); !status) return status;
-  return cluster_ ? cluster_->begin(*run_) : Status{};
+  return session_->start(resident_bytes(), *batches);
 }
 
 Status Ingest::pull() {
   while (true) {
-    auto batch = run_->source().next();
+    auto batch = session_->run().source().next();
     if (!batch) return pass(batch);
     if (*batch == nullptr) break;
     if (dump_) {
@@ -111,54 +105,41 @@ Status Ingest::pull() {
 }
 
 Exit Ingest::run() {
-  const auto guarded = guard_inputs(inputs_of(invocation_, job_), outputs_of(invocation_, job_));
+  const auto guarded =
+      guard_inputs(inputs_of(invocation_, job_), outputs_of(invocation_, job_), print_message);
   if (!guarded) return Exit::refused(guarded.error());
-  auto held = RunDir::hold(job_.run.dir);
-  if (!held) return Exit::refused(held.error());
-  if (auto status = Tuning::check(job_); !status) return Exit::refused(status.error());
-  const CpuLimit cpus;
-  if (auto status = cpus.set(job_.pipeline.cpus); !status) return Exit::refused(status.error());
-  auto cluster = TrainerNode::open(job_, "ingest", say_of_cluster);
-  if (!cluster) return Exit::refused(cluster.error());
-  cluster_ = std::move(*cluster);
+  auto session = Session::open(job_, {.command = "ingest", .events = terminal_events()});
+  if (!session) return Exit::refused(session.error());
+  session_ = std::move(*session);
   if (auto status = prepare(); !status) {
     return StopRequest::requested() ? Exit::stopped(StopRequest::signal())
                                     : Exit::refused(status.error());
   }
-  Tuning tuning(*run_, job_, cpus, "ingest");
-  RunScreen::Cluster members;
-  if (cluster_) members = [this] { return cluster_->status(); };
-  RunScreen screen(*run_, job_, "ingest", &tuning, std::move(members));
   const Status pulled = pull();
-  screen.stream_ended();
-  return finish(screen, tuning, pulled);
+  session_->end_stream();
+  return finish(pulled);
 }
 
-Exit Ingest::finish(RunScreen& screen, Tuning& tuning, const Status& pulled) {
-  tuning.end();
-  screen.end();
-  if (cluster_) cluster_->end(pulled ? "" : pulled.error().message);
-  if (!pulled) return leave(Exit::failed(pulled.error()));
-  const Position& position = run_->source().position();
+Exit Ingest::finish(const Status& pulled) {
+  session_->end(pulled ? "" : pulled.error().message);
+  if (!pulled) leave(Exit::failed(pulled.error()));
+  const JobRun& run = session_->run();
+  const Position& position = run.source().position();
   if (const std::string to = invocation_.value("--state"); !to.empty()) {
-    if (auto status = write_state_file(to, run_->state(position)); !status) {
-      return leave(Exit::failed(status.error()));
+    if (auto status = write_state_file(to, run.state(position)); !status) {
+      leave(Exit::failed(status.error()));
     }
   }
-  RunOutcome outcome = outcome_of(*run_, position, screen.elapsed(), run_->source().waited());
-  outcome.decisions = tuning.decisions();
-  if (cluster_) {
-    outcome.rows_by_node = cluster_->rows_by_node(position);
-    outcome.address = cluster_->address();
-  }
-  outcome.tuner_cpu_seconds = tuning.cpu_seconds();
-  if (invocation_.has("--json")) {
-    print_json(to_json(outcome));
-  } else {
-    std::fputs(screen.summary(outcome).c_str(), stdout);
-    std::printf("order digest %s\n", outcome.order_digest.c_str());
-  }
-  return StopRequest::requested() ? leave(Exit::stopped(StopRequest::signal())) : Exit::done();
+  print(position);
+  if (StopRequest::requested()) leave(Exit::stopped(StopRequest::signal()));
+  return Exit::done();
+}
+
+void Ingest::print(const Position& position) const {
+  const RunOutcome outcome = session_->outcome(position, session_->run().source().waited());
+  if (invocation_.has("--json")) return print_json(to_json(outcome));
+  std::fputs(summary_of(outcome, job_, SummaryView::Consumer::kNobody).c_str(), stdout);
+  std::printf("order digest %s\n", outcome.order_digest.c_str());
 }
 
 }  // namespace

@@ -4,10 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "engine/process/message.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/inspect/op_list.h"
+#include "tools/process/message.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

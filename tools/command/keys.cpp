@@ -4,6 +4,7 @@
 #include "core/net/curve_keys.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

@@ -8,14 +8,15 @@
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 #include "engine/outputs/job_files.h"
-#include "engine/process/message.h"
-#include "engine/process/own_path.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
 #include "tools/launch/write_files.h"
+#include "tools/process/message.h"
+#include "tools/process/own_path.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

@@ -9,8 +9,8 @@
 #include "engine/modelled/allocation_text.h"
 #include "engine/modelled/pipeline_file.h"
 #include "engine/modelled/simulation.h"
-#include "engine/process/message.h"
 #include "tools/inspect/text_table.h"
+#include "tools/process/message.h"
 
 namespace forebay {
 namespace {

@@ -1,9 +1,10 @@
-#include "engine/process/message.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "engine/run/control_server.h"
 #include "tools/command/commands.h"
 #include "tools/command/run_folder.h"
+#include "tools/process/message.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 Exit run_set(const Invocation& invocation) {

@@ -1,8 +1,9 @@
 #include "engine/modelled/simulation.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/command/modelled_arguments.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 

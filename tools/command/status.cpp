@@ -8,10 +8,10 @@
 
 #include "engine/cluster/head_look.h"
 #include "engine/metrics/status_report.h"
-#include "engine/process/stop_request.h"
 #include "engine/run/control_server.h"
 #include "tools/command/commands.h"
 #include "tools/command/run_folder.h"
+#include "tools/process/stop_request.h"
 #include "tools/terminal/status_page.h"
 
 namespace forebay {

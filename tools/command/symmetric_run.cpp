@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "engine/job/quantity.h"
-#include "engine/process/own_path.h"
-#include "engine/process/stop_request.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
+#include "tools/process/own_path.h"
+#include "tools/process/stop_request.h"
 #include "tools/symmetric/launched_process.h"
 #include "tools/symmetric/meeting.h"
 

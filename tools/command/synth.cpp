@@ -2,10 +2,11 @@
 
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
+#include "tools/process/stop_request.h"
 #include "tools/synth/synth_files.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

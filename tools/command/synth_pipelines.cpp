@@ -5,9 +5,10 @@
 #include "engine/job/quantity.h"
 #include "engine/modelled/pipeline_file.h"
 #include "engine/outputs/outputs.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 #include "tuner/sim/random_pipeline.h"
 
 namespace forebay {

@@ -7,14 +7,15 @@
 
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
-#include "engine/process/output_path.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "engine/run/control_server.h"
 #include "engine/trace/chrome_trace.h"
 #include "engine/trace/history_text.h"
 #include "tools/command/commands.h"
 #include "tools/command/run_folder.h"
+#include "tools/process/output_path.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

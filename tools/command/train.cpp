@@ -7,26 +7,67 @@
 #include "engine/train/train_run.h"
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
+#include "tools/process/leave.h"
+#include "tools/process/message.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/terminal_events.h"
+#include "tools/terminal/train_text.h"
 
 namespace forebay {
+namespace {
+
+Exit exit_of(const TrainEnd& end) {
+  switch (end.how) {
+    case TrainEnd::How::kDone:
+      return Exit::done();
+    case TrainEnd::How::kStopped:
+      return Exit::stopped(end.signal);
+    case TrainEnd::How::kFailed:
+      return Exit::failed(end.error);
+    case TrainEnd::How::kRefused:
+      return Exit::refused(end.error);
+  }
+  return Exit::done();
+}
+
+/// Of a run that still lives: where its threads may be stuck, the process ends here.
+Exit ended(const TrainEnd& end) {
+  const Exit exit = exit_of(end);
+  if (end.at_once) leave(exit);
+  return exit;
+}
+
+Checkpointing::Begin begin_of(const Invocation& invocation) {
+  if (invocation.has("--restart")) return Checkpointing::Begin::kRestart;
+  return invocation.has("--resume") ? Checkpointing::Begin::kResume : Checkpointing::Begin::kFresh;
+}
+
+/// A failed run prints no JSON.
+void print(const TrainEnd& end, const JobSpec& job, bool as_json) {
+  if (!end.report) return;
+  if (!as_json) return print_report(*end.report, job);
+  if (end.how != TrainEnd::How::kFailed) print_report_as_json(*end.report);
+}
+
+}  // namespace
 
 Exit run_train(const Invocation& invocation) {
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
   auto ranks = RankEnvironment::read(std::getenv);
   if (!ranks) return Exit::refused(ranks.error());
-  if (*ranks && (*ranks)->rank != 0) return run_following(std::move(*job), **ranks);
-  const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "train"));
-  if (!guarded) return Exit::refused(guarded.error());
-  TrainRun::Options options;
-  options.ranks = std::move(*ranks);
-  if (invocation.has("--restart")) {
-    options.begin = Checkpointing::Begin::kRestart;
-  } else if (invocation.has("--resume")) {
-    options.begin = Checkpointing::Begin::kResume;
+  if (*ranks && (*ranks)->rank != 0) {
+    FollowRun run(std::move(*job), **ranks, StopRequest::source(), terminal_events());
+    return ended(run.run());
   }
-  if (invocation.has("--json")) options.report = TrainReport::As::kJson;
-  return TrainRun(std::move(*job), options).run();
+  const auto guarded = guard_inputs(inputs_of(*job), outputs_of(*job, "train"), print_message);
+  if (!guarded) return Exit::refused(guarded.error());
+  TrainRun run(
+      std::move(*job),
+      {.begin = begin_of(invocation), .ranks = std::move(*ranks), .events = terminal_events()});
+  const TrainEnd end = run.run();
+  print(end, run.job(), invocation.has("--json"));
+  return ended(end);
 }
 
 }  // namespace forebay

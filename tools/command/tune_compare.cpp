@@ -7,8 +7,6 @@
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
-#include "engine/process/message.h"
-#include "engine/process/stop_request.h"
 #include "tools/command/commands.h"
 #include "tools/compare/compare_json.h"
 #include "tools/compare/compare_progress.h"
@@ -17,6 +15,9 @@
 #include "tools/compare/emulated_machines.h"
 #include "tools/compare/report.h"
 #include "tools/inspect/text_table.h"
+#include "tools/process/message.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 #include "tuner/compare/simulated_machine.h"
 
 namespace forebay {
@@ -47,7 +48,7 @@ Status choose_machine(const Invocation& invocation, const Clock& clock,
     return {};
   }
   if (machine == "emulated") {
-    options.make_machine = emulated_machines(clock, StopRequest::flag());
+    options.make_machine = emulated_machines(clock, StopRequest::source().flag());
     return {};
   }
   return fail(Code::kInvalid, "--machine " + machine + ": must be simulated or emulated");
@@ -152,7 +153,7 @@ void print(const ComparisonResult& result) {
 /// Writes the report and says on stderr where, and what is missing in it.
 Status report(const std::string& folder, const ReportContent& content) {
   std::fprintf(stderr, "forebay: writing the report; plots take some seconds a pipeline\n");
-  auto notes = write_report(folder, content, StopRequest::flag());
+  auto notes = write_report(folder, content, StopRequest::source().flag());
   if (!notes) return pass(notes);
   for (const std::string& note : *notes) print_message(note);
   print_message("report in " + folder + "/index.html");

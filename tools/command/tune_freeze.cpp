@@ -10,6 +10,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/job_arguments.h"
 #include "tools/command/tune_log.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

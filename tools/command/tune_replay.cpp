@@ -9,6 +9,7 @@
 #include "engine/run/decision_text.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
+#include "tools/terminal/print_json.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay {

@@ -1,11 +1,12 @@
 #include <cstdio>
 
 #include "core/base/printable.h"
-#include "engine/process/message.h"
 #include "engine/report/json_object.h"
 #include "engine/run/decision_text.h"
 #include "tools/command/commands.h"
 #include "tools/command/tune_log.h"
+#include "tools/process/message.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {

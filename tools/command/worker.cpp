@@ -8,12 +8,14 @@
 #include "engine/outputs/running_inputs.h"
 #include "engine/process/cpu_limit.h"
 #include "engine/process/machine.h"
-#include "engine/process/message.h"
-#include "engine/process/stop_request.h"
 #include "engine/report/json_object.h"
 #include "scheduler/node_name.h"
 #include "tools/command/commands.h"
 #include "tools/command/node_metrics.h"
+#include "tools/process/end_process.h"
+#include "tools/process/message.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/print_json.h"
 
 namespace forebay {
 namespace {
@@ -71,6 +73,11 @@ Result<WorkerNode::Options> options_of(const Invocation& invocation) {
   options.place = std::move(*place);
   options.keys = invocation.value("--keys");
   options.say = say;
+  // At once, since the function at fault may never return; the worker's splits go to others.
+  options.outgrown = [](const std::string& why) {
+    say(why);
+    end_process(Exit::kFailed);
+  };
   for (const auto& [name, into] :
        {std::pair{"--grace", &options.grace}, std::pair{"--patience", &options.patience}}) {
     const std::string text = invocation.value(name);
@@ -91,7 +98,7 @@ Exit run_worker(const Invocation& invocation) {
   if (!options) return Exit::refused(options.error());
   Inputs keys;
   keys.add_files_below("--keys", options->keys);
-  const auto published = PublishedInputs::publish(keys);
+  const auto published = PublishedInputs::publish(keys, print_message);
   const CpuLimit cpus;
   if (auto status = cpus.set(options->place.cpus); !status) return Exit::refused(status.error());
   const std::string name = options->place.name;

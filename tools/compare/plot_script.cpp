@@ -12,7 +12,7 @@
 
 #include <spawn.h>
 
-#include "engine/process/own_path.h"
+#include "tools/process/own_path.h"
 
 namespace forebay {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
-#include "engine/process/stop_request.h"
+#include "tools/process/stop_request.h"
 #include "trainer/module.h"
 
 namespace forebay {

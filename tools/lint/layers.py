@@ -17,9 +17,10 @@ TUNER = ["tuner"] + ["tuner/" + part for part in
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # Upwards: each folder sees earlier ones alone.
 ENGINE = ["engine/" + part for part in
-          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "ranks", "train")]
+          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "session", "ranks",
+           "train")]
 TOOLS = ["tools/" + part for part in
-         ("synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "command")]
+         ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "command")]
 MAY_SEE = {
     "core/base": [],
     "core/data": ["core/base"],
@@ -63,24 +64,28 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics"],
     "engine/cluster": CORE + ACTORS + TUNER + ["scheduler", "trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
+    "engine/session": CORE[:1] + ["core/data", "actors", "engine/process", "engine/job", "engine/metrics", "engine/run",
+                                  "engine/cluster"],
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
     "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
-        ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/ranks"],
+        ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/session", "engine/ranks"],
+    "tools/process": CORE[:1] + ["engine/process"],
     "tools/synth": CORE[:1],
     "tools/launch": CORE[:2] + ["engine/job"],
     "tools/symmetric": CORE[:2] + ["engine/process", "engine/job"],
     "tools/inspect": CORE[:2] + ACTORS + ["trainer", "tuner", "tuner/log"] +
         ["engine/process", "engine/job", "engine/report", "engine/run"],
-    "tools/terminal": CORE[:1] + ["engine/process", "engine/job", "engine/report", "tools/inspect"],
+    "tools/terminal": CORE[:1] + ["actors", "trainer", "engine/process", "engine/job", "engine/report", "engine/run",
+                                  "engine/train", "tools/process", "tools/inspect"],
     "tools/doctor": CORE[:2] + ACTORS + ["trainer"] +
-        ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run"],
+        ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process"],
     "tools/compare": CORE[:1] + TUNER +
-        ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/inspect"],
+        ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/process", "tools/inspect"],
     "tools/bench": CORE + ACTORS + TUNER + ["scheduler"] + TRAINER +
-        ["engine/process", "engine/job", "engine/run", "engine/cluster", "engine/ranks", "tools/synth"],
+        ["engine/process", "engine/job", "engine/run", "engine/cluster", "engine/ranks", "tools/process", "tools/synth"],
     "tools/command": CORE + ACTORS + TUNER + ["scheduler"] + TRAINER + ENGINE + TOOLS,
-    "tools/app_main": CORE[:1] + ["engine/process", "tools/command"],
-    "tools/exit_calls": CORE[:1] + ["engine/process"],
+    "tools/app_main": CORE[:1] + ["engine/process", "tools/process", "tools/command"],
+    "tools/exit_calls": CORE[:1] + ["tools/process"],
 }
 # Who may include a third-party library. What is not listed is the standard library's or the system's.
 LIBRARY_HOME = {

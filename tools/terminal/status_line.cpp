@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "core/base/printable.h"
-#include "engine/process/message.h"
-#include "engine/report/progress.h"
+#include "tools/process/message.h"
+#include "tools/terminal/progress.h"
 
 namespace forebay {
 namespace {

@@ -32,7 +32,7 @@ class Publisher {
     process = ::fork();
     if (process == 0) {
       ::close(stop[1]);
-      const auto published = PublishedInputs::publish(inputs);
+      const auto published = PublishedInputs::publish(inputs, {});
       char byte = 'y';
       if (::write(ready[1], &byte, 1) == 1 && ::read(stop[0], &byte, 1) == 0) ::_exit(0);
       ::_exit(1);
@@ -77,7 +77,7 @@ TEST_CASE("a command goes on where its inputs cannot be published", "[tools][out
     ::close(STDERR_FILENO);
     const rlimit none{};
     if (::setrlimit(RLIMIT_NOFILE, &none) != 0) ::_exit(1);
-    const auto published = PublishedInputs::publish({});
+    const auto published = PublishedInputs::publish({}, {});
     ::_exit(inputs_of_other_processes().empty() ? 0 : 2);
   }
   int status = 0;
@@ -86,7 +86,7 @@ TEST_CASE("a command goes on where its inputs cannot be published", "[tools][out
 }
 
 TEST_CASE("a process does not take its own inputs for another's", "[tools][outputs]") {
-  const auto published = PublishedInputs::publish({});
+  const auto published = PublishedInputs::publish({}, {});
   CHECK_FALSE(inputs_of(::getpid()));
 }
 

@@ -1,0 +1,100 @@
+#include "engine/run/run_watch.h"
+
+#include <chrono>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{200};
+
+RunWatch::Options completed(RunWatch::Options options) {
+  if (!options.memory) {
+    options.memory = [&job = options.job] { return job.pipeline.memory_bytes; };
+  }
+  if (!options.memory_limit) options.memory_limit = options.memory;
+  if (!options.last_decision) options.last_decision = [] { return std::string(); };
+  return options;
+}
+
+}  // namespace
+
+RunWatch::RunWatch(Options options)
+    : options_(completed(std::move(options))),
+      log_(options_.job.run.dir, options_.name),
+      stop_(options_.events.stop, options_.run),
+      stalls_(options_.run, options_.job.run,
+              {.warn = [this](const std::string& what) { say(what); },
+               .fail = [this](const std::string& what) { stalled(what); }}) {
+  log_.write(options_.name + " " + options_.job.path + " begins at batch " +
+             std::to_string(options_.run.begin().batches));
+  if (options_.events.view) {
+    view_ = options_.events.view(
+        {.run = options_.run,
+         .job = options_.job,
+         .log = [this](const std::string& line) { log_.write(line); },
+         .memory_limit = options_.memory_limit,
+         .last_decision = options_.last_decision,
+         .lookups = [this]() -> LookupCounts { return noted_([this] { return lookups_; }); }});
+  }
+  ticker_.emplace(kPeriod, [this] { look(); });
+  watch_memory();
+}
+
+// What is wrong is told on the memory watch's own thread, past what this one may be busy with.
+void RunWatch::watch_memory() {
+  if (!options_.events.outgrown) return;
+  options_.run.memory_watch().watch(
+      {.limit = options_.memory, .fail = [this](const std::string& what) {
+         log_.write(what);
+         options_.events.outgrown(what);
+       }});
+}
+
+void RunWatch::look() {
+  say_notes();
+  stop_.look();
+  if (view_) view_->look();
+  stalls_.look();
+}
+
+void RunWatch::note(const std::string& line) {
+  noted_([&] { notes_.push_back(line); });
+}
+
+void RunWatch::looked_up(const LookupCounts& lookups) {
+  noted_([&] { lookups_ = lookups; });
+}
+
+void RunWatch::say_notes() {
+  const auto notes = noted_([this] { return std::exchange(notes_, {}); });
+  for (const std::string& line : notes) say(line);
+  if (!options_.take_notes) return;
+  for (const std::string& line : options_.take_notes()) say(line);
+}
+
+void RunWatch::say(const std::string& line) {
+  log_.write(line);
+  if (view_) {
+    view_->say(line);
+  } else {
+    options_.events.announce(line);
+  }
+}
+
+// Whoever waits for a batch gets the error; actors that are stuck stay so.
+void RunWatch::stalled(const std::string& what) {
+  say(what);
+  if (options_.events.stalled) options_.events.stalled(what);
+  options_.run.pipeline().end_with({Code::kTimeout, what});
+}
+
+void RunWatch::end() {
+  if (!ticker_) return;
+  if (options_.events.outgrown) options_.run.memory_watch().stop();
+  ticker_.reset();
+  say_notes();
+  view_.reset();
+}
+
+}  // namespace forebay

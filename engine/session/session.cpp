@@ -1,0 +1,133 @@
+#include "engine/session/session.h"
+
+#include <utility>
+
+#include "engine/process/memory_use.h"
+
+namespace forebay {
+namespace {
+
+CpuLimit limit_of(const Session::Options& options) {
+  return options.threads ? CpuLimit(options.threads) : CpuLimit(options.first_process);
+}
+
+}  // namespace
+
+Session::Session(const JobSpec& job, Options options, RunDir held)
+    : job_(job), options_(std::move(options)), held_(std::move(held)), cpus_(limit_of(options_)) {}
+
+Session::~Session() { end("the trainer stopped"); }
+
+Result<std::unique_ptr<Session>> Session::open(const JobSpec& job, Options options) {
+  auto held = RunDir::hold(job.run.dir);
+  if (!held) return pass(held);
+  if (auto status = Tuning::check(job); !status) return pass(status);
+  auto session = std::unique_ptr<Session>(  // NOLINT: the constructor is private.
+      new Session(job, std::move(options), std::move(*held)));
+  if (auto status = session->cpus_.set(job.pipeline.cpus); !status) return pass(status);
+  const RunEvents& events = session->options_.events;
+  auto cluster = TrainerNode::open(
+      job, session->options_.command,
+      [&events](const std::string& line) { events.announce("cluster: " + line); });
+  if (!cluster) return pass(cluster);
+  session->cluster_ = std::move(*cluster);
+  return session;
+}
+
+Status Session::open_run() {
+  auto run = JobRun::open(job_, JobRun::Rows::kTraining, options_.events.hooks());
+  if (!run) return pass(run);
+  run_ = std::move(*run);
+  return {};
+}
+
+Status Session::resume(const LoaderState& saved, const std::string& where) {
+  if (auto resumed = run_->resume(saved); !resumed) return resumed;
+  const std::string note = note_of_version(saved, where);
+  if (!note.empty()) options_.events.announce(note);
+  return {};
+}
+
+Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
+  const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
+  cpu_seconds_at_start_ = process_cpu_seconds();
+  if (auto started = run_->start(taken, max_batches, sharing); !started) return started;
+  if (cluster_) {
+    if (auto begun = cluster_->begin(*run_); !begun) return begun;
+  }
+  start_tuner();
+  start_watch();
+  return {};
+}
+
+void Session::start_tuner() { tuning_.emplace(*run_, job_, cpus_, options_.command); }
+
+void Session::start_watch() {
+  watch_ = std::make_unique<RunWatch>(
+      RunWatch::Options{.run = *run_,
+                        .job = job_,
+                        .name = options_.command,
+                        .events = options_.events,
+                        .memory = [this] { return tuning_->memory(); },
+                        .memory_limit = [this] { return tuning_->limits().memory_bytes; },
+                        .last_decision = [this] { return tuning_->last_decision(); },
+                        .take_notes = [this] { return tuning_->take_notes(); }});
+  status_ = std::make_unique<StatusServer>(
+      StatusServer::Options{.run = *run_,
+                            .tuning = *tuning_,
+                            .metrics = job_.cluster.metrics,
+                            .figures = [this] { return figures(); },
+                            .say = [this](const std::string& line) { watch_->note(line); }});
+}
+
+RunFigures Session::figures() const {
+  const MeteredSource& source = run_->source();
+  RunFigures figures;
+  figures.command = options_.command;
+  figures.elapsed = run_->clock().now() - run_->started();
+  figures.rows = source.rows();
+  figures.batches = source.batches();
+  figures.steps = source.steps();
+  figures.waited = source.waited();
+  figures.worked = source.worked();
+  figures.memory_bytes = resident_bytes();
+  figures.memory_limit = tuning_->limits().memory_bytes;
+  figures.decisions = tuning_->decisions();
+  figures.tuner_cpu_seconds = tuning_->cpu_seconds();
+  figures.last_decision = tuning_->last_decision();
+  figures.pipeline = run_->pipeline().stats();
+  if (cluster_) figures.cluster = cluster_->status();
+  return figures;
+}
+
+void Session::end_stream() {
+  elapsed_ = run_->clock().now() - run_->started();
+  cpu_seconds_ = process_cpu_seconds() - cpu_seconds_at_start_;
+  stats_ = run_->pipeline().stats();
+}
+
+// The tuner first, which may have last notes; the cluster before the pipeline that it brings splits
+// to.
+void Session::end(const std::string& error) {
+  if (tuning_) tuning_->end();
+  status_.reset();
+  if (watch_) watch_->end();
+  if (cluster_) cluster_->end(error);
+}
+
+RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds waited) const {
+  RunOutcome outcome = outcome_of(*run_, position, elapsed_, waited);
+  outcome.decisions = tuning_->decisions();
+  outcome.tuner_cpu_seconds = tuning_->cpu_seconds();
+  outcome.last_decision = tuning_->last_decision();
+  outcome.memory_limit = tuning_->limits().memory_bytes;
+  outcome.stats = stats_;
+  if (outcome.seconds > 0) outcome.cpus_busy = cpu_seconds_ / outcome.seconds;
+  if (cluster_) {
+    outcome.rows_by_node = cluster_->rows_by_node(position);
+    outcome.address = cluster_->address();
+  }
+  return outcome;
+}
+
+}  // namespace forebay

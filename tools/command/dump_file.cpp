@@ -1,0 +1,110 @@
+#include "tools/command/dump_file.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace forebay {
+namespace {
+
+void append_float(std::string& text, float value) {
+  if (std::isnan(value)) {
+    text += "nan";
+    return;
+  }
+  if (std::isinf(value)) {
+    text += value < 0 ? "-inf" : "inf";
+    return;
+  }
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                 static_cast<double>(value), std::chars_format::general, 9);
+  text.append(digits.data(), end.ptr);
+}
+
+template <class Integer>
+void append_integer(std::string& text, Integer value) {
+  std::array<char, 24> digits;
+  text.append(digits.data(),
+              std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+}
+
+/// Where each feature's ids begin.
+std::vector<const std::int64_t*> first_ids(const Batch& batch) {
+  std::vector<const std::int64_t*> first;
+  const std::int64_t* at = batch.ids;
+  for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
+    first.push_back(at);
+    for (std::size_t row = 0; row < batch.rows; ++row)
+      at += batch.lengths[feature * batch.rows + row];
+  }
+  return first;
+}
+
+void append_list(std::string& text, const std::int64_t* ids, std::int32_t length) {
+  for (std::int32_t i = 0; i < length; ++i) {
+    if (i > 0) text += ',';
+    append_integer(text, ids[i]);
+  }
+}
+
+}  // namespace
+
+Result<DumpFile> DumpFile::create(const std::string& path, const Schema& schema) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) {
+    return fail(Code::kInvalid, "--dump " + path + ": " + std::strerror(errno));
+  }
+  DumpFile dump(path, file);
+  dump.text_ = "batch\tlabel";
+  for (const std::string& name : schema.dense) dump.text_ += '\t' + name;
+  for (const SparseFeature& feature : schema.sparse) dump.text_ += '\t' + feature.name;
+  dump.text_ += '\n';
+  return dump;
+}
+
+Status DumpFile::write(const Batch& batch) {
+  auto ids = first_ids(batch);
+  for (std::size_t row = 0; row < batch.rows; ++row) {
+    append_integer(text_, batch.number);
+    text_ += '\t';
+    append_float(text_, batch.labels[row]);
+    for (std::size_t column = 0; column < batch.dense_features; ++column) {
+      text_ += '\t';
+      append_float(text_, batch.dense[row * batch.dense_features + column]);
+    }
+    for (std::size_t feature = 0; feature < batch.sparse_features; ++feature) {
+      const std::int32_t length = batch.lengths[feature * batch.rows + row];
+      text_ += '\t';
+      append_list(text_, ids[feature], length);
+      ids[feature] += length;
+    }
+    text_ += '\n';
+    if (text_.size() > (1 << 20)) {
+      if (auto status = flush(); !status) return status;
+    }
+  }
+  return flush();
+}
+
+Status DumpFile::flush() {
+  const std::size_t written = std::fwrite(text_.data(), 1, text_.size(), file_.get());
+  if (written != text_.size()) return tl::unexpected<Error>(problem());
+  text_.clear();
+  return {};
+}
+
+Status DumpFile::finish() {
+  if (auto status = flush(); !status) return status;
+  if (std::fflush(file_.get()) != 0) return tl::unexpected<Error>(problem());
+  return {};
+}
+
+Error DumpFile::problem() const {
+  return {Code::kUnavailable, "--dump " + path_ + ": " + std::strerror(errno)};
+}
+
+}  // namespace forebay

@@ -1,0 +1,32 @@
+#include "tools/process/output_path.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "core/base/descriptor.h"
+
+namespace forebay {
+
+Status check_output_path(const std::string& option, const std::string& path) {
+  namespace fs = std::filesystem;
+  const auto refuse = [&](const std::string& why) {
+    return fail(Code::kInvalid, option + " " + path + ": " + why);
+  };
+  std::error_code ignored;
+  const fs::file_status there = fs::status(path, ignored);
+  if (fs::is_directory(there)) return refuse("Is a directory");
+  if (fs::exists(there) && !fs::is_regular_file(there)) return refuse("not a regular file");
+  // Made, as rights alone say nothing of a folder such as /proc.
+  std::string trial = path + ".XXXXXX";
+  const Descriptor made(::mkostemp(trial.data(), O_CLOEXEC));
+  if (!made) return refuse(std::generic_category().message(errno));
+  fs::remove(trial, ignored);
+  return {};
+}
+
+}  // namespace forebay

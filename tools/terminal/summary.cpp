@@ -1,0 +1,115 @@
+#include "tools/terminal/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "engine/job/quantity.h"
+
+namespace forebay {
+namespace {
+
+constexpr double kHardlyStarved = 0.05;
+constexpr double kAllCpus = 0.9;
+constexpr double kBusy = 0.7;
+
+std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+
+std::string one_decimal(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", number);
+  return text.data();
+}
+
+std::string actors_of(const StageView& stage) {
+  return stage.actors == 1 ? "its 1 actor was"
+                           : "its " + std::to_string(stage.actors) + " actors were";
+}
+
+// Actor-seconds of work per second: what a stage asks of the machine.
+double load_of(const StageView& stage) {
+  return stage.busy_share * static_cast<double>(stage.actors);
+}
+
+std::string describe_queue(const StageView& stage) {
+  if (stage.queued == 0) return "";
+  return " and " + std::to_string(stage.queued) + (stage.queued == 1 ? " split" : " splits") +
+         " waited for it";
+}
+
+std::string blame_cpus(const SummaryView& view, const StageView& heaviest) {
+  double all = 0;
+  for (const StageView& stage : view.stages) all += load_of(stage);
+  return "not enough CPUs: " + one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) +
+         " were busy, and " + heaviest.name + " took " + percent(load_of(heaviest) / all) +
+         " of the stages' work; give the run more CPUs or make " + heaviest.name + " cheaper";
+}
+
+std::string table_row(const StageView& stage) {
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(), "  %-10s %6llu %7.0f %% %12.0f %% %12.0f %% %10llu  %s\n",
+                stage.name.c_str(), static_cast<unsigned long long>(stage.actors),
+                stage.busy_share * 100, stage.wait_input_share * 100, stage.wait_output_share * 100,
+                static_cast<unsigned long long>(stage.splits), format_size(stage.bytes).c_str());
+  return text.data();
+}
+
+}  // namespace
+
+std::string name_bottleneck(const SummaryView& view) {
+  if (view.stages.empty() || view.rows == 0)
+    return "no rows came through; there is no bottleneck to name";
+  const bool trained = view.consumer == SummaryView::Consumer::kTrainer;
+  if (trained && view.starved_ratio < kHardlyStarved) {
+    return "the trainer is the bottleneck: it waited for data " + percent(view.starved_ratio) +
+           " of the time; a faster model or more CPUs for it would help, more actors would not";
+  }
+  const auto by_load = [](const StageView& a, const StageView& b) {
+    return load_of(a) < load_of(b);
+  };
+  const auto by_share = [](const StageView& a, const StageView& b) {
+    return a.busy_share < b.busy_share;
+  };
+  const bool cpus_full =
+      view.cpus > 0 && view.cpus_busy >= kAllCpus * static_cast<double>(view.cpus);
+  const StageView& heaviest = *std::max_element(view.stages.begin(), view.stages.end(), by_load);
+  if (cpus_full && load_of(heaviest) > 0) return blame_cpus(view, heaviest);
+  const StageView& busiest = *std::max_element(view.stages.begin(), view.stages.end(), by_share);
+  if (busiest.busy_share < kBusy) {
+    return "no stage was the bottleneck: " + busiest.name + ", the busiest, worked " +
+           percent(busiest.busy_share) + " of the time" +
+           (trained ? "; a run this short, or a small memory limit, leaves actors waiting for each "
+                      "other"
+                    : "");
+  }
+  const bool waits = busiest.cpu_share < 0.5;
+  if (busiest.name == "batch") {
+    return "batch is the bottleneck: the one actor that cuts batches in order was busy " +
+           percent(busiest.busy_share) + " of the time; fewer columns or a faster core would help";
+  }
+  return busiest.name + " is the bottleneck: " + actors_of(busiest) + " busy " +
+         percent(busiest.busy_share) + " of the time" + describe_queue(busiest) +
+         (waits ? "; it hardly used a CPU, so it waited for the disk: more actors of it may help"
+                : "; give it more actors (pipeline.allocation." + busiest.name + ")");
+}
+
+std::string format_summary(const SummaryView& view) {
+  const double rate = view.seconds > 0 ? static_cast<double>(view.rows) / view.seconds : 0;
+  std::string text =
+      format_count(view.rows) + " rows in " + format_count(view.batches) + " batches, " +
+      format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(view.seconds * 1e9))) +
+      ", " + format_count(static_cast<std::uint64_t>(rate)) + " rows/s\n";
+  text += "starved " + percent(view.starved_ratio) + " of the time, peak memory " +
+          format_size(view.peak_memory_bytes) + " of " + format_size(view.memory_limit) + ", " +
+          one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) + " CPUs busy\n";
+  text += "  stage      actors      busy  waits: input  waits: output     splits  bytes in\n";
+  for (const StageView& stage : view.stages) text += table_row(stage);
+  if (view.decisions > 0) {
+    text += "tuner: " + format_count(view.decisions) +
+            (view.decisions == 1 ? " decision: " : " decisions, the last: ") + view.tuner + "\n";
+  }
+  return text + name_bottleneck(view) + "\n";
+}
+
+}  // namespace forebay
