@@ -41,6 +41,9 @@ struct ClusterSpec {
 
 /// `[run]`: where a run keeps its files and how patient it is.
 struct RunSpec {
+  /// No key: whether the process is this run's alone. Then `pipeline.memory` bounds all of its
+  /// memory, else what the run accounts for.
+  bool owns_process = true;
   std::string dir;                             ///< Absolute or relative to the working folder.
   std::uint64_t spill_bytes = 20'000'000'000;  ///< Decompressed bytes that may be written.
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< For an orderly stop.

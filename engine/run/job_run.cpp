@@ -151,7 +151,7 @@ DecodeOptions JobRun::decode() const {
 }
 
 std::uint64_t room_to_unpack(const JobSpec& job) {
-  const std::uint64_t taken = resident_bytes() + kMemorySlack;
+  const std::uint64_t taken = (job.run.owns_process ? resident_bytes() : 0) + kMemorySlack;
   return job.pipeline.memory_bytes - std::min(job.pipeline.memory_bytes, taken);
 }
 
@@ -186,6 +186,10 @@ Status JobRun::fits(std::uint64_t resident) const {
   return memory ? Status{} : Status(pass(memory));
 }
 
+std::uint64_t JobRun::used_bytes() const {
+  return job_.run.owns_process ? resident_bytes() : accounted_bytes();
+}
+
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
 
 namespace {
@@ -209,8 +213,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
   }
   memory_ = *memory;
   resident_ = resident;
-  budget_ = std::make_unique<MemoryBudget>(memory->room);
-  buffers_ = std::make_unique<BufferPool>(*budget_);
+  memory_in_use_ = std::make_shared<BufferMemory>(memory->room);
   memory_watch_ = std::make_unique<MemoryWatch>([this] { return accounted_bytes(); });
   started_ = clock_.now();
   pipeline_ = std::make_unique<Pipeline>(Pipeline::Options{
@@ -221,7 +224,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
       .memory = *memory,
       .decode = decode(),
       .start = begin_,
-      .buffers = *buffers_,
+      .buffers = buffers(),
       .clock = clock_,
       .on_damaged = [this](const std::vector<BadRow>& rows) { return damaged(rows); },
       .on_batch = announce_,
@@ -241,7 +244,7 @@ void JobRun::close() {
     pipeline_.reset();
     if (announce_) announce_(nullptr);
   }
-  buffers_.reset();
+  memory_in_use_.reset();
   quarantine_.reset();
 }
 

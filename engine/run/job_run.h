@@ -90,14 +90,24 @@ class JobRun {
   /// What the memory was divided into at the start, beside the bytes that were taken before.
   const MemoryPlan& memory_plan() const { return memory_; }
   std::uint64_t resident_before() const { return resident_; }
-  BufferPool& buffers() { return *buffers_; }
+  BufferPool& buffers() { return memory_in_use_->buffers; }
+  /// What batches lie in: kept by those who hold a batch past close().
+  struct BufferMemory {
+    explicit BufferMemory(std::uint64_t room) : budget(room), buffers(budget) {}
+    MemoryBudget budget;
+    BufferPool buffers;
+  };
+  std::shared_ptr<const void> buffer_memory() const { return memory_in_use_; }
   /// Knows every call of the pipeline's functions; for the one that shows the run.
   MemoryWatch& memory_watch() { return *memory_watch_; }
   /// Bytes of all buffers, idle ones too.
-  std::uint64_t buffer_bytes() const { return budget_->used(); }
+  std::uint64_t buffer_bytes() const { return memory_in_use_->budget.used(); }
   /// What the process should take: what was there before, the slack kept beside it, all buffers.
   /// Any thread.
   std::uint64_t accounted_bytes() const { return resident_ + kMemorySlack + buffer_bytes(); }
+  /// What counts against `pipeline.memory` now: the resident memory of the process where it is the
+  /// run's alone, else the account. Any thread.
+  std::uint64_t used_bytes() const;
   const OrderSpec& order() const { return order_; }
   /// What the decode stage is told: which rows to keep.
   DecodeOptions decode() const;
@@ -133,8 +143,7 @@ class JobRun {
   MemoryPlan memory_;
   std::uint64_t resident_ = 0;
   std::chrono::nanoseconds started_{0};
-  std::unique_ptr<MemoryBudget> budget_;
-  std::unique_ptr<BufferPool> buffers_;
+  std::shared_ptr<BufferMemory> memory_in_use_;
   std::unique_ptr<MemoryWatch> memory_watch_;
   std::unique_ptr<Pipeline> pipeline_;
   std::function<std::string()> where_;

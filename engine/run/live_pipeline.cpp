@@ -147,7 +147,7 @@ tuner::CurrentState LivePipeline::current() const {
   const std::uint64_t item = description_.prefetch_item_bytes;
   now.prefetched = static_cast<std::uint32_t>((stats.prefetch_bytes + item - 1) / item);
   now.memory_bytes = account(stats);
-  now.process_bytes = resident_bytes();
+  now.process_bytes = run_.used_bytes();
   now.resident_bytes = now.memory_bytes + beyond(now.process_bytes, now.memory_bytes);
   idle_buffers_.look(run_.clock().now(), now, run_.buffers());
   sampler_->note_memory(now.memory_bytes);

@@ -94,9 +94,10 @@ Result<std::string> Tuning::set_mode(const std::string& value) {
 
 Result<std::string> Tuning::set_memory(std::uint64_t bytes) {
   if (auto status = tuned_pipeline_.set_memory(bytes); !status) return pass(status);
-  const std::uint64_t resident = await_resident(bytes, kPatience);
-  return "pipeline.memory = " + format_size(bytes) + "; resident " + format_size(resident) +
-         (resident > bytes ? ", going down as splits and batches are used up" : "");
+  const bool whole = job_.run.owns_process;
+  const std::uint64_t used = whole ? await_resident(bytes, kPatience) : run_.used_bytes();
+  return "pipeline.memory = " + format_size(bytes) + (whole ? "; resident " : "; accounted ") +
+         format_size(used) + (used > bytes ? ", going down as splits and batches are used up" : "");
 }
 
 Result<std::string> Tuning::set_cost(std::size_t number, const std::string& value) {

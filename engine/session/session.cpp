@@ -50,6 +50,8 @@ Status Session::resume(const LoaderState& saved, const std::string& where) {
 
 Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
   const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
+  // Of a group, the thread that starts the others is another one than at the open.
+  if (auto status = cpus_.set(job_.pipeline.cpus); !status) return status;
   cpu_seconds_at_start_ = process_cpu_seconds();
   if (auto started = run_->start(taken, max_batches, sharing); !started) return started;
   if (cluster_) {
@@ -90,7 +92,7 @@ RunFigures Session::figures() const {
   figures.steps = source.steps();
   figures.waited = source.waited();
   figures.worked = source.worked();
-  figures.memory_bytes = resident_bytes();
+  figures.memory_bytes = run_->used_bytes();
   figures.memory_limit = tuning_->limits().memory_bytes;
   figures.decisions = tuning_->decisions();
   figures.tuner_cpu_seconds = tuning_->cpu_seconds();

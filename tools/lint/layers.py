@@ -17,8 +17,8 @@ TUNER = ["tuner"] + ["tuner/" + part for part in
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # Upwards: each folder sees earlier ones alone.
 ENGINE = ["engine/" + part for part in
-          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "session", "ranks",
-           "train")]
+          ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "session", "loader",
+           "ranks", "train")]
 TOOLS = ["tools/" + part for part in
          ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "command")]
 MAY_SEE = {
@@ -66,6 +66,7 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
     "engine/session": CORE[:1] + ["core/data", "actors", "engine/process", "engine/job", "engine/metrics", "engine/run",
                                   "engine/cluster"],
+    "engine/loader": CORE[:1] + ["core/data", "core/runtime", "engine/process", "engine/job", "engine/session"],
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
     "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
         ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/session", "engine/ranks"],

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actors/dataset_spec.h"
+#include "core/base/result.h"
+#include "engine/job/job_file.h"
+#include "engine/job/job_spec.h"
+
+namespace forebay {
+
+/// A job that is no file: what a job file would hold, as values.
+struct JobValues {
+  using Table = std::map<std::string, ParamValue>;
+
+  Table values;                   ///< By dotted names: `order.batch_size`.
+  std::vector<Table> transforms;  ///< The tables of `[[transform]]`, in order.
+  std::string folder = ".";       ///< Paths in the job are relative to it.
+};
+
+/// The same as the text of a job file, which workers read.
+std::string to_toml(const JobValues& job);
+
+/// As parse_job() of to_toml(), but that messages name the key alone.
+Result<JobSpec> read_values(const JobValues& job, const std::vector<std::string>& sets,
+                            const JobDefaults& defaults);
+
+}  // namespace forebay

@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <numeric>
+#include <type_traits>
+
+#include <forebay/loader.h>
+
+#include "core/base/start_thread.h"
+#include "core/base/thread_group.h"
+#include "core/data/batch.h"
+#include "core/runtime/synchronized.h"
+#include "engine/job/job_file.h"
+#include "engine/job/job_values.h"
+#include "engine/loader/loader_error.h"
+#include "engine/process/machine.h"
+#include "engine/session/session.h"
+
+namespace forebay {
+namespace {
+
+/// Of the available memory, what a loader takes that is not told how much: the program around it
+/// needs the rest.
+constexpr std::uint64_t kUsualShare = 4;
+
+JobDefaults defaults_here() {
+  return {.cpus = available_cpus(), .memory_bytes = available_memory() / kUsualShare};
+}
+
+/// A batch and the memory that it lies in; the batch goes first.
+struct HeldBatch {
+  std::shared_ptr<const void> memory;
+  std::shared_ptr<const Batch> batch;
+};
+
+std::shared_ptr<const Batch> held_batch(std::shared_ptr<const void> memory,
+                                        std::shared_ptr<const Batch> batch) {
+  auto held = std::make_shared<const HeldBatch>(HeldBatch{std::move(memory), std::move(batch)});
+  const Batch* const shown = held->batch.get();
+  return {std::move(held), shown};
+}
+
+LoaderSchema schema_of(const Schema& schema) {
+  LoaderSchema shown;
+  shown.dense = schema.dense;
+  for (const SparseFeature& feature : schema.sparse) shown.sparse.push_back(feature.name);
+  return shown;
+}
+
+/// What exceptions of the libraries below, which find no memory or no thread, are to a caller.
+LoaderError error_of(const std::exception& thrown) {
+  return {.code = LoaderError::Code::kUnavailable, .message = thrown.what(), .key = ""};
+}
+
+}  // namespace
+
+/// Owns the job and its session. Threads that the session starts belong to a group of their own, so
+/// that `pipeline.cpus` is the affinity of these alone.
+class Loader::Running {
+ public:
+  Running(JobSpec job, Options options) : job_(std::move(job)), options_(std::move(options)) {
+    job_.run.owns_process = false;
+  }
+  ~Running() {
+    if (session_) session_->end(finished_ ? "" : "the loader was closed");
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  static LoaderResult<Loader> opened(Result<JobSpec> job, Options options);
+  LoaderStatus open();
+  LoaderResult<std::optional<LoaderBatch>> next();
+
+  const LoaderSchema& schema() const { return schema_; }
+  LoaderPosition position() const;
+  std::string state() const { return to_json(session_->run().state(reached())); }
+  LoaderStats stats() const;
+  LoaderResult<std::string> set(const std::string& key, const std::string& value);
+  void stop() { stop_.ask(SIGINT); }
+
+ private:
+  template <class Function>
+  Status in_group(const Function& function);
+  Status open_session();
+  Result<std::shared_ptr<const Batch>> pull();
+  const Position& reached() const;
+
+  JobSpec job_;
+  const Options options_;
+  StopSource stop_;
+  const std::shared_ptr<ThreadGroup> threads_ = std::make_shared<ThreadGroup>();
+  std::unique_ptr<Session> session_;
+  LoaderSchema schema_;
+  std::atomic<bool> started_{false};
+  std::atomic<std::int64_t> ended_ns_{0};  // by the run's clock; 0: it goes on
+  bool finished_ = false;                  // every batch was given out
+  std::optional<LoaderError> failed_;
+  const Synchronized<> setting_;  // one set() at a time
+};
+
+/// Runs `function` on a thread of the loader's group: the affinity of the calling thread, which is
+/// not the loader's, stays, and what is started inherits that of the group.
+template <class Function>
+Status Loader::Running::in_group(const Function& function) {
+  Status status;
+  std::exception_ptr thrown;
+  start_thread("a loader", [&] {
+    const ThreadGroup::Member member(threads_);
+    try {
+      status = function();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }).join();
+  if (thrown) std::rethrow_exception(thrown);
+  return status;
+}
+
+Status Loader::Running::open_session() {
+  auto session = Session::open(job_, {.command = "loader",
+                                      .events = {.say = options_.on_message, .stop = &stop_},
+                                      .threads = threads_});
+  if (!session) return pass(session);
+  session_ = std::move(*session);
+  if (auto opened = session_->open_run(); !opened) return opened;
+  if (!options_.resume.empty()) {
+    const std::string where = "the state to resume";
+    auto saved = parse_loader_state(options_.resume, where);
+    if (!saved) return fail(Code::kInvalid, saved.error().message);
+    if (auto resumed = session_->resume(*saved, where); !resumed) {
+      return fail(Code::kInvalid, resumed.error().message);
+    }
+  }
+  return session_->run().fits(0);
+}
+
+LoaderStatus Loader::Running::open() {
+  const Status opened = in_group([this] { return open_session(); });
+  if (!opened) return opening_error(opened.error());
+  schema_ = schema_of(session_->run().schema());
+  return std::monostate();
+}
+
+Result<std::shared_ptr<const Batch>> Loader::Running::pull() {
+  auto batch = session_->run().source().next();
+  if (batch && *batch != nullptr) return batch;
+  ended_ns_ = session_->run().clock().now().count();
+  finished_ = batch.has_value() && session_->run().source().reached_end();
+  return batch;
+}
+
+LoaderResult<std::optional<LoaderBatch>> Loader::Running::next() {
+  if (failed_) return *failed_;
+  if (!started_) {
+    const Status started = in_group([this] { return session_->start(0, options_.max_batches); });
+    if (!started) return failed_.emplace(opening_error(started.error()));
+    started_ = true;
+  }
+  if (ended_ns_ != 0) return std::optional<LoaderBatch>();
+  auto batch = pull();
+  if (!batch) return failed_.emplace(stream_error(batch.error()));
+  if (*batch == nullptr) return std::optional<LoaderBatch>();
+  return std::optional(LoaderBatch(held_batch(session_->run().buffer_memory(), *batch)));
+}
+
+const Position& Loader::Running::reached() const {
+  return started_ ? session_->run().source().position() : session_->run().begin();
+}
+
+LoaderPosition Loader::Running::position() const {
+  const Position& now = reached();
+  return {.epochs = now.epoch,
+          .batches = now.batches,
+          .rows = now.rows,
+          .bad_rows = now.bad_rows,
+          .order_digest = now.digest.hex()};
+}
+
+LoaderStats Loader::Running::stats() const {
+  LoaderStats stats;
+  if (!started_) return stats;
+  const RunFigures now = session_->figures();
+  const JobRun& run = session_->run();
+  const std::int64_t ended = ended_ns_;
+  const auto elapsed = ended == 0 ? now.elapsed : std::chrono::nanoseconds(ended) - run.started();
+  stats.rows = now.rows;
+  stats.batches = now.batches;
+  stats.seconds = std::chrono::duration<double>(elapsed).count();
+  if (stats.seconds > 0) {
+    stats.starved_ratio =
+        std::min(1.0, std::chrono::duration<double>(now.waited).count() / stats.seconds);
+  }
+  stats.memory_bytes = now.memory_bytes;
+  stats.memory_limit = now.memory_limit;
+  stats.decisions = now.decisions;
+  for (const StageStats& stage : now.pipeline.stages) {
+    stats.stages.push_back(
+        {.name = stage.name,
+         .actors = stage.pool.actors,
+         .splits = stage.pool.totals.messages,
+         .busy_seconds = std::chrono::duration<double>(stage.pool.totals.busy).count()});
+  }
+  return stats;
+}
+
+LoaderResult<std::string> Loader::Running::set(const std::string& key, const std::string& value) {
+  if (!started_) {
+    return LoaderError{.code = LoaderError::Code::kConfig,
+                       .message = key + ": the loader has not begun; give it in Options::set",
+                       .key = key};
+  }
+  auto done = setting_([&] { return session_->tuning().set(key, value); });
+  if (!done) return opening_error(done.error());
+  return std::move(*done);
+}
+
+std::uint64_t LoaderBatch::index() const { return batch_->number; }
+std::size_t LoaderBatch::rows() const { return batch_->rows; }
+std::span<const float> LoaderBatch::labels() const { return {batch_->labels, batch_->rows}; }
+
+std::span<const float> LoaderBatch::dense() const {
+  return {batch_->dense, batch_->rows * batch_->dense_features};
+}
+
+std::span<const std::int32_t> LoaderBatch::lengths() const {
+  return {batch_->lengths, batch_->rows * batch_->sparse_features};
+}
+
+std::span<const std::int64_t> LoaderBatch::values() const { return {batch_->ids, batch_->num_ids}; }
+
+LoaderBatch::Column LoaderBatch::sparse(std::size_t column) const {
+  const auto all = lengths();
+  const auto sum = [](std::span<const std::int32_t> some) {
+    return std::accumulate(some.begin(), some.end(), std::size_t{0});
+  };
+  const auto own = all.subspan(column * rows(), rows());
+  return {.lengths = own, .values = values().subspan(sum(all.first(column * rows())), sum(own))};
+}
+
+namespace {
+
+template <class Function>
+auto caught(const Function& function) -> std::invoke_result_t<Function> {
+  try {
+    return function();
+  } catch (const std::exception& thrown) {
+    return error_of(thrown);
+  }
+}
+
+}  // namespace
+
+Loader::Loader(std::unique_ptr<Running> running) : running_(std::move(running)) {}
+
+LoaderResult<Loader> Loader::Running::opened(Result<JobSpec> job, Options options) {
+  if (!job) return opening_error(job.error());
+  auto running = std::make_unique<Running>(std::move(*job), std::move(options));
+  if (auto status = running->open(); !status) return status.error();
+  return Loader(std::move(running));
+}
+
+Loader::Loader(Loader&& other) noexcept = default;
+Loader& Loader::operator=(Loader&& other) noexcept = default;
+Loader::~Loader() = default;
+
+LoaderResult<Loader> Loader::open(const std::string& path, Options options) {
+  return caught([&]() -> LoaderResult<Loader> {
+    auto job = load_job(path, options.set, defaults_here());
+    return Running::opened(std::move(job), std::move(options));
+  });
+}
+
+LoaderResult<Loader> Loader::open(const Job& job, Options options) {
+  return caught([&]() -> LoaderResult<Loader> {
+    const JobValues values{job.values, job.transforms, job.folder};
+    auto spec = read_values(values, options.set, defaults_here());
+    return Running::opened(std::move(spec), std::move(options));
+  });
+}
+
+const LoaderSchema& Loader::schema() const { return running_->schema(); }
+
+LoaderResult<std::optional<LoaderBatch>> Loader::next() {
+  return caught([this] { return running_->next(); });
+}
+
+LoaderPosition Loader::position() const { return running_->position(); }
+std::string Loader::state() const { return running_->state(); }
+LoaderStats Loader::stats() const { return running_->stats(); }
+
+LoaderResult<std::string> Loader::set(const std::string& key, const std::string& value) {
+  return caught([&] { return running_->set(key, value); });
+}
+
+void Loader::stop() { running_->stop(); }
+
+}  // namespace forebay

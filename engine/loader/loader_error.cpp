@@ -1,0 +1,56 @@
+#include "engine/loader/loader_error.h"
+
+#include "engine/job/known_keys.h"
+
+namespace forebay {
+namespace {
+
+bool is_of_a_key(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+LoaderError made(LoaderError::Code code, const Error& error) {
+  return {.code = code, .message = error.message, .key = job_key_in(error.message)};
+}
+
+}  // namespace
+
+std::string job_key_in(std::string_view message) {
+  for (std::size_t at = 0; at < message.size();) {
+    std::size_t end = at;
+    while (end < message.size() && is_of_a_key(message[end])) ++end;
+    std::string_view word = message.substr(at, end - at);
+    while (word.ends_with('.')) word.remove_suffix(1);
+    if (word.find('.') != std::string_view::npos && find_key(word) != nullptr) {
+      return std::string(word);
+    }
+    at = end + 1;
+  }
+  return "";
+}
+
+LoaderError opening_error(const Error& error) {
+  switch (error.code) {
+    case Code::kCorrupt:
+      return made(LoaderError::Code::kData, error);
+    case Code::kUnavailable:
+    case Code::kTimeout:
+      return made(LoaderError::Code::kUnavailable, error);
+    default:
+      return made(LoaderError::Code::kConfig, error);
+  }
+}
+
+LoaderError stream_error(const Error& error) {
+  switch (error.code) {
+    case Code::kTimeout:
+      return made(LoaderError::Code::kStalled, error);
+    case Code::kUnavailable:
+    case Code::kOverloaded:
+      return made(LoaderError::Code::kUnavailable, error);
+    default:
+      return made(LoaderError::Code::kData, error);
+  }
+}
+
+}  // namespace forebay

@@ -1,0 +1,119 @@
+#include "engine/session/session.h"
+
+#include <string>
+#include <vector>
+
+#include "core/runtime/latch.h"
+#include "core/runtime/synchronized.h"
+#include "engine/job/job_file.h"
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+/// 300 rows of Criteo in a job with batches of 100.
+class Job {
+ public:
+  explicit Job(const std::vector<std::string>& sets = {}) {
+    std::string rows;
+    for (int row = 0; row < 300; ++row) {
+      rows += "0";
+      for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
+      rows += '\n';
+    }
+    dir_.write("day_0.tsv", rows);
+    const std::string path =
+        dir_.write("job.toml",
+                   "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 100\nepochs = 1000000\n");
+    auto loaded = load_job(path, sets, {.cpus = 2, .memory_bytes = std::uint64_t{256} << 20});
+    REQUIRE(loaded);
+    spec = std::move(*loaded);
+    spec.run.owns_process = false;
+  }
+
+ private:
+  test::TempDir dir_;
+
+ public:
+  JobSpec spec;
+};
+
+/// What a session said.
+class Said {
+ public:
+  std::function<void(const std::string&)> listener() {
+    return [this](const std::string& line) { lock_([&] { lines_.push_back(line); }); };
+  }
+  bool has(const std::string& text) const {
+    return lock_([&] {
+      return std::ranges::any_of(
+          lines_, [&](const std::string& line) { return line.find(text) != std::string::npos; });
+    });
+  }
+
+ private:
+  const Synchronized<> lock_;
+  std::vector<std::string> lines_;
+};
+
+std::unique_ptr<Session> started(const JobSpec& job, Session::Options options) {
+  auto session = Session::open(job, std::move(options));
+  REQUIRE(session);
+  REQUIRE((*session)->open_run());
+  REQUIRE((*session)->start(0, ~std::uint64_t{0}));
+  return std::move(*session);
+}
+
+}  // namespace
+
+TEST_CASE("a stop that is asked for ends the stream, and the figures are of what was given",
+          "[session]") {
+  const Job job;
+  StopSource stop;
+  auto session = started(job.spec, {.command = "ingest", .events = {.stop = &stop}});
+  MeteredSource& source = session->run().source();
+  REQUIRE(*source.next() != nullptr);
+  stop.ask(15);
+  while (*source.next() != nullptr) continue;
+  session->end_stream();
+  session->end("");
+  const RunOutcome outcome = session->outcome(source.position(), source.waited());
+  CHECK(outcome.batches == source.position().batches);
+  CHECK(outcome.rows == outcome.batches * 100);
+  CHECK(outcome.stats.stages.size() == 5);
+}
+
+TEST_CASE("a stall is said, and past run.stall_fail ends the stream with an error", "[session]") {
+  const Job job({"run.stall_after=100ms", "run.stall_fail=300ms"});
+  Said said;
+  Latch stalled;
+  auto session = started(
+      job.spec,
+      {.command = "ingest",
+       .events = {.say = said.listener(), .stalled = [&](const std::string&) { stalled.open(); }}});
+  // Nobody takes a batch: the trainer is what everything waits for.
+  stalled.wait();
+  CHECK(said.has("no progress for"));
+  auto& source = session->run().source();
+  auto batch = source.next();
+  while (batch && *batch != nullptr) batch = source.next();
+  REQUIRE_FALSE(batch);
+  CHECK(batch.error().code == Code::kTimeout);
+  CHECK(batch.error().message.find("no progress for") != std::string::npos);
+}
+
+TEST_CASE("a session that is refused leaves the job's folder to the next", "[session]") {
+  const Job job;
+  JobSpec wrong = job.spec;
+  wrong.tuner.policy = "none such";
+  CHECK_FALSE(Session::open(wrong, {.command = "ingest"}));
+  const auto held = Session::open(job.spec, {.command = "ingest"});
+  REQUIRE(held);
+  auto second = Session::open(job.spec, {.command = "ingest"});
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == Code::kUnavailable);
+}
+
+}  // namespace forebay
