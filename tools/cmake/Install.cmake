@@ -1,52 +1,46 @@
-# What other projects find. `find_package(Forebay)` gives Forebay::udf, the header of user
-# functions, and needs nothing else; `find_package(Forebay COMPONENTS libraries)` gives core and
-# actors too, as Forebay::core_data, Forebay::actors_transform and so on, to build stages with.
-#   cmake --install build/release --prefix DIR [--component udf|libraries]
+# What other projects find: `find_package(Forebay)` gives Forebay::udf, the header of user functions,
+# which needs nothing else, and Forebay::loader, the batches of a job, where the libraries that it
+# links are found. `find_package(Forebay COMPONENTS loader)` fails where they are not.
+#   cmake --install build/release --prefix DIR [--component udf|loader]
 include(CMakePackageConfigHelpers)
+include(Merge)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Forebay)
-
-# The libraries that the folder and those below it define.
-function(forebay_libraries_below folder result)
-  set(found)
-  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-  foreach(target IN LISTS targets)
-    get_target_property(type ${target} TYPE)
-    if(type MATCHES "STATIC_LIBRARY|INTERFACE_LIBRARY")
-      list(APPEND found ${target})
-    endif()
-  endforeach()
-  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
-  foreach(subfolder IN LISTS below)
-    forebay_libraries_below(${subfolder} more)
-    list(APPEND found ${more})
-  endforeach()
-  set(${result} ${found} PARENT_SCOPE)
-endfunction()
 
 install(TARGETS forebay_udf EXPORT ForebayUdf)
 install(FILES ${PROJECT_SOURCE_DIR}/include/forebay/udf.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT udf)
 install(EXPORT ForebayUdf NAMESPACE Forebay:: DESTINATION ${package_dir} COMPONENT udf)
 
-forebay_libraries_below(${PROJECT_SOURCE_DIR}/core libraries)
-forebay_libraries_below(${PROJECT_SOURCE_DIR}/actors actors_libraries)
-list(APPEND libraries ${actors_libraries})
-list(REMOVE_ITEM libraries forebay_udf)
-install(TARGETS ${libraries} EXPORT ForebayLibraries
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/forebay COMPONENT libraries
-        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT libraries
-        FILE_SET alone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT libraries)
-install(EXPORT ForebayLibraries NAMESPACE Forebay:: DESTINATION ${package_dir}
-        COMPONENT libraries)
+forebay_merged_library(forebay_loader FROM engine_loader OTHERS linked)
+set_target_properties(forebay_loader PROPERTIES EXPORT_NAME loader OUTPUT_NAME forebay)
+target_include_directories(forebay_loader INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+install(TARGETS forebay_loader EXPORT ForebayLoader
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT loader)
+install(FILES ${PROJECT_SOURCE_DIR}/include/forebay/loader.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT loader)
+install(EXPORT ForebayLoader NAMESPACE Forebay:: DESTINATION ${package_dir} COMPONENT loader)
+
+# The package's config finds what the archive links by the same names as this build.
+set(loader_packages)
+set(loader_modules)
+foreach(library IN LISTS linked)
+  if(library MATCHES "^PkgConfig::(.*)$")
+    list(APPEND loader_modules ${CMAKE_MATCH_1}=${${CMAKE_MATCH_1}_MODULE_NAME})
+  elseif(library MATCHES "^(.*)::")
+    list(APPEND loader_packages ${CMAKE_MATCH_1})
+  endif()
+endforeach()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ForebayConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/ForebayConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ForebayConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/ForebayConfig.cmake
-              ${PROJECT_BINARY_DIR}/ForebayConfigVersion.cmake
-        DESTINATION ${package_dir} COMPONENT udf)
+foreach(component udf loader)
+  install(FILES ${PROJECT_BINARY_DIR}/ForebayConfig.cmake
+                ${PROJECT_BINARY_DIR}/ForebayConfigVersion.cmake
+          DESTINATION ${package_dir} COMPONENT ${component})
+endforeach()
 
 # What `forebay tune compare --report` draws plots with; python3 runs it.
 install(FILES ${PROJECT_SOURCE_DIR}/tools/report/plot.py
