@@ -86,11 +86,11 @@ class Finished:
 class Running:
     """A run that has been started; wait() reaps it. Output goes to files, so it never blocks on a pipe."""
 
-    def __init__(self, arguments, cwd, prefix=()):
+    def __init__(self, arguments, cwd, prefix=(), program=FOREBAY):
         self.arguments = [str(argument) for argument in arguments]
         self.out, self.err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         self.begin = time.monotonic()
-        self.process = subprocess.Popen([*prefix, FOREBAY, *self.arguments], cwd=cwd, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*prefix, program, *self.arguments], cwd=cwd, stdin=subprocess.DEVNULL,
                                         stdout=self.out, stderr=self.err, start_new_session=True)
 
     def signal(self, number):

@@ -13,6 +13,7 @@ IN_CODE = [
     ("a name that begins with Base", r"\b(?:class|struct)\s+Base[A-Z]\w*\s*(?:final\s*)?[:{]", ()),
     ("a thread, mutex or condition outside core",
      r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/", "tools/bench/",  # a benchmark's plain loop has threads of its own
+      "examples/loader/",  # a program of its own
       "trainer/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/row_fetcher", "trainer/embedding/whole_tables", "trainer/saving/block_ring", "trainer/saving/checkpoint_writer", "trainer/torch/device_lanes", "trainer/torch/ranked_tables",
       "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
     ("a sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b",
