@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/seconds.h"
+
 namespace forebay::scheduler {
 
 double RateMeter::update(std::uint64_t count, std::chrono::nanoseconds now) {
@@ -12,10 +14,10 @@ double RateMeter::update(std::uint64_t count, std::chrono::nanoseconds now) {
     since_ = now;
     return rate_;
   }
-  const double seconds = std::chrono::duration<double>(now - since_).count();
+  const double seconds = in_seconds(now - since_);
   if (seconds < 0.1) return rate_;
   const double fresh = static_cast<double>(count - count_) / seconds;
-  const double span = std::chrono::duration<double>(kSpan).count();
+  const double span = in_seconds(kSpan);
   const double weight = measured_ ? 1 - std::exp(-seconds / span) : 1;
   rate_ += weight * (fresh - rate_);
   measured_ = measured_ || count > count_;  // Until it has made one, every mean would be too low.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/base/seconds.h"
 #include "scheduler/format_seconds.h"
 #include "scheduler/head_actor.h"
 
@@ -81,22 +82,21 @@ Result<ClusterStatus> HeadActor::on(const QueryCluster&, Context& context) {
   status.mean_worker_rate = view_.mean_remote_rate();
   status.nodes.reserve(view_.nodes().size());
   for (const auto& [incarnation, node] : view_.nodes()) {
-    status.nodes.push_back(
-        {.name = node.name,
-         .host = node.host,
-         .incarnation = incarnation,
-         .pid = node.pid,
-         .cpus = node.cpus,
-         .memory_limit = node.memory_limit,
-         .state = node.state,
-         .trouble = node.trouble,
-         .capacity = node.capacity,
-         .leases = leases_.num_leases(incarnation),
-         .splits_done = node.splits_done,
-         .rate = node.rate,
-         .busy_cpus = node.busy_cpus,
-         .memory_used = node.memory_used,
-         .silent_seconds = std::chrono::duration<double>(now - node.last_heard).count()});
+    status.nodes.push_back({.name = node.name,
+                            .host = node.host,
+                            .incarnation = incarnation,
+                            .pid = node.pid,
+                            .cpus = node.cpus,
+                            .memory_limit = node.memory_limit,
+                            .state = node.state,
+                            .trouble = node.trouble,
+                            .capacity = node.capacity,
+                            .leases = leases_.num_leases(incarnation),
+                            .splits_done = node.splits_done,
+                            .rate = node.rate,
+                            .busy_cpus = node.busy_cpus,
+                            .memory_used = node.memory_used,
+                            .silent_seconds = in_seconds(now - node.last_heard)});
   }
   status.problems = problems(now);
   return status;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/median.h"
+#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {
@@ -54,7 +55,7 @@ Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
     if (auto trained = model.step(*batches[step]); !trained) return pass(trained);
     if (step >= uncounted) rows += batches[step]->rows;
   }
-  const double seconds = std::chrono::duration<double>(clock.now() - began).count();
+  const double seconds = in_seconds(clock.now() - began);
   const LookupCounts after = model.lookups();
   return Turn{static_cast<double>(rows) / seconds,
               {.all = after.all - before.all, .ready = after.ready - before.ready}};

@@ -4,6 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
 
@@ -25,7 +27,7 @@ Result<double> take_turn(Model& model, const Clock& clock, const TrainBenchPlan&
     if (auto trained = model.step(**batch); !trained) return pass(trained);
     if (step >= plan.settle) rows += (*batch)->rows;
   }
-  const double seconds = std::chrono::duration<double>(clock.now() - began).count();
+  const double seconds = in_seconds(clock.now() - began);
   return seconds > 0 ? static_cast<double>(rows) / seconds : 0;
 }
 

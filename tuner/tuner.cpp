@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/seconds.h"
 
 namespace forebay::tuner {
 namespace {
@@ -85,7 +86,7 @@ Decision Tuner::decide() {
   decision.measured = decision.seen.splits_per_second();
   const auto began = options_.clock.now();
   decision.proposal = ask(decision.seen, now, decision);
-  decision.decide_seconds = std::chrono::duration<double>(options_.clock.now() - began).count();
+  decision.decide_seconds = in_seconds(options_.clock.now() - began);
   expected_ = decision.proposal.expected_splits_per_second;
   Guard trial = guard_;
   Verdict verdict = trial.admit(decision.proposal.allocation, now);

@@ -9,6 +9,8 @@
 
 #include <time.h>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
 
@@ -58,7 +60,7 @@ Service ServiceMeter::finish(Time now) {
   service_.cpu = std::min(service_.cpu, service_.time);
   service_.ready = std::min(service_.ready, service_.time - service_.cpu);
   const Time own = service_.time - service_.ready;
-  const double seconds = std::chrono::duration<double>(own).count();
+  const double seconds = in_seconds(own);
   service_.squared_seconds = seconds * seconds;
   return service_;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/seconds.h"
 #include "core/wire/compression_trial.h"
 
 namespace forebay {
@@ -28,7 +29,7 @@ void LinkCompression::look(NodeStages& stages, std::uint64_t ready) {
       .at = options_.clock.now(), .plain = stages.plain_bytes(), .packed = stages.packed_bytes()};
   if (!before_) before_ = now;
   if (now.at - before_->at < kPeriod || !try_ways(stages)) return;
-  const double seconds = std::chrono::duration<double>(now.at - before_->at).count();
+  const double seconds = in_seconds(now.at - before_->at);
   const auto made = static_cast<double>(now.plain - before_->plain) / seconds;
   const auto sent = static_cast<double>(now.packed - before_->packed) / seconds;
   before_ = now;

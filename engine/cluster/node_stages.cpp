@@ -6,6 +6,7 @@
 #include "actors/split_issuer.h"
 #include "actors/split_queue.h"
 #include "actors/stage/split_frames.h"
+#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {
@@ -83,7 +84,7 @@ std::uint64_t NodeStages::on_the_way() const {
   const std::uint64_t done = splits_done();
   return serial_([&] {
     if (now - rate_.at >= kRatePeriod) {
-      const double seconds = std::chrono::duration<double>(now - rate_.at).count();
+      const double seconds = in_seconds(now - rate_.at);
       rate_ = {now, done, static_cast<double>(done - rate_.done) / seconds};
     }
     return static_cast<std::uint64_t>(

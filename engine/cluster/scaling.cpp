@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/base/seconds.h"
 #include "core/base/start_thread.h"
 #include "engine/process/more_descriptors.h"
 
@@ -20,10 +21,6 @@ scheduler::Autoscaler::Options options_of(const ClusterSpec& cluster) {
   options.most =
       cluster.max_workers > 0 ? static_cast<std::uint32_t>(cluster.max_workers) : kMostWorkers;
   return options;
-}
-
-double in_seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
 }
 
 /// What wait(2) says of a command that did not do.

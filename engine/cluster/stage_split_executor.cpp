@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -129,8 +130,7 @@ scheduler::SplitExecutor::Load StageSplitExecutor::load() {
   const double cpu = process_cpu_seconds();
   Load load{.busy_cpus = 0, .memory_bytes = resident_bytes()};
   if (load_before_ && now > *load_before_) {
-    load.busy_cpus =
-        (cpu - cpu_before_) / std::chrono::duration<double>(now - *load_before_).count();
+    load.busy_cpus = (cpu - cpu_before_) / in_seconds(now - *load_before_);
   }
   load_before_ = now;
   cpu_before_ = cpu;

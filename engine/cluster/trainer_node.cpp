@@ -24,11 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLocalNode = "local";
 
-scheduler::PlacementPolicy placement_of(const std::string& name) {
-  if (name == "pack") return scheduler::PlacementPolicy::kPack;
-  return name == "near" ? scheduler::PlacementPolicy::kNear : scheduler::PlacementPolicy::kSpread;
-}
-
 /// Where workers on this machine find the trainer.
 std::string address_file(const JobSpec& job) { return job.run.dir + "/address"; }
 
@@ -112,6 +107,9 @@ void TrainerNode::write_address() const {
 
 Status TrainerNode::open_head() {
   if (!job_.cluster.head.empty()) return {};
+  const auto placement = scheduler::placement_policy_of(job_.cluster.placement);
+  if (!placement)
+    return fail(placement.error().code, "cluster.placement: " + placement.error().message);
   auto store = RocksStore::open(job_.run.dir + "/store");
   if (!store) return pass(store);
   store_ = std::move(*store);
@@ -119,7 +117,7 @@ Status TrainerNode::open_head() {
   options.lease = job_.cluster.lease;
   options.heartbeat = job_.cluster.heartbeat;
   options.rejoin = job_.cluster.rejoin;
-  options.placement = placement_of(job_.cluster.placement);
+  options.placement = *placement;
   options.trainer_host = host_name();
   options.trainer_pid = static_cast<std::uint64_t>(::getpid());
   options.say = say_;

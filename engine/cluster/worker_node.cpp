@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/seconds.h"
 #include "core/runtime/ticker.h"
 #include "engine/cluster/central_policy.h"
 #include "engine/cluster/start_head.h"
@@ -127,7 +128,7 @@ Result<WorkerNode::Outcome> WorkerNode::run(const std::function<bool()>& stopped
   if (!last) return pass(last);
   return Outcome{.job = last->job,
                  .splits = last->splits_done,
-                 .seconds = std::chrono::duration<double>(clock_.now() - began).count(),
+                 .seconds = in_seconds(clock_.now() - began),
                  .refused = last->refused};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "core/base/seconds.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
@@ -167,7 +168,7 @@ bool is_quantity(const KeyRule& rule, const ParamValue& value) {
   }
   if (const auto* number = std::get_if<double>(&value)) return within(*number, rule);
   const auto time = text != nullptr ? parse_duration(*text) : std::nullopt;
-  return time && within(std::chrono::duration<double>(*time).count(), rule);
+  return time && within(in_seconds(*time), rule);
 }
 
 std::string show_seconds(double seconds) {

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <span>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
 
@@ -87,7 +89,7 @@ std::string format_size(std::uint64_t bytes) {
 }
 
 std::string format_duration(std::chrono::nanoseconds time) {
-  const double seconds = std::chrono::duration<double>(time).count();
+  const double seconds = in_seconds(time);
   if (seconds < 1) return print("%.0f ms", seconds * 1e3);
   if (seconds < 60) return print(seconds < 10 ? "%.1f s" : "%.0f s", seconds);
   const auto total = static_cast<std::uint64_t>(std::llround(seconds));

@@ -7,6 +7,7 @@
 
 #include <forebay/loader.h>
 
+#include "core/base/seconds.h"
 #include "core/base/start_thread.h"
 #include "core/base/thread_group.h"
 #include "core/data/batch.h"
@@ -186,20 +187,18 @@ LoaderStats Loader::Running::stats() const {
   const auto elapsed = ended == 0 ? now.elapsed : std::chrono::nanoseconds(ended) - run.started();
   stats.rows = now.rows;
   stats.batches = now.batches;
-  stats.seconds = std::chrono::duration<double>(elapsed).count();
+  stats.seconds = in_seconds(elapsed);
   if (stats.seconds > 0) {
-    stats.starved_ratio =
-        std::min(1.0, std::chrono::duration<double>(now.waited).count() / stats.seconds);
+    stats.starved_ratio = std::min(1.0, in_seconds(now.waited) / stats.seconds);
   }
   stats.memory_bytes = now.memory_bytes;
   stats.memory_limit = now.memory_limit;
   stats.decisions = now.decisions;
   for (const StageStats& stage : now.pipeline.stages) {
-    stats.stages.push_back(
-        {.name = stage.name,
-         .actors = stage.pool.actors,
-         .splits = stage.pool.totals.messages,
-         .busy_seconds = std::chrono::duration<double>(stage.pool.totals.busy).count()});
+    stats.stages.push_back({.name = stage.name,
+                            .actors = stage.pool.actors,
+                            .splits = stage.pool.totals.messages,
+                            .busy_seconds = in_seconds(stage.pool.totals.busy)});
   }
   return stats;
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
 
@@ -52,9 +54,9 @@ void add_stages(const std::vector<StageStats>& stages, Families& to) {
   each("forebay_stage_bytes_total", "Bytes of those, as they came in.", Kind::kCounter,
        [](const PoolStats& pool) { return number(pool.totals.bytes); });
   each("forebay_stage_busy_seconds_total", "Time its actors worked.", Kind::kCounter,
-       [](const PoolStats& pool) { return seconds(pool.totals.busy); });
+       [](const PoolStats& pool) { return in_seconds(pool.totals.busy); });
   each("forebay_stage_cpu_seconds_total", "CPU time of its actors.", Kind::kCounter,
-       [](const PoolStats& pool) { return seconds(pool.totals.cpu); });
+       [](const PoolStats& pool) { return in_seconds(pool.totals.cpu); });
   MetricFamily blocked{"forebay_stage_blocked_seconds_total",
                        "Time its actors waited: for input, or for room behind them.",
                        Kind::kCounter,
@@ -62,9 +64,9 @@ void add_stages(const std::vector<StageStats>& stages, Families& to) {
   for (const StageStats& stage : stages) {
     const std::string name(stage.name);
     blocked.samples.push_back(
-        {{{"stage", name}, {"reason", "input"}}, seconds(stage.pool.totals.wait_input)});
+        {{{"stage", name}, {"reason", "input"}}, in_seconds(stage.pool.totals.wait_input)});
     blocked.samples.push_back(
-        {{{"stage", name}, {"reason", "output"}}, seconds(stage.pool.totals.wait_output)});
+        {{{"stage", name}, {"reason", "output"}}, in_seconds(stage.pool.totals.wait_output)});
   }
   to.add(std::move(blocked));
   each("forebay_stage_failures_total", "Splits at which an actor of it failed.", Kind::kCounter,

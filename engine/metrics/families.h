@@ -46,9 +46,6 @@ class Families {
 
 /// As metrics hold them: base units, doubles.
 inline double number(std::uint64_t count) { return static_cast<double>(count); }
-inline double seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 // What processes of several kinds have, under the same names wherever it means the same.
 

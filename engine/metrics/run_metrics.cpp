@@ -1,3 +1,4 @@
+#include "core/base/seconds.h"
 #include "engine/metrics/families.h"
 #include "engine/metrics/run_figures.h"
 
@@ -10,9 +11,9 @@ void add_trainer(const RunFigures& run, Families& to) {
   to.counter("forebay_batches_total", "Batches given to the trainer.", number(run.batches));
   to.counter("forebay_trainer_steps_total", "Batches the trainer is done with.", number(run.steps));
   to.counter("forebay_trainer_wait_seconds_total", "Time the trainer waited for a batch.",
-             seconds(run.waited));
+             in_seconds(run.waited));
   to.counter("forebay_trainer_busy_seconds_total", "Time the trainer had a batch in hand.",
-             seconds(run.worked));
+             in_seconds(run.worked));
   add_memory(run.memory_bytes, to);
   add_memory_limit(run.memory_limit, to);
   to.counter("forebay_tuner_decisions_total", "Decisions the tuner took.", number(run.decisions));

@@ -2,12 +2,10 @@
 
 #include <vector>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
-
-double seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 std::vector<JsonObject> stages_of(const PipelineStats& stats) {
   std::vector<JsonObject> list;
@@ -18,9 +16,9 @@ std::vector<JsonObject> stages_of(const PipelineStats& stats) {
                        .add("name", std::string(stage.name))
                        .add("actors", stage.pool.actors)
                        .add("splits", totals.messages)
-                       .add("busy_seconds", seconds(totals.busy))
-                       .add("wait_input_seconds", seconds(totals.wait_input))
-                       .add("wait_output_seconds", seconds(totals.wait_output))
+                       .add("busy_seconds", in_seconds(totals.busy))
+                       .add("wait_input_seconds", in_seconds(totals.wait_input))
+                       .add("wait_output_seconds", in_seconds(totals.wait_output))
                        .add("queued_splits", stage.pool.queued_messages)
                        .add("queued_bytes", stage.pool.queued_bytes));
   }
@@ -71,10 +69,10 @@ void add_cluster(const scheduler::ClusterStatus& cluster, JsonObject& json) {
 JsonObject status_of(const RunFigures& figures) {
   JsonObject json;
   json.add("command", figures.command)
-      .add("seconds", seconds(figures.elapsed))
+      .add("seconds", in_seconds(figures.elapsed))
       .add("rows", figures.rows)
       .add("batches", figures.batches)
-      .add("waited_seconds", seconds(figures.waited))
+      .add("waited_seconds", in_seconds(figures.waited))
       .add("memory_bytes", figures.memory_bytes)
       .add("memory_limit_bytes", figures.memory_limit)
       .add("decisions", figures.decisions)

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
 
@@ -41,7 +43,7 @@ void GrowthAttribution::make_room(std::size_t number) {
 
 void GrowthAttribution::note(Time at, std::int64_t bytes) {
   if (at_) {
-    const double seconds = std::chrono::duration<double>(at - *at_).count();
+    const double seconds = in_seconds(at - *at_);
     const auto growth = static_cast<double>(bytes - bytes_);
     for (std::size_t a = 0; a < size(); ++a) {
       if (threads_[a] == 0) continue;

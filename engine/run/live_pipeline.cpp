@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/seconds.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/stage_observation.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -11,10 +12,9 @@ RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::
   RunOutcome outcome;
   outcome.rows = position.rows - run.begin().rows;
   outcome.batches = position.batches - run.begin().batches;
-  outcome.seconds = std::chrono::duration<double>(elapsed).count();
+  outcome.seconds = in_seconds(elapsed);
   if (outcome.seconds > 0) {
-    outcome.starved_ratio =
-        std::min(1.0, std::chrono::duration<double>(waited).count() / outcome.seconds);
+    outcome.starved_ratio = std::min(1.0, in_seconds(waited) / outcome.seconds);
   }
   outcome.bad_rows = position.bad_rows;
   outcome.rows_held_out = position.held_out;

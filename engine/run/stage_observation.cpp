@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-namespace forebay {
-double in_seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
+#include "core/base/seconds.h"
 
+namespace forebay {
 tuner::StageObservation observation_of(const PoolStats& before, const PoolStats& now) {
   const ActorTotals& a = before.totals;
   const ActorTotals& b = now.totals;

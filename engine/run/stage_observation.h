@@ -7,8 +7,6 @@
 
 namespace forebay {
 
-double in_seconds(std::chrono::nanoseconds time);
-
 /// What a pool did between two looks at it: everything but the actors asked for and the queue.
 tuner::StageObservation observation_of(const PoolStats& before, const PoolStats& now);
 

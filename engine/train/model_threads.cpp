@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/seconds.h"
 #include "engine/job/quantity.h"
 #include "engine/report/json_object.h"
 
@@ -62,8 +63,7 @@ void ModelThreads::after_step(std::uint64_t rows, std::chrono::nanoseconds train
   ++steps_;
   const auto lasted = trained - trained_before_;
   if (lasted < kWindow || steps_ < kFewestSteps) return;
-  const double rate =
-      static_cast<double>(rows - rows_before_) / std::chrono::duration<double>(lasted).count();
+  const double rate = static_cast<double>(rows - rows_before_) / in_seconds(lasted);
   steps_ = 0;
   rows_before_ = rows;
   trained_before_ = trained;

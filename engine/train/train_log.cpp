@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
 
 double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return in_seconds(std::chrono::system_clock::now().time_since_epoch());
 }
 
 LogLine line_at(const Position& position) {
@@ -63,9 +65,9 @@ void TrainLog::step(const TrainProgress& progress, std::optional<double> learnin
   line.loss = loss_sum_ / static_cast<double>(steps_);
   line.learning_rate = learning_rate;
   const auto trained = (progress.elapsed - elapsed_) - (paused - paused_);
-  const double seconds = std::chrono::duration<double>(trained).count();
+  const double seconds = in_seconds(trained);
   if (seconds > 0) {
-    const double waited = std::chrono::duration<double>(progress.waited - waited_).count();
+    const double waited = in_seconds(progress.waited - waited_);
     line.rows_per_second = static_cast<double>(progress.rows - rows_) / seconds;
     line.starved_ratio = std::clamp(waited / seconds, 0.0, 1.0);
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/median.h"
+#include "core/base/seconds.h"
 #include "core/runtime/latch.h"
 #include "tools/bench/emulated_cluster.h"
 #include "tools/bench/wire_bench_process.h"
@@ -86,7 +87,7 @@ Status append_scaling(const ClusterBenchOptions& options, const Clock& clock,
 
 Result<double> emulated_splits_per_second(std::uint32_t workers, const ClusterBenchOptions& options,
                                           const Clock& clock) {
-  const double rate = options.cpus / std::chrono::duration<double>(options.split).count() * workers;
+  const double rate = options.cpus / in_seconds(options.split) * workers;
   const auto measured = static_cast<std::uint64_t>(rate * options.seconds);
   auto trainer = CountingTrainer::make(
       {.workers = workers,
@@ -142,7 +143,7 @@ Result<double> death_to_reissue_seconds(const Clock& clock) {
   if (when.wait_for(60s) != std::future_status::ready) {
     return fail(Code::kTimeout, "a killed worker's splits were not issued again within a minute");
   }
-  return std::chrono::duration<double>(when.get() - killed).count();
+  return in_seconds(when.get() - killed);
 }
 
 Result<std::vector<BenchResult>> run_cluster_bench(const ClusterBenchOptions& options,

@@ -8,6 +8,7 @@
 
 #include "core/base/direct_file.h"
 #include "core/base/random.h"
+#include "core/base/seconds.h"
 #include "core/store/read_queue.h"
 
 namespace forebay {
@@ -58,7 +59,7 @@ Result<double> random_pages_per_second(const std::string& folder, const Clock& c
     }
     queue.read(places, [&](std::size_t, std::int64_t read, char*) { pages += read > 0 ? 1 : 0; });
   }
-  return static_cast<double>(pages) / std::chrono::duration<double>(lasted).count();
+  return static_cast<double>(pages) / in_seconds(lasted);
 }
 
 }  // namespace forebay

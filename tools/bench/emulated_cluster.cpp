@@ -6,6 +6,7 @@
 
 #include "actors/stage/stage_pools.h"
 #include "core/base/random.h"
+#include "core/base/seconds.h"
 #include "core/runtime/ask.h"
 #include "scheduler/worker_actor.h"
 
@@ -194,7 +195,7 @@ Result<bool> CountingTrainer::arrived(std::uint64_t split, const std::string&, F
   const std::uint64_t count = arrived_.size();
   if (count == options_.warm_up) start_ = clock_.now();
   if (count == options_.warm_up + options_.measured) {
-    done_.set_value(std::chrono::duration<double>(clock_.now() - start_).count());
+    done_.set_value(in_seconds(clock_.now() - start_));
   }
   if (arrived_.lowest_missing() == lowest_before) return true;
   issue_more();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/seconds.h"
 #include "core/runtime/actor_system.h"
 #include "core/store/memory_store.h"
 #include "core/store/rocks_store.h"
@@ -39,10 +40,6 @@ using scheduler::SplitsFinished;
 
 constexpr std::chrono::nanoseconds kTimeout = std::chrono::seconds(30);
 constexpr std::uint32_t kSlots = 16;
-
-double seconds_of(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 struct Begin {
   static constexpr std::string_view kTag = "bench.begin/1";
@@ -254,7 +251,7 @@ double leases_per_second(std::uint64_t workers, std::uint64_t splits, const Cloc
   const auto start = clock.now();
   FOREBAY_CHECK(split_client.tell(scheduler::Begin{}));
   done.get_future().wait();
-  const double took = scheduler::seconds_of(clock.now() - start);
+  const double took = in_seconds(clock.now() - start);
   system.shutdown(ActorHost::Stop::kNow);
   return static_cast<double>(splits) / took;
 }
@@ -268,7 +265,7 @@ Result<double> store_recovery_seconds(std::uint64_t finished, const std::string&
   if (!store) return pass(store);
   auto journal = Journaled<scheduler::HeadState>::open(**store);
   if (!journal) return pass(journal);
-  const double took = scheduler::seconds_of(clock.now() - start);
+  const double took = in_seconds(clock.now() - start);
   FOREBAY_CHECK(journal->state().finished().size() == finished);
   return took;
 }

@@ -14,6 +14,7 @@
 #include "actors/stage/permute.h"
 #include "core/base/clock.h"
 #include "core/base/median.h"
+#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {
@@ -38,7 +39,7 @@ struct Bench {
   double seconds(const std::function<Status()>& work, Status& status) {
     const auto begin = clock.now();
     status = work();
-    return std::chrono::duration<double>(clock.now() - begin).count();
+    return in_seconds(clock.now() - begin);
   }
 };
 

@@ -6,6 +6,8 @@
 
 #include <zmq.hpp>
 
+#include "core/base/seconds.h"
+
 namespace forebay {
 namespace {
 
@@ -92,7 +94,7 @@ double time_raw(const std::string& what, const WireBenchOptions& options, const 
   lines.read();
   const auto took = clock.now() - start;
   lines.write("go on");
-  return std::chrono::duration<double>(took).count();
+  return in_seconds(took);
 }
 
 }  // namespace forebay

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/seconds.h"
 #include "core/runtime/actor.h"
 #include "core/runtime/actor_system.h"
 #include "core/runtime/stage_pool.h"
@@ -95,7 +96,7 @@ class MayflyActor final : public ActorOf<MayflyActor, Continue> {
 };
 
 double per_second(std::uint64_t count, std::chrono::nanoseconds time) {
-  return static_cast<double>(count) / std::chrono::duration<double>(time).count();
+  return static_cast<double>(count) / in_seconds(time);
 }
 
 ActorSystem::Options system_options(const RuntimeBenchOptions& options) {

@@ -15,6 +15,7 @@
 #include "core/base/direct_file.h"
 #include "core/base/median.h"
 #include "core/base/random.h"
+#include "core/base/seconds.h"
 #include "trainer/checkpoint.h"
 #include "trainer/module.h"
 #include "trainer/saving/block_ring.h"
@@ -150,9 +151,7 @@ class SaveBench {
   }
 
  private:
-  double since(std::chrono::nanoseconds began) const {
-    return std::chrono::duration<double>(clock_.now() - began).count();
-  }
+  double since(std::chrono::nanoseconds began) const { return in_seconds(clock_.now() - began); }
 
   Result<double> steps(std::uint64_t count) {
     const auto began = clock_.now();

@@ -12,6 +12,7 @@
 
 #include "core/base/check.h"
 #include "core/base/median.h"
+#include "core/base/seconds.h"
 #include "core/net/zmq_transport.h"
 #include "core/node/node.h"
 #include "core/runtime/actor_system.h"
@@ -186,7 +187,7 @@ double time_ours(const std::string& what, const WireBenchOptions& options, const
   lines.read();
   const auto took = clock.now() - start;
   lines.write("go on");
-  return std::chrono::duration<double>(took).count();
+  return in_seconds(took);
 }
 
 /// One line of the result: what is timed, and in which unit it is told.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/printable.h"
+#include "core/base/seconds.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/allocation_text.h"
 #include "engine/modelled/pipeline_file.h"
@@ -18,7 +19,7 @@ namespace {
 Result<double> seconds_of(const Invocation& invocation, double usual) {
   if (!invocation.has("--seconds")) return usual;
   const auto time = parse_duration(invocation.value("--seconds"));
-  const double seconds = time ? std::chrono::duration<double>(*time).count() : 0;
+  const double seconds = time ? in_seconds(*time) : 0;
   if (seconds > 0) return seconds;
   return fail(Code::kInvalid, "--seconds " + invocation.value("--seconds") +
                                   ": must be a time above 0, as in 600 or 10m");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/printable.h"
+#include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
 #include "tools/process/message.h"
 #include "tools/terminal/stage_views.h"
@@ -16,10 +17,6 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::seconds kBetweenPlainLines{5};
-
-double in_seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 std::size_t terminal_columns() {
   winsize size = {};

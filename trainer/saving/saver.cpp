@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/seconds.h"
 #include "trainer/saving/last_save.h"
 
 namespace forebay {
@@ -13,7 +14,7 @@ constexpr std::chrono::milliseconds kSlice(
 constexpr std::uint64_t kTelling = std::uint64_t{32} << 20;  // Fewer bytes say nothing of a speed.
 
 double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
-  const double seconds = std::chrono::duration<double>(time).count();
+  const double seconds = in_seconds(time);
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 

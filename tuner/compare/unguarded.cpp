@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "core/base/seconds.h"
+
 namespace forebay::tuner {
 namespace {
 
@@ -29,7 +31,7 @@ Decision Unguarded::decide() {
   } catch (const std::exception& thrown) {
     decision.fault = std::string("threw: ") + thrown.what();
   }
-  decision.decide_seconds = std::chrono::duration<double>(clock_.now() - began).count();
+  decision.decide_seconds = in_seconds(clock_.now() - began);
   if (!decision.fault.empty()) return decision;
   if (possible(decision.proposal.allocation, tuned_pipeline_.description().stages.size())) {
     decision.applied = decision.proposal.allocation;

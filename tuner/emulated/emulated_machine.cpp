@@ -6,18 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/seconds.h"
 #include "core/runtime/synchronized.h"
 #include "tuner/emulated/emulated_pipeline.h"
 #include "tuner/emulated/pipeline_accounting.h"
 
 namespace forebay::tuner {
-namespace {
-
-double seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 struct EmulatedMachine::State {
   State(const PipelineModel& described, std::uint64_t seed, const Clock& clock)
@@ -134,9 +129,9 @@ StageObservation EmulatedMachine::State::observe_stage(std::size_t stage, double
   const ActorTotals now = pipeline.totals(stage);
   const ActorTotals before = std::exchange(totals_before[stage], now);
   StageObservation seen = pipeline.take_sums(stage);
-  seen.working_seconds = seconds(now.busy - before.busy);
-  seen.input_wait_seconds = seconds(now.wait_input - before.wait_input);
-  seen.output_wait_seconds = seconds(now.wait_output - before.wait_output);
+  seen.working_seconds = in_seconds(now.busy - before.busy);
+  seen.input_wait_seconds = in_seconds(now.wait_input - before.wait_input);
+  seen.output_wait_seconds = in_seconds(now.wait_output - before.wait_output);
   seen.actor_seconds = seen.working_seconds + seen.input_wait_seconds + seen.output_wait_seconds;
   seen.cpu_seconds = cpu_seconds - std::exchange(cpu_before[stage], cpu_seconds);
   return seen;
@@ -149,7 +144,7 @@ void EmulatedMachine::State::observe_trainer(Observation& seen) {
   const StageObservation steps = pipeline.take_sums(trainer);
   seen.trainer_steps = steps.done;
   seen.trainer_step_seconds = steps.done_seconds;
-  seen.trainer_wait_seconds = seconds(now.wait_input - before.wait_input);
+  seen.trainer_wait_seconds = in_seconds(now.wait_input - before.wait_input);
   const Census census = pipeline.census();
   const std::vector<std::uint32_t> asked = pipeline.asked();
   for (std::size_t i = 0; i < trainer; ++i) {
@@ -179,7 +174,7 @@ SimTotals EmulatedMachine::totals() const {
   const ActorTotals trainer_totals = state.pipeline.totals(trainer);
   totals.seconds = state.thread.now();
   totals.trained = trainer_totals.messages;
-  totals.trainer_wait_seconds = seconds(trainer_totals.wait_input);
+  totals.trainer_wait_seconds = in_seconds(trainer_totals.wait_input);
   totals.memory_peak = state.serial([&] { return state.accounting.memory_peak(); });
   return totals;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/seconds.h"
 #include "core/runtime/parker.h"
 
 namespace forebay::tuner {
@@ -21,9 +22,7 @@ MachineThread::MachineThread(const PipelineModel& model, std::uint64_t seed, con
 
 MachineThread::~MachineThread() { stop(); }
 
-double MachineThread::now() const {
-  return std::chrono::duration<double>(clock_.now() - start_).count();
-}
+double MachineThread::now() const { return in_seconds(clock_.now() - start_); }
 
 bool MachineThread::do_work(WorkItem& work) {
   Sleeper sleeper(work);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "core/base/check.h"
+#include "core/base/seconds.h"
 
 namespace forebay::tuner {
 namespace {
@@ -19,8 +20,6 @@ Time thread_cpu() {
 
 /// The first multiple of `unit` after `time`.
 Time next_multiple(Time time, Time unit) { return (time / unit + 1) * unit; }
-
-double seconds(Time time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
@@ -62,8 +61,8 @@ Status TunerActor::on(const StepDue&, Context& context) {
 Result<TunerStatus> TunerActor::on(const AskTunerStatus&, Context& context) {
   return TunerStatus{.mode = tuner_->mode(),
                      .last = last_,
-                     .seconds = timers_ == nullptr ? 0 : seconds(since_begin(context)),
-                     .cpu_seconds = seconds(cpu_)};
+                     .seconds = timers_ == nullptr ? 0 : in_seconds(since_begin(context)),
+                     .cpu_seconds = in_seconds(cpu_)};
 }
 
 void TunerActor::wait_for_next_step(Context& context) {
