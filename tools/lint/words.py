@@ -16,6 +16,9 @@ IN_CODE = [
       "examples/loader/",  # a program of its own
       "trainer/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/row_fetcher", "trainer/embedding/whole_tables", "trainer/saving/block_ring", "trainer/saving/checkpoint_writer", "trainer/torch/device_lanes", "trainer/torch/ranked_tables",
       "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
+    ("a stream, a signal handler or an end of the process outside the program",
+     r"\b(?:stderr|stdout|_exit|_Exit|quick_exit|sigaction)\b|\bstd::(?:cerr|cout|exit|signal)\b",
+     ("tools/", "tests/", "examples/", "core/base/check", "include/forebay/udf")),  # the library is somebody's guest
     ("a sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b",
      ("core/base/", "engine/process/memory_use")),  # no event tells that memory went back to the kernel
     # `std::unique_ptr<T>(new T(...))` is left: how open() reaches a private constructor.
