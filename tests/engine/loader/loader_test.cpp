@@ -78,6 +78,17 @@ int cpus_here() {
   return CPU_COUNT(&set);
 }
 
+/// Threads of this process that are kept on one CPU.
+int threads_on_one_cpu() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    cpu_set_t set;
+    const int thread = std::stoi(entry.path().filename().string());
+    if (::sched_getaffinity(thread, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1) ++count;
+  }
+  return count;
+}
+
 std::size_t entries(const char* folder) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -277,6 +288,13 @@ TEST_CASE("a loader leaves the process as it was: signals, affinity, memory besi
   int cpus_of_new_thread = 0;
   std::thread([&] { cpus_of_new_thread = cpus_here(); }).join();
   CHECK(cpus_of_new_thread == cpus);
+  if (cpus > 1) {
+    const int kept = threads_on_one_cpu();
+    CHECK(kept >= 5);  // at least an actor a stage
+    CHECK(loader.set("pipeline.cpus", "2"));
+    CHECK(threads_on_one_cpu() == 0);
+    CHECK(cpus_here() == cpus);
+  }
   struct sigaction after = {};
   REQUIRE(::sigaction(SIGTERM, nullptr, &after) == 0);
   CHECK(after.sa_handler == before.sa_handler);
