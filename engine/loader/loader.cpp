@@ -14,6 +14,7 @@
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_file.h"
 #include "engine/job/job_values.h"
+#include "engine/job/quantity.h"
 #include "engine/loader/loader_error.h"
 #include "engine/process/machine.h"
 #include "engine/session/session.h"
@@ -29,18 +30,35 @@ JobDefaults defaults_here() {
   return {.cpus = available_cpus(), .memory_bytes = available_memory() / kUsualShare};
 }
 
-/// A batch and the memory that it lies in; the batch goes first.
-struct HeldBatch {
-  std::shared_ptr<const void> memory;
-  std::shared_ptr<const Batch> batch;
+/// The batches of a loader that the program holds.
+struct HeldBatches {
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<std::uint64_t> bytes{0};
 };
 
-std::shared_ptr<const Batch> held_batch(std::shared_ptr<const void> memory,
-                                        std::shared_ptr<const Batch> batch) {
-  auto held = std::make_shared<const HeldBatch>(HeldBatch{std::move(memory), std::move(batch)});
-  const Batch* const shown = held->batch.get();
-  return {std::move(held), shown};
-}
+/// A batch that the program holds, and the memory that it lies in; the batch goes first.
+class HeldBatch {
+ public:
+  HeldBatch(std::shared_ptr<HeldBatches> all, std::shared_ptr<const void> memory,
+            std::shared_ptr<const Batch> batch)
+      : all_(std::move(all)), memory_(std::move(memory)), batch_(std::move(batch)) {
+    ++all_->count;
+    all_->bytes += batch_->bytes();
+  }
+  ~HeldBatch() {
+    --all_->count;
+    all_->bytes -= batch_->bytes();
+  }
+  HeldBatch(const HeldBatch&) = delete;
+  HeldBatch& operator=(const HeldBatch&) = delete;
+
+  const Batch* batch() const { return batch_.get(); }
+
+ private:
+  const std::shared_ptr<HeldBatches> all_;
+  const std::shared_ptr<const void> memory_;
+  const std::shared_ptr<const Batch> batch_;
+};
 
 LoaderSchema schema_of(const Schema& schema) {
   LoaderSchema shown;
@@ -84,6 +102,7 @@ class Loader::Running {
   template <class Function>
   Status in_group(const Function& function);
   Status open_session();
+  Status make_room();
   Result<std::shared_ptr<const Batch>> pull();
   const Position& reached() const;
 
@@ -92,6 +111,7 @@ class Loader::Running {
   StopSource stop_;
   const std::shared_ptr<ThreadGroup> threads_ = std::make_shared<ThreadGroup>();
   std::unique_ptr<Session> session_;
+  const std::shared_ptr<HeldBatches> held_ = std::make_shared<HeldBatches>();
   LoaderSchema schema_;
   std::atomic<bool> started_{false};
   std::atomic<std::int64_t> ended_ns_{0};  // by the run's clock; 0: it goes on
@@ -159,10 +179,26 @@ LoaderResult<std::optional<LoaderBatch>> Loader::Running::next() {
     started_ = true;
   }
   if (ended_ns_ != 0) return std::optional<LoaderBatch>();
+  if (auto room = make_room(); !room) return opening_error(room.error());
   auto batch = pull();
   if (!batch) return failed_.emplace(stream_error(batch.error()));
   if (*batch == nullptr) return std::optional<LoaderBatch>();
-  return std::optional(LoaderBatch(held_batch(session_->run().buffer_memory(), *batch)));
+  auto given = std::make_shared<const HeldBatch>(held_, session_->run().buffer_memory(), *batch);
+  const Batch* const shown = given->batch();
+  return std::optional(LoaderBatch(std::shared_ptr<const Batch>(std::move(given), shown)));
+}
+
+// A program that holds batches is taken to hold the next one, too: the pipeline fills the place of
+// that one before this is called again.
+Status Loader::Running::make_room() {
+  const std::uint64_t held = held_->bytes;
+  const std::uint64_t next = session_->run().sizes().batch;
+  if (session_->tuning().set_held(held > 0 ? held + next : 0)) return {};
+  return fail(Code::kInvalid,
+              "pipeline.memory: the program holds " + std::to_string(held_->count) +
+                  " batches of " + format_size(held) + ", and " +
+                  format_size(session_->tuning().memory()) +
+                  " have no room for more; release batches before the next, or raise it");
 }
 
 const Position& Loader::Running::reached() const {

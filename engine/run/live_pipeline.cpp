@@ -16,6 +16,8 @@ constexpr std::uint32_t kMostActorsOfAStage = 128;
 constexpr std::uint64_t kFewestItemsAtMost = 64;
 /// The kernel's figure wobbles; what it says beyond the account is taken in steps of this.
 constexpr std::uint64_t kBeyondStep = std::uint64_t{8} << 20;
+/// What a consumer keeps is known exactly.
+constexpr std::uint64_t kHeldStep = std::uint64_t{1} << 20;
 
 std::uint32_t items(std::uint64_t bytes, std::uint64_t each) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / each, 1, 1 << 20));
@@ -129,7 +131,7 @@ std::uint64_t LivePipeline::beyond(std::uint64_t resident, std::uint64_t account
 }
 
 void LivePipeline::settle_room() const {
-  const std::uint64_t taken = run_.resident_before() + kMemorySlack + beyond_;
+  const std::uint64_t taken = run_.resident_before() + kMemorySlack + beyond_ + held_;
   const std::uint64_t limit = limits().memory_bytes;
   run_.pipeline().set_room(limit > taken ? limit - taken : 0);
 }
@@ -243,6 +245,15 @@ Status LivePipeline::set_memory(std::uint64_t bytes) {
   memory_ = bytes;
   settle_room();
   return {};
+}
+
+bool LivePipeline::set_held(std::uint64_t bytes) {
+  const std::uint64_t steps = (bytes + kHeldStep - 1) / kHeldStep * kHeldStep;
+  const std::uint64_t taken = run_.resident_before() + kMemorySlack;
+  const std::uint64_t least = least_room(kNumStages, run_.pipeline().sizes());
+  if (bytes > 0 && taken + least + bytes > limits().memory_bytes) return false;
+  if (held_.exchange(steps) != steps) settle_room();
+  return true;
 }
 
 }  // namespace forebay

@@ -41,6 +41,9 @@ class LivePipeline final : public tuner::TunedPipeline {
   /// Acts at once: prefetch and window give way. kInvalid, with nothing changed, when the job
   /// cannot run in so little.
   Status set_memory(std::uint64_t bytes);
+  /// The consumer keeps so many bytes of batches beside the one in hand: the pipeline gives way to
+  /// them. False, with nothing changed, where the least that the job can run in is not left.
+  bool set_held(std::uint64_t bytes);
 
  private:
   class Sampler;
@@ -57,6 +60,7 @@ class LivePipeline final : public tuner::TunedPipeline {
   std::atomic<int> cpus_;
   std::atomic<std::uint64_t> memory_;
   const std::uint64_t cgroup_memory_;  // at the start
+  std::atomic<std::uint64_t> held_{0};
   mutable std::atomic<std::uint64_t> beyond_{0};
   mutable IdleBuffers idle_buffers_;
   std::uint32_t prefetch_;  // asked for

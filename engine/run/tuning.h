@@ -48,6 +48,9 @@ class Tuning {
   /// `pipeline.memory` as it is now.
   std::uint64_t memory() const { return tuned_pipeline_.memory(); }
 
+  /// Makes room for batches that the consumer keeps (LivePipeline::set_held).
+  bool set_held(std::uint64_t bytes) { return tuned_pipeline_.set_held(bytes); }
+
   /// What `forebay status`, `top` and `trace` are answered, from any thread; nothing once `queries`
   /// is empty.
   void show(ControlServer::Queries queries);

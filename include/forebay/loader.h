@@ -183,7 +183,8 @@ class Loader {
   const LoaderSchema& schema() const;
 
   /// The next batch; nothing after the job's last one, after `max_batches` and after stop(). Waits
-  /// for it. An error is final: the next call gives it again.
+  /// for it. An error is final, and the next call gives it again, but for one: batches that the
+  /// program holds fill `pipeline.memory` (kConfig); once some are released, it goes on.
   LoaderResult<std::optional<LoaderBatch>> next();
 
   LoaderPosition position() const;

@@ -236,6 +236,36 @@ TEST_CASE("a batch that is held lives on after its loader", "[loader]") {
   CHECK(std::vector<std::int64_t>(held->values().begin(), held->values().end()) == before);
 }
 
+TEST_CASE(
+    "batches that are held fill the limit, which is said, and the stream goes on without them",
+    "[loader]") {
+  const Files files;
+  const Loader::Options options{.set = {"order.batch_size=3000", "order.epochs=200"}};
+  std::string whole;
+  {
+    Loader loader = opened(files.job, options);
+    whole = pull(loader);
+  }
+  Loader loader = opened(files.job, options);
+  std::vector<LoaderBatch> held;
+  while (true) {
+    auto batch = loader.next();
+    if (!batch) {
+      CHECK(batch.error().code == LoaderError::Code::kConfig);
+      CHECK(batch.error().key == "pipeline.memory");
+      CHECK(batch.error().message.find("holds " + std::to_string(held.size()) + " batches") !=
+            std::string::npos);
+      break;
+    }
+    REQUIRE(*batch);
+    held.push_back(**batch);
+    REQUIRE(loader.stats().memory_bytes <= 128 * kMiB);
+  }
+  CHECK(held.size() > 20);
+  held.clear();
+  CHECK(pull(loader) == whole);
+}
+
 TEST_CASE("errors are values that name the key and say what is wrong", "[loader]") {
   const Files files;
   const LoaderError unknown = failed(files.job, {.set = {"order.batchsize=7"}});
