@@ -130,6 +130,21 @@ TEST_CASE("memory that is too little is refused with what is needed", "[tools][l
   CHECK(started.tuned_pipeline->limits().memory_bytes == 256 * kMiB);
 }
 
+TEST_CASE("the pipeline gives way to batches that its consumer keeps", "[tools][live_plant]") {
+  const Started started;
+  LivePipeline& tuned = *started.tuned_pipeline;
+  const auto prefetch = [&] { return started.run->pipeline().stats().prefetch_budget; };
+  tuned.apply({.actors = {1, 1, 1, 1}, .prefetch = 1'000'000});
+  const std::uint64_t before = prefetch();
+  REQUIRE(before > 100 * kMiB);
+  CHECK(tuned.set_held(100 * kMiB));
+  CHECK(prefetch() < before - 90 * kMiB);
+  CHECK_FALSE(tuned.set_held(256 * kMiB));
+  CHECK(prefetch() < before - 90 * kMiB);
+  CHECK(tuned.set_held(0));
+  CHECK(prefetch() == before);
+}
+
 TEST_CASE("a pause of the trainer is neither work nor waiting", "[tools][live_plant]") {
   const Started started;
   started.pull(1);
