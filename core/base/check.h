@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// Aborts when an invariant of ours is broken: a bug, never a user's mistake.
+/// Aborts when an internal invariant is broken: that is a bug, never a user's mistake.
 #define FOREBAY_CHECK(condition)                                                          \
   do {                                                                                    \
     if (!(condition)) [[unlikely]] {                                                      \

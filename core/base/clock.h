@@ -4,14 +4,14 @@
 
 namespace forebay {
 
-/// Tells how much time has passed; never goes back. Any thread may ask.
+/// A monotonic clock: it never goes back. Thread-safe.
 ///
-/// Handed in from outside, so that a test moves time by hand.
+/// Callers receive their clock as an argument, so that a test can advance time by hand.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  /// Time since some fixed start; only differences mean anything.
+  /// The time since an arbitrary fixed start; only differences have a meaning.
   virtual std::chrono::nanoseconds now() const = 0;
 };
 

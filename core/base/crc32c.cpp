@@ -31,7 +31,7 @@ std::uint32_t by_table(std::span<const char> bytes, std::uint32_t state) {
 }
 
 #if defined(__x86_64__)
-/// What zeros that follow do to a state is linear in it: a column for each of its bits.
+/// A linear map of CRC states, one column for each bit of the state. Appending zeros is such a map.
 using Columns = std::array<std::uint32_t, 32>;
 
 constexpr std::uint32_t times(const Columns& columns, std::uint32_t state) {
@@ -42,9 +42,9 @@ constexpr std::uint32_t times(const Columns& columns, std::uint32_t state) {
   return sum;
 }
 
-/// Of so many bytes, a power of two.
+/// The map for `bytes` appended zero bytes; `bytes` is a power of two.
 constexpr Columns zeros(std::size_t bytes) {
-  Columns columns{kPolynomial};  // of one bit
+  Columns columns{kPolynomial};  // the map for one appended zero bit
   for (std::size_t bit = 1; bit < columns.size(); ++bit) columns[bit] = 1U << (bit - 1);
   for (int doubled = std::countr_zero(8 * bytes); doubled > 0; --doubled) {
     const Columns half = columns;
@@ -53,7 +53,7 @@ constexpr Columns zeros(std::size_t bytes) {
   return columns;
 }
 
-/// zeros(kBytes), by the bytes of the state.
+/// zeros(kBytes) as lookup tables, one for each byte of the state.
 template <std::size_t kBytes>
 class Shift {
  public:
@@ -83,8 +83,8 @@ std::uint64_t word_at(const char* at) {
   return word;
 }
 
-/// Three parts of kBytes each, as long as there are three: the instruction answers after three
-/// cycles and is taken in every one.
+/// Consumes 3 * kBytes at a time as three interleaved streams: the CRC instruction has a latency of
+/// three cycles but can start in every cycle.
 template <std::size_t kBytes>
 __attribute__((target("sse4.2"))) std::uint32_t by_three(std::span<const char>& bytes,
                                                          std::uint32_t state) {

@@ -5,9 +5,9 @@
 
 namespace forebay {
 
-/// CRC-32C (Castagnoli; RFC 3720, appendix B.4) of bytes that follow those that gave `before`, so
-/// that content in pieces has the checksum of the whole. Takes the fastest method that the
-/// processor has.
+/// Returns the CRC-32C (Castagnoli; RFC 3720, appendix B.4) of `bytes` appended to content whose
+/// checksum is `before`, so that content can be checksummed piece by piece. Uses the fastest method
+/// of the processor.
 std::uint32_t crc32c(std::span<const char> bytes, std::uint32_t before = 0);
 
 /// How a CRC-32C is computed. All methods give the same value.
@@ -17,10 +17,10 @@ enum class Crc32cMethod : std::uint8_t {
   kFolding,      ///< AVX-512 and VPCLMULQDQ: crc32c_folding.h (100 GB/s in cache).
 };
 
-/// Whether this processor has `method`.
+/// Whether this processor supports `method`.
 bool has_crc32c(Crc32cMethod method);
 
-/// crc32c by a method that this processor has. For tests and benchmarks.
+/// crc32c with `method`, which this processor must support. For tests and benchmarks.
 std::uint32_t crc32c_by(Crc32cMethod method, std::span<const char> bytes, std::uint32_t before = 0);
 
 }  // namespace forebay

@@ -20,9 +20,9 @@ constexpr std::uint32_t power_of_x(int n) {
   return power;
 }
 
-/// What moves 16 bytes by so many bits towards the end of the content: a factor for their first and
-/// one for their last 8. With its bits reversed a product of 64 by 64 bits has one power of x too
-/// many, and a factor of 32 bits in the low half of 64 has 32 too many.
+/// Factors that shift 16 bytes by kBits towards the end of the content: one for the first 8 bytes
+/// and one for the last 8. In reversed bits, a product of 64 by 64 bits has one power of x too
+/// many, and a 32-bit factor in the low half of 64 bits has 32 too many.
 template <int kBits>
 struct Factors {
   static constexpr std::uint64_t kFirst = power_of_x(kBits + 64 - 33);
@@ -38,14 +38,14 @@ FOREBAY_FOLDING_TARGET inline __m512i factors() {
 
 FOREBAY_FOLDING_TARGET inline __m512i load(const char* at) { return _mm512_loadu_si512(at); }
 
-/// `bytes` times `by`, each 16 on their own, added to `next`.
+/// Multiplies each 16-byte lane of `bytes` by its factor in `by` and adds `next`.
 FOREBAY_FOLDING_TARGET inline __m512i fold(__m512i bytes, __m512i by, __m512i next) {
   constexpr int kXorOfThree = 0x96;
   return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(bytes, by, 0x00),
                                    _mm512_clmulepi64_epi128(bytes, by, 0x11), next, kXorOfThree);
 }
 
-/// The state of the CRC after 64 bytes.
+/// The CRC state of the 64 bytes.
 FOREBAY_FOLDING_TARGET inline std::uint32_t state_of(__m512i bytes) {
   const __m512i by =
       _mm512_set_epi64(0, 0, Factors<128>::kLast, Factors<128>::kFirst, Factors<256>::kLast,

@@ -6,14 +6,14 @@
 
 namespace forebay {
 
-/// The fewest bytes that fold_crc32c takes.
+/// The minimum number of bytes that fold_crc32c accepts.
 inline constexpr std::size_t kLeastFolded = 256;
 
-/// Takes the state of a CRC-32C over at least kLeastFolded bytes, but for the last ones, fewer than
-/// 64, which stay in `bytes`. 256 bytes at a time are multiplied by powers of x without carries and
-/// added to those 256 bytes further on, which leaves the remainder by the polynomial as it is
-/// (Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
-/// Instruction", Intel, 2009). Needs a processor with AVX-512 and VPCLMULQDQ.
+/// Updates a CRC-32C `state` with `bytes`, at least kLeastFolded of them, except for a tail of
+/// fewer than 64 bytes, which stays in `bytes`. Multiplies 256 bytes at a time (without carries) by
+/// powers of x and adds them to the 256 bytes that follow, which keeps the remainder modulo the
+/// polynomial (Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
+/// Instruction", Intel, 2009). Requires a processor with AVX-512 and VPCLMULQDQ.
 std::uint32_t fold_crc32c(std::span<const char>& bytes, std::uint32_t state);
 
 }  // namespace forebay

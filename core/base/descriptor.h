@@ -6,7 +6,7 @@
 
 namespace forebay {
 
-/// Owns an open file descriptor, and closes it. Move-only.
+/// Owns an open file descriptor and closes it. Move-only.
 class Descriptor {
  public:
   Descriptor() = default;

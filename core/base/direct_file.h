@@ -7,15 +7,16 @@
 
 namespace forebay {
 
-/// What direct reads and writes start and end at, in memory and in files.
+/// The alignment of direct reads and writes, in memory and in files.
 constexpr std::size_t kDirectPage = 4096;
 
 constexpr std::size_t whole_pages(std::size_t bytes) {
   return (bytes + kDirectPage - 1) / kDirectPage * kDirectPage;
 }
 
-/// Opens a file for reads and writes past the page cache; where its file system has none (tmpfs
-/// before Linux 6.6), for ordinary ones. An empty descriptor, and errno, when it cannot be opened.
+/// Opens a file for reads and writes that bypass the page cache, or for ordinary ones on a file
+/// system without direct I/O (tmpfs before Linux 6.6). On failure returns an empty descriptor and
+/// sets errno.
 Descriptor open_direct(const std::string& path, int flags);
 
 }  // namespace forebay

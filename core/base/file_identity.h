@@ -16,11 +16,11 @@ struct FileIdentity {
   auto operator<=>(const FileIdentity&) const = default;
 };
 
-/// Of the regular file that `path` leads to, through links. Nothing for devices, pipes and folders,
-/// and where there is no file.
+/// The identity of the regular file that `path` leads to, through links. Nothing for a device, a
+/// pipe or a folder, and when the file does not exist.
 std::optional<FileIdentity> regular_file_at(const std::string& path);
 
-/// Of the file that is open as `descriptor`; nothing where the system does not say.
+/// The identity of the file that is open as `descriptor`; nothing when fstat fails.
 std::optional<FileIdentity> identity_of(int descriptor);
 
 }  // namespace forebay

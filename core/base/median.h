@@ -6,7 +6,7 @@
 
 namespace forebay {
 
-/// Of at least one value; of an even number the mean of the two in the middle.
+/// The median of at least one value; of an even number of values, the mean of the middle two.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

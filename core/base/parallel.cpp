@@ -18,7 +18,7 @@ void for_each_in_parallel(std::size_t count, int threads,
   try {
     for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
   } catch (const std::system_error&) {
-    // The system has no more threads: those that there are do all of it.
+    // The system has no more threads: the threads started so far do all of the work.
   }
   work();
 }

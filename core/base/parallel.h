@@ -7,9 +7,9 @@
 
 namespace forebay {
 
-/// Calls body(0) … body(count - 1), each once and in that order of starting, on at most `threads`
-/// threads of which the caller's is one, fewer where the system has none left. Returns when all
-/// have ended; `body` does not throw.
+/// Calls body(0) … body(count - 1), each once, and starts them in that order. Uses at most
+/// `threads` threads including the caller's, or fewer when the system cannot start more. Returns
+/// when all calls have ended; `body` must not throw.
 void for_each_in_parallel(std::size_t count, int threads,
                           const std::function<void(std::size_t)>& body);
 

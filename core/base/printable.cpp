@@ -7,7 +7,8 @@ namespace {
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
-/// Bytes of the UTF-8 character that `text` starts with; 0 where there is none.
+/// The size in bytes of the UTF-8 character at the start of `text`; 0 if it is not valid
+/// UTF-8.
 std::size_t character_size(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t size = lead < 0x80                   ? 1
@@ -22,7 +23,7 @@ std::size_t character_size(std::string_view text) {
   return size;
 }
 
-/// U+0080 to U+009F: terminals obey them as they do an ESC and a letter.
+/// C1 controls, U+0080 to U+009F: a terminal obeys each as it obeys ESC and a letter.
 bool is_late_control(std::string_view character) {
   return character.size() == 2 && character[0] == '\xc2' &&
          static_cast<unsigned char>(character[1]) < 0xa0;
@@ -42,7 +43,7 @@ void append_hex(std::string& shown, std::string_view bytes) {
   }
 }
 
-/// As it is where it is plain, else its bytes.
+/// Appends a plain character unchanged, any other one as escaped bytes.
 void append_shown(std::string& shown, std::string_view character) {
   if (is_plain(character)) {
     shown += character;
@@ -51,7 +52,8 @@ void append_shown(std::string& shown, std::string_view character) {
   }
 }
 
-/// Takes the first character, or the first byte where none begins, off `text`.
+/// Removes the first character from `text` and returns it; the first byte when it begins no
+/// character.
 std::string_view take_character(std::string_view& text) {
   const std::size_t size = std::max<std::size_t>(character_size(text), 1);
   const std::string_view first = text.substr(0, size);
@@ -59,7 +61,7 @@ std::string_view take_character(std::string_view& text) {
   return first;
 }
 
-/// Behind `size` bytes of `text` at most, where a character begins.
+/// The largest offset up to `size` at which a character of `text` begins.
 std::size_t character_at(std::string_view text, std::size_t size) {
   while (size > 0 && size < text.size() && continues_character(text[size])) --size;
   return size;
@@ -107,7 +109,7 @@ std::string printable_field(std::string_view text) {
 
 std::string printable_message(std::string_view text) {
   std::string shown;
-  // What is cut away need not be looked at: no character takes less than a byte of the result.
+  // The part cut away needs no check: every character takes at least one byte of the result.
   const std::string cut =
       text.size() > kMostMessageBytes ? without_middle(text) : std::string(text);
   std::string_view rest = cut;

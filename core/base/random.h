@@ -5,7 +5,8 @@
 namespace forebay {
 
 /// Spreads every bit of `x` over all 64 (the finaliser of SplitMix64, Steele et al., OOPSLA'14).
-/// The same on every machine and in every version: orders and held-out rows depend on it.
+/// The result never changes across machines and versions: row orders and held-out rows depend on
+/// it.
 constexpr std::uint64_t mix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -13,10 +14,10 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// One hash of two numbers, order matters; chain it for more.
+/// One hash of two numbers; their order matters. Chain calls for more numbers.
 constexpr std::uint64_t mix64(std::uint64_t a, std::uint64_t b) { return mix64(mix64(a) ^ b); }
 
-/// A small fast generator (SplitMix64): a value, so a copy continues on its own.
+/// A small fast generator (SplitMix64). A value: a copy continues independently.
 class Random {
  public:
   explicit constexpr Random(std::uint64_t seed) : state_(seed) {}

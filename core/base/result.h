@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// A value or an Error. Unlike its base it cannot be dropped unread.
+/// A value or an Error. Unlike its base class, a Result that is ignored causes a warning.
 template <class T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
  public:
@@ -21,12 +21,12 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 /// Success, or an Error.
 using Status = Result<void>;
 
-/// Makes the failing half of any Result: `return fail(Code::kTimeout, "…");`.
+/// Makes the error of any Result: `return fail(Code::kTimeout, "…");`.
 inline tl::unexpected<Error> fail(Code code, std::string message) {
   return tl::unexpected<Error>(Error{code, std::move(message)});
 }
 
-/// Passes a failure on: `if (!status) return pass(status);`.
+/// Passes an error on to the caller: `if (!status) return pass(status);`.
 template <class T>
 tl::unexpected<Error> pass(Result<T>& failed) {
   return tl::unexpected<Error>(std::move(failed.error()));

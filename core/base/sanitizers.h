@@ -1,7 +1,7 @@
 #pragma once
 
 // FOREBAY_ADDRESS_SANITIZER and FOREBAY_THREAD_SANITIZER: 1 in programs built with them, else 0.
-// GCC says so by a macro, clang by a feature.
+// GCC defines a macro for each sanitizer, clang has __has_feature.
 #if defined(__has_feature)
 #define FOREBAY_HAS_FEATURE(feature) __has_feature(feature)
 #else

@@ -13,15 +13,15 @@
 
 namespace forebay {
 
-/// The system has no thread left: what() says for what it was, why, and what to do.
+/// The system cannot start another thread; what() says what it was for, why, and what to do.
 class NoThread : public std::runtime_error {
  public:
-  /// `error` is pthread_create's.
+  /// `error` is the result of pthread_create.
   NoThread(std::string_view wanted_for, int error);
 };
 
-/// A thread that runs `body`, in the thread group of the one that starts it. Throws NoThread, where
-/// std::thread says "Resource temporarily unavailable" and nothing else. `wanted_for` completes "no
+/// Starts a thread that runs `body` in the thread group of the calling thread. Throws NoThread,
+/// since std::thread says only "Resource temporarily unavailable". `wanted_for` completes "no
 /// thread can be started for …".
 template <class Body>
 std::thread start_thread(std::string_view wanted_for, Body&& body) {
@@ -35,9 +35,9 @@ std::thread start_thread(std::string_view wanted_for, Body&& body) {
   }
 }
 
-/// Whether `count` threads can be started at once; kUnavailable says how many can. For libraries
-/// that end the process, or abort, where they get no thread: asked before they are. The answer
-/// holds until another process of the user takes one.
+/// Whether `count` threads can be started now; kUnavailable says how many can. Call it before a
+/// library that exits or aborts the process when it cannot start a thread. The answer holds until
+/// another process of the same user starts a thread.
 Status check_threads(std::size_t count, std::string_view wanted_for);
 
 }  // namespace forebay

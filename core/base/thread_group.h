@@ -8,14 +8,14 @@
 
 namespace forebay {
 
-/// The threads that work for one owner, such as a session: those that entered the group, and all
-/// that they start in turn with start_thread() or Thread.
+/// The threads that work for one owner, such as a session: threads that entered the group with a
+/// Member, and all that they start in turn with start_thread() or Thread.
 ///
-/// Lives as long as one of its threads or owners does. Any thread.
+/// Lives as long as one of its threads or owners. Thread-safe.
 class ThreadGroup {
  public:
-  /// The calling thread belongs to `group` from construction to destruction, and to the one before
-  /// again after that. Null: to no group.
+  /// Puts the calling thread in `group` (null: in no group) from construction to destruction, then
+  /// back in its previous group.
   class Member {
    public:
     explicit Member(std::shared_ptr<ThreadGroup> group);
@@ -27,10 +27,10 @@ class ThreadGroup {
     std::shared_ptr<ThreadGroup> before_;
   };
 
-  /// That of the calling thread; null where it belongs to none.
+  /// The group of the calling thread; null when the thread belongs to no group.
   static std::shared_ptr<ThreadGroup> current();
 
-  /// The kernel's numbers of its threads at this moment.
+  /// The kernel's ids of the threads that are in the group now.
   std::set<pid_t> threads() const;
 
  private:

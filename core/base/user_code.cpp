@@ -12,26 +12,26 @@
 namespace forebay {
 namespace {
 
-/// The program has two or three: what handles crashes, and what watches the memory of its runs.
+/// A program has two or three observers: the crash handler, and the monitor of its runs' memory.
 constexpr std::size_t kMostObservers = 8;
 
 struct Place {
   UserCodeObserver* observer;
-  std::uint64_t since;  // of `begins`
+  std::uint64_t since;  // the value of `begins` when the observer began
 };
 
-// All of it belongs to the process, as what a signal handler can reach has to. Nothing is
-// destroyed, since threads may still run while the process ends.
+// Process-wide state, because a signal handler must be able to reach it. It is never destroyed,
+// since threads may still run while the process ends.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 constinit thread_local const UserCode* code_here = nullptr;
 constinit std::atomic<UserCode*> first_listed{nullptr};
-constinit std::mutex listing;           // over changes of the list
-constinit std::shared_mutex observing;  // over the two below
+constinit std::mutex listing;           // guards changes of the list
+constinit std::shared_mutex observing;  // guards `begins` and `observers`
 constinit std::uint64_t begins = 0;
 constinit std::array<Place, kMostObservers> observers{};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-/// Puts `other` where `one` stands.
+/// Replaces the observer `one` by `other`; either may be null.
 void replace_observer(UserCodeObserver* one, UserCodeObserver* other) {
   const std::unique_lock lock(observing);
   const auto place =
@@ -46,8 +46,8 @@ UserCode::UserCode(std::string_view name) : name_(printable_message(name)) {}
 
 const UserCode* UserCode::first() { return first_listed.load(std::memory_order_acquire); }
 
-// Entries are few, one for each function that jobs of this process ever named, and never freed: a
-// signal handler may read them at any moment.
+// Entries are few, one for each function that any job of this process ever named. They are never
+// freed, because a signal handler may read them at any moment.
 UserCode& UserCode::listed(std::string_view name) {
   const std::lock_guard lock(listing);
   const std::string wanted = printable_message(name);
@@ -74,7 +74,7 @@ InUserCode::InUserCode(const UserCode& code) : before_(code_here) {
   }
 }
 
-// An observer that began in the middle of the call knows nothing of it.
+// Skips an observer that began during the call: it was not notified when the call was entered.
 InUserCode::~InUserCode() {
   if (told_ != 0) {
     const std::shared_lock lock(observing);

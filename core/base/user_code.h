@@ -8,30 +8,31 @@
 
 namespace forebay {
 
-/// Code of a user's library, as messages name it. Every text of it can be read at any moment, by a
-/// signal handler too.
+/// A function of a user's library, as messages name it. All its strings can be read at any moment,
+/// also by a signal handler.
 class UserCode {
  public:
-  /// `name` says operator, function and library; its control characters become '?'.
+  /// `name` contains operator, function and library; its control characters are escaped.
   explicit UserCode(std::string_view name);
   UserCode(const UserCode&) = delete;
   UserCode& operator=(const UserCode&) = delete;
 
   const char* name() const { return name_.c_str(); }
 
-  /// Functions that are loaded now, each listed once. The list only grows; one that is no longer
-  /// loaded stays in it. Any thread, signal handlers too: `for (auto* code = UserCode::first();
-  /// code
-  /// != nullptr; code = code->next()) if (code->loaded()) …`
+  /// The functions that were loaded so far, each listed once. The list only grows: a function that
+  /// is no longer loaded stays in it. Thread-safe and async-signal-safe:
+  ///     for (auto* code = UserCode::first(); code != nullptr; code = code->next())
+  ///       if (code->loaded()) …
   static const UserCode* first();
   const UserCode* next() const { return next_.load(std::memory_order_acquire); }
   bool loaded() const { return uses_.load(std::memory_order_relaxed) > 0; }
-  /// Its place in the list.
+  /// The position in the list, or kUnlisted.
   std::size_t number() const { return number_; }
-  /// Code that is not in the list, such as the constructors of a library that is being loaded.
+  /// The number of code that is not in the list, such as the constructors of a library while it
+  /// loads.
   static constexpr std::size_t kUnlisted = ~std::size_t{0};
 
-  /// Keeps a function listed as loaded, from construction to destruction. Any thread.
+  /// Keeps a function listed as loaded from construction to destruction. Thread-safe.
   class Loaded {
    public:
     explicit Loaded(std::string_view name);
@@ -53,8 +54,8 @@ class UserCode {
   std::atomic<UserCode*> next_{nullptr};
 };
 
-/// Publishes that this thread runs a user's code, from construction to destruction. `code` must
-/// outlive it.
+/// Marks the calling thread as running a user's code from construction to destruction. `code` must
+/// outlive this object.
 class InUserCode {
  public:
   explicit InUserCode(const UserCode& code);
@@ -62,25 +63,25 @@ class InUserCode {
   InUserCode(const InUserCode&) = delete;
   InUserCode& operator=(const InUserCode&) = delete;
 
-  /// What the calling thread runs; null outside of users' code. Signal handlers may call it.
+  /// The code that the calling thread runs; null outside users' code. Async-signal-safe.
   static const UserCode* here();
 
  private:
   const UserCode* const before_;
-  std::uint64_t entered_at_ = 0;  // how many observers had begun or ended before
-  unsigned told_ = 0;             // a bit for each observer that wants to hear of the end
+  std::uint64_t entered_at_ = 0;  // number of observers that had begun or ended before this call
+  unsigned told_ = 0;             // one bit for each observer that wants left() for this call
 };
 
-/// What the program that hosts users' code does when a thread enters or leaves it. Without any
-/// observer, publishing is all that happens: a library must not watch its host.
+/// Lets the program that hosts users' code react when a thread enters or leaves it. Without an
+/// observer, user code is only published through InUserCode: a library must not watch its host.
 ///
-/// Called by the thread itself, by several at once, between begin_observing() and end_observing(),
-/// which waits for calls under way.
+/// The entering or leaving thread makes the calls, several threads at once, and only between
+/// begin_observing() and end_observing(), which waits for calls under way.
 class UserCodeObserver {
  public:
   virtual ~UserCodeObserver() = default;
 
-  /// True where left() is to follow for this call.
+  /// Returns true to be called with left() when this call ends.
   virtual bool entered(const UserCode& code) = 0;
   virtual void left(const UserCode& code) = 0;
 
@@ -89,7 +90,8 @@ class UserCodeObserver {
 
  protected:
   UserCodeObserver() = default;
-  /// At the end of the derived class's constructor, and at the begin of its destructor.
+  /// Call begin_observing() at the end of the derived class's constructor, and end_observing() at
+  /// the start of its destructor.
   void begin_observing();
   void end_observing();
 };

@@ -11,25 +11,25 @@
 
 namespace forebay {
 
-/// How far a run has got: what a resume needs, all of it in integers (actors/README.md).
+/// The progress of a run: all that a resume needs, in integers (actors/README.md).
 struct Position {
   std::uint64_t epoch = 0;  ///< Epochs completed.
   std::uint64_t split = 0;  ///< The lowest split of the epoch not yet given out whole.
   std::uint64_t split_rows =
-      0;  ///< Rows of the split being given out (`open_split`) already given.
+      0;  ///< Rows of `open_split`, the split being given out, already given out.
   std::uint64_t open_split = 0;  ///< Equal to `split` in exact order; any split in arrival order.
   std::uint64_t batches = 0;     ///< Batches given out since the start of the job.
   std::uint64_t rows = 0;        ///< Rows given out since the start of the job.
   std::uint64_t bad_rows = 0;    ///< Damaged rows in the splits given out whole in the first epoch.
-  std::uint64_t held_out = 0;    ///< Likewise rows held out for evaluation.
+  std::uint64_t held_out = 0;    ///< Rows held out for evaluation in the same splits.
   /// Damaged and held-out rows in the splits given out whole in the current epoch.
   std::uint64_t left_out = 0;
-  Digest digest;  ///< Chain over every batch given out.
+  Digest digest;  ///< Chained over every batch given out.
   /// Arrival order only: splits above `split` given out whole, as distances from it.
   std::vector<std::uint32_t> ahead;
 
-  /// The split of the epoch that a resumed run gives out first: one half given out, else the
-  /// lowest.
+  /// The split that a resumed run gives out first: the partly given out one if there is one, else
+  /// the lowest.
   std::uint64_t first_split() const { return split_rows > 0 ? open_split : split; }
 
   bool operator==(const Position&) const = default;
@@ -48,17 +48,17 @@ struct Batch {
   std::int32_t* lengths = nullptr;  ///< [sparse_features, rows], key-major
   std::int64_t* ids = nullptr;      ///< [num_ids], key-major
   Buffer storage;                   ///< What the pointers point into.
-  Position after;                   ///< The loader's state once this batch was given out.
+  Position after;                   ///< The loader's position after this batch was given out.
 
   std::size_t bytes() const { return storage.size(); }
 };
 
-/// Where a trainer pulls its batches from.
+/// The source of a trainer's batches.
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
-  /// The next batch; nullptr at the end of the last epoch or after an orderly stop. Blocks.
-  /// One thread calls it.
+  /// The next batch; nullptr at the end of the last epoch or after an orderly stop. Blocks. Only
+  /// one thread may call it.
   virtual Result<std::shared_ptr<const Batch>> next() = 0;
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-/// Rounds up to one of eight steps per power of two, so that buffers of nearly one size are
-/// exchangeable and at most an eighth is idle.
+/// Rounds up to one of eight sizes per power of two, so that buffers of similar size are
+/// interchangeable and at most an eighth of a buffer is unused.
 std::size_t size_class(std::size_t bytes) {
   if (bytes <= 8 * kPage) return (bytes + kPage - 1) / kPage * kPage;
   const std::size_t step = std::bit_floor(bytes - 1) / 8;

@@ -13,10 +13,11 @@ namespace forebay {
 
 class BufferPool;
 
-/// A run of bytes from a BufferPool, given back when it dies. Move-only; one owner at a time.
+/// A block of bytes from a BufferPool; its destructor returns it to the pool. Move-only; one owner
+/// at a time.
 ///
-/// Starts on a 64-byte boundary, and kPadding bytes past size() may be read and written too,
-/// so that vector code needs no special last step. The contents start undefined.
+/// Starts on a 64-byte boundary. kPadding bytes past size() may be read and written too, so that
+/// vector code needs no special last step. The initial contents are undefined.
 class Buffer {
  public:
   static constexpr std::size_t kPadding = 64;
@@ -33,7 +34,7 @@ class Buffer {
   std::size_t size() const { return size_; }
   explicit operator bool() const { return data_ != nullptr; }
 
-  /// Lets size() say how much of it was filled; what is reserved stays.
+  /// Reduces size() to the bytes that were filled; the reservation does not change.
   void shrink(std::size_t size) {
     FOREBAY_CHECK(size <= size_);
     size_ = size;
@@ -61,13 +62,13 @@ class Buffer {
   std::size_t reserved_ = 0;
 };
 
-/// Hands out Buffers and keeps the returned ones for the next taker, all of them counted
-/// into one MemoryBudget, the idle ones too.
+/// Hands out Buffers and keeps returned ones for reuse. All of them count towards one MemoryBudget,
+/// also the idle ones.
 ///
-/// Owns the memory; must outlive its Buffers. Any thread may take and drop Buffers.
-/// Never refuses: who may take how much is decided before, by credits. When a take would pass
-/// the budget's limit, idle buffers go back to the system first; while more is taken than a limit
-/// that was lowered allows, so does every buffer that is given back.
+/// Owns the memory; must outlive its Buffers. Any thread may take and drop Buffers. `take` never
+/// refuses: credits decide beforehand how much each caller may take. When a take would pass the
+/// budget's limit, the pool first gives idle buffers back to the system. While more is taken than a
+/// lowered limit allows, the pool also gives every returned buffer back to the system.
 class BufferPool {
  public:
   explicit BufferPool(MemoryBudget& budget) : budget_(budget) {}

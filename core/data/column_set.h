@@ -11,16 +11,16 @@
 
 namespace forebay {
 
-/// The dense value of an empty field: a quiet NaN with a payload of its own, told from the
-/// ordinary NaN by its bits alone. A value still missing after all transforms becomes 0.
+/// The dense value of an empty field: a quiet NaN whose payload distinguishes it from the ordinary
+/// NaN. A value still missing after all transforms becomes 0.
 inline constexpr std::uint32_t kMissingBits = 0x7fc0dead;
-/// The one ordinary NaN that transforms may produce.
+/// The only ordinary NaN that transforms may produce.
 inline constexpr std::uint32_t kNanBits = 0x7fc00000;
 
 inline float missing_value() { return std::bit_cast<float>(kMissingBits); }
 inline bool is_missing(float value) { return std::bit_cast<std::uint32_t>(value) == kMissingBits; }
 
-/// Where a row came from: file number in the dataset and byte offset in that (decompressed) file.
+/// The source of a row: file number in the dataset and byte offset in that (decompressed) file.
 struct RowOrigin {
   std::uint64_t packed = 0;  ///< file << 40 | offset
 
@@ -31,8 +31,8 @@ struct RowOrigin {
   std::uint64_t offset() const { return packed & ((std::uint64_t{1} << 40) - 1); }
 };
 
-/// One sparse feature of a split: the ids of row i are values[offsets[i]] … values[offsets[i+1] -
-/// 1].
+/// One sparse feature of a split. The ids of row i are values[offsets[i]] to values[offsets[i + 1]
+/// - 1].
 struct SparseColumn {
   std::int64_t* values = nullptr;
   std::int32_t* offsets =
@@ -43,21 +43,22 @@ struct SparseColumn {
   }
 };
 
-/// The rows of a split as columns, in the order of a Schema that travels beside it.
+/// The rows of a split as columns, in the order of a Schema that is passed along separately.
 ///
-/// Owns its memory through `slabs`; the pointers are views into them (64-byte aligned, padded
-/// as Buffer says). Has one owner at a time, who may change it; stages hand it on by moving.
-/// Rows that came over a wire stand in `packed` alone, and nobody changes them any more.
+/// Owns its memory through `slabs`; the pointers are views into them (64-byte aligned, with the
+/// padding of a Buffer). Has one owner at a time, which may change the columns; stages pass it on
+/// by moving. Rows received from another process are in `packed` alone and are read-only.
 struct ColumnSet {
   std::size_t rows = 0;
   float* labels = nullptr;           ///< 0 or 1, `rows` of them.
   std::vector<float*> dense;         ///< Per dense feature, `rows` values.
   std::vector<SparseColumn> sparse;  ///< Per sparse feature.
-  RowOrigin* origins = nullptr;      ///< `rows` of them; nullptr unless the decoder was asked.
+  RowOrigin* origins =
+      nullptr;  ///< `rows` of them; nullptr unless the decoder was asked for origins.
   std::vector<Buffer> slabs;
   std::optional<PackedColumns> packed;
 
-  /// Bytes held, idle ends of the slabs included.
+  /// Bytes held, including the unused ends of the slabs.
   std::size_t bytes() const;
 };
 

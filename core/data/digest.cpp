@@ -1,6 +1,6 @@
 #include "core/data/digest.h"
 
-// Lets the state live on the stack; the dispatching calls pick the widest vectors there are.
+// Allows a state on the stack; the dispatching calls use the widest vectors of the processor.
 #define XXH_STATIC_LINKING_ONLY  // NOLINT
 #include <array>
 #include <charconv>

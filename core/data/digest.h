@@ -20,7 +20,7 @@ struct Digest {
   };
 
   static Digest of(const void* data, std::size_t size);
-  /// The digest of the parts laid end to end.
+  /// The digest of the concatenated parts.
   static Digest of_parts(std::initializer_list<Part> parts);
   /// The digest of this one followed by `next`: d(k) = XXH3-128(d(k-1), h(k)), CLI.md's chain.
   Digest then(const Digest& next) const;

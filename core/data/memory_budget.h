@@ -5,11 +5,11 @@
 
 namespace forebay {
 
-/// Counts to the byte what a pipeline holds against the limit it was given.
+/// Counts the bytes that a pipeline holds against a limit.
 ///
-/// Owns two numbers and their peak, nothing else. Any thread may call it at any time.
-/// `try_take` refuses what does not fit; `take` always counts, for memory whose room was
-/// set aside before (see DESIGN.md, "Bytes are credits").
+/// Owns two numbers and their peak, nothing else. Any thread may call it at any time. `try_take`
+/// refuses bytes that do not fit. `take` always counts them; use it for memory that was reserved
+/// beforehand (see DESIGN.md, "Bytes are credits").
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}

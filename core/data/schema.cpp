@@ -6,7 +6,7 @@
 namespace forebay {
 namespace {
 
-/// Of two lists of names; "" where they are the same.
+/// Describes the first difference between two lists of names; "" if they are equal.
 std::string difference(const std::string& kind, const std::vector<std::string>& have,
                        const std::vector<std::string>& want) {
   const auto [in_have, in_want] = std::ranges::mismatch(have, want);

@@ -6,8 +6,8 @@
 
 namespace forebay {
 
-/// Cuts one slab into columns, each aligned and padded as a Buffer is, so that a split costs one
-/// buffer instead of one a column. Add up aligned() over the columns to size the slab.
+/// Cuts one slab into columns, each aligned and padded like a Buffer, so that a split needs one
+/// buffer instead of one for each column. The slab's size is the sum of aligned() over the columns.
 class SlabCarver {
  public:
   explicit SlabCarver(std::byte* slab) : at_(slab) {}
@@ -19,7 +19,7 @@ class SlabCarver {
     return column;
   }
 
-  /// Bytes that a column of `count` elements takes: at least kPadding more than it needs.
+  /// Bytes that a column of `count` elements occupies: at least kPadding more than its data.
   template <class T>
   static constexpr std::size_t aligned(std::size_t count) {
     return (count * sizeof(T) + 2 * Buffer::kPadding - 1) / Buffer::kPadding * Buffer::kPadding;

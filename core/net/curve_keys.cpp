@@ -122,7 +122,7 @@ std::optional<std::string> key_in(std::string_view text) {
 
 Result<std::string> read_key(const std::string& path) {
   struct stat info {};
-  // Asked before opening, too, which may act on a device.
+  // Checked before open() too, because opening a device may have side effects.
   if (::stat(path.c_str(), &info) != 0) return refused_by_system(path);
   if (!S_ISREG(info.st_mode)) return tl::unexpected<Error>(trouble(path, "is no regular file"));
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

@@ -13,19 +13,19 @@ struct KeyPair {
   std::string public_key;
   std::string secret_key;
 
-  /// A new pair, of the system's randomness.
+  /// Generates a new pair from the system's randomness.
   static Result<KeyPair> generate();
 };
 
-/// The keys in one folder, as `forebay keys new` makes it:
+/// The keys in one folder, as `forebay keys new` creates it:
 ///
-///     server.key           the public key of whoever listens: every node needs it
-///     server.key_secret    0600; only where something listens
-///     client.key           of whoever connects
+///     server.key           the listener's public key: every node needs it
+///     server.key_secret    0600; only on nodes that listen
+///     client.key           the public key of a node that connects
 ///     client.key_secret    0600
-///     clients/NAME.key     public keys that are let in; one shared by all, or one a node
+///     clients/NAME.key     public keys that may connect; one shared by all nodes, or one a node
 ///
-/// A value. Which files must be there is said when they are used.
+/// A value. A missing file is reported when it is needed.
 struct CurveKeys {
   std::string folder;
   std::string server_public;
@@ -34,23 +34,23 @@ struct CurveKeys {
 
   std::string clients_folder() const { return folder + "/clients"; }
 
-  /// Makes `folder`, which must not be there yet, with a server's pair and a client's that is let
-  /// in.
+  /// Creates `folder`, which must not exist yet, with a key pair of the server and one of a client
+  /// that may connect.
   static Status create(const std::string& folder);
 
-  /// Adds the pair of one more client: NAME.key and NAME.key_secret, let in by clients/NAME.key.
+  /// Adds a client's key pair: NAME.key and NAME.key_secret. clients/NAME.key lets it connect.
   static Status add_client(const std::string& folder, const std::string& name);
 
-  /// Refuses secrets that others may read, and what is no key.
+  /// Reads the keys. Refuses secret files that other users may read, and files that hold no key.
   static Result<CurveKeys> read(const std::string& folder);
 };
 
-/// The key in the text of a key file: 40 letters of Z85, perhaps with a line's end.
+/// Parses the text of a key file: 40 letters of Z85, optionally with a newline.
 std::optional<std::string> key_in(std::string_view text);
 
-/// The key in a file. Never waits for a FIFO and never opens a device; reads no more than a key's
-/// length. kNotFound: no such file; kUnavailable: it cannot be opened at the moment, as too many
-/// files are open; kInvalid: it holds no key.
+/// Reads the key in a file. Never blocks on a FIFO and never opens a device; reads no more than a
+/// key's length. kNotFound: no such file; kUnavailable: the file cannot be opened now, for example
+/// because too many files are open; kInvalid: it holds no key.
 Result<std::string> read_key(const std::string& path);
 
 }  // namespace forebay

@@ -7,20 +7,20 @@
 
 namespace forebay {
 
-/// How many descriptors are left for connections beside those that are kept for files.
+/// The file descriptors that are free for connections; some are reserved for files.
 ///
-/// Counts what is open (free_descriptors) once a second, and whenever connections came while few
+/// Counts open descriptors (free_descriptors) once a second, and on every call of look() while few
 /// are left. Belongs to one thread.
 class DescriptorRoom {
  public:
   using Time = std::chrono::nanoseconds;
   using Count = std::size_t (*)();
 
-  /// `kept` 0: there is always room.
+  /// `kept` is the number of descriptors reserved for files; 0: connections are not limited.
   explicit DescriptorRoom(std::size_t kept, Count count = &free_descriptors)
       : kept_(kept), count_(count) {}
 
-  /// So many descriptors may have been taken since the last call of this.
+  /// Updates the count; at most `taken` descriptors were taken since the last call.
   void look(Time now, std::size_t taken) {
     if (kept_ == 0) return;
     free_ -= taken < free_ ? taken : free_;
@@ -31,10 +31,11 @@ class DescriptorRoom {
 
   /// Whether another peer may have a session.
   bool admits() const { return free_ >= kept_; }
-  /// Whether no connection may be accepted until is_calm(). Refusing a peer in words takes one.
+  /// Whether to accept no more connections until is_calm(). Refusing a peer with a message needs
+  /// one.
   bool is_short() const { return free_ < kept_ / 4; }
   bool is_calm() const { return free_ >= kept_ * 3 / 8; }
-  /// Whether connections without a session are to be cut.
+  /// Whether to close connections without a session.
   bool is_crowded() const { return free_ < kept_ / 4; }
 
  private:

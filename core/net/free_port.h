@@ -6,8 +6,8 @@
 
 namespace forebay {
 
-/// A port of the loopback that nobody has now, for processes that are yet to be started. Another
-/// program may take it before they do.
+/// Finds a port that is free on the loopback interface now, for a process started later. Another
+/// program may take the port first.
 Result<std::uint16_t> free_port();
 
 }  // namespace forebay

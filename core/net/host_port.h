@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// "HOST:PORT" taken apart; an IPv6 host stands in brackets.
+/// The parts of "HOST:PORT"; an IPv6 host is written in brackets.
 struct HostPort {
   std::string host;
   std::uint16_t port = 0;
@@ -15,14 +15,14 @@ struct HostPort {
   std::string text() const;
 };
 
-/// Refuses what is not "HOST:PORT" with a port of 0 … 65535. `localhost` is 127.0.0.1.
+/// Parses "HOST:PORT" with a port of 0 to 65535; refuses other text. `localhost` becomes 127.0.0.1.
 Result<HostPort> parse_address(const std::string& address);
 
-/// Whether only this machine can reach `host`: 127.0.0.0/8 or ::1.
+/// Whether `host` is a loopback address, which only this machine can reach: 127.0.0.0/8 or ::1.
 bool is_loopback(const std::string& host);
 
-/// Loopback needs no keys; any other address without them is refused with kInvalid, before a socket
-/// opens. For listening and for connecting.
+/// Checks an address before a socket is opened, for listening and for connecting. A loopback
+/// address needs no keys; any other address without keys is refused with kInvalid.
 Status check_address_policy(const std::string& address, bool has_keys);
 
 }  // namespace forebay

@@ -12,13 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Writes that are further apart differ in the times of their file on every file system.
+/// Two writes further apart than this have different file times on every file system.
 constexpr std::chrono::seconds kSettled{2};
 
-/// A file that is being copied may hold no key for a moment: it is named when that lasts.
+/// A file that is being copied may hold no key for a moment; it is reported only after this time.
 constexpr std::chrono::seconds kUnderWay{1};
 
-/// Problems that are named in full in one look.
+/// The maximum number of problems reported in full by one scan.
 constexpr std::size_t kNamedAtOnce = 4;
 
 std::int64_t in_ns(const timespec& time) {
@@ -52,7 +52,7 @@ bool KeyFolder::has(const std::string& key, Time now) {
   return std::ranges::any_of(files_, [&](auto& entry) {
     auto& [path, file] = entry;
     if (file.key != key) return false;
-    refresh(path, file, now);  // It may have been removed or written since the last look.
+    refresh(path, file, now);  // The file may have been removed or written since the last scan.
     return file.key == key;
   });
 }
@@ -63,7 +63,7 @@ void KeyFolder::look(Time now) {
 
 void KeyFolder::look_now(Time now) {
   next_look_ = now + kPeriod;
-  // Taken before the files are listed: what comes meanwhile is found by the next look.
+  // Read before the files are listed, so that the next scan finds files added meanwhile.
   folder_stamp_ = stamp_of(folder_);
   std::vector<std::string> paths;
   if (!list(paths)) return;
@@ -78,7 +78,8 @@ void KeyFolder::look_now(Time now) {
   name_problems(now);
 }
 
-/// The folder's key files. False when that cannot be known at the moment: what is known stays.
+/// Lists the folder's key files. False if a temporary error prevents that; the known keys stay
+/// then.
 bool KeyFolder::list(std::vector<std::string>& paths) {
   std::error_code error;
   std::size_t left_out = 0;

@@ -11,34 +11,34 @@
 
 namespace forebay {
 
-/// The public keys in the *.key files of a folder, as the files are now.
+/// The public keys in the *.key files of a folder, kept up to date with the files.
 ///
-/// A file that holds no key is skipped and named once; the keys of all other files count. Reads
-/// only what has changed: a file's size, times and number on its disk tell, and for two seconds
-/// after a change, which two writes may share on a disk with a coarse clock, the content itself.
+/// Skips a file that holds no key and reports it once; the keys of all other files count. Rereads
+/// only changed files, detected by size, times and inode number. For two seconds after a change it
+/// also rereads the content, since two writes may have the same time on a disk with a coarse clock.
 /// While the folder cannot be read no key counts. Belongs to one thread.
 class KeyFolder {
  public:
   using Time = std::chrono::nanoseconds;
   using Say = std::function<void(const std::string&)>;
 
-  /// At most so many files are read; the others are named as too many.
+  /// The maximum number of files that are read; the surplus is reported.
   static constexpr std::size_t kMostFiles = 16'384;
-  /// Between two looks at all files.
+  /// Time between two scans of all files.
   static constexpr std::chrono::seconds kPeriod{1};
 
-  /// `say` gets a sentence for the user. Reads nothing yet.
+  /// `say` receives a sentence for the user. Reads nothing yet.
   KeyFolder(std::string folder, Say say) : folder_(std::move(folder)), say_(std::move(say)) {}
 
-  /// Whether a file holds `key` at this moment. A key that was written over another one in the same
-  /// file may need until the next look.
+  /// Whether a file holds `key` now. A key that replaced another one in the same file may be found
+  /// only by the next scan.
   bool has(const std::string& key, Time now);
 
-  /// Looks at all files when it is time. `now` never goes back.
+  /// Scans all files if a period has passed. `now` never goes back.
   void look(Time now);
 
  private:
-  /// What changes when a file is written, replaced, or copied with its times.
+  /// Attributes that change when a file is written, replaced, or copied with its times.
   struct Stamp {
     std::uint64_t device = 0;
     std::uint64_t number = 0;
@@ -49,12 +49,12 @@ class KeyFolder {
   };
   struct File {
     Stamp stamp;
-    Time since{0};        // this stamp was first seen
-    Time read{-1};        // when its content was; negative: not yet
-    std::string key;      // "": none
-    std::string problem;  // why none
+    Time since{0};        // when this stamp was first seen
+    Time read{-1};        // when the content was read; negative: not yet
+    std::string key;      // "": no key
+    std::string problem;  // why there is no key
     bool named = false;
-    bool listed = false;  // in the look under way
+    bool listed = false;  // found by the current scan
   };
 
   static Stamp stamp_of(const struct stat& info);

@@ -67,7 +67,7 @@ void Outbox::gone(Lane lane, std::size_t bytes) {
 }
 
 void Outbox::end(const Error& reason) {
-  std::array<Waiting, 2> dropped;  // Destroyed without the lock.
+  std::array<Waiting, 2> dropped;  // Destroyed after the lock is released.
   const std::lock_guard lock(mutex_);
   dropped.swap(lanes_);
   if (!ended_) ended_ = reason;

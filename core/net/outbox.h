@@ -14,50 +14,51 @@
 
 namespace forebay {
 
-/// Bytes of one message of the transport: a header's room, entries behind it, frames beside it.
+/// The bytes of one transport message: space for a header, entries after it, and frames beside it.
 struct OutMessage {
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
   std::size_t capacity = 0;
   Frames body;
 
-  /// Appends an entry and makes room as it needs.
+  /// Appends an entry and grows the buffer as needed.
   void append(std::span<const std::byte> entry);
 };
 
-/// What waits to go to one peer: any thread adds, the transport's thread takes.
+/// Messages waiting to be sent to one peer. Any thread adds; the transport's thread takes.
 ///
-/// Owns the parcels. Small messages that wait share one, so that many cost little more than one.
-/// Refuses with kOverloaded when more bytes wait on a lane than it may hold, except that an empty
-/// lane takes one message of any size; with what `end` was told once the session is over.
+/// Owns the messages until they are taken. Small waiting messages share one parcel, so that many
+/// cost little more than one. `add` refuses with kOverloaded when more bytes wait on a lane than
+/// its limit; an empty lane accepts one message of any size. After `end` it refuses with the error
+/// given there.
 class Outbox {
  public:
   struct Limits {
     std::array<std::size_t, 2> waiting_bytes = {64u << 20, 1u << 30};  ///< By lane.
-    std::size_t parcel_bytes = 32 * 1024;  ///< Small messages share a parcel up to that.
+    std::size_t parcel_bytes = 32 * 1024;  ///< Small messages share a parcel up to this size.
   };
 
   explicit Outbox(const Limits& limits) : limits_(limits) {}
 
-  /// True: nothing was waiting to be announced, so the transport's thread must be told.
+  /// Returns true if the caller must announce this outbox to the transport's thread.
   Result<bool> add(Lane lane, std::span<const std::byte> head, Frames&& body);
 
-  /// Moves all parcels of `lane` behind those in `to`.
+  /// Moves all parcels of `lane` to the end of `to`.
   void take(Lane lane, std::deque<OutMessage>& to);
 
-  /// From here on what is added is announced again.
+  /// Acknowledges the announcement: the next message added must be announced again.
   void heard();
 
-  /// Bytes taken before have gone.
+  /// Subtracts taken bytes from the limit's accounting once they are sent.
   void gone(Lane lane, std::size_t bytes);
 
-  /// Refuses everything from now on, and drops what waits.
+  /// Refuses every later message with `reason` and drops the waiting ones.
   void end(const Error& reason);
 
  private:
   struct Waiting {
     std::deque<OutMessage> parcels;
-    std::size_t bytes = 0;  // those taken and not gone included
+    std::size_t bytes = 0;  // including bytes taken and not sent yet
   };
 
   const Limits limits_;

@@ -4,11 +4,11 @@
 
 namespace forebay {
 
-/// A ZeroMQ socket, and whether something may lie in it unread.
+/// A ZeroMQ socket, and whether it may hold unread messages.
 ///
-/// Its descriptor tells only of changes, and whoever sends may take note of one in passing: so a
-/// socket is fresh from such a moment on until it was read to its end. Asking it instead costs
-/// system calls.
+/// Its descriptor signals only changes, and a send may consume a signal as a side effect. So a
+/// socket stays fresh from the signal on until it was read to its end. Asking the socket instead
+/// costs system calls.
 struct PolledSocket {
   PolledSocket(zmq::context_t& context, zmq::socket_type type)
       : socket(context, type), fd(socket.get(zmq::sockopt::fd)) {}

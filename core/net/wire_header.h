@@ -9,28 +9,30 @@
 
 namespace forebay {
 
-/// What each message between two transports begins with, 24 bytes, numbers little end first:
+/// The header of each message between two transports, 24 bytes, numbers little-endian:
 ///
 ///     0  'F' 'b' 'y'   3  version   4  kind   5  lane   6  zeros   8  session   16  sequence
 ///
-/// Behind it, in the same frame, come entries: 4 bytes of length, then the bytes. A message with
+/// Entries follow in the same frame: 4 bytes of length, then the bytes. A message with frames has
+/// one entry, and its frames follow unchanged.
 /// frames has one entry, and its frames follow as they are.
 struct WireHeader {
   static constexpr std::size_t kBytes = 24;
   static constexpr std::uint8_t kVersion = 1;
 
   enum class Kind : std::uint8_t {
-    kHello = 1,     ///< Dialler → listener, on each lane: I begin this session.
-    kAccepted = 2,  ///< Listener → dialler, on each lane: it has begun.
+    kHello = 1,     ///< Dialler → listener, on each lane: begins this session.
+    kAccepted = 2,  ///< Listener → dialler, on each lane: the session has begun.
     kData = 3,      ///< Entries; numbered by `sequence` within lane and direction.
-    kBeat = 4,      ///< I live.
+    kBeat = 4,      ///< Heartbeat.
     kBye = 5,       ///< The session is over; one entry says why.
   };
 
   Kind kind = Kind::kData;
   std::uint8_t lane = 0;
   std::uint64_t session = 0;
-  std::uint64_t sequence = 0;  ///< Of hello and welcome: the sender's heartbeat in ns; 0: not told.
+  std::uint64_t sequence =
+      0;  ///< In kHello and kAccepted: the sender's heartbeat in ns, 0: not given.
 
   void write(std::byte* to) const {
     const std::array<std::uint8_t, 8> first = {
@@ -40,7 +42,7 @@ struct WireHeader {
     std::memcpy(to + 16, &sequence, 8);
   }
 
-  /// Whether `bytes` come from a transport of ours, of whatever version.
+  /// Whether `bytes` come from a Forebay transport of any version.
   static bool is_ours(std::span<const std::byte> bytes) {
     return bytes.size() >= kBytes && std::memcmp(bytes.data(), "Fby", 3) == 0;
   }
@@ -48,7 +50,7 @@ struct WireHeader {
     return static_cast<std::uint8_t>(bytes[3]) == kVersion;
   }
 
-  /// Nothing unless it is one of ours, of this version.
+  /// The header; nothing if `bytes` are not from a transport of this version, or are not valid.
   static std::optional<WireHeader> read(std::span<const std::byte> bytes) {
     if (!is_ours(bytes) || !has_version(bytes)) return std::nullopt;
     WireHeader header;
@@ -61,7 +63,7 @@ struct WireHeader {
   }
 };
 
-/// Calls `take` with each entry behind a header; false when they are not whole.
+/// Calls `take` with each entry after a header; returns false if the entries are incomplete.
 template <class Visitor>
 bool read_entries(std::span<const std::byte> bytes, Visitor take) {
   while (!bytes.empty()) {

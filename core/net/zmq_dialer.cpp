@@ -23,7 +23,7 @@ PolledSocket dial(zmq::context_t& context, const HostPort& to, const ZmqTranspor
   PolledSocket made(context, zmq::socket_type::dealer);
   zmq::socket_t& socket = made.socket;
   set_usual_options(socket, options);
-  // A router knows a lane by this: the lane and the session.
+  // The router identifies a lane by this route: the lane's number and the session.
   std::string route(1 + sizeof(hello.session), '\0');
   route[0] = static_cast<char>('1' + hello.lane);
   std::copy_n(reinterpret_cast<const char*>(&hello.session), sizeof(hello.session), &route[1]);
@@ -59,7 +59,7 @@ void ZmqDialer::connect(zmq::context_t& context, Time now) {
     };
     sockets_.emplace(std::array{lane(0), lane(1)});
   } catch (const zmq::error_t&) {
-    give_up(now);  // No descriptor, or no such name now: it may be there later.
+    give_up(now);  // No free descriptor, or the name does not resolve now; a later try may work.
   }
 }
 

@@ -15,10 +15,10 @@
 
 namespace forebay {
 
-/// One address that a session is kept up with: its sockets, one a lane, and when to try again.
+/// Keeps up a session with one address: owns one socket a lane and decides when to try again.
 ///
-/// Owns the sockets of the try that is under way. Belongs to the transport's thread. Each try has a
-/// session number of its own, and sockets of its own, so that nothing of an earlier one is left.
+/// Owns the sockets of the current try. Belongs to the transport's thread. Each try has its own
+/// session number and its own sockets, so that nothing of an earlier try remains.
 class ZmqDialer {
  public:
   using Time = std::chrono::nanoseconds;
@@ -26,13 +26,14 @@ class ZmqDialer {
   ZmqDialer(std::string address, HostPort parts, const ZmqTransport::Options& options)
       : address_(std::move(address)), parts_(std::move(parts)), options_(options) {}
 
-  /// Opens sockets and says hello on both lanes. Tries again later when that cannot be done.
+  /// Opens sockets and sends kHello on both lanes. Tries again later if that fails.
   void connect(zmq::context_t& context, Time now);
 
-  /// Closes the sockets; reconnects after a pause that grows with each failure in a row.
+  /// Closes the sockets; reconnects after a pause that grows with each consecutive failure.
   void give_up(Time now);
 
-  /// Takes note of why; true where it is not what was said last.
+  /// Records why the peer refused the session; returns true if the reason differs from the last
+  /// one.
   bool was_refused(const std::string& why) {
     return !why.empty() && std::exchange(refused_, why) != why;
   }
@@ -41,16 +42,17 @@ class ZmqDialer {
   bool due(Time now) const { return !sockets_ && now >= next_connect_; }
   bool too_late(Time now) const { return connecting() && now - tried_at_ > options_.handshake; }
 
-  /// Whether what lies in `lane`'s socket may be read now: behind its welcome only once both came.
+  /// Whether `lane`'s socket may be read now. Messages after a lane's kAccepted wait until both
+  /// lanes are accepted.
   bool readable(std::size_t lane) const { return sockets_ && (up || !accepted_[lane]); }
-  /// True when both lanes are welcomed.
+  /// Records that the listener accepted `lane`; returns true if it has accepted both lanes.
   bool accepted(std::size_t lane);
 
   PolledSocket* socket(std::size_t lane) { return sockets_ ? &(*sockets_)[lane] : nullptr; }
   std::uint64_t session() const { return session_; }
   const std::string& address() const { return address_; }
 
-  bool up = false;  ///< The transport's: a session stands on these sockets.
+  bool up = false;  ///< Set by the transport: a session uses these sockets.
 
  private:
   const std::string address_;
@@ -62,7 +64,7 @@ class ZmqDialer {
   Time tried_at_{0};
   Time next_connect_{0};
   Time pause_{0};
-  std::string refused_;  // why, at the last try that was
+  std::string refused_;  // the reason, at the last try that was refused
 };
 
 }  // namespace forebay

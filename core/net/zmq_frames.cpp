@@ -7,7 +7,7 @@
 namespace forebay {
 namespace {
 
-/// Copying fewer bytes costs less than telling ZeroMQ who owns them.
+/// Below this size, copying bytes costs less than registering their owner with ZeroMQ.
 constexpr std::size_t kWorthKeeping = 512;
 
 struct Received {
@@ -32,7 +32,7 @@ void drop_bytes(void* data, void*) { std::unique_ptr<std::byte[]>(static_cast<st
 zmq::message_t message_of(const Frame& frame) {
   if (frame.size() < kWorthKeeping) return zmq::message_t(frame.data(), frame.size());
   auto keeper = std::make_unique<Frame>(frame);
-  // ZeroMQ only reads what it sends.
+  // ZeroMQ does not write to the data that it sends.
   auto* data =
       const_cast<std::byte*>(frame.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   zmq::message_t message(data, frame.size(), &drop_frame, keeper.get());
@@ -47,12 +47,12 @@ zmq::message_t message_of(OutMessage& parcel) {
   return message;
 }
 
-/// The rest of a message whose first part was taken cannot be refused.
+/// Cannot fail: after the first part of a message is taken, ZeroMQ accepts the rest.
 void must_send(zmq::socket_t& socket, zmq::message_t message, int flags) {
   static_cast<void>(zmq_msg_send(message.handle(), socket.handle(), flags | ZMQ_DONTWAIT));
 }
 
-/// Whether the next message will be taken whole. A router says so when it takes the route.
+/// Whether the next message will be accepted completely. A router says so by accepting the route.
 bool can_take(zmq::socket_t& socket, const std::string& route) {
   if (!route.empty()) {
     zmq::message_t to(route);

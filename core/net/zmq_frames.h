@@ -19,22 +19,22 @@ using Parts = std::vector<zmq::message_t>;
 
 enum class ReceiveResult { kNothing, kMessage, kTooMany };
 
-/// Receives the next whole message into `parts`, if one is there. With more than `most` parts it is
-/// read to its end and dropped: kTooMany.
+/// Receives the next whole message into `parts`, if there is one. Reads a message of more than
+/// `most` parts to its end, drops it and returns kTooMany.
 ReceiveResult receive(PolledSocket& socket, std::size_t most, Parts& parts);
 
 inline std::span<const std::byte> bytes_in(const zmq::message_t& part) {
   return {static_cast<const std::byte*>(part.data()), part.size()};
 }
 
-/// The bytes of `part` as they stand: it is kept as long as the Frame is, and counted as taken from
-/// `budget`, if there is one.
+/// Wraps the bytes of `part` without a copy. The Frame keeps `part` alive, and counts it against
+/// `budget` if that is not null.
 Frame wrap(zmq::message_t&& part, MemoryBudget* budget);
 
 enum class SendResult { kGone, kBlocked, kNoPeer };
 
-/// Sends `parcel` to `route` (empty: a socket with one peer), with nothing copied that is worth it.
-/// Unless it is gone the parcel stays as it was.
+/// Sends `parcel` to `route` (empty: a socket with one peer); copies only small parts. Leaves
+/// `parcel` unchanged unless the result is kGone.
 SendResult send(PolledSocket& socket, const std::string& route, OutMessage& parcel);
 
 }  // namespace forebay

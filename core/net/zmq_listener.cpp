@@ -27,7 +27,7 @@ std::uint16_t port_of(const sockaddr_storage& address) {
   return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
 }
 
-/// The port a socket is bound to, or 0.
+/// The port that a socket is bound to, or 0.
 std::uint16_t local_port(int fd) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
@@ -36,7 +36,7 @@ std::uint16_t local_port(int fd) {
   return port_of(address);
 }
 
-/// A socket that listens at `address`, or -1 and errno.
+/// Returns a socket that listens at `address`, or -1 with errno set.
 int listen_at(const addrinfo& address, int backlog) {
   const int fd = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
@@ -71,7 +71,7 @@ Result<int> listen_at(const HostPort& address, int backlog) {
 Result<std::unique_ptr<ZmqListener>> ZmqListener::open(zmq::context_t& context,
                                                        const HostPort& address,
                                                        const ZmqTransport::Options& options) {
-  // Connections that the kernel keeps may all be accepted at once, before the listener is closed.
+  // All connections in the kernel's backlog may be accepted at once, before listening is paused.
   const int backlog = options.kept_descriptors == 0
                           ? options.backlog
                           : std::clamp(static_cast<int>(options.kept_descriptors / 4), 4,
@@ -115,7 +115,7 @@ ZmqListener::ZmqListener(zmq::context_t& context, int fd, std::string address,
 }
 
 void ZmqListener::pause_listening() {
-  // A packet filter that takes nothing. Connections that are there already do not have it.
+  // A packet filter that drops everything. Connections that exist already do not have this filter.
   sock_filter nothing{BPF_RET | BPF_K, 0, 0, 0};
   const sock_fprog filter{1, &nothing};
   closed_ = ::setsockopt(listening_, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) == 0;
@@ -158,7 +158,8 @@ void ZmqListener::accept(int fd) {
 }
 
 void ZmqListener::cut(int fd) const {
-  // The number may be another file's by now; one bound to this port is a connection of ours.
+  // The descriptor may belong to another file by now; only a connection of ours is bound to this
+  // port.
   if (fd >= 0 && local_port(fd) == local_port(listening_)) ::shutdown(fd, SHUT_RDWR);
 }
 
@@ -177,7 +178,7 @@ void ZmqListener::cut_all_strangers(TransportCounts& counts) {
 
 void ZmqListener::limit_unauthenticated(Time now, TransportCounts& counts) {
   for (auto& [fd, connection] : connections_) {
-    // ZeroMQ itself ends those that do not finish its handshake.
+    // ZeroMQ itself closes connections that do not finish its handshake.
     if (connection.accepted || !connection.shaken) continue;
     if (now - connection.since < options_.handshake) continue;
     cut(fd);

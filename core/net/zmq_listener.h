@@ -19,9 +19,9 @@ namespace forebay {
 
 /// The listening ROUTER socket and the connections still in handshake.
 ///
-/// Makes the listening socket itself: while too many connections are unauthenticated, the kernel
-/// drops new ones (their peers try again) and leaves the established ones alone. A connection that
-/// begins no session in time is cut. Belongs to the transport's thread.
+/// Creates the listening socket itself: while too many connections are unauthenticated, the kernel
+/// drops new ones (their peers retry) and leaves the established ones alone. A connection that does
+/// not begin a session in time is closed. Belongs to the transport's thread.
 class ZmqListener {
  public:
   using Time = std::chrono::nanoseconds;
@@ -35,19 +35,19 @@ class ZmqListener {
   PolledSocket& monitor() { return monitor_; }
   const std::string& address() const { return address_; }
 
-  /// Takes note of who came and went; true when there was something.
+  /// Reads the monitor's events about new and closed connections; returns true if there were any.
   bool read_monitor(Time now);
 
-  /// The connection `fd` belongs to a session.
+  /// Marks the connection `fd` as belonging to a session.
   void accept(int fd);
 
-  /// Ends a connection of ours, if `fd` still is one.
+  /// Closes the connection `fd`, if `fd` still is a connection of this listener.
   void cut(int fd) const;
 
-  /// Cuts unauthenticated connections that are too old, and pauses or resumes listening.
+  /// Closes unauthenticated connections that are too old, and pauses or resumes listening.
   void limit_unauthenticated(Time now, TransportCounts& counts);
 
-  /// Whether there are descriptors for another session.
+  /// Whether enough descriptors are free for another session.
   bool admits() const { return room_.admits(); }
 
  private:
@@ -66,12 +66,12 @@ class ZmqListener {
   void cut_all_strangers(TransportCounts& counts);
 
   const ZmqTransport::Options& options_;
-  const int listening_;  // ZeroMQ's, which closes it
+  const int listening_;  // ZeroMQ owns and closes it.
   const std::string address_;
   PolledSocket router_;
   PolledSocket monitor_;
   DescriptorRoom room_{options_.kept_descriptors};
-  std::size_t accepted_ = 0;  // since the listener was kept
+  std::size_t accepted_ = 0;  // since the last call of limit_unauthenticated
   bool closed_ = false;
   std::map<int, Connection> connections_;
 };

@@ -18,15 +18,13 @@ namespace {
 
 using Kind = WireHeader::Kind;
 
-/// Messages read from one socket before the others get their turn.
-
-/// Messages that follow each other more closely are a stream; and how long one is left to gather.
+/// Messages that follow each other within this time form a stream; a stream gathers for as long.
 constexpr std::chrono::microseconds kStreamGap{50};
 
-/// How long a peer that takes nothing at the moment is left alone.
+/// The pause before retrying a peer that accepts no messages at the moment.
 constexpr std::chrono::milliseconds kBlockedPause{2};
 
-/// Whether something lies in a socket; it is fresh only if so.
+/// Whether a socket holds an unread message; clears `fresh` if it does not.
 bool has_come(PolledSocket& polled) {
   if (!polled.fresh) return false;
   int events = 0;
@@ -53,7 +51,7 @@ ZmqTransport::Loop::~Loop() {
 void ZmqTransport::Loop::start(TransportHandler& handler) {
   FOREBAY_CHECK(!thread_);
   handler_ = &handler;
-  const std::lock_guard turn(turn_);  // It goes on when its own id is known.
+  const std::lock_guard turn(turn_);  // The new thread waits for this lock until its id is stored.
   thread_ = start_thread("the network", [this] { run(); });
   thread_id_ = thread_->get_id();
 }
@@ -184,7 +182,8 @@ bool ZmqTransport::Loop::send_at_once(const SessionPtr& session) {
   }
   session->outbox.heard();
   flush(*session);
-  // Sending may have taken note of what came, of which the sleeping thread then is not told.
+  // Sending may have consumed the signal of a received message, so the sleeping thread would miss
+  // it.
   const bool came = has_come(session->socket(0)) || has_come(session->socket(1));
   if (session->has_unsent()) unsent_.push_back(session);
   if (came || session->has_unsent()) wake();
@@ -258,7 +257,7 @@ void ZmqTransport::Loop::sleep(std::unique_lock<std::mutex>& turn) {
   Time wait = std::max(next_tick_ - clock_.now(), Time(0));
   if (!unsent_.empty()) wait = std::min<Time>(wait, kBlockedPause);
   if (std::exchange(streaming_, false)) {
-    wait = std::min<Time>(wait, kStreamGap);  // What comes meanwhile needs no waking.
+    wait = std::min<Time>(wait, kStreamGap);  // Messages sent meanwhile need not wake the thread.
   } else {
     sleeping_.store(true);
     const std::lock_guard lock(mutex_);
@@ -282,7 +281,8 @@ void ZmqTransport::Loop::sleep(std::unique_lock<std::mutex>& turn) {
 void ZmqTransport::Loop::tick() {
   next_tick_ = now_ + std::clamp<Time>(beat_every_ / 2, std::chrono::milliseconds(1),
                                        std::chrono::milliseconds(50));
-  // First of all: a process that was frozen must not act on what its old sessions left behind.
+  // Before anything else: a process that was frozen must not act on messages of its expired
+  // sessions.
   keep_sessions();
   if (now_ >= next_beat_) beat();
   keep_dialers();
@@ -327,7 +327,7 @@ void ZmqTransport::Loop::beat() {
   beat_every_ = beat_wanted();
   next_beat_ = now_ + beat_every_;
   for (const auto& [number, session] : by_number_) {
-    if (!session->lanes[0].going.empty()) continue;  // What waits is as good.
+    if (!session->lanes[0].going.empty()) continue;  // A waiting message serves as a heartbeat.
     say(session->socket(0), session->lanes[0].route, {.kind = Kind::kBeat, .session = number});
   }
 }

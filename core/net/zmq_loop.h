@@ -23,13 +23,13 @@
 
 namespace forebay {
 
-/// The thread of a ZmqTransport and all that belongs to it.
+/// The thread of a ZmqTransport and all its state.
 ///
-/// The public methods are for any thread; they leave work in a queue and wake the thread when it
-/// sleeps. Everything else runs on it, with one exception: a lone message found while it sleeps is
-/// sent by its sender, who takes the thread's turn for that, which saves waking it. What comes in a
-/// stream is left to it, and shares parcels: it then looks again after a moment, and nobody need
-/// wake it.
+/// Any thread may call the public methods; they queue work and wake the thread if it sleeps.
+/// Everything else runs on that thread, with one exception: if a single message is sent while the
+/// thread sleeps, the sender takes the `turn_` lock and sends the message itself, which saves
+/// waking the thread. Messages in a stream are left to the thread and share parcels: it looks for
+/// more after a short wait, so senders need not wake it.
 class ZmqTransport::Loop {
  public:
   Loop(Options options, const Clock& clock);
@@ -51,19 +51,19 @@ class ZmqTransport::Loop {
   using Time = std::chrono::nanoseconds;
   using SessionPtr = std::shared_ptr<ZmqSession>;
 
-  /// A dialler that said hello on some lane at our router.
+  /// A dialler that sent kHello on at least one lane to our router.
   struct Handshake {
     std::array<std::optional<std::string>, 2> routes;
     std::array<int, 2> fds{-1, -1};
     ZmqListener* listener = nullptr;
     PeerInfo info;
     Time since{0};
-    std::uint64_t heartbeat = 0;  // as told
+    std::uint64_t heartbeat = 0;  // as the dialler gave it, in ns
   };
 
-  /// Where a message came in.
+  /// Where a message was received.
   struct Source {
-    ZmqListener* listener = nullptr;  // of the two one is there
+    ZmqListener* listener = nullptr;  // either `listener` or `dialer` is set
     ZmqDialer* dialer = nullptr;
     std::string_view route;
     std::size_t lane = 0;  // of the dialler's socket
@@ -107,7 +107,8 @@ class ZmqTransport::Loop {
 
   const Options options_;
   const Clock& clock_;
-  std::mutex turn_;  // whoever has it is the thread, as far as sockets and sessions go
+  std::mutex
+      turn_;  // guards sockets and sessions: held by the thread while it works, or by a sender
   TransportHandler* handler_ = nullptr;
   zmq::context_t context_;
   const int wake_fd_;
@@ -120,7 +121,7 @@ class ZmqTransport::Loop {
   bool stopping_ = false;
   std::atomic<bool> sleeping_{false};
 
-  // The thread's own, or its turn's.
+  // Accessed by the thread, or by a sender that holds `turn_`.
   std::optional<ZapAuthenticator> zap_;
   std::vector<std::unique_ptr<ZmqListener>> listeners_;
   std::vector<std::unique_ptr<ZmqDialer>> dialers_;
@@ -134,10 +135,10 @@ class ZmqTransport::Loop {
   Time next_beat_{0};
   Time beat_every_{options_.heartbeat};
   bool streaming_ = false;
-  bool slept_ = false;  // since those unsent were tried
+  bool slept_ = false;  // since the sessions in unsent_ were tried
   std::uint64_t num_peers_ = 0;
   std::optional<std::thread> thread_;
-  std::thread::id thread_id_;  // set before anything is sent
+  std::thread::id thread_id_;  // set before the first send
 };
 
 }  // namespace forebay

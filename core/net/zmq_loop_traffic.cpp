@@ -10,7 +10,7 @@ namespace {
 
 using Kind = WireHeader::Kind;
 
-/// Messages read from one socket before the others get their turn.
+/// The maximum number of messages read from one socket before the other sockets are served.
 constexpr int kTurn = 64;
 
 std::string_view property(const zmq::message_t& message, const char* name) {
@@ -18,10 +18,10 @@ std::string_view property(const zmq::message_t& message, const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-/// So much at once, and more is likely to follow soon.
+/// If at least this many bytes were sent at once, more are likely to follow soon.
 constexpr std::size_t kStreamBytes = 1024;
 
-/// The descriptor a message came by, or -1.
+/// The descriptor that a message was received on, or -1.
 int source_fd(const zmq::message_t& message) { return zmq_msg_get(message.handle(), ZMQ_SRCFD); }
 
 }  // namespace
@@ -136,7 +136,7 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
   }
   if (handshake.listener != source.listener || handshake.info.key != key ||
       handshake.routes[header.lane]) {
-    ++counts_.garbage;  // Another's session: whose key differs is not who began it.
+    ++counts_.garbage;  // A peer with another key must not join this session.
     return;
   }
   handshake.routes[header.lane] = std::string(source.route);
@@ -238,7 +238,7 @@ ZmqTransport::Loop::SessionPtr ZmqTransport::Loop::session_of(const Source& sour
   if (header.kind == Kind::kBye) return nullptr;
   ++counts_.old_session;
   if (source.listener != nullptr) {
-    // So that it begins another at once, instead of waiting for what is not answered.
+    // Lets the peer begin another session at once, instead of waiting for answers.
     say(source.listener->router(), std::string(source.route),
         {.kind = Kind::kBye, .lane = header.lane, .session = header.session},
         "this session is over or was never begun");
@@ -263,7 +263,7 @@ void ZmqTransport::Loop::take_data(const Source& source, const WireHeader& heade
   int entries = 0;
   bool whole = false;
   const auto take_entry = [&](std::span<const std::byte> entry) {
-    if (++entries > 1 && has_body) return;  // Whose would the frames be?
+    if (++entries > 1 && has_body) return;  // Frames cannot be assigned to one of several entries.
     handler_->on_message(session->id, entry, std::exchange(body, {}));
   };
   const auto bytes = bytes_in(parts[0]).subspan(WireHeader::kBytes);
@@ -277,7 +277,7 @@ void ZmqTransport::Loop::garbage(const SessionPtr& session, const std::string& w
 }
 
 bool ZmqTransport::Loop::send_all() {
-  // Those whose peer takes nothing at the moment are tried once in a while.
+  // Sessions whose peer accepts nothing at the moment are retried once in a while.
   std::vector<SessionPtr> sessions;
   if (std::exchange(slept_, false)) sessions.swap(unsent_);
   const std::size_t blocked = sessions.size();
@@ -305,7 +305,7 @@ bool ZmqTransport::Loop::send_all() {
   return sent > 0;
 }
 
-/// Returns how many bytes went, frames left out.
+/// Returns the number of bytes sent, without frames.
 std::size_t ZmqTransport::Loop::flush(ZmqSession& session) {
   std::size_t sent = 0;
   for (std::uint8_t lane = 0; lane < 2; ++lane) {
@@ -334,7 +334,8 @@ void ZmqTransport::Loop::say(PolledSocket& socket, const std::string& route,
   parcel.append(std::as_bytes(std::span(text)));
   if (text.empty()) parcel.size = WireHeader::kBytes;
   header.write(parcel.bytes.get());
-  static_cast<void>(forebay::send(socket, route, parcel));  // Whoever is gone needs no word.
+  static_cast<void>(
+      forebay::send(socket, route, parcel));  // A failure is ignored: the peer may be gone.
 }
 
 void ZmqTransport::Loop::end(const SessionPtr& session, const Error& reason, bool say_bye) {

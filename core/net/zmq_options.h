@@ -6,9 +6,9 @@
 
 namespace forebay {
 
-/// What every socket of a transport has in common. Throws as cppzmq does.
+/// Sets the options that all sockets of a transport share. Throws as cppzmq does.
 inline void set_usual_options(zmq::socket_t& socket, const ZmqTransport::Options& options) {
-  constexpr int kLingerMilliseconds = 50;  // A last word may get out; nobody waits longer for it.
+  constexpr int kLingerMilliseconds = 50;  // Time to send a last message when closing.
   socket.set(zmq::sockopt::linger, kLingerMilliseconds);
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(options.max_frame_bytes));
   socket.set(zmq::sockopt::sndhwm, options.queued_messages);

@@ -14,10 +14,10 @@
 
 namespace forebay {
 
-/// One session as the transport's thread sees it; any thread may fill its outbox.
+/// One session. Belongs to the transport's thread, but any thread may fill its outbox.
 struct ZmqSession {
   struct LaneState {
-    std::string route;  // of the peer's socket at our router; empty on a dialler's side
+    std::string route;  // of the peer's socket at our router; empty on the dialler's side
     std::deque<OutMessage> going;
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
@@ -32,10 +32,11 @@ struct ZmqSession {
   std::array<LaneState, 2> lanes;
   std::chrono::nanoseconds last_heard{0};
   std::chrono::nanoseconds last_sent{0};
-  std::uint64_t peer_heartbeat = 0;  // ns; how often the peer wants to hear of us; 0: not told
-  ZmqDialer* dialer = nullptr;       // of the two one is there
+  std::uint64_t peer_heartbeat = 0;  // ns; the heartbeat that the peer asks of us; 0: not given
+  ZmqDialer* dialer = nullptr;       // either `dialer` or `listener` is set
   ZmqListener* listener = nullptr;
-  std::optional<std::string> closing;  // why, once it is to end behind what waits
+  std::optional<std::string>
+      closing;  // the reason, if the session is to end after the waiting messages
 
   PolledSocket& socket(std::size_t lane) const {
     return dialer != nullptr ? *dialer->socket(lane) : listener->router();

@@ -27,8 +27,9 @@ concept Fielded = requires(T& value) {
   T::fields(value);
 };
 
-/// How a type travels: `write` appends it, `read` fills a default-made one or says no. Specialise
-/// it for types that the codec does not know, as core/node does for references to actors.
+/// How a type is encoded: `write` appends a value; `read` fills a default-constructed value or
+/// returns false. Specialise it for types that the codec does not know, as core/node does for
+/// references to actors.
 template <class T>
 struct WireField;
 
@@ -67,7 +68,8 @@ struct WireField<T> {
   static bool read(Decoder& decoder, T& value) { return decoder.number(value); }
 };
 
-/// By its underlying number; one that has no name here is kept, the sender may be newer.
+/// Enums travel as their underlying number. A number without a name here is kept, since the sender
+/// may be newer.
 template <class T>
 requires std::is_enum_v<T>
 struct WireField<T> {
@@ -177,15 +179,15 @@ struct WireField<Frames> {
   static bool read(Decoder& decoder, Frames& frames) { return decoder.frames(frames); }
 };
 
-/// Writes an array of the fields, a std::tie.
+/// Writes the fields of a std::tie as an array.
 template <class... Fields>
 void write_fields(Encoder& encoder, const std::tuple<Fields&...>& fields) {
   encoder.array(sizeof...(Fields));
   std::apply([&](const auto&... field) { (write_field(encoder, field), ...); }, fields);
 }
 
-/// Reads them. Those that a sender does not know keep their defaults, those that the receiver does
-/// not know are passed over: fields are only ever appended.
+/// Reads the fields. Fields that the sender does not know keep their defaults, and fields that the
+/// receiver does not know are skipped: new fields are only ever appended.
 template <class... Fields>
 bool read_fields(Decoder& decoder, const std::tuple<Fields&...>& fields) {
   std::size_t count = 0;
@@ -226,7 +228,7 @@ struct WireField<Error> {
   }
 };
 
-/// An array of the value alone, or of nil and the Error. Of no value: an empty array.
+/// An array of the value alone, or of nil and the Error. Success without a value: an empty array.
 template <class T>
 struct WireField<Result<T>> {
   static void write(Encoder& encoder, const Result<T>& result) {
@@ -271,8 +273,9 @@ void encode_value(const T& value, WireBuffer& out, WireContext* context = nullpt
   write_field(encoder, value);
 }
 
-/// Reads a T that takes all of `bytes`; `what` names it in the error, which is kCorrupt. `frames`
-/// came beside it; those that the value holds are moved out of there.
+/// Decodes a T that must fill all of `bytes`. On failure returns kCorrupt, which names the message
+/// by `what`. `frames` were received with the message; the frames that the value holds are moved
+/// out of it.
 template <class T>
 Result<T> decode_value(std::string_view what, std::span<const std::byte> bytes,
                        std::span<Frame> frames = {}, WireContext* context = nullptr) {

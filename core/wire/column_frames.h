@@ -14,41 +14,41 @@
 
 namespace forebay {
 
-/// How a sender packs columns.
+/// Options for packing columns.
 struct PackOptions {
-  /// Per sparse feature: its ids lie below this; 0: look at them. An id that does not costs a
-  /// second pass, never a wrong byte.
+  /// For each sparse feature: an upper bound of its ids; 0: scan the ids to find out. An id that is
+  /// not below its bound costs a second pass, but no data is lost.
   std::vector<std::int64_t> bounds;
   bool checksum = true;
   Compression compression = Compression::kNone;
 };
 
-/// PackOptions::bounds of a schema.
+/// The PackOptions::bounds for `schema`.
 std::vector<std::int64_t> id_bounds(const Schema& schema);
 
-/// Packs the columns (README.md has the layout): a frame that describes them and one of data, in
-/// one buffer of `pool`, which must outlive the frames. `extra` travels in the first, unread.
-/// Origins stay behind. `columns` are not packed themselves.
+/// Packs `columns` into two frames, a description and the data (README.md has the layout), in one
+/// buffer of `pool`, which must outlive the frames. The first frame also carries `extra` as opaque
+/// bytes. Row origins are not sent. `columns` must not be packed themselves.
 Frames pack_columns(const ColumnSet& columns, std::span<const std::byte> extra,
                     const PackOptions& options, BufferPool& pool);
 
-/// What a receiver is ready to take.
+/// The limits that a receiver sets.
 struct UnpackLimits {
   std::size_t max_rows = 0;
-  std::size_t dense = 0;      ///< Features, exactly.
-  std::size_t sparse = 0;     ///< Features, exactly.
-  std::size_t max_bytes = 0;  ///< Of the data, once it is not compressed any more.
+  std::size_t dense = 0;      ///< Exact number of features.
+  std::size_t sparse = 0;     ///< Exact number of features.
+  std::size_t max_bytes = 0;  ///< Of the data after decompression.
 };
 
-/// Columns as they came.
+/// Received columns.
 struct UnpackedColumns {
-  ColumnSet columns;  ///< Packed; holds the frame of data.
+  ColumnSet columns;  ///< Packed; owns the data frame.
   std::vector<std::byte> extra;
 };
 
-/// Wraps the columns in `frames` without a copy; only offsets of jagged lists, and what was
-/// compressed, are made anew, in buffers of `pool`. All is checked before anyone reads it: kCorrupt
-/// says what is wrong. Reads nothing outside the frames.
+/// Wraps the columns in `frames` without a copy; only the offsets of jagged lists and decompressed
+/// data are written to new buffers of `pool`. Checks everything before it returns the columns;
+/// kCorrupt says what is wrong. Reads nothing outside the frames.
 Result<UnpackedColumns> unpack_columns(const Frames& frames, const UnpackLimits& limits,
                                        BufferPool& pool);
 

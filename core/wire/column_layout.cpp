@@ -7,7 +7,7 @@
 namespace forebay {
 namespace {
 
-/// Gives out places one behind the other.
+/// Assigns consecutive aligned offsets.
 class Ruler {
  public:
   std::size_t next(std::size_t bytes) {
@@ -31,7 +31,7 @@ bool is_sound(const IdsLayout& ids, std::uint64_t rows) {
   if (!is_sound(ids.width) || ids.count > ColumnLayout::kMost) return false;
   const unsigned bytes = ids.length_bytes;
   if (bytes == 1 || bytes == 2 || bytes == 4) return true;
-  // Both factors are below 2^32, so their product is what it seems.
+  // Both factors are below 2^32, so the product cannot overflow.
   return bytes == 0 && ids.each <= ColumnLayout::kMost && rows * ids.each == ids.count;
 }
 

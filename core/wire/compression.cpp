@@ -28,7 +28,7 @@ std::size_t squeeze_zstd(std::span<const std::byte> data, const Buffer& room) {
   return ZSTD_isError(size) != 0 ? 0 : size;
 }
 
-/// Whether `data` became exactly what fills `out`.
+/// Decompresses `data`; true if the result fills `out` exactly.
 bool restore(std::span<const std::byte> data, Compression by, const Buffer& out) {
   if (by == Compression::kZstd) {
     return ZSTD_decompress(out.data(), out.size(), data.data(), data.size()) == out.size();
@@ -43,7 +43,7 @@ bool restore(std::span<const std::byte> data, Compression by, const Buffer& out)
 
 Buffer compressed(std::span<const std::byte> data, Compression by, BufferPool& pool) {
   if (by == Compression::kNone || data.size() < 2) return {};
-  // Room for one byte less: what does not shrink is refused by the library.
+  // With space for one byte less, the library refuses data that does not shrink.
   Buffer room = pool.take(data.size() - 1);
   const std::size_t size =
       by == Compression::kLz4 ? squeeze_lz4(data, room) : squeeze_zstd(data, room);

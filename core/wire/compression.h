@@ -9,18 +9,18 @@
 
 namespace forebay {
 
-/// How the data of columns is squeezed on its way.
+/// How the data of columns is compressed for sending.
 enum class Compression : std::uint8_t {
   kNone = 0,
   kLz4 = 1,   ///< One block of LZ4.
   kZstd = 2,  ///< One frame of zstd, written at level 1.
 };
 
-/// The data in fewer bytes, in a buffer of `pool`; an empty buffer when they would not be fewer.
+/// Compresses `data` into a buffer of `pool`; returns an empty buffer if the result is not smaller.
 Buffer compressed(std::span<const std::byte> data, Compression by, BufferPool& pool);
 
-/// Undoes it. The caller has bounded `size`, which the sender said it has; kCorrupt unless it
-/// has exactly that.
+/// Decompresses `data` to exactly `size` bytes; kCorrupt if the result has another size. `size`
+/// comes from the sender, so the caller must have checked it against a limit.
 Result<Buffer> decompressed(std::span<const std::byte> data, Compression by, std::size_t size,
                             BufferPool& pool);
 

@@ -6,28 +6,28 @@
 
 namespace forebay {
 
-/// What a way to compress did to a sample: its bytes for each plain one, and plain bytes a second
-/// of one CPU.
+/// The measured effect of a compression method on a sample: compressed bytes for each plain byte,
+/// and plain bytes a second of one CPU.
 struct CompressionTrial {
   double ratio = 1;
   double compress_rate = 0;
   double restore_rate = 0;
 };
 
-/// What one node's way to the trainer was measured to carry, in bytes a second.
+/// The measured capacity of the path from one node to the trainer, in bytes a second.
 struct LinkLoad {
-  double link_rate = 0;      ///< As sent, at most.
-  double make_rate = 0;      ///< Plain, of all the node's CPUs while they compress nothing.
-  double cpus = 1;           ///< Of the node.
-  double receiver_cpus = 1;  ///< That may restore what it sends.
+  double link_rate = 0;  ///< At most, as sent.
+  double make_rate = 0;  ///< Plain bytes that all CPUs of the node make while they do not compress.
+  double cpus = 1;       ///< Of the node.
+  double receiver_cpus = 1;  ///< CPUs of the receiver that may decompress this node's data.
 };
 
-/// Chooses how columns are compressed, by what brings most of them to the trainer.
+/// Chooses how columns are compressed, so that most plain bytes reach the trainer.
 ///
-/// A way brings the least of what the link carries (link / ratio), what the node makes when each
-/// byte costs its compression too, and what the receiver restores. A way that costs more CPU is
-/// only taken for a tenth more, one that costs less as soon as it brings no less; so noise does not
-/// make it swing. Pure.
+/// The rate of a method is the minimum of three: what the link carries (link / ratio), what the
+/// node makes when each byte also costs its compression, and what the receiver decompresses. A
+/// method that costs more CPU must be a tenth faster; a method that costs less is taken as soon as
+/// it is not slower, so noise does not make the choice oscillate. Pure.
 class CompressionChoice {
  public:
   struct Trials {
@@ -35,15 +35,15 @@ class CompressionChoice {
     CompressionTrial zstd;
   };
 
-  /// Plain bytes a second that reach the trainer that way; `trial` of none is not looked at.
+  /// Plain bytes a second that reach the trainer with `way`; `trial` is ignored for kNone.
   static double rate(Compression way, const CompressionTrial& trial, const LinkLoad& load);
 
-  /// Decides anew, beginning with the choice so far.
+  /// Decides again, starting from the current choice.
   Compression decide(const LinkLoad& load, const Trials& trials);
 
   Compression current() const { return current_; }
 
-  /// The last decision for the log, with the rates that led to it.
+  /// Explains the last decision for the log, with the rates that led to it.
   const std::string& why() const { return why_; }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace forebay {
 
-/// Compresses a sample and restores it, both timed on the caller's thread. A sample that does not
-/// shrink has ratio 1.
+/// Compresses and decompresses a sample, and measures both on the caller's thread. The ratio of a
+/// sample that does not shrink is 1.
 CompressionTrial try_compression(std::span<const std::byte> sample, Compression way,
                                  BufferPool& pool, const Clock& clock);
 

@@ -64,7 +64,7 @@ bool Decoder::whole_number(std::uint64_t& magnitude, bool& negative) {
     magnitude = kind;
     return true;
   }
-  // Negative numbers are passed on as the 64 bits of their two's complement.
+  // `magnitude` of a negative number is its 64-bit two's complement.
   const auto sign_extended = [&]<class T>(T value) {
     if (!big_endian(value)) return false;
     negative = value < 0;
@@ -211,7 +211,7 @@ bool Decoder::frames(Frames& out) {
   if (!array(values)) return false;
   if (values != 2) return refuse("names no frames");
   if (!number(first) || !number(count)) return false;
-  // Each frame is given out once: a message cannot multiply what came with it.
+  // Each frame is moved out only once, so a message cannot multiply the frames sent with it.
   if (first < next_frame_ || first > frames_.size() || count > frames_.size() - first) {
     return refuse("names " + std::to_string(count) + " frames from number " +
                   std::to_string(first) + ", but " + std::to_string(frames_.size()) + " came");
@@ -241,7 +241,7 @@ bool Decoder::actor(std::shared_ptr<void>& out) {
   return true;
 }
 
-/// How many bytes a value of that mark has behind it, and how many values behind these.
+/// The number of payload bytes that follow `mark`, and the number of values that follow them.
 bool Decoder::value_size(unsigned mark, std::size_t& bytes, std::size_t& values) {
   bytes = values = 0;
   if (mark < 0x80 || mark >= 0xe0) return true;
@@ -293,7 +293,7 @@ bool Decoder::value_size(unsigned mark, std::size_t& bytes, std::size_t& values)
 }
 
 bool Decoder::skip() {
-  // Counts instead of recursing: what it must remember does not grow with the depth.
+  // Counts open values instead of recursing, so memory use does not grow with the nesting depth.
   for (std::size_t open = 1; open > 0;) {
     const std::byte* mark = nullptr;
     std::size_t bytes = 0;

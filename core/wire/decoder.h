@@ -13,21 +13,20 @@
 
 namespace forebay {
 
-/// Reads MessagePack from bytes that nobody vouches for, front to back, without a tree in between.
+/// Reads MessagePack from untrusted bytes, front to back, without building a tree.
 ///
-/// Owns nothing. Every read says whether there was such a value; after a false the
-/// decoder is not used any more but for `error`. A count is only believed when as many
-/// bytes follow, so whoever reserves by it never asks for more than the input's own size in
-/// elements.
+/// Owns nothing. Every read returns whether a valid value was read; after a false only `error` may
+/// be called. A count is accepted only if at least as many bytes follow, so a caller that reserves
+/// by it never asks for more elements than the input has bytes.
 class Decoder {
  public:
-  /// `context` may be null where no actor is to be named. Frames are moved out of `frames`.
+  /// `context` may be null where no reference to an actor is read. Moves frames out of `frames`.
   explicit Decoder(std::span<const std::byte> bytes, std::span<Frame> frames = {},
                    WireContext* context = nullptr)
       : at_(bytes.data()), end_(bytes.data() + bytes.size()), frames_(frames), context_(context) {}
 
   bool boolean(bool& out);
-  /// Takes any integer that fits; a whole number in floating point is none.
+  /// Accepts any integer that fits; refuses a whole number in floating point.
   bool number(std::uint64_t& out) {
     if (at_ != end_ && static_cast<unsigned>(*at_) < 0x80) {
       out = static_cast<std::uint64_t>(*at_++);
@@ -36,30 +35,31 @@ class Decoder {
     return long_number(out);
   }
   bool number(std::int64_t& out);
-  /// Takes 32 bits, or an integer: writers may send a whole number as one.
+  /// Accepts 32-bit floating point, or an integer: writers may send a whole number as one.
   bool number(float& out);
   bool number(double& out);
-  /// The views end with the input.
+  /// The views are valid as long as the input.
   bool text(std::string_view& out);
   bool bytes(std::span<const std::byte>& out);
   bool array(std::size_t& count) { return count_of(0x90, 0xdc, 1, "an array", count); }
   bool map(std::size_t& count) { return count_of(0x80, 0xde, 2, "a map", count); }
   bool frames(Frames& out);
-  /// Null when nil was written.
+  /// Null if nil was written.
   bool actor(std::shared_ptr<void>& out);
-  /// Passes over a nil when there is one next.
+  /// Skips a nil if it is next; false if it is not.
   bool take_nil();
-  /// Passes over one value, whatever it is.
+  /// Skips one value of any kind.
   bool skip();
 
   bool at_end() const { return at_ == end_; }
   std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
 
-  /// Says what is wrong, unless that is said already. Always false.
+  /// Records `problem`, unless an earlier one is recorded. Always returns false.
   bool refuse(std::string_view problem);
-  /// Adds the number of the field that was being read to where it went wrong. Always false.
+  /// Adds the number of the field that was being read to the location of the problem. Always
+  /// returns false.
   bool in_field(std::size_t index);
-  /// What was wrong, where: kCorrupt, naming `what` and the field's number, from 0.
+  /// The recorded problem as kCorrupt, with `what` and the field's number, counted from 0.
   Error error(std::string_view what) const;
 
  private:

@@ -15,7 +15,7 @@
 
 namespace forebay {
 
-/// Writes values as MessagePack, each in its shortest form, behind what the buffer holds.
+/// Appends values to the buffer as MessagePack, each in its shortest form.
 ///
 /// Owns nothing. `context` may be null where no reference to an actor is written.
 class Encoder {
@@ -82,7 +82,7 @@ class Encoder {
     put_long(0xde, count);
   }
 
-  /// Lets `frames` travel beside the message; the bytes say which ones they are.
+  /// Sends `frames` beside the message; the message's bytes refer to them by number.
   void frames(const Frames& frames) {
     array(2);
     number(std::uint64_t{out_.frames.size()});
@@ -90,7 +90,7 @@ class Encoder {
     out_.frames.insert(out_.frames.end(), frames.begin(), frames.end());
   }
 
-  /// A reference to an actor, nil when it is null.
+  /// A reference to an actor; nil if it is null.
   void actor(const std::shared_ptr<void>& actor) {
     if (actor == nullptr) return nil();
     FOREBAY_CHECK(context_ != nullptr);
@@ -104,7 +104,7 @@ class Encoder {
     out_.filled_to(to + 1);
   }
 
-  /// A mark and the lowest bytes of `value`, big end first.
+  /// A mark and the lowest bytes of `value`, big-endian.
   template <class T>
   void put_sized(unsigned mark, std::uint64_t value) {
     constexpr unsigned kUnused = 64 - 8 * sizeof(T);
@@ -115,7 +115,7 @@ class Encoder {
     out_.filled_to(to + 1 + sizeof(T));
   }
 
-  /// `mark` and 16 bits, or the next mark and 32.
+  /// `mark` and 16 bits, or the following mark and 32 bits.
   void put_long(unsigned mark, std::size_t size) {
     FOREBAY_CHECK(size <= 0xffffffff);
     if (size <= 0xffff) return put_sized<std::uint16_t>(mark, size);

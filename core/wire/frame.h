@@ -7,11 +7,10 @@
 
 namespace forebay {
 
-/// Bytes that travel as they stand: read-only, shared, never copied on their way.
+/// A read-only, shared block of bytes that is sent without a copy.
 ///
-/// `keeper` keeps the memory alive: a pool's Buffer that is being sent, or the transport's own
-/// message that was received. The memory goes when the last Frame on it does, on whatever thread
-/// that is. A value.
+/// `keeper` keeps the memory alive: a pool's Buffer to be sent, or a received message of the
+/// transport. The last Frame on the memory frees it, on any thread. A value.
 class Frame {
  public:
   Frame() = default;

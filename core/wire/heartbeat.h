@@ -6,13 +6,13 @@
 
 namespace forebay {
 
-/// How often one end wants to hear of the other, as messages carry it: in ns; 0: not told.
+/// A heartbeat interval as messages carry it, in ns; in a message, 0 means that none was given.
 inline std::uint64_t in_nanoseconds(std::chrono::nanoseconds heartbeat) {
   return static_cast<std::uint64_t>(heartbeat.count());
 }
 
-/// How often to beat for a peer that told this, `own` being the pace so far: whoever misses the
-/// other sooner sets it, within reason.
+/// The interval at which to send heartbeats to a peer that asked for one every `told` ns. `own` is
+/// the interval so far. The shorter of the two wins, but is not shortened below 5 ms.
 inline std::chrono::nanoseconds faster_pace(std::chrono::nanoseconds own, std::uint64_t told) {
   constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds(5);
   if (told == 0) return own;

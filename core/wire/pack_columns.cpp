@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-/// Lengths of lists: left out when all are alike, else as narrow as the longest.
+/// Lengths of lists: omitted if all are equal, else as narrow as the longest permits.
 IdsLayout lists_of(const SparseColumn& column, std::size_t rows) {
   IdsLayout ids;
   ids.count = column.count(rows);
@@ -36,7 +36,7 @@ IdWidth width_of(const SparseColumn& column, const IdsLayout& ids, std::int64_t 
   return width_for_bits(bits_of(column.values, ids.count));
 }
 
-/// Writes `values`, each as a T, behind each other.
+/// Writes each value as a T, consecutively.
 template <class T, class Value>
 void write_as(std::size_t count, Value value, std::byte* to) {
   for (std::size_t i = 0; i < count; ++i, to += sizeof(T)) {
@@ -45,7 +45,7 @@ void write_as(std::size_t count, Value value, std::byte* to) {
   }
 }
 
-/// Writes one column set into a buffer, by a layout.
+/// Writes one column set into a buffer according to a layout.
 class Packer {
  public:
   Packer(const ColumnSet& columns, const ColumnLayout& layout, std::byte* data)
@@ -70,7 +70,8 @@ class Packer {
     }
   }
 
-  /// Returns the width that the feature's ids need: more than the layout's when they do not fit.
+  /// Returns the width that the feature's ids need; it is wider than the layout's if they do not
+  /// fit.
   IdWidth write_ids(std::size_t feature) {
     const IdsLayout& ids = layout_.sparse[feature];
     const ColumnLocations::Ids& place = places_.sparse[feature];
@@ -92,7 +93,7 @@ class Packer {
     if (bytes == 4) write_as<std::uint32_t>(columns_.rows, length, to);
   }
 
-  /// Zeroes what is left of the last step, so that nothing strange leaves the process.
+  /// Zeroes the padding after a column, so that no uninitialized bytes leave the process.
   void end_part(std::size_t place, std::size_t bytes) {
     const std::size_t end = place + bytes;
     const std::size_t gap =
@@ -106,7 +107,8 @@ class Packer {
   std::byte* const data_;
 };
 
-/// Writes everything; widens in `layout` what did not fit, and says whether all did.
+/// Writes all columns. Widens the layout of each feature whose ids did not fit; returns whether all
+/// did.
 bool fill(const ColumnSet& columns, ColumnLayout& layout, const Buffer& data) {
   Packer packer(columns, layout, data.data());
   packer.write_labels_and_dense();

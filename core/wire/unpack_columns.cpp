@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-/// What is wrong with columns that were received.
+/// The error for received columns that are not valid.
 auto wrong(const std::string& what) { return fail(Code::kCorrupt, "columns " + what); }
 
 Status check_limits(const ColumnLayout& layout, const UnpackLimits& limits) {
@@ -26,7 +26,7 @@ Status check_limits(const ColumnLayout& layout, const UnpackLimits& limits) {
   return {};
 }
 
-/// Makes offsets of the lengths of one feature, each of T, which must add up to `count`.
+/// Turns the lengths of one feature, each a T, into offsets; false unless they add up to `count`.
 template <class T>
 bool add_up(const std::byte* lengths, std::size_t rows, std::uint64_t count,
             std::int32_t* offsets) {
@@ -62,7 +62,8 @@ Buffer offsets_slab(const ColumnLayout& layout, BufferPool& pool) {
   return pool.take(jagged * SlabCarver::aligned<std::int32_t>(layout.rows + 1));
 }
 
-/// Points into `data`, which has the bytes that the layout says.
+/// Sets the pointers of `columns` into `data`, which has exactly the bytes that the layout
+/// requires.
 Status wrap(const ColumnLayout& layout, const std::byte* data, BufferPool& pool,
             ColumnSet& columns) {
   const ColumnLocations places = ColumnLocations::of(layout);
@@ -96,7 +97,7 @@ Frame frame_of(Buffer buffer) {
   return {held, held->data(), held->size()};
 }
 
-/// The second frame as it was before it was compressed.
+/// The data of the second frame, decompressed.
 Result<Frame> plain_data(const ColumnLayout& layout, const Frame& sent, const UnpackLimits& limits,
                          BufferPool& pool) {
   const std::size_t bytes = ColumnLocations::of(layout).bytes;

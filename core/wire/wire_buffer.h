@@ -10,12 +10,13 @@
 
 namespace forebay {
 
-/// A message being written: its bytes, and the frames that travel beside them.
+/// A message being written: its bytes, and the frames sent beside them.
 ///
-/// Owns both. Meant to be kept and cleared: what it has grown to stays. Belongs to one thread.
+/// Owns both. Reuse a buffer and clear it: its capacity stays. Belongs to one thread.
 class WireBuffer {
  public:
-  /// Where at least `bytes` more may be written; say how far it went with `filled_to`.
+  /// A location where at least `bytes` more may be written. Call `filled_to` with the end of the
+  /// bytes written.
   std::byte* room(std::size_t bytes) {
     if (capacity_ - size_ < bytes) grow(bytes);
     return bytes_.get() + size_;

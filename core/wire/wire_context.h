@@ -8,16 +8,16 @@
 
 namespace forebay {
 
-/// Turns references to actors into names that mean the same on another node, and back. What the
-/// pointer points to is the caller's business; the codec only carries the name.
+/// Turns references to actors into names that are valid on another node, and back. The codec
+/// carries only the name; the caller defines the type behind the pointer.
 class WireContext {
  public:
   virtual ~WireContext() = default;
 
-  /// The name of an actor that a message about to be sent refers to; `actor` is not null.
+  /// The name of `actor`, which a message about to be sent refers to; `actor` is not null.
   virtual std::string export_actor(const std::shared_ptr<void>& actor) = 0;
 
-  /// The actor of that name, as it came from the other side: untrusted, so it may be refused.
+  /// The actor called `name`. The name comes from the peer and is untrusted, so it may be refused.
   virtual Result<std::shared_ptr<void>> import_actor(std::string_view name) = 0;
 };
 
