@@ -8,14 +8,15 @@
 
 namespace forebay::scheduler {
 
-/// What a split client does with what came: the way into the trainer's reorder buffer.
+/// Receives the splits that arrive at a split client: the path into the trainer's reorder buffer.
 class ArrivalSink {
  public:
   virtual ~ArrivalSink() = default;
 
-  /// Takes a split that a worker delivered; room for it was taken when it was issued. Called on the
-  /// split client's thread, once for each split; may not block. False: it is here from elsewhere
-  /// (this node made it itself). An error: these bytes are no such split; the split is made again.
+  /// Takes a split that a worker delivered; its memory was reserved when the split was issued.
+  /// Called on the split client's thread, once for each split; must not block. Returns false if
+  /// this node has made the split itself already. Returns an error if the bytes are not such a
+  /// split; it is then made again.
   virtual Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) = 0;
 };
 

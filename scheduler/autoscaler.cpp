@@ -8,7 +8,7 @@
 namespace forebay::scheduler {
 namespace {
 
-/// Enough digits to check the sum by hand.
+/// Prints enough digits to check the sum by hand.
 std::string number(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.3g", value);
@@ -37,7 +37,7 @@ std::uint32_t Autoscaler::wanted(const ScaleInput& input) const {
 
 ScaleDecision Autoscaler::decide(const ScaleInput& input) {
   if (input.worker_rate <= 0) {
-    // Nothing is known of a worker until there is one: try one where the trainer waits.
+    // The rate of a worker is unknown without one: start one worker if the trainer waits.
     const bool try_one = input.workers == 0 && input.starved_ratio > options_.starved;
     const std::uint32_t first =
         std::clamp(try_one ? 1U : input.workers, options_.least, options_.most);

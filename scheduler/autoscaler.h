@@ -7,13 +7,14 @@
 
 namespace forebay::scheduler {
 
-/// What an autoscaler is told, all in splits a second.
+/// The input of an autoscaler; rates are in splits a second.
 struct ScaleInput {
-  double trained = 0;         ///< What the trainer took.
-  double starved_ratio = 0;   ///< The share of its time that it waited for data.
-  double local_rate = 0;      ///< What its own node makes when it is busy; 0: no stages there.
-  double worker_rate = 0;     ///< What one more worker would make: fitted, or the mean; 0: unknown.
-  std::uint32_t workers = 0;  ///< That are there, or asked for.
+  double trained = 0;        ///< The rate at which the trainer took splits.
+  double starved_ratio = 0;  ///< The share of its time that the trainer waited for data.
+  double local_rate =
+      0;  ///< The rate of the trainer's own node when it is busy; 0: it runs no stages.
+  double worker_rate = 0;     ///< The rate of one more worker: fitted, or the mean; 0: unknown.
+  std::uint32_t workers = 0;  ///< Workers that are running or requested.
 };
 
 struct ScaleDecision {
@@ -21,22 +22,22 @@ struct ScaleDecision {
   std::string why;  ///< One line for the log.
 };
 
-/// What the trainer would take if it never waited.
+/// The rate at which the trainer would take splits if it never waited.
 double demand_of(const ScaleInput& input);
 
-/// How many workers are worth having: the least that feed the trainer with some room to spare.
+/// Decides the number of workers: the least that feed the trainer, with some headroom.
 ///
-/// Grows at once, by what is missing; shrinks by one step, and only when fewer would have been
-/// enough for `patience` decisions in a row, so that a short lull does not cost a start. Not
-/// told about the past by anyone else: keep one a job. A value.
+/// Grows at once to the number required; shrinks by one step, and only if fewer workers would have
+/// been enough for `patience` decisions in a row, so that a short lull does not cost a restart.
+/// Remembers earlier decisions: keep one for each job. A value.
 class Autoscaler {
  public:
   struct Options {
     std::uint32_t least = 0;
     std::uint32_t most = 64;
-    double margin = 0.1;  ///< Room beyond the demand.
+    double margin = 0.1;  ///< Headroom beyond the demand.
     std::uint32_t patience = 6;
-    double starved = 0.02;  ///< Below this a trainer counts as fed.
+    double starved = 0.02;  ///< A trainer with a lower starved ratio counts as fed.
   };
 
   explicit Autoscaler(const Options& options) : options_(options) {}
@@ -51,8 +52,8 @@ class Autoscaler {
   std::uint32_t most_of_those_ = 0;  // The largest number that those decisions found enough.
 };
 
-/// The rule of tf.data service, as a yardstick: all consumption over the mean worker's
-/// throughput, where throughputs further than one deviation from the mean count as the median.
+/// The rule of tf.data service, for comparison: total consumption divided by the mean throughput of
+/// a worker, where throughputs more than one deviation from the mean are replaced by the median.
 std::uint32_t tf_data_service_workers(std::span<const double> trained,
                                       std::vector<double> worker_rates);
 

@@ -10,7 +10,7 @@
 
 namespace forebay::scheduler {
 
-/// One member, as `forebay status` and the metrics show it.
+/// One member, as shown by `forebay status` and the metrics.
 struct NodeStatus {
   std::string name;
   std::string host;
@@ -20,7 +20,7 @@ struct NodeStatus {
   std::uint64_t memory_limit = 0;
   NodeView::State state = NodeView::State::kJoined;
   std::string trouble;
-  std::uint64_t capacity = 0;  ///< Splits that it wants in hand.
+  std::uint64_t capacity = 0;  ///< Splits that it wants to hold at a time.
   std::uint64_t leases = 0;
   std::uint64_t splits_done = 0;
   double rate = 0;  ///< Splits a second.
@@ -34,21 +34,21 @@ struct NodeStatus {
   }
 };
 
-/// What a head knows, at one moment.
+/// The state of a head at one moment.
 struct ClusterStatus {
-  std::string job;  ///< Its id; empty: none is open.
+  std::string job;  ///< The job's id; empty: no job is open.
   std::uint64_t session = 0;
   std::uint64_t epoch = 0;
   std::uint64_t splits = 0;  ///< Of all epochs.
   std::uint64_t finished = 0;
-  std::uint64_t waiting = 0;  ///< Issued, and not leased.
+  std::uint64_t waiting = 0;  ///< Issued and not leased.
   std::uint64_t leased = 0;
   std::uint64_t issued_again = 0;  ///< Leases that ended without an arrival, since the start.
-  std::uint64_t prepared = 0;      ///< Workers that are leased splits.
-  double rate = 0;                 ///< Splits a second, of all workers.
-  double mean_worker_rate = 0;     ///< Of those outside the trainer's process, for the autoscaler.
+  std::uint64_t prepared = 0;      ///< Workers that may be leased splits.
+  double rate = 0;                 ///< Splits a second of all workers.
+  double mean_worker_rate = 0;  ///< Of workers outside the trainer's process, for the autoscaler.
   std::vector<NodeStatus> nodes;
-  std::vector<std::string> problems;  ///< A sentence each; empty: all is well.
+  std::vector<std::string> problems;  ///< One sentence each; empty: no problems.
   static auto fields(auto& self) {
     return std::tie(self.job, self.session, self.epoch, self.splits, self.finished, self.waiting,
                     self.leased, self.issued_again, self.prepared, self.rate, self.mean_worker_rate,
@@ -56,21 +56,21 @@ struct ClusterStatus {
   }
 };
 
-/// Anyone → head: how is the cluster?
+/// Any actor → head: query the cluster's status.
 struct QueryCluster {
   static constexpr std::string_view kTag = "cluster.query/1";
   using Reply = ClusterStatus;
   static auto fields(auto&) { return std::tie(); }
 };
 
-/// What a split client knows, at one moment.
+/// The state of a split client at one moment.
 struct SplitClientStatus {
-  bool open = false;                 ///< The head has the job.
-  std::uint64_t session = 0;         ///< The last one; 0: none yet.
-  std::uint64_t issued = 0;          ///< Wait for a worker to say that it has them.
-  std::uint64_t pulling = 0;         ///< Were asked for and are on their way.
-  std::uint64_t arrived = 0;         ///< Are here, and not handed to the trainer.
-  std::uint64_t duplicates = 0;      ///< Announced or delivered again, since the start.
+  bool open = false;                 ///< The head has opened the job.
+  std::uint64_t session = 0;         ///< The last one; 0: none so far.
+  std::uint64_t issued = 0;          ///< Splits not yet announced by a worker.
+  std::uint64_t pulling = 0;         ///< Splits requested from a worker and in transit.
+  std::uint64_t arrived = 0;         ///< Splits received and not yet handed to the trainer.
+  std::uint64_t duplicates = 0;      ///< Splits announced or delivered again, since the start.
   std::uint64_t bytes_received = 0;  ///< Over the network, since the start.
   std::vector<std::string> problems;
   static auto fields(auto& self) {
@@ -79,7 +79,7 @@ struct SplitClientStatus {
   }
 };
 
-/// Anyone → split client: how is it?
+/// Any actor → split client: query its status.
 struct QuerySplitClient {
   static constexpr std::string_view kTag = "cluster.query_feed/1";
   using Reply = SplitClientStatus;

@@ -8,7 +8,7 @@
 namespace forebay::scheduler {
 
 double RateMeter::update(std::uint64_t count, std::chrono::nanoseconds now) {
-  if (!begun_ || count < count_) {  // The first time, or its maker began anew.
+  if (!begun_ || count < count_) {  // The first call, or the counter was reset.
     begun_ = true;
     count_ = count;
     since_ = now;
@@ -20,7 +20,7 @@ double RateMeter::update(std::uint64_t count, std::chrono::nanoseconds now) {
   const double span = in_seconds(kSpan);
   const double weight = measured_ ? 1 - std::exp(-seconds / span) : 1;
   rate_ += weight * (fresh - rate_);
-  measured_ = measured_ || count > count_;  // Until it has made one, every mean would be too low.
+  measured_ = measured_ || count > count_;  // Before the first item, the mean would be too low.
   count_ = count;
   since_ = now;
   return rate_;

@@ -9,17 +9,17 @@ namespace forebay::scheduler {
 
 /// How far a node is from the trainer.
 enum class Distance : std::uint8_t {
-  kSameProcess,  ///< Its splits never leave the process.
+  kSameProcess,  ///< Its splits stay within the process.
   kSameHost,
   kElsewhere,
 };
 
-/// What the head knows of one member.
+/// The head's record of one member.
 struct NodeView {
   enum class State : std::uint8_t {
-    kJoined,    ///< Has no job yet, or is opening its files.
-    kPrepared,  ///< Is leased splits.
-    kRefused,   ///< Is leased nothing: `trouble` says why.
+    kJoined,    ///< Has no job yet, or is opening the job's files.
+    kPrepared,  ///< May be leased splits.
+    kRefused,   ///< Is leased no splits: `trouble` says why.
   };
 
   std::uint64_t incarnation = 0;
@@ -32,20 +32,20 @@ struct NodeView {
   State state = State::kJoined;
   std::string trouble;
 
-  std::uint64_t capacity = 0;  ///< Splits that it wants in hand.
+  std::uint64_t capacity = 0;  ///< Splits that it wants to hold at a time.
   std::uint64_t splits_done = 0;
-  double rate = 0;  ///< Splits a second, smoothed over some seconds.
+  double rate = 0;  ///< Splits a second, smoothed over several seconds.
   double busy_cpus = 0;
   std::uint64_t memory_used = 0;
   std::chrono::nanoseconds last_heard = {};
 };
 
-/// Smooths counts into a rate: an exponential mean over about `kSpan`. A value.
+/// Turns counts into a smoothed rate: an exponential mean over about `kSpan`. A value.
 class RateMeter {
  public:
   static constexpr std::chrono::nanoseconds kSpan = std::chrono::seconds(5);
 
-  /// `count` so far, at `now`. Returns the rate, per second.
+  /// Records that the count is `count` at time `now`. Returns the rate per second.
   double update(std::uint64_t count, std::chrono::nanoseconds now);
   double rate() const { return rate_; }
 
@@ -57,7 +57,7 @@ class RateMeter {
   double rate_ = 0;
 };
 
-/// The members by incarnation, with sums over them. A value; the head's.
+/// The members by incarnation, with sums over them. A value of the head.
 class ClusterView {
  public:
   using Nodes = std::map<std::uint64_t, NodeView>;
@@ -66,14 +66,14 @@ class ClusterView {
   const Nodes& nodes() const { return nodes_; }
 
   NodeView* find(std::uint64_t incarnation);
-  /// The member of this name; there is one at most.
+  /// The member with this name; names are unique.
   NodeView* find(const std::string& name);
 
   std::size_t num_prepared() const;
-  /// Splits a second, of all.
+  /// Splits a second of all members.
   double rate() const;
-  /// Of those that make splits and are not in the trainer's process: what an autoscaler can have
-  /// more of. 0 while none has made any.
+  /// The mean rate of members that make splits outside the trainer's process, which an autoscaler
+  /// can add more of. 0 before any of them has made a split.
   double mean_remote_rate() const;
 
  private:

@@ -12,16 +12,17 @@
 
 namespace forebay::scheduler {
 
-/// Workers and the split client: who has which split, and the splits.
+/// Messages between workers and the split client: announcements of splits, and the splits
+/// themselves.
 
-/// Split client → worker: send me this split, I have room for it.
+/// Split client → worker: send this split; the client has space for it.
 struct Pull {
   static constexpr std::string_view kTag = "cluster.pull/1";
   std::uint64_t split = 0;
   static auto fields(auto& self) { return std::tie(self.split); }
 };
 
-/// Split client → worker: drop this split, it has arrived from elsewhere.
+/// Split client → worker: drop this split; it has arrived from another worker.
 struct Drop {
   static constexpr std::string_view kTag = "cluster.drop/1";
   std::uint64_t split = 0;
@@ -30,23 +31,23 @@ struct Drop {
 
 using HolderRef = ActorRef<Pull, Drop>;
 
-/// Worker → split client: I have this split, so many bytes of it. Answered with Pull or Drop.
+/// Worker → split client: announces a split of `bytes` bytes. The client answers with Pull or Drop.
 struct Ready {
   static constexpr std::string_view kTag = "cluster.ready/1";
   std::uint64_t split = 0;
   std::uint64_t bytes = 0;
   HolderRef holder;
-  bool sent = false;  ///< It was pulled already and is on its way; this only asks what came of it.
+  bool sent = false;  ///< The split was pulled and sent already; this only asks whether it arrived.
   static auto fields(auto& self) {
     return std::tie(self.split, self.bytes, self.holder, self.sent);
   }
 };
 
-/// Worker → split client: the split, as frames that core/wire/column_frames.h reads.
+/// Worker → split client: the split, as frames for core/wire/column_frames.h.
 struct Deliver {
   static constexpr std::string_view kTag = "cluster.deliver/1";
   std::uint64_t split = 0;
-  std::string worker;  ///< Its name.
+  std::string worker;  ///< The worker's name.
   Frames frames;
   static auto fields(auto& self) { return std::tie(self.split, self.worker, self.frames); }
 };
@@ -54,7 +55,7 @@ inline std::size_t bytes_of(const Deliver& deliver) {
   return sizeof(deliver) + forebay::bytes_of(deliver.frames);
 }
 
-/// Worker → split client of the same process: this split went from the pools straight to the
+/// Worker → split client of the same process: the pools have passed this split directly to the
 /// reorder buffer.
 struct HandedOn {
   static constexpr std::string_view kTag = "cluster.handed_on/1";

@@ -6,20 +6,20 @@
 
 namespace forebay::scheduler {
 
-/// Where the head is. Asked again and again while it does not answer, so it must not block.
+/// Finds the head. Called repeatedly while the head does not answer, so it must not block.
 class HeadFinder {
  public:
   virtual ~HeadFinder() = default;
-  /// The head as it can be reached now; a ref that names nobody while it cannot.
+  /// A ref to the head; an empty ref while the head cannot be reached.
   virtual HeadRef head() = 0;
 };
 
-/// Where a job's split client is.
+/// Finds a job's split client.
 class SplitClientFinder {
  public:
   virtual ~SplitClientFinder() = default;
-  /// The split client at `address`, as Accepted and JobOffer give it (empty: at the head's); a ref
-  /// that names nobody while it cannot be reached. Must not block.
+  /// The split client at `address`, as given by Accepted and JobOffer (empty: the head's address);
+  /// an empty ref while it cannot be reached. Must not block.
   virtual SplitClientRef split_client(const std::string& address) = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace forebay::scheduler {
 
-/// `0.3 s`, `12 s`: for sentences.
+/// Formats a time as `0.3 s` or `12 s`, for messages.
 inline std::string format_seconds(std::chrono::nanoseconds time) {
   const auto tenths = static_cast<std::uint64_t>(time / std::chrono::milliseconds(100));
   std::string text = std::to_string(tenths / 10);

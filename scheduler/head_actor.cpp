@@ -6,11 +6,11 @@
 
 #include "scheduler/format_seconds.h"
 
-// Its beginning, jobs and what it keeps; members, leases and status have files of their own.
+// The head's start, its jobs and its stored state; members, leases and status have their own files.
 namespace forebay::scheduler {
 namespace {
 
-/// The numbers that a split client says to have had leased and that have not arrived.
+/// The splits that a split client reports as issued and not arrived.
 Result<std::set<std::uint64_t>> wanted_of(const OpenJob& open) {
   std::uint64_t count = 0;
   for (const SplitRange& range : open.issued) {
@@ -37,7 +37,8 @@ HeadActor::HeadActor(std::shared_ptr<Journal> journal, HeadOptions options)
       lost_after_(options_.heartbeat * options_.lost_after),
       leases_(options_.lease) {}
 
-// Whoever was a member before a restart is none now: it joins again, with what it holds.
+// Members from before a restart lose their membership: each joins again and names the splits it
+// holds.
 Status HeadActor::on(const BeginHead&, Context& context) {
   const Time now = context.clock().now();
   last_tick_ = now;
@@ -88,7 +89,7 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   if (!status) return pass(status);
   if (!same_job) {
     leases_ = LeaseTable(options_.lease);
-    awaited_.clear();  // They worked for another job, as did whoever went.
+    awaited_.clear();  // It and last_gone_ are about workers of the previous job.
     last_gone_.clear();
     for (auto& [incarnation, node] : view_.nodes()) {
       node.state = NodeView::State::kJoined;
@@ -103,7 +104,7 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
     if (!state().finished().contains(split)) leases_.issue(split);
   }
   min_workers_ = open.min_workers;
-  // What came back from a head's death had begun if anything has arrived.
+  // After a restart of the head: if a split has arrived, the minimum of workers was reached before.
   enough_workers_ = (same_job && enough_workers_) || !open.arrived.empty();
   split_client_ = open.split_client;
   split_client_address_ = open.split_client_address;
@@ -116,7 +117,8 @@ Result<JobOpened> HeadActor::on(const OpenJob& open, Context& context) {
   return JobOpened{session};
 }
 
-// An offer that is lost on its way is made again while the worker's heartbeats show no sign of it.
+// An offer may be lost in transit, so it is repeated while the worker's heartbeats do not confirm
+// it.
 void HeadActor::offer_job(std::uint64_t incarnation, Context& context) {
   Member& known = members_[incarnation];
   known.offered = context.clock().now();
@@ -137,11 +139,11 @@ Status HeadActor::on(const HeadTick&, Context& context) {
   const bool we_slept = now - last_tick_ > lost_after_ / 2;
   last_tick_ = now;
   if (!store_error_.empty()) {
-    // Something must be written to learn whether it can be.
+    // Only a write shows whether the store works again.
     static_cast<void>(commit(LearnedStateSaved{"store/probe", ""}));
   }
   if (we_slept) {
-    // This process stood still, not the others: what they sent meanwhile is still in the mailbox.
+    // This process was paused, not the workers: their messages are still in the mailbox.
     for (auto& [incarnation, node] : view_.nodes()) node.last_heard = now;
     return {};
   }

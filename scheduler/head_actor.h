@@ -22,24 +22,24 @@
 
 namespace forebay::scheduler {
 
-/// Owner → head: begin. Once, right after it was spawned.
+/// Owner → head: begin. Sent once, right after the spawn.
 struct BeginHead {
   static constexpr std::string_view kTag = "head.begin/1";
 };
 
-/// Head → itself, every heartbeat.
+/// Head → itself, once a heartbeat.
 struct HeadTick {
   static constexpr std::string_view kTag = "head.tick/1";
 };
 
-/// Tuner → head: keep this for the next run. Answered when it is on disk.
+/// Tuner → head: save this for the next run. Answered when it is on disk.
 struct SaveLearnedState {
   static constexpr std::string_view kTag = "head.keep_experience/1";
   std::string key;
   std::string text;
 };
 
-/// Tuner → head: what was kept under this key; kNotFound when nothing was.
+/// Tuner → head: request the state saved under `key`; kNotFound if there is none.
 struct FindLearnedState {
   static constexpr std::string_view kTag = "head.find_experience/1";
   using Reply = std::string;
@@ -50,24 +50,26 @@ struct HeadOptions {
   std::chrono::nanoseconds lease = std::chrono::seconds(5);
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
   std::uint32_t lost_after = 6;  ///< Heartbeats.
-  /// How long a job waits for its trainer, and a head for workers that it knew, to come back.
+  /// How long a job waits for its trainer to return, and a head for its former workers.
   std::chrono::nanoseconds rejoin = std::chrono::seconds(60);
   PlacementPolicy placement = PlacementPolicy::kSpread;
   StragglerRule straggler;
-  std::string version;       ///< What workers must be; empty: anything.
-  std::string operators;     ///< Likewise.
-  std::string trainer_host;  ///< Where the trainer is, for `near`; empty: unknown.
+  std::string version;       ///< The version that workers must have; empty: any.
+  std::string operators;     ///< The operators that workers must have; empty: any.
+  std::string trainer_host;  ///< The trainer's host, for `near`; empty: unknown.
   std::uint64_t trainer_pid = 0;
-  /// Told, in a sentence, what happens: who joins, is lost, is refused. On the head's thread.
+  /// Called with a sentence for each event: a worker joins, is lost or is refused. On the head's
+  /// thread.
   std::function<void(const std::string&)> say;
 };
 
-/// Knows who is there and who makes which split (DESIGN.md, "Many machines").
+/// Manages the members and assigns splits to workers (DESIGN.md, "Many machines").
 ///
-/// Owns the members, the leases and the journal: what must survive goes through the journal and is
-/// on disk before anyone is told. Its handlers block for that sync, so give it a thread of its own
-/// where the disk is slow. Refuses workers of another version, messages of an earlier incarnation
-/// or session, a second job while the first one's trainer lives. Its owner sends BeginHead once.
+/// Owns the members, the leases and the journal. State that must survive goes through the journal
+/// and is on disk before the head sends any message about it. Its handlers block for that sync, so
+/// give it a thread of its own where the disk is slow. Refuses workers of another version, messages
+/// of an earlier incarnation or session, and a second job while the first one's trainer lives. Its
+/// owner sends BeginHead once.
 class HeadActor final
     : public ActorOf<HeadActor, Join, Prepared, Heartbeat, GiveBack, Leave, OpenJob, Issue, Arrived,
                      Finished, CloseJob, BeginHead, HeadTick, QueryCluster, SaveLearnedState,
@@ -75,10 +77,9 @@ class HeadActor final
  public:
   using Journal = Journaled<HeadState>;
   using Time = std::chrono::nanoseconds;
-  static constexpr std::uint64_t kMostIssued = 1
-                                               << 20;  ///< Splits at once; a window has thousands.
+  static constexpr std::uint64_t kMostIssued = 1 << 20;  ///< At once; a window has thousands.
 
-  /// `journal` is opened by the caller, so that what is wrong with the store is known before.
+  /// The caller opens `journal`, so that errors of the store are known before the head starts.
   HeadActor(std::shared_ptr<Journal> journal, HeadOptions options);
 
   Result<Accepted> on(const Join& join, Context& context);
@@ -102,9 +103,9 @@ class HeadActor final
   struct Member {
     WorkerRef worker;
     RateMeter meter;
-    bool blocked = false;  // Its mailbox was full; until its next heartbeat.
-    bool gone = false;     // The way to it is dead for good; it must join again.
-    Time offered = {};     // When it was last told of the job.
+    bool blocked = false;  // Its mailbox was full; reset by its next heartbeat.
+    bool gone = false;     // Its connection has ended for good; it must join again.
+    Time offered = {};     // When the job was last offered to it.
   };
 
   const HeadState& state() const { return journal_->state(); }
@@ -137,21 +138,22 @@ class HeadActor final
   const HeadOptions options_;
   const Time lost_after_;
   ClusterView view_;
-  std::map<std::uint64_t, Member> members_;  // The same keys as view_.
+  std::map<std::uint64_t, Member> members_;  // Has the same keys as view_.
   LeaseTable leases_;
   UsualTime usual_;
   SplitClientRef split_client_;
   std::string split_client_address_;
-  std::optional<Time> split_client_gone_since_;     // While a job is open without its split client.
-  std::map<std::string, Time> awaited_;             // Members of before a restart, and since when.
-  std::string store_error_;                         // Why nothing can be written; empty: it can.
-  std::string last_gone_;                           // Who was the last to go, and why.
-  std::map<std::string, std::string> turned_away_;  // Names that may not join, and why.
+  std::optional<Time>
+      split_client_gone_since_;          // Set while a job is open without its split client.
+  std::map<std::string, Time> awaited_;  // Members from before a restart, and since when.
+  std::string store_error_;              // Why the store cannot be written; empty: it can.
+  std::string last_gone_;                // The last worker that left or was lost, and why.
+  std::map<std::string, std::string> turned_away_;  // Names that were refused, and why.
   std::optional<Time> no_worker_since_;
   Time last_tick_ = {};
   std::uint64_t issued_again_ = 0;
   std::uint32_t min_workers_ = 0;  // of the job
-  bool enough_workers_ = false;    // They were there once.
+  bool enough_workers_ = false;    // They were present once.
 };
 
 }  // namespace forebay::scheduler

@@ -2,7 +2,7 @@
 
 #include "scheduler/head_actor.h"
 
-// Which split is leased to whom, again where it has to be.
+// Leases splits to workers, and again after a failure.
 namespace forebay::scheduler {
 
 Status HeadActor::on(const GiveBack& back, Context& context) {
@@ -11,7 +11,8 @@ Status HeadActor::on(const GiveBack& back, Context& context) {
   for (const std::uint64_t split : back.splits) {
     issued_again_ += leases_.give_back(back.incarnation, split) ? 1 : 0;
   }
-  members_[back.incarnation].blocked = true;  // It has enough, or leaves; its next heartbeat tells.
+  members_[back.incarnation].blocked =
+      true;  // It has enough or leaves; its next heartbeat shows which.
   if (!back.error.empty()) refuse(*node, "worker " + node->name + ": " + back.error, context);
   lease_out(context);
   return {};
@@ -34,7 +35,8 @@ Status HeadActor::on(const Arrived& arrived, Context& context) {
     const auto ended = leases_.arrived(split, now);
     if (!ended) continue;
     if (ended->took) usual_.saw(*ended->took);
-    // Of two, one works for nothing; which one its next heartbeat would tell, too, but later.
+    // Two workers made this split, and one of them works in vain. Its next heartbeat would show
+    // that too, but later.
     if (ended->holders.size() < 2) continue;
     for (const std::uint64_t holder : ended->holders) revoke(holder, {split}, context);
   }
@@ -91,7 +93,7 @@ void HeadActor::reissue_straggler(Context& context) {
   for (const auto& [incarnation, node] : view_.nodes()) {
     if (incarnation == lowest->holders.front() || node.state != NodeView::State::kPrepared)
       continue;
-    // One more than it wants may be: everybody waits for this one.
+    // May exceed the capacity by one split, because the trainer waits for this split.
     const bool has_room = leases_.num_leases(incarnation) <= node.capacity;
     if (!reachable(incarnation) || node.capacity == 0 || !has_room) continue;
     if (fastest == nullptr || node.rate > fastest->rate) fastest = &node;

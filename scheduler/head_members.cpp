@@ -4,11 +4,12 @@
 #include "scheduler/head_actor.h"
 #include "scheduler/node_name.h"
 
-// Who joins, is heard of, leaves, is lost or refused.
+// The members: joining, heartbeats, leaving, losses and refusals.
 namespace forebay::scheduler {
 namespace {
 
-/// To a worker that has not said that it has opened the job: it may not have heard of it.
+/// The pause before repeating an offer to a worker that has not opened the job: it may have been
+/// lost.
 constexpr std::chrono::seconds kOfferAgain(2);
 
 }  // namespace
@@ -43,7 +44,7 @@ Status HeadActor::check_newcomer(const Join& join, Time now) const {
   return {};
 }
 
-// A worker that joins again and again is reported once.
+// Reports a worker that joins repeatedly only once.
 void HeadActor::say_refused(const std::string& name, const std::string& why) {
   constexpr std::size_t kMostNames = 1024;
   if (turned_away_.size() >= kMostNames) turned_away_.clear();
@@ -91,7 +92,7 @@ Result<Accepted> HeadActor::on(const Join& join, Context& context) {
   return accepted;
 }
 
-/// One that acts; nobody when its membership has ended.
+/// The member that acts as `incarnation`; null when its membership has ended.
 NodeView* HeadActor::member(std::uint64_t incarnation) {
   const auto known = members_.find(incarnation);
   return known == members_.end() || known->second.gone ? nullptr : view_.find(incarnation);
@@ -155,7 +156,8 @@ void HeadActor::lose_the_gone(Time now, Context& context) {
     Gone how;
     std::string why;
   };
-  // A process ends with its job: once there is none its connection's end is no loss.
+  // A worker process exits after its job: without an open job, the end of its connection is not a
+  // loss.
   const Gone hung_up = state().job_is_open() ? Gone::kLost : Gone::kLeft;
   std::vector<Lost> lost;
   for (const auto& [incarnation, node] : view_.nodes()) {
@@ -167,7 +169,7 @@ void HeadActor::lose_the_gone(Time now, Context& context) {
     }
   }
   for (const auto& [incarnation, how, why] : lost) {
-    // Without the store nobody is removed: the next tick tries again.
+    // No member is removed while the store cannot be written: the next tick retries.
     if (!remove(incarnation, how, why, context)) return;
   }
 }

@@ -5,7 +5,7 @@
 namespace forebay::scheduler {
 namespace {
 
-/// Whether `below` and `ranges` name splits that a job of `splits` has.
+/// Whether `below` and `ranges` name only splits of a job with `splits` splits.
 bool fit(std::uint64_t below, const std::vector<SplitRange>& ranges, std::uint64_t splits) {
   if (below > splits) return false;
   for (const SplitRange& range : ranges) {

@@ -14,8 +14,8 @@
 
 namespace forebay::scheduler {
 
-/// A trainer opened its job, from this position on: whatever the head knew of the job's splits
-/// before is replaced by it.
+/// A trainer opened its job at this position; it replaces all that the head recorded about the
+/// job's splits before.
 struct JobOpening {
   JobShare job;
   std::uint64_t session = 0;
@@ -26,7 +26,7 @@ struct JobOpening {
   }
 };
 
-/// These were handed to the trainer.
+/// These splits were handed to the trainer.
 struct SplitsFinished {
   std::uint64_t session = 0;
   std::uint64_t below = 0;
@@ -51,17 +51,17 @@ struct NodeLeft {
   static auto fields(auto& self) { return std::tie(self.incarnation); }
 };
 
-/// What a tuner learnt, to be given to the next run; `text` is opaque.
+/// State that a tuner learned, for the next run; `text` is opaque.
 struct LearnedStateSaved {
   std::string key;
   std::string text;
   static auto fields(auto& self) { return std::tie(self.key, self.text); }
 };
 
-/// What a head must remember when it dies: the sum of every event applied so far.
+/// The persistent state of a head: the sum of every event applied so far.
 ///
-/// Changes only through `apply`, which refuses what makes no sense and then changes nothing. A
-/// value; Journaled<HeadState> keeps it.
+/// Changes only through `apply`, which refuses an inconsistent event and then changes nothing. A
+/// value; Journaled<HeadState> stores it.
 class HeadState {
  public:
   using Event =
@@ -76,16 +76,16 @@ class HeadState {
 
   Status apply(const Event& event);
 
-  /// The open job, or the last one; its id is empty before the first.
+  /// The open job, or the last one; its id is empty before the first job.
   const JobShare& job() const { return job_; }
   bool job_is_open() const { return open_; }
   std::uint64_t session() const { return session_; }
   std::uint64_t num_splits() const { return job_.splits_per_epoch * job_.epochs; }
-  /// The epoch of the lowest split that is not finished.
+  /// The epoch of the lowest unfinished split.
   std::uint64_t epoch() const;
   const RangeSet& finished() const { return finished_; }
 
-  /// By incarnation.
+  /// Members by incarnation.
   const std::map<std::uint64_t, Node>& nodes() const { return nodes_; }
   std::uint64_t last_incarnation() const { return last_incarnation_; }
   const std::map<std::string, std::string>& learned_state() const { return learned_state_; }

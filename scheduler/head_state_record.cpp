@@ -3,12 +3,13 @@
 #include "core/wire/codec.h"
 #include "scheduler/head_state.h"
 
-// How a HeadState and its events lie in a store: a byte that tells what it is, then its fields as
-// the codec writes them. What is added later gets the next number, or a field at the end.
+// The stored form of a HeadState and its events: one byte for the kind, then the fields as the
+// codec writes them. A new kind gets the next number; a new field goes to the end.
 namespace forebay::scheduler {
 namespace {
 
-/// An event's first byte is its place in HeadState::Event, a snapshot's is this.
+/// The first byte of an event is its index in HeadState::Event; the first byte of a snapshot is
+/// this.
 constexpr char kSnapshotKind = 'S';
 
 struct Snapshot {

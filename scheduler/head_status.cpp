@@ -4,11 +4,12 @@
 #include "scheduler/format_seconds.h"
 #include "scheduler/head_actor.h"
 
-// What the head tells of itself.
+// The head's status report.
 namespace forebay::scheduler {
 namespace {
 
-/// After a head's restart, before a worker that knew it is missed.
+/// The time for former workers to rejoin after a head's restart, before they are reported as
+/// missing.
 constexpr std::chrono::seconds kTimeToComeBack(2);
 
 }  // namespace

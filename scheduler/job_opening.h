@@ -12,18 +12,19 @@
 
 namespace forebay::scheduler {
 
-/// The split client and the head: the job, what may be leased, what is here, what the trainer has.
+/// Messages from the split client to the head: the job, and which splits may be leased, have
+/// arrived, or were handed to the trainer.
 
-/// Head → split client: the job is yours, and the store cut to your position.
+/// Head → split client: the job is open, and the store is cut back to your position.
 struct JobOpened {
-  std::uint64_t session = 0;  ///< Names this opening; an older one's messages are refused.
+  std::uint64_t session = 0;  ///< Identifies this opening; messages of an earlier one are refused.
   static auto fields(auto& self) { return std::tie(self.session); }
 };
 
-/// Split client → head: this is the job; all below `finished_below`, and those of `finished`, were
-/// handed to the trainer. The store is cut back to that before anything is leased. `issued` and
-/// `arrived`: what a split client that lives on after its head died has had leased already;
-/// `arrived` are among `issued`. kOverloaded: the trainer of another job lives.
+/// Split client → head: opens this job. All splits below `finished_below` and those in `finished`
+/// were handed to the trainer; the head cuts its store back to that before it leases anything.
+/// `issued` and `arrived`, a subset of it, are the splits that a split client had issued to an
+/// earlier head that died. Refused with kOverloaded while the trainer of another job lives.
 struct OpenJob {
   static constexpr std::string_view kTag = "cluster.open_job/1";
   using Reply = JobOpened;
@@ -34,14 +35,15 @@ struct OpenJob {
   std::vector<std::uint64_t> arrived;
   std::string split_client_address;
   SplitClientRef split_client;
-  std::uint32_t min_workers = 0;  ///< Nothing is leased before so many have been ready at once.
+  std::uint32_t min_workers =
+      0;  ///< The head leases no splits before this many have been ready at once.
   static auto fields(auto& self) {
     return std::tie(self.job, self.finished_below, self.finished, self.issued, self.arrived,
                     self.split_client_address, self.split_client, self.min_workers);
   }
 };
 
-/// Split client → head: these splits may be leased now: the trainer's node has room for them.
+/// Split client → head: these splits may be leased now; the trainer's node has space for them.
 struct Issue {
   static constexpr std::string_view kTag = "cluster.issue/1";
   std::vector<std::uint64_t> splits;
@@ -49,7 +51,7 @@ struct Issue {
   static auto fields(auto& self) { return std::tie(self.splits, self.session); }
 };
 
-/// Split client → head: these splits are here; their leases end.
+/// Split client → head: these splits have arrived; their leases end.
 struct Arrived {
   static constexpr std::string_view kTag = "cluster.arrived/1";
   std::vector<std::uint64_t> splits;
@@ -57,11 +59,11 @@ struct Arrived {
   static auto fields(auto& self) { return std::tie(self.splits, self.session); }
 };
 
-/// Split client → head: handed to the trainer. Answered when it is on disk.
+/// Split client → head: these splits were handed to the trainer. Answered when that is on disk.
 struct Finished {
   static constexpr std::string_view kTag = "cluster.finished/1";
-  std::uint64_t below = 0;         ///< All of them,
-  std::vector<SplitRange> ranges;  ///< and these above.
+  std::uint64_t below = 0;         ///< All splits below this,
+  std::vector<SplitRange> ranges;  ///< and these above it.
   std::uint64_t session = 0;
   static auto fields(auto& self) { return std::tie(self.below, self.ranges, self.session); }
 };

@@ -6,11 +6,11 @@
 
 namespace forebay::scheduler {
 
-/// A job as its trainer describes it; `text` is opaque to the head.
+/// A job as described by its trainer; `text` is opaque to the head.
 struct JobShare {
   std::string id;           ///< Unique among the runs of all jobs.
-  std::string text;         ///< What a worker needs to open it (engine/cluster/job_text.h).
-  std::string fingerprint;  ///< Of dataset, order and operators: what a worker must agree on.
+  std::string text;         ///< What a worker needs to open the job (engine/cluster/job_text.h).
+  std::string fingerprint;  ///< Of dataset, order and operators; a worker's must be equal.
   std::uint64_t splits_per_epoch = 0;
   std::uint64_t epochs = 0;
   static auto fields(auto& self) {
@@ -19,7 +19,7 @@ struct JobShare {
   friend bool operator==(const JobShare&, const JobShare&) = default;
 };
 
-/// Numbers of splits `first` … `last` (both included), counted over all epochs.
+/// The splits `first` to `last`, both included, counted over all epochs.
 struct SplitRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;

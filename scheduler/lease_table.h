@@ -12,12 +12,12 @@
 
 namespace forebay::scheduler {
 
-/// Who makes which split: each that was issued and has not arrived waits for a worker, or is
-/// leased to one, or to two when the first is late.
+/// Assigns splits to workers: each split that was issued and has not arrived waits for a worker, or
+/// is leased to one, or to two if the first is late.
 ///
-/// A holder is an incarnation, so a worker that comes back is another one. Everything goes lowest
-/// number first and by the times it is given: the same calls give the same leases. Each call costs
-/// O(log n) a split. A value; belongs to one actor.
+/// A holder is an incarnation, so a worker that reconnects is a new holder. Lower splits go first,
+/// and all times are passed in: the same calls give the same leases. Each call costs O(log n) a
+/// split. A value; belongs to one actor.
 class LeaseTable {
  public:
   using Time = std::chrono::nanoseconds;
@@ -25,34 +25,35 @@ class LeaseTable {
 
   explicit LeaseTable(Time lease) : lease_(lease) {}
 
-  /// `split` is to be made. False: it is known already.
+  /// Adds a split to be made. Returns false if it is known already.
   bool issue(std::uint64_t split);
 
-  /// Gives `holder` the lowest that wait, `count` at most.
+  /// Leases the lowest waiting splits to `holder`, at most `count`.
   std::vector<std::uint64_t> lease(Holder holder, std::size_t count, Time now);
 
-  /// `holder` says that it has `split` in hand. False: nobody wants it any more.
+  /// Leases `split` to `holder`, which reports that it holds the split. Returns false if the split
+  /// is not wanted any more.
   bool adopt(Holder holder, std::uint64_t split, Time now);
 
-  /// Gives `holder` a second lease on a split that another one has had for too long. False: it
-  /// waits, has two already, or this one has it.
+  /// Gives `holder` a second lease on a split that another holder has had for too long. Returns
+  /// false if the split waits, has two leases already, or is leased to `holder`.
   bool lease_again(Holder holder, std::uint64_t split, Time now);
 
-  /// The leases of `holder` on these begin anew.
+  /// Restarts the leases of `holder` on these splits.
   void prolong(Holder holder, std::span<const std::uint64_t> splits, Time now);
 
   struct Ended {
-    std::vector<Holder> holders;  ///< Who had it; the first one first.
-    std::optional<Time> took;     ///< Since its first lease, if it had one.
+    std::vector<Holder> holders;  ///< The holders, in the order of their leases.
+    std::optional<Time> took;     ///< Time since the first lease, if there was one.
   };
-  /// `split` is here: all its leases end. Nothing when it is not known.
+  /// Ends all leases of `split`, which has arrived. Returns nothing if the split is not known.
   std::optional<Ended> arrived(std::uint64_t split, Time now);
 
-  /// `holder` does not make `split`; it waits again unless another one has it. False: not leased
-  /// to that holder.
+  /// Ends the lease of `holder`, which does not make `split`; the split waits again unless another
+  /// holder has it. Returns false if it is not leased to `holder`.
   bool give_back(Holder holder, std::uint64_t split);
 
-  /// `holder` is gone: what it had waits again. Returns what it had.
+  /// Ends all leases of a lost holder; their splits wait again. Returns these splits.
   std::vector<std::uint64_t> lose(Holder holder);
 
   struct Expired {
@@ -60,24 +61,24 @@ class LeaseTable {
     std::uint64_t split = 0;
     bool operator==(const Expired&) const = default;
   };
-  /// Ends the leases whose time is over; their splits wait again.
+  /// Ends the leases that have expired; their splits wait again.
   std::vector<Expired> expire(Time now);
 
-  /// The lowest split that has not arrived and its first lease: what the trainer waits for.
+  /// The lowest split that has not arrived, which the trainer waits for, with its holders.
   struct Lowest {
     std::uint64_t split = 0;
     std::vector<Holder> holders;
-    Time since = {};  ///< Of the first lease.
+    Time since = {};  ///< Start of the first lease.
   };
   std::optional<Lowest> lowest() const;
 
   std::size_t num_waiting() const { return waiting_.size(); }
-  /// Issued and not arrived.
+  /// Splits issued and not arrived.
   std::size_t num_missing() const { return splits_.size(); }
   std::size_t num_leases(Holder holder) const;
   std::size_t num_leases() const { return deadlines_.size(); }
   std::vector<std::uint64_t> leases_of(Holder holder) const;
-  /// All numbers that are known, in order.
+  /// All splits issued and not arrived, in order.
   std::vector<std::uint64_t> missing() const;
 
  private:
@@ -86,7 +87,7 @@ class LeaseTable {
     Time since = {};
     Time deadline = {};
   };
-  using Leases = std::vector<Lease>;  // Two at most.
+  using Leases = std::vector<Lease>;  // At most two.
   using Splits = std::map<std::uint64_t, Leases>;
 
   static constexpr std::size_t kMostHolders = 2;

@@ -12,13 +12,13 @@
 
 namespace forebay::scheduler {
 
-/// Head and workers: who is there, what each makes. `incarnation` names one membership of a worker:
-/// an earlier one's messages are not acted on.
+/// Messages between the head and the workers: membership, leases and progress. `incarnation`
+/// identifies one membership of a worker; messages of an earlier one are ignored.
 
-/// The version of the protocol; nodes of another one are refused on joining.
+/// The version of the protocol; a node with another version is refused when it joins.
 inline constexpr std::uint32_t kProtocol = 1;
 
-/// Head → worker: make these splits; yours until the lease ends, which your heartbeat prolongs.
+/// Head → worker: make these splits; the lease lasts until its deadline, which a heartbeat extends.
 struct Lease {
   static constexpr std::string_view kTag = "cluster.lease/1";
   std::uint64_t incarnation = 0;
@@ -26,7 +26,7 @@ struct Lease {
   static auto fields(auto& self) { return std::tie(self.incarnation, self.splits); }
 };
 
-/// Head → worker: these are not wanted of you any more (they arrived from elsewhere).
+/// Head → worker: drop these splits; they have arrived from another worker.
 struct Revoke {
   static constexpr std::string_view kTag = "cluster.revoke/1";
   std::uint64_t incarnation = 0;
@@ -34,7 +34,7 @@ struct Revoke {
   static auto fields(auto& self) { return std::tie(self.incarnation, self.splits); }
 };
 
-/// Head → worker: the job is over. `error` is empty when it ended well.
+/// Head → worker: the job is over. `error` is empty if it succeeded.
 struct JobEnded {
   static constexpr std::string_view kTag = "cluster.job_ended/1";
   std::string job;
@@ -50,7 +50,7 @@ struct Evicted {
   static auto fields(auto& self) { return std::tie(self.incarnation, self.reason); }
 };
 
-/// Head → worker: there is a job now, or its trainer has come back at another place.
+/// Head → worker: a job has been opened, or its trainer has returned at another address.
 struct JobOffer {
   static constexpr std::string_view kTag = "cluster.job_offer/1";
   std::uint64_t incarnation = 0;
@@ -66,27 +66,28 @@ using WorkerRef = ActorRef<Lease, Revoke, JobEnded, Evicted, JobOffer>;
 /// Head → worker: you are a member.
 struct Accepted {
   std::uint64_t incarnation = 0;
-  JobShare job;                      ///< Its id is empty while there is none; JobOffer comes then.
-  std::string split_client_address;  ///< Where it listens; empty: at the head's address.
-  std::uint64_t heartbeat_ns = 0;    ///< How often the head wants to hear at least; 0: not told.
+  JobShare job;  ///< Its id is empty while there is no job; a JobOffer follows later.
+  std::string split_client_address;  ///< The client's address; empty: the head's address.
+  std::uint64_t heartbeat_ns =
+      0;  ///< The longest heartbeat interval that the head accepts; 0: not given.
   static auto fields(auto& self) {
     return std::tie(self.incarnation, self.job, self.split_client_address, self.heartbeat_ns);
   }
 };
 
-/// Worker → head: take me in. Refused with kInvalid when the versions differ, and says how.
+/// Worker → head: join. Refused with kInvalid, which names the difference, if the versions differ.
 struct Join {
   static constexpr std::string_view kTag = "cluster.join/1";
   using Reply = Accepted;
   std::uint32_t protocol = kProtocol;
-  std::string version;    ///< Of the program.
-  std::string operators;  ///< Digest of the operators it knows.
+  std::string version;    ///< Version of the program.
+  std::string operators;  ///< Digest of the operators that the worker supports.
   std::string name;
   std::string host;
   std::uint64_t pid = 0;
   double cpus = 0;
   std::uint64_t memory_bytes = 0;
-  std::vector<std::uint64_t> holds;  ///< Splits that it has in hand from an earlier membership.
+  std::vector<std::uint64_t> holds;  ///< Splits held since an earlier membership.
   WorkerRef worker;
   static auto fields(auto& self) {
     return std::tie(self.protocol, self.version, self.operators, self.name, self.host, self.pid,
@@ -94,8 +95,8 @@ struct Join {
   }
 };
 
-/// Worker → head: I have opened the job and found this; lease me splits. An error says by name what
-/// differs, and the worker is not leased anything.
+/// Worker → head: the job is open here with this fingerprint; ready for leases. An error names the
+/// difference, and the worker is leased no splits.
 struct Prepared {
   static constexpr std::string_view kTag = "cluster.prepared/1";
   std::uint64_t incarnation = 0;
@@ -103,13 +104,13 @@ struct Prepared {
   static auto fields(auto& self) { return std::tie(self.incarnation, self.fingerprint); }
 };
 
-/// Worker → head, several times a second: I live, hold these, and want so many in hand.
-/// Sent with `ask`: kNotFound says that the membership has ended.
+/// Worker → head, several times a second: the splits it holds and the number it wants. Sent with
+/// `ask`: kNotFound means that the membership has ended.
 struct Heartbeat {
   static constexpr std::string_view kTag = "cluster.heartbeat/1";
   std::uint64_t incarnation = 0;
-  std::uint32_t slots = 0;           ///< Splits that it wants in hand, those it holds included.
-  std::vector<std::uint64_t> holds;  ///< Leased and not yet delivered; prolongs these leases.
+  std::uint32_t slots = 0;  ///< Splits that it wants to hold at a time, including current ones.
+  std::vector<std::uint64_t> holds;  ///< Leased and not yet delivered; extends these leases.
   std::uint64_t splits_done = 0;     ///< Since it joined.
   double busy_cpus = 0;              ///< Mean since the last heartbeat.
   std::uint64_t memory_bytes = 0;    ///< Resident.
@@ -119,16 +120,17 @@ struct Heartbeat {
   }
 };
 
-/// Worker → head: I shall not make these; issue them elsewhere.
+/// Worker → head: this worker will not make these splits; lease them to others.
 struct GiveBack {
   static constexpr std::string_view kTag = "cluster.give_back/1";
   std::uint64_t incarnation = 0;
   std::vector<std::uint64_t> splits;
-  std::string error;  ///< Why, when making them failed: such a worker is leased nothing any more.
+  std::string
+      error;  ///< Why making them failed, if it did; the worker is then leased no more splits.
   static auto fields(auto& self) { return std::tie(self.incarnation, self.splits, self.error); }
 };
 
-/// Worker → head: I go in good order; answered when my leases are free.
+/// Worker → head: leaves in an orderly way. Answered when its leases are free.
 struct Leave {
   static constexpr std::string_view kTag = "cluster.leave/1";
   std::uint64_t incarnation = 0;

@@ -6,8 +6,8 @@
 
 namespace forebay::scheduler {
 
-/// Whether a node may bear this name: it stands on screens, in metrics and in paths of files, so it
-/// is one line of 1 to 128 bytes without `/` or control characters, and no `.` or `..`.
+/// Whether `name` is valid for a node. A name appears on screens, in metrics and in file paths, so
+/// it is one line of 1 to 128 bytes without `/` or control characters, and not `.` or `..`.
 inline bool is_node_name(std::string_view name) {
   constexpr std::size_t kMostBytes = 128;
   if (name.empty() || name.size() > kMostBytes || name == "." || name == "..") return false;

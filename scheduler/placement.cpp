@@ -8,7 +8,7 @@
 namespace forebay::scheduler {
 namespace {
 
-/// Whether `a` has a larger free share than `b`, in whole numbers.
+/// Whether `a` has a larger free share than `b`; computed in integers.
 bool freer(const NodeCapacity& a, const NodeCapacity& b) {
   const auto left = a.free() * b.capacity;
   const auto right = b.free() * a.capacity;
@@ -27,7 +27,7 @@ std::vector<Share> fill_in_order(std::span<const NodeCapacity> capacities, std::
   return shares;
 }
 
-/// One at a time to the freest, by a heap that has it on top.
+/// Assigns one at a time to the node with the largest free share, using a heap.
 std::vector<Share> spread(std::vector<NodeCapacity> capacities, std::uint64_t count) {
   const auto below = [](const NodeCapacity& a, const NodeCapacity& b) { return freer(b, a); };
   const std::vector<NodeCapacity> before = capacities;
@@ -79,7 +79,7 @@ std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacit
   std::vector<NodeCapacity> open = with_free_capacity(capacities);
   std::uint64_t free = 0;
   for (const NodeCapacity& capacity : open) free += capacity.free();
-  if (free <= count) return fill_in_order(open, count);  // Enough for all of them.
+  if (free <= count) return fill_in_order(open, count);  // Every node gets all it has capacity for.
   if (policy == PlacementPolicy::kSpread) return spread(std::move(open), count);
   if (policy == PlacementPolicy::kPack) {
     std::stable_sort(open.begin(), open.end(), [](const NodeCapacity& a, const NodeCapacity& b) {

@@ -10,17 +10,17 @@
 
 namespace forebay::scheduler {
 
-/// Which nodes get work first when there is not enough for all.
+/// Which nodes get work first when there is not enough for all nodes.
 enum class PlacementPolicy : std::uint8_t {
-  kSpread,  ///< Whoever has the largest share of its room free, so that load stays even.
-  kPack,    ///< Whoever has the least room free, so that as few nodes as can be are busy.
-  kNear,    ///< Whoever is nearest to the trainer, so that few bytes travel; then as spread.
+  kSpread,  ///< The node with the largest free share of its capacity, which balances load.
+  kPack,    ///< The node with the least free capacity, so that as few nodes as possible are busy.
+  kNear,    ///< The node nearest to the trainer, which reduces traffic; for equals as kSpread.
 };
 
 /// `spread`, `pack` or `near`.
 Result<PlacementPolicy> placement_policy_of(std::string_view name);
 
-/// A node's room, in whatever is placed: splits to lease, actors of a stage.
+/// A node's capacity in units of what is placed: splits to lease, or actors of a stage.
 struct NodeCapacity {
   std::uint64_t node = 0;  ///< Incarnation.
   std::uint64_t capacity = 0;
@@ -36,8 +36,8 @@ struct Share {
   bool operator==(const Share&) const = default;
 };
 
-/// Shares `count` things out over `capacities`, no node getting more than it has free. What does
-/// not fit is left. Pure: ties go to the lowest incarnation.
+/// Distributes `count` units over `capacities`; no node gets more than it has free, and units that
+/// do not fit are left over. Pure: ties go to the lowest incarnation.
 std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> capacities,
                              std::uint64_t count);
 

@@ -9,11 +9,11 @@
 
 namespace forebay::scheduler {
 
-/// What head, split client and workers tell each other (DESIGN.md, "Many machines"): a file for
-/// each two of them. Every message there can travel. Fields are append-only: a message that must
-/// change otherwise gets the next version.
+/// The messages between head, split client and workers (DESIGN.md, "Many machines"), one file for
+/// each pair. All of them can be sent between processes. Fields are append-only: any other change
+/// of a message requires the next version in its tag.
 
-/// What head and split client are published as (core/node/node.h).
+/// The names under which head and split client are published (core/node/node.h).
 inline constexpr std::string_view kHeadName = "head";
 inline constexpr std::string_view kSplitClientName = "feed";
 

@@ -9,11 +9,11 @@
 
 namespace forebay::scheduler {
 
-/// A set of numbers kept as ranges that neither overlap nor touch: what is finished, mostly one
-/// range and a few ahead of it. A value.
+/// A set of numbers stored as ranges that neither overlap nor touch. It holds finished splits:
+/// mostly one range and a few ahead of it. A value.
 class RangeSet {
  public:
-  /// Adds `first` … `last`; returns how many of them are new. Nothing happens when last < first.
+  /// Adds `first` to `last`, both included; returns how many are new. No effect if last < first.
   std::uint64_t add(std::uint64_t first, std::uint64_t last);
 
   /// Adds all numbers below `end`.
@@ -27,13 +27,14 @@ class RangeSet {
   std::uint64_t size() const { return size_; }
   std::size_t num_ranges() const { return ranges_.size(); }
 
-  /// Those above lowest_missing(), in order.
+  /// The ranges above lowest_missing(), in order.
   std::vector<SplitRange> ahead() const;
 
-  /// Two numbers a range: its distance from the end of the one before, and its length less 1.
-  /// Small numbers, so that they take two bytes a range where finished and others alternate.
+  /// Two numbers for each range: its distance from the end of the previous range, and its length
+  /// minus 1. These are small, so alternating finished and unfinished splits take two bytes a
+  /// range.
   std::vector<std::uint64_t> packed() const;
-  /// Refuses with kCorrupt what packed() never gives.
+  /// Decodes the result of packed(); kCorrupt for other input.
   static Result<RangeSet> unpack(const std::vector<std::uint64_t>& packed);
 
   bool operator==(const RangeSet& other) const { return ranges_ == other.ranges_; }

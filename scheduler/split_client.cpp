@@ -54,8 +54,8 @@ Status SplitClient::on(const IssueSplits& issue, Context& context) {
   return {};
 }
 
-// The trainer may be done with a split of this process before its maker's HandedOn is here: the
-// head hears of its arrival all the same, or its lease would never end.
+// The trainer may finish a split of this process before the worker's HandedOn arrives here. Report
+// the split's arrival to the head anyway; otherwise its lease would never end.
 SplitClient::Splits::iterator SplitClient::forget(Splits::iterator split, Context& context) {
   if (split->second.state != Split::State::kArrived) arrived(split, context);
   return splits_.erase(split);
@@ -88,14 +88,14 @@ void SplitClient::say(const std::string& sentence) const {
 
 bool SplitClient::is_late(const Split& split, Time now) const {
   if (split.state == Split::State::kArrived) return false;
-  // To make a split may take its time, to carry it may not.
+  // Making a split may take long, but transferring it may not.
   const int share = split.state == Split::State::kPulling ? 3 : 1;
   return now - split.since > options_.pull_timeout / share;
 }
 
-// The lowest split that takes too long, whichever comes before it: one that a worker has yet to
-// begin must not hide one that is stuck and keeps that worker from it. Each of them may be in time
-// and yet, as links and workers come and go, none arrive: then the lowest that is missing.
+// Finds the lowest split that is late, even if lower splits are not: a split that a worker has not
+// begun must not hide a stuck one that blocks this worker. It is also possible that no split is
+// late and yet none arrives, as links and workers come and go; then takes the lowest missing split.
 std::string SplitClient::what_is_late(Time now) const {
   const auto describe_split = [now](const Splits::value_type& one) {
     const bool pulling = one.second.state == Split::State::kPulling;

@@ -20,61 +20,64 @@
 
 namespace forebay::scheduler {
 
-/// Owner → split client: begin: open the job at the head. Once, right after it was spawned.
+/// Owner → split client: begin: open the job at the head. Sent once, right after the spawn.
 struct BeginSplitClient {
   static constexpr std::string_view kTag = "feed.begin/1";
 };
 
-/// Split client → itself, every `period`.
+/// Split client → itself, once a `period`.
 struct SplitClientTick {
   static constexpr std::string_view kTag = "feed.tick/1";
 };
 
-/// Pipeline → split client: these may be made; the window has room for them.
+/// Pipeline → split client: these splits may be made; the window has space for them.
 struct IssueSplits {
   static constexpr std::string_view kTag = "feed.issue/1";
   std::vector<std::uint64_t> splits;
 };
 
-/// Pipeline → split client: the trainer has everything up to here (the position after a batch that
-/// it took).
+/// Pipeline → split client: the trainer has all batches up to this position, which is the position
+/// after the last batch it took.
 struct Trained {
   static constexpr std::string_view kTag = "feed.consumed/1";
   Position position;
 };
 
-/// Pipeline → split client: the job is over; the split client tells the head, then `on_closed`, and
-/// ends.
+/// Pipeline → split client: the job is over. The split client informs the head, calls `on_closed`
+/// and ends.
 struct EndJob {
   static constexpr std::string_view kTag = "feed.end/1";
-  std::string error;  ///< Empty: it ended well.
+  std::string error;  ///< Empty: the job succeeded.
 };
 
 struct SplitClientOptions {
   JobShare job;
-  Position start;  ///< Where the run resumes.
-  std::string
-      address;  ///< Where workers reach this split client; empty: where they reach the head.
-  std::uint32_t min_workers = 0;  ///< Of the job.
+  Position start;       ///< Where the run resumes.
+  std::string address;  ///< The split client's address for workers; empty: the head's address.
+  std::uint32_t min_workers = 0;  ///< Minimum workers of the job.
   std::chrono::nanoseconds period = std::chrono::milliseconds(250);
-  std::chrono::nanoseconds reconnect = std::chrono::milliseconds(500);  ///< While the head is gone.
+  std::chrono::nanoseconds reconnect =
+      std::chrono::milliseconds(500);  ///< While the head is unreachable.
   std::chrono::nanoseconds ask_timeout = std::chrono::seconds(2);
-  /// A split that was asked for and has not come in this time is asked for elsewhere.
+  /// A split that was requested and does not arrive within this time is requested from another
+  /// worker.
   std::chrono::nanoseconds pull_timeout = std::chrono::seconds(10);
-  /// Told, in a sentence, what happens. On the split client's thread, as on_closed.
+  /// Called with a sentence for each event. On the split client's thread, as is on_closed.
   std::function<void(const std::string&)> say;
   std::function<void()> on_closed;
 };
 
-/// The trainer's end of the cluster: which splits are wanted, who has them, what has come.
+/// The trainer's client of the cluster: tracks which splits are wanted, which workers have them,
+/// and which have arrived.
 ///
 /// Owns the accounting of splits that are issued and not yet handed to the trainer; the bytes go
-/// straight to the sink. Each split goes there once, whoever delivers it and however often. While
-/// the head is gone it keeps all that and reconnects; the head that comes back is told everything.
-/// A head that was told nothing for a while is asked whether it still knows the session: words of a
-/// trainer that has died may have come to it late, and it would wait for that one. Any thread may
-/// send IssueSplits, Trained, EndJob and QuerySplitClient; `finder` and `sink` are called on the
-/// actor's thread and outlive it. Give its mailbox room for the window: deliveries wait in it.
+/// directly to the sink. Passes each split to the sink once, even if several workers deliver it or
+/// one delivers it repeatedly. While the head is unreachable it keeps the accounting and
+/// reconnects, then sends the head all of it. After a quiet period it asks the head whether it
+/// still knows the session: a late message of a dead trainer may have replaced the session, and the
+/// head would wait for that trainer. Any thread may send IssueSplits, Trained, EndJob and
+/// QuerySplitClient. `finder` and `sink` are called on the actor's thread and must outlive it. Its
+/// mailbox must have space for the window of splits: deliveries wait in it.
 class SplitClient final
     : public ActorOf<SplitClient, Ready, Deliver, HandedOn, BeginSplitClient, SplitClientTick,
                      IssueSplits, Trained, EndJob, QuerySplitClient, Answered<OpenJob>,
@@ -102,12 +105,13 @@ class SplitClient final
   Status on(const Down& down, Context& context);
 
  private:
-  /// A split that was issued and has not been handed to the trainer.
+  /// A split that was issued and not yet handed to the trainer.
   struct Split {
     enum class State : std::uint8_t { kIssued, kPulling, kArrived };
     State state = State::kIssued;
-    Time since = {};                      // In this state.
-    std::vector<HolderRef> holders = {};  // Who says to have it; the first one is pulled from.
+    Time since = {};  // Start of the state.
+    std::vector<HolderRef> holders =
+        {};  // The workers that announced it; the first one is pulled from.
   };
   using Splits = std::map<std::uint64_t, Split>;
 
@@ -139,32 +143,32 @@ class SplitClient final
   ArrivalSink& sink_;
   HeadRef head_;
   Splits splits_;
-  std::size_t missing_ = 0;  // Of `splits_`, those that have not arrived.
-  Time silent_since_ = {};   // While some are missing: since when none has come.
+  std::size_t missing_ = 0;  // The splits in splits_ that have not arrived.
+  Time silent_since_ = {};   // The last arrival, while splits are missing.
   RangeSet finished_;
   std::set<ActorId> watched_;
 
-  bool open_ = false;          // The head has the job.
-  bool asking_ = false;        // It was asked to open it.
-  std::uint64_t opening_ = 0;  // Counts the times it was asked; answers to earlier ones are stale.
+  bool open_ = false;          // The head has opened the job.
+  bool asking_ = false;        // The head was asked to open the job.
+  std::uint64_t opening_ = 0;  // Counts the requests to open; answers to earlier ones are stale.
   std::uint64_t session_ = 0;
   Time next_reconnect_ = {};
   Time gone_since_ = {};  // While not open.
   std::string why_not_open_;
-  std::vector<std::uint64_t> to_issue_;  // Not yet told to the head, as those below.
+  std::vector<std::uint64_t> to_issue_;  // Not yet reported to the head, as those below.
   std::vector<std::uint64_t> to_arrive_;
   bool finished_changed_ = false;
-  bool issuing_ = false;  // An ask is on its way, as those below.
+  bool issuing_ = false;  // An ask is in flight, as those below.
   bool arriving_ = false;
   bool finishing_ = false;
-  std::optional<std::string> ending_;  // EndJob came, with this error.
+  std::optional<std::string> ending_;  // The error of EndJob, once received.
   bool closing_ = false;
   Time close_by_ = {};
-  Time heard_ = {};  // When the head last said that it knows this session.
+  Time heard_ = {};  // When the head last confirmed this session.
 
   std::uint64_t duplicates_ = 0;
   std::uint64_t bytes_received_ = 0;
-  std::string last_bad_;  // The last delivery that the sink could not read, and when it came.
+  std::string last_bad_;  // The last delivery that the sink could not read, and its time.
   Time bad_at_ = {};
 };
 

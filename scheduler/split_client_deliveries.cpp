@@ -4,11 +4,11 @@
 #include "scheduler/format_seconds.h"
 #include "scheduler/split_client.h"
 
-// What comes from workers: who has which split, and the splits.
+// Messages from workers: announcements of splits, and the splits.
 namespace forebay::scheduler {
 namespace {
 
-constexpr std::size_t kMostHolders = 4;  // Of one split; a head leases it to two at once at most.
+constexpr std::size_t kMostHolders = 4;  // Of one split; a head leases it to at most two at once.
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void SplitClient::pull(Splits::iterator split, Context& context) {
     if (context.tell(holders.front(), Pull{split->first})) {
       state = Split::State::kPulling;
     } else {
-      holders.erase(holders.begin());  // It announces the split again when it can be reached.
+      holders.erase(holders.begin());  // When reachable again, it announces the split again.
     }
   }
 }
@@ -88,7 +88,8 @@ Status SplitClient::on(const HandedOn& handed, Context& context) {
 
 void SplitClient::arrived(Splits::iterator split, Context& context) {
   for (const HolderRef& holder : split->second.holders) {
-    static_cast<void>(context.tell(holder, Drop{split->first}));  // Else it announces it again.
+    static_cast<void>(context.tell(
+        holder, Drop{split->first}));  // Otherwise the holder announces the split again.
   }
   const Time now = context.clock().now();
   split->second = {.state = Split::State::kArrived, .since = now, .holders = {}};

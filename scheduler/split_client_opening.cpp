@@ -2,7 +2,7 @@
 
 #include "scheduler/split_client.h"
 
-// What the head is told, and told again when it has come back.
+// Messages to the head; all are repeated after the head has restarted.
 namespace forebay::scheduler {
 namespace {
 
@@ -29,7 +29,8 @@ void SplitClient::open(Context& context) {
   asking_ = true;
   ++opening_;
   issuing_ = arriving_ = finishing_ = false;
-  // What is told here need not be told again, unless nobody hears it; then all of it is.
+  // OpenJob contains everything, so no report is pending. If the head does not receive it, the next
+  // OpenJob contains everything again.
   to_issue_.clear();
   to_arrive_.clear();
   finished_changed_ = false;
@@ -78,7 +79,7 @@ void SplitClient::reconnect(const Error& why, Context& context) {
   next_reconnect_ = context.clock().now() + options_.reconnect;
 }
 
-// One word of a kind is on its way at a time; what comes up meanwhile goes when it was heard.
+// Only one message of each kind is in flight; later changes are sent after it was answered.
 template <class Word>
 void SplitClient::tell_head(Word word, bool& on_its_way, Context& context) {
   on_its_way = true;
@@ -103,7 +104,7 @@ void SplitClient::send_issued(Context& context) {
   if (open_ && !to_issue_.empty()) ask_for_session(context);
 }
 
-// To issue nothing is to ask whether this session still stands.
+// An Issue without splits asks whether the head still knows this session.
 void SplitClient::ask_for_session(Context& context) {
   if (issuing_) return;
   tell_head(Issue{std::exchange(to_issue_, {}), session_}, issuing_, context);
@@ -114,7 +115,7 @@ void SplitClient::send_arrived(Context& context) {
   tell_head(Arrived{std::exchange(to_arrive_, {}), session_}, arriving_, context);
 }
 
-// What is finished is said at most once a period: a tick sends what came meanwhile.
+// Finished is sent at most once a period: the next tick sends later changes.
 void SplitClient::send_finished(Context& context) {
   if (!open_ || finishing_) return;
   finished_changed_ = false;
@@ -141,7 +142,8 @@ void SplitClient::close(Context& context) {
               self(context), opening_);
 }
 
-// Whatever the head says, the trainer goes: a head that did not hear it misses it for `rejoin`.
+// The trainer ends whatever the head answers: a head that missed the message waits for it for
+// `rejoin`.
 Status SplitClient::on(const Answered<CloseJob>&, Context& context) {
   finish_closing(context);
   return {};

@@ -13,57 +13,59 @@
 
 namespace forebay::scheduler {
 
-/// Work → worker: the job is open, and this is what was found; or why it cannot be opened here.
+/// Executor → worker: the job is open with this fingerprint; or `error` says why it cannot be
+/// opened.
 struct WorkOpened {
   static constexpr std::string_view kTag = "worker.opened/1";
-  std::uint64_t opening = 0;  ///< As given to `open`, here and below.
+  std::uint64_t opening = 0;  ///< As given to `open`; the same in the messages below.
   std::string fingerprint;
   std::optional<Error> error = std::nullopt;
 };
 
-/// Work → worker: a split is made. `frames` are what core/wire/column_frames.h writes.
+/// Executor → worker: a split is made. core/wire/column_frames.h writes its `frames`.
 struct WorkDone {
   static constexpr std::string_view kTag = "worker.done/1";
   std::uint64_t opening = 0;
   std::uint64_t split = 0;
   Frames frames;
-  bool handed_on = false;  ///< It is in this process's reorder buffer already; there are no frames.
+  bool handed_on =
+      false;  ///< The split is in this process's reorder buffer already; there are no frames.
 };
 
-/// Work → worker: a split cannot be made here. The worker is leased nothing any more.
+/// Executor → worker: a split cannot be made here. The worker is then leased no more splits.
 struct WorkFailed {
   static constexpr std::string_view kTag = "worker.failed/1";
   std::uint64_t opening = 0;
-  std::optional<std::uint64_t> split;  ///< Nothing: one of those in work, nobody knows which.
+  std::optional<std::uint64_t>
+      split;  ///< Nothing: one of the splits in work, but it is unknown which.
   Error error;
 };
 
 using WorkResults = ActorRef<WorkOpened, WorkDone, WorkFailed>;
 
-/// What a worker does with a lease: the stages' pools of its node.
+/// Makes the splits that are leased to a worker: the pools of the stages on its node.
 ///
-/// All calls come from the worker actor's thread, and none may block. What comes of them is told to
-/// the worker actor (`WorkResults`), from any thread; what belongs to an earlier opening is
-/// ignored there.
+/// All calls come from the worker actor's thread, and none may block. The results are sent to the
+/// worker actor (`WorkResults`) from any thread; the worker ignores results of an earlier opening.
 class SplitExecutor {
  public:
   virtual ~SplitExecutor() = default;
 
-  /// Opens the job, and gives up whatever an earlier one still has in work. Answered by one
+  /// Opens the job, and cancels all splits of an earlier job that are in work. Answered by one
   /// WorkOpened.
   virtual void open(const JobShare& job, std::uint64_t opening) = 0;
 
-  /// Makes a split of the job that is open. Answered by one WorkDone or WorkFailed, unless it is
-  /// forgotten; then an answer may still come.
+  /// Makes a split of the open job. Answered by one WorkDone or WorkFailed, unless the split is
+  /// forgotten; an answer may still arrive after that.
   virtual void begin(std::uint64_t split) = 0;
 
-  /// Nobody wants this split any more. True: it had not begun, nothing was wasted.
+  /// Cancels a split. Returns true if its work had not begun, so that no work was wasted.
   virtual bool forget(std::uint64_t split) = 0;
 
-  /// Whether work on a split that was to begin has begun.
+  /// Whether the work on a split passed to begin() has started.
   virtual bool begun(std::uint64_t split) const = 0;
 
-  /// Splits that it wants in hand: in work, waiting for it, and made but not fetched yet.
+  /// Splits that it wants to hold at a time: in work, waiting, and made but not fetched yet.
   virtual std::uint32_t slots() const = 0;
 
   struct Load {

@@ -8,15 +8,15 @@
 
 namespace forebay::scheduler {
 
-/// What a split usually takes from its lease to its arrival: the median of the last 64.
-/// A value; belongs to one thread.
+/// The usual time of a split from its lease to its arrival: the median of the last 64. A value;
+/// belongs to one thread.
 class UsualTime {
  public:
   using Duration = std::chrono::nanoseconds;
 
   void saw(Duration took) { last_[seen_++ % last_.size()] = took; }
 
-  /// Nothing until there are 8: too few to call another one slow.
+  /// Nothing until 8 times are known: fewer are not enough to call another split slow.
   std::optional<Duration> median() const {
     if (seen_ < 8) return std::nullopt;
     auto some = last_;
@@ -31,12 +31,12 @@ class UsualTime {
   std::size_t seen_ = 0;
 };
 
-/// When a split that everybody waits for is given to a second worker.
+/// When a split that the trainer waits for is leased to a second worker.
 struct StragglerRule {
   double times_usual = 4;
   std::chrono::nanoseconds at_least = std::chrono::milliseconds(500);
 
-  /// How long a lease may stand before its split counts as late; nothing while that is unknown.
+  /// The age of a lease at which its split counts as late; nothing while the usual time is unknown.
   std::optional<std::chrono::nanoseconds> patience(const UsualTime& usual) const {
     const auto median = usual.median();
     if (!median) return std::nullopt;

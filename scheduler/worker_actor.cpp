@@ -66,7 +66,7 @@ void WorkerActor::join(Context& context) {
   context.ask(head_, std::move(join), options_.ask_timeout, self(context), ++attempt_);
 }
 
-// As often as the head wants to hear, or else it would take a slower worker for lost.
+// Sends heartbeats as often as the head requires; the head would treat a slower worker as lost.
 void WorkerActor::keep_pace(const Accepted& accepted, Context& context) {
   const auto wanted = faster_pace(options_.heartbeat, accepted.heartbeat_ns);
   if (wanted == heartbeat_) return;
@@ -124,7 +124,7 @@ Status WorkerActor::on(const Answered<Heartbeat>& answer, Context& context) {
     if (!leave_by_) join(context);
     return {};
   }
-  // Not heard in time, or out of reach: the same head may be there by another way.
+  // The head did not answer in time or is unreachable; another connection may reach the same head.
   HeadRef head = heads_.head();
   if (head.receiver() != nullptr) head_ = std::move(head);
   return {};
@@ -166,7 +166,7 @@ void WorkerActor::go_on_leaving(Context& context) {
     return;
   }
   if (std::exchange(said_leave_, true)) {
-    // Asked already; the head has had its time.
+    // Leave was sent already; the worker ends when the head's time to answer is over.
     if (now >= *leave_by_ + options_.ask_timeout) end(context);
     return;
   }

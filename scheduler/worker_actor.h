@@ -16,24 +16,24 @@
 
 namespace forebay::scheduler {
 
-/// Owner → worker: begin: join. Once, right after it was spawned.
+/// Owner → worker: begin: join. Sent once, right after the spawn.
 struct BeginWorker {
   static constexpr std::string_view kTag = "worker.begin/1";
 };
 
-/// Worker → itself, every heartbeat.
+/// Worker → itself, once a heartbeat.
 struct WorkerTick {
   static constexpr std::string_view kTag = "worker.tick/1";
   std::uint64_t pace = 0;
 };
 
-/// Worker → itself: what could not be sent may have room now.
+/// Worker → itself: retry messages that were refused because too much was queued.
 struct SendAgain {
   static constexpr std::string_view kTag = "worker.send_again/1";
 };
 
-/// Owner → worker: go in good order: give back what has not begun, finish and hand over the rest
-/// within `grace`, give back what is left then.
+/// Owner → worker: leave in an orderly way: give back splits that have not begun, finish and hand
+/// over the others within `grace`, then give back the rest.
 struct GoAway {
   static constexpr std::string_view kTag = "worker.go_away/1";
   std::chrono::nanoseconds grace = std::chrono::seconds(5);
@@ -41,11 +41,12 @@ struct GoAway {
 
 struct WorkerStatus {
   enum class Phase : std::uint8_t {
-    kConnecting,  ///< No head answers, or it has not answered yet.
-    kIdle,        ///< A member; there is no job.
+    kConnecting,  ///< No head is found, or it has not answered yet.
+    kIdle,        ///< A member without a job.
     kOpening,     ///< The job's files are being opened and checked.
     kWorking,
-    kRefused,  ///< The head or our own work says that we cannot make this job's splits.
+    kRefused,  ///< The head or the local executor says that this worker cannot make the job's
+               ///< splits.
     kLeaving,
     kGone,
   };
@@ -53,14 +54,14 @@ struct WorkerStatus {
   std::uint64_t incarnation = 0;
   std::string job;
   std::uint64_t making = 0;
-  std::uint64_t ready = 0;  ///< Made, and not handed over yet.
+  std::uint64_t ready = 0;  ///< Made and not handed over yet.
   std::uint64_t splits_done = 0;
   std::string trouble;
-  /// Why it cannot make the splits of its job, or of its last one; empty: it can.
+  /// Why the worker cannot make the splits of its current or last job; empty: it can.
   std::string refused;
 };
 
-/// Anyone in the process → worker: how is it?
+/// Any actor in the process → worker: query its status.
 struct QueryWorker {
   static constexpr std::string_view kTag = "worker.query/1";
   using Reply = WorkerStatus;
@@ -77,24 +78,25 @@ struct WorkerOptions {
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
   std::chrono::nanoseconds reconnect = std::chrono::milliseconds(500);  ///< While no head answers.
   std::chrono::nanoseconds ask_timeout = std::chrono::seconds(2);
-  /// What was announced or sent and not answered is announced again.
+  /// A split that was announced or sent and not answered is announced again after this time.
   std::chrono::nanoseconds announce_again = std::chrono::seconds(1);
-  /// Told, in a sentence, what happens. On the worker's thread, as those below.
+  /// Called with a sentence for each event. On the worker's thread, as are those below.
   std::function<void(const std::string&)> say;
-  /// The job ended, with an error unless empty, and how the worker was then; it waits for the next.
+  /// Called when the job has ended, with its error or an empty string and the worker's status
+  /// before; the worker then waits for the next job.
   std::function<void(const std::string& error, const WorkerStatus& last)> on_job_ended;
-  /// The worker is gone, in good order or because it was refused, and how it was then.
+  /// Called with its last status when the worker has ended, after it left or was refused.
   std::function<void(const WorkerStatus& last)> on_ended;
 };
 
-/// A node's member of the cluster: makes the splits it is leased and holds them until they are
+/// A node's member of the cluster: makes the splits leased to it and holds them until they are
 /// handed over.
 ///
-/// Owns the frames of what is made. While the head or the split client cannot be reached it keeps
-/// what it has and reconnects; it acts on nothing that names another incarnation. A split stays in
-/// its heartbeats until the split client confirms it, so what was lost on the way is announced
-/// again. `work` and the finders are called on the actor's thread and outlive it; GoAway,
-/// QueryWorker and the work's results may come from any thread.
+/// Owns the frames of finished splits. While the head or the split client is unreachable it keeps
+/// its splits and reconnects; it ignores messages for another incarnation. A split stays in its
+/// heartbeats until the split client confirms it, so a split lost in transit is announced again.
+/// `work` and the finders are called on the actor's thread and must outlive it; GoAway, QueryWorker
+/// and the results of `work` may be sent from any thread.
 class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, Evicted, JobOffer,
                                          Pull, Drop, WorkOpened, WorkDone, WorkFailed, BeginWorker,
                                          WorkerTick, SendAgain, GoAway, QueryWorker, Answered<Join>,
@@ -130,14 +132,14 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   struct Held {
     enum class State : std::uint8_t {
       kMaking,
-      kReady,   // Made; the split client knows, or will be told again.
-      kPulled,  // The split client wants it; it goes as soon as there is room on the way.
-      kSent,    // Kept until the split client says that it has it.
+      kReady,   // Made; announced to the split client, or to be announced again.
+      kPulled,  // The split client wants it; it is sent as soon as the connection has space.
+      kSent,    // Kept until the split client confirms it.
     };
     State state = State::kMaking;
     bool handed_on = false;
     Frames frames;
-    Time told = {};  // When the split client was last told of it.
+    Time told = {};  // When it was last announced to the split client.
   };
 
   void join(Context& context);
@@ -167,19 +169,19 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   SplitClientFinder& split_clients_;
 
   std::chrono::nanoseconds heartbeat_;
-  std::uint64_t pace_ = 0;  // Ticks of an earlier one are nothing.
+  std::uint64_t pace_ = 0;  // Ticks with an earlier value are ignored.
   Phase phase_ = Phase::kConnecting;
   HeadRef head_;
   SplitClientRef split_client_;
   std::string split_client_address_;
   std::uint64_t incarnation_ = 0;
-  bool joining_ = false;  // An ask is on its way, as those below.
+  bool joining_ = false;  // An ask is in flight, as those below.
   bool beating_ = false;
-  std::uint64_t attempt_ = 0;  // Of joining; answers to earlier ones are stale.
+  std::uint64_t attempt_ = 0;  // Counts the attempts to join; answers to earlier ones are stale.
   Time next_reconnect_ = {};
   JobShare job_;
-  std::uint64_t opening_ = 0;  // Of the job; results of earlier ones are stale.
-  std::string fingerprint_;    // As found here; empty until it is open.
+  std::uint64_t opening_ = 0;  // Counts the openings; results of earlier ones are stale.
+  std::string fingerprint_;    // As computed here; empty until the job is open.
   std::string trouble_;
   std::string refused_;
   std::map<std::uint64_t, Held> held_;

@@ -2,7 +2,7 @@
 
 namespace forebay::scheduler {
 
-// What a worker does with the job that it is offered.
+// How a worker handles a job offer.
 
 Status WorkerActor::on(const JobOffer& offer, Context& context) {
   if (offer.incarnation == incarnation_) take_job(offer.job, offer.split_client_address, context);

@@ -9,7 +9,7 @@ constexpr std::chrono::nanoseconds kSendAgain = std::chrono::milliseconds(10);
 
 }  // namespace
 
-// Splits on their way: leased, made, announced, pulled, sent, confirmed.
+// The states of a split: leased, made, announced, pulled, sent, confirmed.
 
 Status WorkerActor::on(const Lease& lease, Context& context) {
   if (lease.incarnation != incarnation_) return {};
@@ -24,7 +24,7 @@ Status WorkerActor::on(const Lease& lease, Context& context) {
     if (held != held_.end()) {
       if (held->second.state != Held::State::kMaking) announce(split, held->second, context);
     } else if (held_.size() > executor_.slots()) {
-      too_many.push_back(split);  // One more is taken: the head may be in a hurry with it.
+      too_many.push_back(split);  // Takes one more than it wants: the head may need it urgently.
     } else {
       held_.try_emplace(split);
       executor_.begin(split);
@@ -75,7 +75,7 @@ SplitClientRef& WorkerActor::split_client() {
 void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
   held.told = context.clock().now();
   if (held.handed_on) {
-    // Between actors of one process nothing is lost: told is confirmed.
+    // Messages between actors of one process are not lost, so no confirmation is needed.
     if (context.tell(split_client(), HandedOn{split})) {
       ++splits_done_;
       held_.erase(split);
@@ -87,7 +87,8 @@ void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
               .holder = self(context),
               .sent = held.state == Held::State::kSent};
   const auto status = context.tell(split_client(), std::move(ready));
-  if (!status && status.error().code != Code::kOverloaded) split_client_ = {};  // Looked for anew.
+  if (!status && status.error().code != Code::kOverloaded)
+    split_client_ = {};  // Found again on next use.
 }
 
 Status WorkerActor::on(const Pull& pull, Context& context) {
@@ -149,7 +150,8 @@ void WorkerActor::forget(std::uint64_t split) {
 void WorkerActor::give_back(const std::vector<std::uint64_t>& splits, const std::string& error,
                             Context& context) {
   if (!is_member()) return;
-  // What the head does not hear it learns from the next heartbeat, which does not name them.
+  // If the message is lost, the head learns it from the next heartbeat, which does not name the
+  // splits.
   static_cast<void>(context.tell(head_, GiveBack{incarnation_, splits, error}));
 }
 

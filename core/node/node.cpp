@@ -86,7 +86,7 @@ void Node::on_peer_down(PeerId peer, const Error& reason) {
   if (link == nullptr) return;
   latest_peer_ = PeerId::kNone;
   latest_link_ = nullptr;
-  link->end(reason);  // First: who hears of the peer finds its refs dead.
+  link->end(reason);  // First, so that a watcher that gets PeerDown finds the peer's refs dead.
   const std::lock_guard lock(mutex_);
   ended_counts_ += link->counts();
   links_.erase(peer);
@@ -106,7 +106,8 @@ void Node::on_message(PeerId peer, std::span<const std::byte> head, Frames body)
 }
 
 void Node::on_messages(const std::function<void()>& deliver) {
-  // What they wake handles them here, if that is soon done: nobody else need be woken.
+  // Actors woken by these messages run on this thread, if briefly, which saves waking another
+  // thread.
   host_.executor().run_here(deliver);
 }
 

@@ -25,7 +25,8 @@ struct PeerUp {
   PeerInfo info;
 };
 
-/// Node → subscriber: it is over, and every ref through it dead. A peer that comes back is another.
+/// Node → subscriber: the session is over, and every ref through it is dead. A peer that reconnects
+/// gets another PeerId.
 struct PeerDown {
   static constexpr std::string_view kTag = "node.peer_down/1";
   PeerId peer = PeerId::kNone;
@@ -34,30 +35,34 @@ struct PeerDown {
 
 using PeerWatcherRef = ActorRef<PeerUp, PeerDown>;
 
-/// What came from peers and went nowhere, since the node began.
+/// Messages and answers that were dropped since the node was created.
 struct NodeCounts {
-  std::uint64_t unknown_actor = 0;    ///< For an actor that is not here or was never let out.
+  std::uint64_t unknown_actor =
+      0;  ///< For an actor that is not here, or that the peer has no ref to.
   std::uint64_t unknown_message = 0;  ///< Of a type that the ref did not list.
-  std::uint64_t undecodable = 0;      ///< Bytes that are no such message.
-  std::uint64_t refused = 0;          ///< By a mailbox: full, or its actor dead.
-  std::uint64_t unsent_answers = 0;   ///< Answers the transport refused.
+  std::uint64_t undecodable = 0;      ///< Bytes that do not decode.
+  std::uint64_t refused = 0;          ///< Refused by a mailbox: full, or its actor dead.
+  std::uint64_t unsent_answers = 0;   ///< Answers that the transport refused.
 
   NodeCounts& operator+=(const NodeCounts& other);
 };
 
-/// Lets the actors of one host and those of its peers reach each other by the same refs.
+/// Lets the actors of one host and those of its peers reach each other with the same refs.
 ///
-/// `tell` and `ask` through a ref to a peer's actor go as messages of the transport; a ref inside a
-/// message arrives as a ref to that actor. Those let out so are kept until the session ends. With
-/// the session every question is answered kUnavailable and every watched actor reported Down. Who
-/// asks is told what was refused; a tell that was is counted. Owns nothing but tables; any thread.
-/// The transport is stopped, and the host empty, before it dies.
+/// Sends `tell` and `ask` through a ref to a peer's actor as transport messages. A ref inside a
+/// message arrives as a ref to the same actor; an actor exported that way is kept until the session
+/// ends. When the session ends, every open question is answered kUnavailable and every watched
+/// actor is reported Down. A refused ask is answered with the error; a refused tell is only
+/// counted. Owns nothing but tables. Thread-safe. Stop the transport and empty the host before
+/// destroying the node.
 class Node final : public TransportHandler {
  public:
   struct Options {
-    std::size_t max_questions = 65'536;  ///< Unanswered, a peer; more are refused with kOverloaded.
-    std::size_t max_exports = 65'536;  ///< Refs let out to a peer; a message with more is refused.
-    std::size_t max_watches = 65'536;  ///< That a peer has on actors here.
+    std::size_t max_questions =
+        65'536;  ///< Unanswered questions a peer; further ones are refused with kOverloaded.
+    std::size_t max_exports =
+        65'536;  ///< Actors exported to a peer; a message with more is refused.
+    std::size_t max_watches = 65'536;  ///< Watches of one peer on actors here.
   };
 
   Node(ActorHost& host, Transport& transport, const Options& options);
@@ -66,21 +71,21 @@ class Node final : public TransportHandler {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Begins to listen to the transport; once.
+  /// Starts the transport with this node as its handler; call it once.
   void start() { transport_.start(*this); }
 
-  /// Lets every peer reach an actor by name, in the place of one that had it before. Only messages
-  /// that can travel and that the ref lists are taken.
+  /// Lets every peer reach `actor` by `name`; replaces the actor that had the name before. Accepts
+  /// only messages that can be sent to another process and that the ref lists.
   void publish(const std::string& name, const AnyActor& actor);
   void withdraw(const std::string& name);
 
-  /// A peer's published actor. Usable at once: what it is not, the first message shows.
+  /// A ref to a peer's published actor. Usable at once; the first message fails if there is none.
   template <class Ref>
   Ref actor(PeerId peer, std::string_view name) {
     return Ref(remote(peer, name));
   }
 
-  /// Tells `watcher` of every peer there is, and of each that comes and goes.
+  /// Sends `watcher` a PeerUp for each present and future peer, and a PeerDown when a session ends.
   void subscribe(const PeerWatcherRef& watcher);
 
   NodeCounts counts() const;
@@ -88,7 +93,8 @@ class Node final : public TransportHandler {
   Transport& transport() const { return transport_; }
   const Options& options() const { return options_; }
 
-  /// For its links: whoever is published so, or nobody; and how often that may have changed.
+  /// For links: the actor published as `target`, or an empty one; and a count that changes with
+  /// every publication.
   AnyActor published(std::uint64_t target) const;
   std::uint64_t publications() const { return publications_.load(std::memory_order_acquire); }
 
@@ -115,9 +121,10 @@ class Node final : public TransportHandler {
   std::map<PeerId, LinkPtr> links_;
   std::map<PeerId, PeerInfo> infos_;
   std::vector<PeerWatcherRef> watchers_;
-  NodeCounts ended_counts_;                     // of sessions that are over
-  std::atomic<std::uint64_t> publications_{0};  // changes of published_
-  PeerId latest_peer_ = PeerId::kNone;  // whose message came last; the transport's thread, as below
+  NodeCounts ended_counts_;                     // of ended sessions
+  std::atomic<std::uint64_t> publications_{0};  // number of changes of published_
+  PeerId latest_peer_ = PeerId::kNone;  // the sender of the latest message; used by the transport's
+                                        // thread only, as is latest_link_
   LinkPtr latest_link_;
 };
 

@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-/// A buffer that a thread keeps for what it sends next; larger ones are not kept.
+/// Each thread reuses one buffer for the messages it sends; larger buffers are not kept.
 constexpr std::size_t kMostKept = 1024 * 1024;
 
 WireBuffer& buffer_of_thread() {
@@ -19,14 +19,14 @@ WireBuffer& buffer_of_thread() {
   return buffer;
 }
 
-/// Lets the frames of what was not sent go: their memory must not wait for the thread's next
-/// message.
+/// Releases the frames of a message that was not sent; otherwise their memory would stay in use
+/// until the thread's next message.
 struct FramesGo {
   WireBuffer& buffer;
   ~FramesGo() { buffer.frames.clear(); }
 };
 
-/// Names of actors in one message. What cannot be named is kept for whoever sends it.
+/// Names the actors in one outgoing message, and keeps the error if one cannot be named.
 class LinkContext final : public WireContext {
  public:
   explicit LinkContext(NodeLink& link) : link_(link) {}
@@ -101,7 +101,7 @@ Status NodeLink::send(std::uint64_t target, EnvelopePtr& envelope) {
   Status sent = transmit(buffer);
   if (sent) return sent;
   envelope = take_question(question);
-  // The session ended meanwhile and whoever asked was told.
+  // The session ended meanwhile, and the asker was answered.
   return envelope == nullptr ? Status() : sent;
 }
 
@@ -138,7 +138,8 @@ void NodeLink::watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId s
   if (status) {
     WireBuffer& buffer = buffer_of_thread();
     write_head(buffer, NodeMessage::kWatch, target);
-    // Refused, the session is over, and its end tells the watcher; or it is choked, and is ended.
+    // On another failure the session is over, and its end sends Down to the watcher. On kOverloaded
+    // the session is ended here.
     if (Status sent = transmit(buffer); !sent && sent.error().code == Code::kOverloaded) {
       node_.transport().close(peer_, "too much waits to be sent");
     }
@@ -151,7 +152,7 @@ void NodeLink::watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId s
 void NodeLink::stop(std::uint64_t target) {
   WireBuffer& buffer = buffer_of_thread();
   write_head(buffer, NodeMessage::kStop, target);
-  static_cast<void>(transmit(buffer));  // Out of reach it cannot be stopped.
+  static_cast<void>(transmit(buffer));  // An unreachable actor cannot be stopped.
 }
 
 void NodeLink::answer(std::uint64_t question,
@@ -172,7 +173,7 @@ void NodeLink::send_down(std::uint64_t target, const std::optional<Error>& crash
   WireBuffer& buffer = buffer_of_thread();
   write_head(buffer, NodeMessage::kDown, target);
   encode_value(crash, buffer);
-  static_cast<void>(transmit(buffer));  // Out of reach the peer knows without it.
+  static_cast<void>(transmit(buffer));  // An unreachable peer reports Down by itself.
 }
 
 void NodeLink::watch_is_over() {
@@ -181,7 +182,7 @@ void NodeLink::watch_is_over() {
 }
 
 Result<std::string> NodeLink::name_of(const AnyActor& actor) {
-  // Home again: the peer knows it by its own name.
+  // The actor lives at that peer, so use the name that the peer knows it by.
   const auto* there = dynamic_cast<const RemoteActor*>(actor.receiver.get());
   if (there != nullptr && there->link().get() == this) {
     return "y" + std::to_string(there->target());

@@ -13,16 +13,17 @@
 
 namespace forebay {
 
-/// One session of a node: who was let out to the peer, who waits for its answers, who watches its
-/// actors. Any thread; what ends it ends it once, for good.
+/// One session of a node: the actors exported to the peer, the questions waiting for its answers,
+/// and the watchers of its actors. Thread-safe; end() takes effect once and for good.
 class NodeLink final : public std::enable_shared_from_this<NodeLink> {
  public:
   NodeLink(Node& node, PeerId peer) : node_(node), peer_(peer) {}
 
-  /// What stands for the peer's actor `target` here: the same one each time while somebody has it.
+  /// The receiver that represents the peer's actor `target` here; the same object while it is in
+  /// use.
   ReceiverPtr remote(std::uint64_t target);
 
-  /// The three below: for remote actors.
+  /// For RemoteActor: the three methods below.
   Status send(std::uint64_t target, EnvelopePtr& envelope);
   void watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId shown);
   void stop(std::uint64_t target);
@@ -30,15 +31,15 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
   void take(std::span<const std::byte> head, Frames&& body);
   void end(const Error& reason);
 
-  /// Sends the result of the peer's question.
+  /// Sends the answer to the peer's question.
   void answer(std::uint64_t question, const std::function<void(WireBuffer&, WireContext&)>& write);
   void send_down(std::uint64_t target, const std::optional<Error>& crash);
-  /// One that the peer had.
+  /// Counts down the watches of the peer when one has ended.
   void watch_is_over();
 
   NodeCounts counts() const;
 
-  /// For the names of actors inside messages.
+  /// The two below convert actors inside messages to names and back.
   Result<std::string> name_of(const AnyActor& actor);
   Result<ReceiverPtr> actor_named(std::string_view name);
 
@@ -53,7 +54,7 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
   };
   struct Target {
     ReceiverPtr receiver;
-    const MessageType* type = nullptr;  // absent: the actor does not take it
+    const MessageType* type = nullptr;  // null: the actor does not accept this type
   };
 
   Status transmit(WireBuffer& buffer);
@@ -73,7 +74,7 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
   Node& node_;
   const PeerId peer_;
   std::atomic<std::uint64_t> num_questions_{0};
-  std::atomic<bool> has_ended_{false};  // ended_ is there
+  std::atomic<bool> has_ended_{false};  // true once ended_ is set
   mutable std::mutex mutex_;
   std::optional<Error> ended_;  // under mutex_, as all below
   std::unordered_map<std::uint64_t, Exported> exported_;
@@ -81,10 +82,10 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
   std::unordered_map<std::uint64_t, std::vector<Watcher>> watchers_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Receiver>> remotes_;
   std::size_t remotes_to_sweep_at_ = 1024;
-  std::size_t num_watched_ = 0;  // by the peer
+  std::size_t num_watched_ = 0;  // watches of the peer
   NodeCounts counts_;
 
-  Target latest_;  // who took the latest message; the transport's thread alone, as those below
+  Target latest_;  // of the latest message; used by the transport's thread only, as are those below
   std::uint64_t latest_target_ = 0;
   std::uint64_t latest_publications_ = 0;
 };

@@ -7,7 +7,7 @@
 namespace forebay {
 namespace {
 
-/// Names of actors in a message that came; it lets nobody out.
+/// Resolves the actor names of an incoming message; exports no actors.
 class InboundContext final : public WireContext {
  public:
   explicit InboundContext(NodeLink& link) : link_(link) {}
@@ -121,7 +121,7 @@ void NodeLink::take_answer(HeadReader& head, Frames& body) {
   std::uint64_t question = 0;
   if (!head.number(question)) return count(&NodeCounts::undecodable);
   const EnvelopePtr envelope = take_question(question);
-  if (envelope == nullptr) return;  // Answered before, or it was nobody's.
+  if (envelope == nullptr) return;  // The question was answered before, or was never asked.
   InboundContext context(*this);
   envelope->type->wire->answer(*envelope, {head.rest(), body, context});
 }
@@ -163,7 +163,7 @@ void NodeLink::take_down(HeadReader& head) {
 void NodeLink::take_stop(HeadReader& head) {
   std::uint64_t target = 0;
   if (!head.number(target)) return count(&NodeCounts::undecodable);
-  // Whoever has a name published is not for others to end.
+  // A peer must not stop a published actor.
   const ReceiverPtr receiver = (target & kPublishedBit) != 0 ? nullptr : receiver_of(target);
   if (receiver == nullptr) return count(&NodeCounts::unknown_actor);
   receiver->stop_behind_queue();

@@ -12,8 +12,8 @@
 
 namespace forebay {
 
-/// What nodes tell each other about actors. The numbers stand first, 8 bytes each, little end
-/// first; what follows is MessagePack (core/wire).
+/// The messages between nodes about actors. The numbers come first, 8 bytes each, little-endian;
+/// the rest is MessagePack (core/wire).
 enum class NodeMessage : std::uint8_t {
   kTell = 1,    ///< target, type, fields
   kAsk = 2,     ///< target, type, question, fields
@@ -23,14 +23,14 @@ enum class NodeMessage : std::uint8_t {
   kStop = 6,    ///< target
 };
 
-/// An actor as the nodes of a session name it: by its id on the node it lives at, or by a published
-/// name, whose hash has the top bit set.
+/// How the nodes of a session name an actor: by its id on the node where it lives, or by the hash
+/// of a published name, with the top bit set.
 constexpr std::uint64_t kPublishedBit = std::uint64_t{1} << 63;
 constexpr std::uint64_t published_target(std::string_view name) {
   return tag_number(name) | kPublishedBit;
 }
 
-/// Writes the beginning of a message.
+/// Writes the head of a message.
 template <class... Numbers>
 void write_head(WireBuffer& out, NodeMessage kind, Numbers... numbers) {
   constexpr std::size_t kBytes = 1 + 8 * sizeof...(Numbers);
@@ -44,7 +44,7 @@ void write_head(WireBuffer& out, NodeMessage kind, Numbers... numbers) {
   out.filled_to(to);
 }
 
-/// Takes the beginning of a message off its bytes.
+/// Reads the head of a message.
 class HeadReader {
  public:
   explicit HeadReader(std::span<const std::byte> bytes) : left_(bytes) {}
@@ -55,7 +55,7 @@ class HeadReader {
     left_ = left_.subspan(1);
     return kind;
   }
-  /// False when the bytes end before.
+  /// False if fewer than 8 bytes are left.
   bool number(std::uint64_t& out) {
     if (left_.size() < 8) return false;
     std::memcpy(&out, left_.data(), 8);

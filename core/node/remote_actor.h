@@ -8,7 +8,7 @@
 
 namespace forebay {
 
-/// Stands for an actor of a peer. Dead for good when the session is over.
+/// Represents an actor of a peer. Permanently dead when the session is over.
 class RemoteActor final : public Receiver {
  public:
   RemoteActor(ActorHost& host, std::shared_ptr<NodeLink> link, std::uint64_t target)
@@ -28,7 +28,7 @@ class RemoteActor final : public Receiver {
   const std::uint64_t target_;
 };
 
-/// Watches an actor here for a peer: its Down goes there.
+/// Watches an actor here on behalf of a peer and forwards its Down.
 class DownForwarder final : public Receiver {
  public:
   DownForwarder(ActorHost& host, std::weak_ptr<NodeLink> link, std::uint64_t target)
@@ -51,7 +51,7 @@ class DownForwarder final : public Receiver {
   const std::uint64_t target_;
 };
 
-/// Carries one answer to the peer that asked.
+/// Sends one answer to the peer that asked.
 class RemoteAsker final : public AnswerSink {
  public:
   RemoteAsker(std::shared_ptr<NodeLink> link, std::uint64_t question)

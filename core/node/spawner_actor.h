@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// Anybody → spawner: start an actor of that kind. Answered with the actor:
+/// Any actor → spawner: start an actor of this kind. The answer holds the new actor:
 /// `SomeRef(answer.receiver)`.
 struct SpawnOrder {
   static constexpr std::string_view kTag = "node.spawn_order/1";
@@ -21,10 +21,10 @@ struct SpawnOrder {
 
 using SpawnerRef = ActorRef<SpawnOrder>;
 
-/// Starts actors for other nodes, by the name of their kind and a text that configures them.
+/// Starts actors for other nodes, by the name of their kind and a configuration text.
 ///
-/// Publish it as kSpawnerName. Owns the list of kinds; whoever asked decides when an actor stops.
-/// Refuses with kNotFound a kind that was not listed, and passes on what a factory refuses.
+/// Publish it as kSpawnerName. Owns the list of kinds; the asker decides when an actor stops.
+/// Refuses an unknown kind with kNotFound, and passes on the error of a factory.
 class SpawnerActor final : public ActorOf<SpawnerActor, SpawnOrder> {
  public:
   using Factory = std::function<Result<AnyActor>(const std::string& config)>;

@@ -13,7 +13,7 @@
 
 namespace forebay {
 
-/// Runtime → actor: what came of its `ask(M)`.
+/// Runtime → actor: the result of its `ask(M)`.
 template <Message M>
 struct Answered {
   static constexpr std::string_view kTag = "runtime.answered/1";
@@ -21,7 +21,7 @@ struct Answered {
   Result<ReplyOf<M>> result;
 };
 
-/// What a handler may do beside changing its own state. Lives for one call.
+/// The actions a handler can take besides changing its actor's state. Valid during one call.
 class Context {
  public:
   Context(Cell& cell, ActorId sender) : cell_(cell), sender_(sender) {}
@@ -32,13 +32,13 @@ class Context {
   ActorId sender() const { return sender_; }
   const Clock& clock() const { return cell_.host().clock(); }
 
-  /// Like `ref.tell`, in this actor's name.
+  /// Like `ref.tell`, with this actor as the sender.
   template <Message M, class... Ms>
   Status tell(const ActorRef<Ms...>& ref, M&& message) const {
     return ref.tell(std::forward<M>(message), cell_.id());
   }
 
-  /// Asks; the answer, a refusal or kTimeout comes to `reply_to` as one Answered<M>.
+  /// Asks; `reply_to` receives one Answered<M> with the answer, the refusal or kTimeout.
   template <Message M, class... Ms>
   requires OneOf<M, Ms...>
   void ask(const ActorRef<Ms...>& ref, M&& message, std::chrono::nanoseconds timeout,
@@ -46,20 +46,20 @@ class Context {
            std::uint64_t token = 0) const {
     auto deliver = [reply_to, token](Result<ReplyOf<M>> result) {
       EnvelopePtr envelope = seal(Answered<M>{token, std::move(result)}, ActorId::kNobody);
-      static_cast<void>(
-          reply_to.receiver()->push(envelope, MailboxCredit::kExempt));  // It may be dead by now.
+      static_cast<void>(reply_to.receiver()->push(
+          envelope, MailboxCredit::kExempt));  // The actor may be dead by now.
     };
     ask_and_deliver(ref, std::forward<M>(message), timeout, cell_.id(), std::move(deliver));
   }
 
-  /// Tells this actor `message` when `delay` is over, if it lives by then; its mailbox takes it
-  /// even when full. The actor has a handler for an M.
+  /// Sends `message` to this actor after `delay`, if it still lives. The mailbox accepts it even
+  /// when full. The actor must have a handler for M.
   template <Message M>
   void after(std::chrono::nanoseconds delay, M&& message) const {
     cell_.push_after(delay, seal(std::forward<M>(message), cell_.id()));
   }
 
-  /// Ends this actor in good order after the message it handles; what is queued is refused.
+  /// Ends this actor in an orderly way after the current message; queued messages are refused.
   void stop() const { cell_.end_after_message(); }
 
  private:
@@ -70,21 +70,21 @@ class Context {
   const ActorId sender_;
 };
 
-/// An actor as its cell sees it; derive from ActorOf.
+/// The interface of an actor to its cell; derive from ActorOf.
 class Actor {
  public:
   virtual ~Actor() = default;
 
-  /// Handles one message. An error is one that nobody who asked was told.
+  /// Handles one message. Returns an error only if no asker is waiting for it.
   virtual Status receive(Envelope& envelope, Context& context) = 0;
 };
 
-/// An actor that understands `Ms`: plain state with one handler for each,
-/// `Status on(const M&, Context&)` or `Status on(M&&, Context&)`, and `Result<M::Reply>` for an M
-/// that has a Reply. What a handler returns is the answer to whoever asked.
+/// An actor that handles `Ms`: plain state with one handler for each M, `Status on(const M&,
+/// Context&)` or `Status on(M&&, Context&)`, and `Result<M::Reply>` for an M that has a Reply. The
+/// runtime sends a handler's result to the asker.
 ///
-/// Runs one message at a time and needs no lock. Made by its factory on the thread that handles
-/// its first message.
+/// Handles one message at a time and needs no lock. Its factory creates it on the thread that
+/// handles its first message.
 template <class Self, class... Ms>
 class ActorOf : public Actor {
  public:
@@ -101,7 +101,7 @@ class ActorOf : public Actor {
   }
 
  protected:
-  /// This actor's own ref, to hand out or to be answered at.
+  /// This actor's own ref, to pass to others or to receive answers.
   static Ref self(const Context& context) { return Ref(context.cell_.shared_from_this()); }
 
  private:

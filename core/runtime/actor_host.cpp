@@ -32,7 +32,7 @@ Executor& ActorHost::executor_for(const SpawnOptions& options) {
   if (options.placement == Placement::kShared || parts_.own_thread_as == Placement::kShared) {
     return parts_.executor;
   }
-  std::list<DedicatedThread> ended;  // Joined without the lock.
+  std::list<DedicatedThread> ended;  // Joined after the lock is released.
   const std::lock_guard lock(mutex_);
   for (auto thread = threads_.begin(); thread != threads_.end();) {
     const auto next = std::next(thread);

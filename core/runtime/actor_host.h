@@ -21,19 +21,19 @@ namespace forebay {
 
 class DedicatedThread;
 
-/// The place actors are born, listed while they live, and told to stop.
+/// Creates actors, lists the living ones, and stops them.
 ///
-/// Owns the living and the threads of those that have one of their own. Given its executor, its
-/// timers and its clock, so that tests bring theirs. Any thread.
+/// Owns the living actors and the threads of actors with Placement::kOwnThread. Its executor,
+/// timers and clock are passed in, so that tests can replace them. Thread-safe.
 class ActorHost {
  public:
   struct Parts {
     Executor& executor;
     TimerQueue& timers;
     const Clock& clock;
-    /// Called, on the actor's thread, with an error a handler returned to nobody.
+    /// Called on the actor's thread when a handler returns an error and no asker waits for it.
     std::function<void(ActorId, const Error&)> on_unheard = {};
-    /// What Placement::kOwnThread comes to: kShared in a test without threads.
+    /// The placement to use for Placement::kOwnThread: kShared in a test without threads.
     Placement own_thread_as = Placement::kOwnThread;
   };
 
@@ -42,8 +42,8 @@ class ActorHost {
   ActorHost(const ActorHost&) = delete;
   ActorHost& operator=(const ActorHost&) = delete;
 
-  /// Starts an actor that `factory` makes (a `std::unique_ptr` to it), again after each restart.
-  /// Once the host stops an actor ends as soon as it is born.
+  /// Starts an actor. `factory` creates it (as a `std::unique_ptr`), again after each restart. If
+  /// the host is stopping, the actor ends right after its start.
   template <class Factory>
   auto spawn(const SpawnOptions& options, Factory factory) {
     using Made = typename std::invoke_result_t<Factory>::element_type;
@@ -51,14 +51,14 @@ class ActorHost {
   }
 
   enum class Stop : std::uint8_t {
-    kDrain,  ///< Each actor handles what is queued now.
-    kNow,    ///< Each actor ends after the message it holds.
+    kDrain,  ///< Each actor first handles the messages queued now.
+    kNow,    ///< Each actor ends after its current message.
   };
 
-  /// Tells all to stop, and whoever is born from here on.
+  /// Stops all actors, and every actor started later.
   void stop_all(Stop how);
 
-  /// Waits, from a thread that is no actor's, until nobody lives.
+  /// Blocks until no actor lives. Must not be called on an actor's thread.
   void wait_until_empty();
 
   std::size_t num_living() const;
@@ -66,7 +66,7 @@ class ActorHost {
   TimerQueue& timers() const { return parts_.timers; }
   Executor& executor() const { return parts_.executor; }
 
-  /// A name for an actor elsewhere, so that it has one among those here.
+  /// A local id for an actor of another process.
   ActorId next_id() { return ActorId{num_born_.fetch_add(1, std::memory_order_relaxed) + 1}; }
 
   /// For cells.
@@ -81,7 +81,7 @@ class ActorHost {
   std::atomic<std::uint64_t> num_born_{0};
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
-  Cell* newest_ = nullptr;  // the living, linked; under mutex_, as all below
+  Cell* newest_ = nullptr;  // list of living actors; under mutex_, as all below
   std::size_t num_living_ = 0;
   bool stopping_ = false;
   std::list<DedicatedThread> threads_;

@@ -57,8 +57,8 @@ void ActorMeter::add(const Service& service) {
 ActorMeter::Reading ActorMeter::read(Time now) const {
   std::array<std::uint64_t, kFields> seen{};
   std::uint64_t before = 0;
-  // A value of a write under way is read with acquire, so the version read
-  // after it is odd or larger than before, and the reading is taken again.
+  // A value of an unfinished write is read with acquire, so the version read afterwards is odd or
+  // larger than before, and the reading is repeated.
   do {
     before = version_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < kFields; ++i) seen[i] = fields_[i].load(std::memory_order_acquire);

@@ -10,47 +10,46 @@
 
 namespace forebay {
 
-/// What a pool's actor is doing.
+/// The state of a pool's actor.
 enum class ActorState : std::uint8_t {
   kIdle,           ///< Waits for a message.
-  kBusy,           ///< Works on one.
-  kWaitingOutput,  ///< Has a result and waits for room behind it.
+  kBusy,           ///< Handles a message.
+  kWaitingOutput,  ///< Has a result and waits for space in the next stage.
 };
 
-/// Sums over an actor's life, or over all actors of a pool.
+/// Totals of one actor, or of all actors of a pool.
 struct ActorTotals {
-  std::chrono::nanoseconds busy{0};         ///< Inside `on`, waits for output taken off.
-  std::chrono::nanoseconds cpu{0};          ///< Of the actor's thread.
-  std::chrono::nanoseconds wait_input{0};   ///< For a message.
-  std::chrono::nanoseconds wait_output{0};  ///< For room behind it.
-  std::uint64_t messages = 0;               ///< Finished, failed ones too.
-  std::uint64_t bytes = 0;                  ///< Of those, as they were offered.
-  Service done;  ///< Of those, what their service took; zeros where the pool does not measure it.
+  std::chrono::nanoseconds busy{0};         ///< Inside `on`, without waits for output.
+  std::chrono::nanoseconds cpu{0};          ///< CPU time of the actor's thread.
+  std::chrono::nanoseconds wait_input{0};   ///< Waiting for a message.
+  std::chrono::nanoseconds wait_output{0};  ///< Waiting for space in the next stage.
+  std::uint64_t messages = 0;               ///< Finished messages, including failed ones.
+  std::uint64_t bytes = 0;                  ///< Of those messages, as given to offer().
+  Service done;  ///< Service of those messages; zeros if the pool does not measure it.
 
   ActorTotals& operator+=(const ActorTotals& other);
   bool operator==(const ActorTotals&) const = default;
 };
 
-/// Counts one actor's time by what it was doing, to the nanosecond.
+/// Accounts one actor's time to its states, in nanoseconds.
 ///
-/// The actor's thread writes, any thread reads; neither waits for the other (a
-/// sequence lock). A reading includes the interval that still runs, so a stuck
-/// actor shows. On cache lines of its own. `cpu` is not counted here: the
-/// thread's own clock tells it.
+/// The actor's thread writes and any thread reads; neither waits for the other (a sequence lock). A
+/// reading includes the running interval, so a stuck actor is visible. Aligned to its own cache
+/// lines. Does not count `cpu`, which the thread's CPU clock gives.
 class alignas(64) ActorMeter {
  public:
   using Time = std::chrono::nanoseconds;
 
   struct Reading {
-    ActorTotals totals;  ///< The running interval included.
+    ActorTotals totals;  ///< Including the running interval.
     ActorState state = ActorState::kIdle;
-    Time since{0};          ///< When that state began.
-    std::uint64_t key = 0;  ///< Of the message held, unless idle.
+    Time since{0};          ///< Start of the current state.
+    std::uint64_t key = 0;  ///< Key of the current message, unless idle.
   };
 
   explicit ActorMeter(Time now) { set(kSince, static_cast<std::uint64_t>(now.count())); }
 
-  /// The three below: the actor's thread only.
+  /// The three below: only on the actor's thread.
   void start_message(std::uint64_t key, Time now);
   void enter(ActorState state, Time now);
   void finish_message(std::size_t bytes, Time now, const Service& service = {});

@@ -14,25 +14,26 @@ namespace forebay {
 template <class M, class... Ms>
 concept OneOf = (std::same_as<M, Ms> || ...);
 
-/// Reaches an actor that understands the messages listed, in this process or another. A value: copy
-/// it, keep it, send it; it outlives the actor, whose death shows as kNotFound. Any thread.
+/// A reference to an actor that accepts the listed messages, in this process or another. A value:
+/// copy, keep or send it. It may outlive the actor; then calls return kNotFound. Thread-safe.
 template <class... Ms>
 class ActorRef {
  public:
   ActorRef() = default;
   explicit ActorRef(ReceiverPtr receiver) : receiver_(std::move(receiver)) {}
 
-  /// A ref that can less.
+  /// Converts to a ref with fewer messages.
   template <class... Others>
   requires(sizeof...(Others) > sizeof...(Ms) && (OneOf<Ms, Others...> && ...))
       ActorRef(const ActorRef<Others...>& other)  // NOLINT(google-explicit-constructor)
       : receiver_(other.receiver()) {}
 
-  /// Moves `message` into the actor's mailbox; `sender` is what its handler sees as sender.
-  /// Messages of one thread to one actor are handled in their order. Refuses, with `message`
-  /// untouched, with kOverloaded when the mailbox has no room, kNotFound when the actor is dead,
-  /// kUnavailable when its process is out of reach. Of an actor elsewhere only the way to it is
-  /// known: what is refused there is counted there; who must know asks.
+  /// Moves `message` into the actor's mailbox; its handler sees `sender` as the sender. Messages
+  /// from one thread to one actor are handled in order. On refusal leaves `message` unchanged:
+  /// kOverloaded when the mailbox is full, kNotFound when the actor is dead, kUnavailable when its
+  /// process is unreachable. For an actor of another process, success means only that the message
+  /// was queued for sending; the other node counts messages that it refuses. Use `ask` to learn the
+  /// result.
   template <Message M>
   requires OneOf<M, Ms...> Status tell(M&& message, ActorId sender = ActorId::kNobody)
   const {
@@ -43,7 +44,7 @@ class ActorRef {
     return status;
   }
 
-  /// Lets the actor end in good order behind what is queued.
+  /// Ends the actor in an orderly way after the messages queued now.
   void stop() const {
     if (receiver_ != nullptr) receiver_->stop_behind_queue();
   }
@@ -56,11 +57,11 @@ class ActorRef {
   ReceiverPtr receiver_;
 };
 
-/// What the actors behind an `ActorRef<Ms...>` take.
+/// The message types of an `ActorRef<Ms...>`.
 template <class... Ms>
 inline constexpr std::array<const MessageType*, sizeof...(Ms)> kTypesOf{kTypeOf<Ms>...};
 
-/// A ref whose messages are not in its type: what a node keeps of the actors it lets others reach.
+/// A ref without static message types; a node keeps one for each actor that peers can reach.
 struct AnyActor {
   ReceiverPtr receiver;
   std::span<const MessageType* const> types;
@@ -73,8 +74,9 @@ struct AnyActor {
       : receiver(ref.receiver()), types(kTypesOf<Ms...>) {}
 };
 
-/// A ref travels as the name by which the node that sends it knows the actor. What arrives reaches
-/// that actor through the node it came from; it takes only what the sender's ref listed.
+/// A ref is sent as the name by which the sending node knows the actor. The received ref reaches
+/// the actor through that node, and the actor accepts only the messages that the sender's ref
+/// lists.
 template <>
 struct WireField<AnyActor> {
   static void write(Encoder& encoder, const AnyActor& actor) {
@@ -102,8 +104,8 @@ struct WireField<ActorRef<Ms...>> {
   }
 };
 
-/// Sends `watcher` a Down when the actor dies or is out of reach, or at once when it is. Any
-/// thread. Both refs name somebody.
+/// Sends `watcher` a Down when the actor dies or becomes unreachable, or at once if it already is.
+/// Neither ref may be empty. Thread-safe.
 template <class... Ms>
 void watch(const ActorRef<Ms...>& actor, const ActorRef<Down>& watcher) {
   FOREBAY_CHECK(actor.receiver() != nullptr && watcher.receiver() != nullptr);

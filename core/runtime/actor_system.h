@@ -10,9 +10,10 @@
 
 namespace forebay {
 
-/// A host of actors with real threads and real time: what `main` makes.
+/// A host of actors with real threads and a real clock, for `main`.
 ///
-/// Owns the threads of the executor, of the timers, and of each actor that has its own; all are
+/// Owns the threads of the executor, of the timers, and of each actor with its own thread; its
+/// destructor joins all of them. Actors must not call `shutdown`, which the destructor also calls.
 /// joined when it dies. `shutdown`, which the destructor calls too, is not for actors to call.
 class ActorSystem {
  public:
@@ -37,7 +38,7 @@ class ActorSystem {
     return host_.spawn(options, std::move(factory));
   }
 
-  /// Stops every actor and waits until none lives.
+  /// Stops every actor and waits until all have ended.
   void shutdown(ActorHost::Stop how) {
     host_.stop_all(how);
     host_.wait_until_empty();

@@ -15,9 +15,9 @@
 
 namespace forebay {
 
-/// Settles one question once: by the actor's answer, or by kTimeout at the deadline, whichever
-/// is first. kTimeout does not mean that it did not happen. Shared by the timer and whoever
-/// answers; any thread.
+/// Settles one question exactly once: with the actor's answer, or with kTimeout at the deadline,
+/// whichever comes first. After kTimeout the request may still have been carried out. Shared by the
+/// timer and the replier. Thread-safe.
 template <class R>
 class Question {
  public:
@@ -52,7 +52,7 @@ class Question {
   bool settled_ = false;                  // under mutex_
 };
 
-/// The actor's end of a Question.
+/// The replier that the actor uses to settle a Question.
 template <class R>
 class QuestionReplier final : public Replier<R> {
  public:
@@ -70,7 +70,7 @@ class QuestionReplier final : public Replier<R> {
   std::shared_ptr<Question<R>> question_;
 };
 
-/// Asks, and has the result delivered once, on whichever thread settles it.
+/// Asks, and calls `deliver` once with the result, on the thread that settles the question.
 template <Message M, class... Ms>
 void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nanoseconds timeout,
                      ActorId sender, typename Question<ReplyOf<M>>::Deliver deliver) {
@@ -86,18 +86,18 @@ void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nan
   Question<R>::expire_at(question, deadline);
 }
 
-/// An answer on its way to a thread that is not an actor.
+/// A pending answer, for a thread that is not an actor's.
 template <class R>
 class Answer {
  public:
-  /// Blocks until the answer or the timeout is there. Once.
+  /// Blocks until the answer or the timeout arrives. Call it once.
   Result<R> wait() {
     std::unique_lock lock(slot_->mutex);
     slot_->filled.wait(lock, [this] { return slot_->result.has_value(); });
     return std::move(*slot_->result);
   }
 
-  /// What puts the result in; works after this object is gone, too.
+  /// Returns a function that sets the result; it remains valid after this object is destroyed.
   typename Question<R>::Deliver filler() const {
     return [slot = slot_](Result<R> result) {
       const std::lock_guard lock(slot->mutex);
@@ -121,7 +121,7 @@ class Answer {
   std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
 };
 
-/// Asks from a thread that is not an actor. The actor system lives until the answer is there.
+/// Asks from a thread that is not an actor's. The actor system must live until the answer arrives.
 template <Message M, class... Ms>
 requires OneOf<M, Ms...> Answer<ReplyOf<M>> ask(const ActorRef<Ms...>& actor, M&& message,
                                                 std::chrono::nanoseconds timeout) {

@@ -16,8 +16,8 @@ constexpr std::size_t size_of_class(std::size_t size_class) {
 
 constexpr bool kPooled = !FOREBAY_ADDRESS_SANITIZER && !FOREBAY_THREAD_SANITIZER;
 
-/// Like the heap itself, the pool has no state that a program could tell; it is never destroyed,
-/// because threads end, and give their blocks back, later than static objects do.
+/// The pool is global like the heap, and holds no state that a program could observe. It is never
+/// destroyed, because threads may return blocks after static objects are destroyed.
 BlockCache& cache_of_thread() {
   alignas(BlockPool) static std::byte storage[sizeof(BlockPool)];
   static BlockPool& pool = *::new (storage) BlockPool;  // NOLINT: see above.

@@ -7,28 +7,30 @@
 
 namespace forebay {
 
-/// Recycles the small blocks that envelopes live in, across threads: a message is made on the
-/// sender's thread and dies on the receiver's, which is what a general allocator is worst at.
+/// Recycles the small memory blocks of envelopes across threads. A message is created on the
+/// sender's thread and destroyed on the receiver's, which is the worst case for a general
+/// allocator.
 ///
-/// Owns the blocks handed back to it, kept by size and in chunks; a BlockCache, one a thread,
-/// takes and gives whole chunks, so the mutex is met once in kChunk messages. Any thread.
+/// Owns the returned blocks, in chunks by size. Each thread's BlockCache takes and returns whole
+/// chunks, so it locks the mutex once in kChunk messages. Thread-safe.
 class BlockPool {
  public:
   struct Block {
     Block* next;
   };
 
-  static constexpr std::size_t kStep = 64;      ///< Sizes are multiples of it: a cache line.
-  static constexpr std::size_t kClasses = 4;    ///< Larger blocks come from the system.
-  static constexpr std::size_t kChunk = 64;     ///< Blocks that change hands at once.
-  static constexpr std::size_t kMostKept = 64;  ///< Chunks of one size; the rest is freed.
+  static constexpr std::size_t kStep = 64;    ///< Block sizes are multiples of a cache line.
+  static constexpr std::size_t kClasses = 4;  ///< Larger blocks are allocated from the system.
+  static constexpr std::size_t kChunk = 64;   ///< Blocks that are moved at once.
+  static constexpr std::size_t kMostKept =
+      64;  ///< Chunks kept of one size; further ones are freed.
 
   BlockPool() = default;
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  /// A list of kChunk blocks of `size_class`, or nothing.
+  /// Returns a list of kChunk blocks of `size_class`, or null.
   Block* take_chunk(std::size_t size_class);
   void give_chunk(std::size_t size_class, Block* chunk);
 
@@ -40,7 +42,7 @@ class BlockPool {
   std::array<std::vector<Block*>, kClasses> chunks_;  // under mutex_
 };
 
-/// One thread's blocks. Belongs to that thread; gives everything back when it dies.
+/// The blocks of one thread. Belongs to that thread; its destructor returns all blocks to the pool.
 class BlockCache {
  public:
   explicit BlockCache(BlockPool& pool) : pool_(pool) {}
@@ -54,7 +56,7 @@ class BlockCache {
  private:
   struct Shelf {
     BlockPool::Block* blocks = nullptr;
-    BlockPool::Block* spare = nullptr;  // a full chunk, or nothing
+    BlockPool::Block* spare = nullptr;  // a full chunk, or null
     std::size_t num_blocks = 0;         // of `blocks`
   };
 
@@ -64,8 +66,8 @@ class BlockCache {
   std::array<Shelf, BlockPool::kClasses> shelves_{};
 };
 
-/// Memory for an envelope, from the calling thread's cache of the process-wide pool; aligned
-/// to 16 bytes. Under a sanitizer straight from the system, so that it sees every misuse.
+/// Allocates memory for an envelope from the calling thread's cache; aligned to 16 bytes. Under a
+/// sanitizer it allocates from the system, so that the sanitizer detects every misuse.
 void* take_block(std::size_t bytes);
 void give_block(void* memory, std::size_t bytes);
 

@@ -14,15 +14,15 @@ namespace forebay {
 
 /// A queue between two threads, bounded in bytes.
 ///
-/// One thread puts, one takes; any may do the rest. An item that finds none before it always
-/// fits; the budget may change at any time and only holds later items back. After close() what
-/// waits can still be taken; after stop() and fail() nothing comes any more.
+/// One thread puts and one takes; any thread may call the other methods. An empty queue accepts an
+/// item of any size. The budget may change at any time and affects only later items. After close()
+/// the queued items can still be taken; after stop() or fail() no items can be taken.
 template <class T>
 class ByteQueue {
  public:
   explicit ByteQueue(std::size_t budget) : budget_(budget) {}
 
-  /// Waits for room. False once stopped: the item is dropped.
+  /// Blocks until the item fits. Returns false after stop(): the item is dropped.
   bool put(T item, std::size_t bytes) {
     std::unique_lock lock(mutex_);
     putter_waits_ = true;
@@ -36,7 +36,8 @@ class ByteQueue {
     return true;
   }
 
-  /// The next item; nothing at the end or after stop(); the error given to fail(). Blocks.
+  /// Blocks for the next item. Returns nothing at the end or after stop(), or the error given to
+  /// fail().
   Result<std::optional<T>> take() {
     std::unique_lock lock(mutex_);
     taker_waits_ = true;
@@ -53,7 +54,7 @@ class ByteQueue {
     return item;
   }
 
-  /// No more items will come.
+  /// Marks the end: no more items will be put.
   void close() {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -69,7 +70,7 @@ class ByteQueue {
     room_.notify_all();
   }
 
-  /// What take() answers from now on unless stopped; the first error stands.
+  /// Makes take() return `error` from now on, unless stopped. The first error is kept.
   void fail(Error error) {
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = std::move(error);
@@ -88,8 +89,8 @@ class ByteQueue {
     std::size_t items = 0;
     bool putter_waits = false;
     bool taker_waits = false;
-    std::uint64_t times_full = 0;   ///< Puts that found no room,
-    std::uint64_t times_empty = 0;  ///< and takes that found nothing.
+    std::uint64_t times_full = 0;   ///< Puts that had to wait for space,
+    std::uint64_t times_empty = 0;  ///< and takes that found no item.
   };
   View view() const {
     const std::lock_guard lock(mutex_);

@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-/// Runtime → actor: end when you come to this.
+/// Runtime → actor: end when this message is handled.
 struct StopOrder {
   static constexpr std::string_view kTag = "runtime.stop/1";
 };
@@ -45,7 +45,7 @@ Status Cell::push(EnvelopePtr& envelope, MailboxCredit credit) {
 }
 
 void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
-  // A function of the queue can be copied, an envelope cannot: it is shared.
+  // The timer queue requires copyable functions, and an envelope is move-only: so it is shared.
   auto waiting = std::make_shared<EnvelopePtr>(std::move(envelope));
   host().timers().add(host().clock().now() + delay, [cell = weak_from_this(), waiting] {
     const CellPtr alive = cell.lock();
@@ -55,7 +55,8 @@ void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
 
 Cell::Next Cell::resume(std::size_t messages) {
   std::size_t budget = messages;
-  mailbox_.fetch();  // Once: what comes meanwhile, from itself perhaps, waits for the next turn.
+  mailbox_
+      .fetch();  // Once: messages sent meanwhile, also by the actor itself, wait for the next turn.
   while (!ending_ && budget > 0) {
     EnvelopePtr current;
     const auto crash = catch_crash([&] { run_messages(budget, current); });
@@ -67,7 +68,8 @@ Cell::Next Cell::resume(std::size_t messages) {
     die();
     return Next::kDone;
   }
-  return mailbox_.sleep() ? Next::kAwait : Next::kMore;  // Asleep it may run elsewhere at once.
+  return mailbox_.sleep() ? Next::kAwait
+                          : Next::kMore;  // Once asleep, the actor may run elsewhere at once.
 }
 
 void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
@@ -105,13 +107,12 @@ void Cell::die() {
     watchers = std::exchange(watchers_, {});
   }
   for (const ReceiverPtr& watcher : watchers) send_down(*watcher);
-  host().forget(*this);  // Perhaps the last to keep this cell.
+  host().forget(*this);  // May release the last reference to this cell.
 }
 
 void Cell::send_down(Receiver& watcher) const {
   EnvelopePtr envelope = seal(Down{.actor = id(), .crash = crash_}, id());
-  static_cast<void>(
-      watcher.push(envelope, MailboxCredit::kExempt));  // A dead watcher needs no word.
+  static_cast<void>(watcher.push(envelope, MailboxCredit::kExempt));  // A dead watcher refuses it.
 }
 
 void Cell::watch(ReceiverPtr watcher) {
@@ -127,7 +128,7 @@ void Cell::watch(ReceiverPtr watcher) {
 
 void Cell::stop_behind_queue() {
   EnvelopePtr order = seal(StopOrder{}, ActorId::kNobody);
-  static_cast<void>(push(order, MailboxCredit::kExempt));  // It may be dead already.
+  static_cast<void>(push(order, MailboxCredit::kExempt));  // The actor may be dead already.
 }
 
 void Cell::stop_now() {

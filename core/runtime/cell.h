@@ -20,33 +20,33 @@
 
 namespace forebay {
 
-/// Whose thread an actor runs on.
+/// The thread that an actor runs on.
 enum class Placement : std::uint8_t {
-  kShared,     ///< One of the executor's: for actors that neither block nor compute for long.
-  kOwnThread,  ///< Its own.
+  kShared,     ///< A thread of the executor: for actors that neither block nor compute for long.
+  kOwnThread,  ///< A thread of its own.
 };
 
-/// How an actor is to live.
+/// Options of a new actor.
 struct SpawnOptions {
   std::string name = "actor";
-  std::size_t mailbox_bytes = 1024 * 1024;  ///< The bound, envelopes counted.
-  RestartLimit restart = {};                ///< None: the first crash is death.
+  std::size_t mailbox_bytes = 1024 * 1024;  ///< Limit of the queued bytes, including envelopes.
+  RestartLimit restart = {};                ///< By default the first crash ends the actor.
   Placement placement = Placement::kShared;
-  std::size_t stack_bytes = 512 * 1024;  ///< Of a thread of its own.
+  std::size_t stack_bytes = 512 * 1024;  ///< Of the actor's own thread.
 };
 
 class Actor;
 class Cell;
 
-/// Keeps a cell's memory; the actor inside may be dead.
+/// Keeps a cell's memory alive; the actor inside may be dead.
 using CellPtr = std::shared_ptr<Cell>;
 
-/// Where an actor lives: its mailbox, its state, and what happens when it crashes.
+/// Holds an actor: its mailbox, its state, and the handling of its crashes.
 ///
-/// Runs one message at a time on whatever thread its executor lends. What escapes a handler is
-/// caught here: the actor is made again by its factory as often as the restart limit allows,
-/// then it is dead. What was queued survives a restart and is refused at death. Any thread may
-/// push and watch.
+/// Handles one message at a time on a thread of its executor. Catches exceptions of handlers: the
+/// factory then creates the actor again, as often as the restart limit allows; after that the actor
+/// is dead. Queued messages survive a restart and are refused at death. Any thread may push and
+/// watch.
 class Cell final : public Resumable, public Receiver, public std::enable_shared_from_this<Cell> {
  public:
   using Factory = std::function<std::unique_ptr<Actor>()>;
@@ -58,21 +58,22 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
 
   Status push(EnvelopePtr& envelope, MailboxCredit credit) override;
 
-  /// Takes `envelope`, room or not, when `delay` is over and the actor still lives.
+  /// Delivers `envelope` after `delay`, even to a full mailbox, if the actor still lives.
   void push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope);
 
   void watch(ReceiverPtr watcher) override;
   void stop_behind_queue() override;
 
-  /// Lets it end after the message it holds; what is queued is refused.
+  /// Ends the actor after its current message; queued messages are refused.
   void stop_now();
 
-  /// From inside a handler: ends after this message.
+  /// Called from inside a handler: ends the actor after the current message.
   void end_after_message() { ending_ = true; }
 
   Next resume(std::size_t messages) override;
 
-  /// The host's list of the living, and what keeps this cell while it is in it.
+  /// Links in the host's list of living actors; `self` keeps the cell alive while it is in the
+  /// list.
   struct Living {
     CellPtr self;
     Cell* before = nullptr;
@@ -90,8 +91,8 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
   void send_down(Receiver& watcher) const;
 
   std::atomic<bool> drop_queue_{false};
-  bool ending_ = false;         // the reader's, as those below
-  std::optional<Error> crash_;  // why it ends, if not in good order
+  bool ending_ = false;         // used by the reader only, as those below
+  std::optional<Error> crash_;  // why the actor ends; absent if it ends in an orderly way
   std::unique_ptr<Actor> actor_;
   Mailbox mailbox_;
   Executor& executor_;

@@ -9,10 +9,9 @@
 
 namespace forebay {
 
-/// Runs a handler; what it throws becomes an Error that carries the exception's
-/// words.
+/// Runs a handler and converts an exception into an Error with the exception's message.
 ///
-/// The one catch-all: a library threw, memory ran out, a handler broke.
+/// The only catch-all: for exceptions of libraries, out of memory, and bugs in handlers.
 template <class Handler>
 std::optional<Error> catch_crash(Handler&& handler) {
   try {

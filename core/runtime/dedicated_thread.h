@@ -10,7 +10,7 @@
 
 namespace forebay {
 
-/// A thread for one actor that blocks or computes. Ends when the actor does.
+/// A thread for one actor that blocks or computes. Ends with the actor.
 class DedicatedThread final : public Executor {
  public:
   explicit DedicatedThread(const Thread::Options& options) : thread_(options, [this] { run(); }) {}
@@ -21,7 +21,7 @@ class DedicatedThread final : public Executor {
   }
   void nudge() override {}
 
-  /// The actor has ended; joining waits for nothing more than the thread's last steps.
+  /// Whether the actor has ended; joining then waits only for the thread's last instructions.
   bool ended() const { return ended_.load(std::memory_order_acquire); }
 
  private:
@@ -34,7 +34,7 @@ class DedicatedThread final : public Executor {
     ended_.store(true, std::memory_order_release);
   }
 
-  std::atomic<Resumable*> work_{nullptr};  // always the same one
+  std::atomic<Resumable*> work_{nullptr};  // always the same actor
   std::atomic<bool> ended_{false};
   Parker parker_;
   Thread thread_;

@@ -13,20 +13,22 @@ namespace forebay {
 
 struct Envelope;
 
-/// What the machinery must know of a message type; one object a type, its address is its name.
+/// The runtime's functions for a message type. There is one object for each type, and its address
+/// identifies the type.
 struct MessageType {
   std::string_view tag;
-  void (*refuse)(Envelope& envelope, const Error& error);  ///< Answers whoever asked, if anyone.
-  void (*destroy)(Envelope* envelope);                     ///< An asker left hanging is told.
-  const WireCalls* wire;  ///< Null when it cannot leave the process.
+  void (*refuse)(Envelope& envelope,
+                 const Error& error);   ///< Answers the asker, if there is one, with the error.
+  void (*destroy)(Envelope* envelope);  ///< An asker without an answer gets kUnavailable.
+  const WireCalls* wire;                ///< Null if the type cannot leave the process.
 };
 
-/// A message on its way: a link of a mailbox's list, with the message behind it.
+/// A message in transit: a link of a mailbox's list, followed by the message.
 struct Envelope {
   Envelope* next = nullptr;
   const MessageType* type = nullptr;
   ActorId sender = ActorId::kNobody;
-  std::size_t bytes = 0;  ///< What it counts for in a mailbox.
+  std::size_t bytes = 0;  ///< The bytes it counts for in a mailbox.
 };
 
 template <Message M>
@@ -36,7 +38,7 @@ struct DestroyEnvelope {
   void operator()(Envelope* envelope) const { envelope->type->destroy(envelope); }
 };
 
-/// An envelope nobody has taken yet.
+/// An envelope that is not in a mailbox; destroying it answers the asker.
 using EnvelopePtr = std::unique_ptr<Envelope, DestroyEnvelope>;
 
 /// Moves `message` into an envelope.
@@ -106,7 +108,7 @@ inline constexpr const MessageType* kTypeOf = &EnvelopeCalls<M>::kType;
 template <Message M>
 struct EnvelopeOf final : Envelope {
   M message;
-  std::unique_ptr<Replier<ReplyOf<M>>> replier;  ///< Absent when nobody asked.
+  std::unique_ptr<Replier<ReplyOf<M>>> replier;  ///< Absent if there is no asker.
 };
 
 template <Message M>

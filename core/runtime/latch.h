@@ -6,7 +6,7 @@
 
 namespace forebay {
 
-/// Opens once; whoever waits for it goes on. Any thread.
+/// Opens once and releases all waiting threads. Thread-safe.
 class Latch {
  public:
   void open() {
@@ -20,7 +20,7 @@ class Latch {
     opened_.wait(lock, [this] { return open_; });
   }
 
-  /// False: it was still closed after so long.
+  /// Returns false if the latch was still closed after `most`.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds most) {
     std::unique_lock lock(mutex_);
     return opened_.wait_for(lock, most, [this] { return open_; });

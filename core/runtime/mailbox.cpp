@@ -39,7 +39,7 @@ EnvelopePtr Mailbox::pop() {
 void Mailbox::fetch() {
   if (first_ != nullptr || top_.load(std::memory_order_relaxed) == nullptr) return;
   Envelope* list = top_.exchange(nullptr, std::memory_order_acquire);
-  while (list != nullptr) {  // The newest is on top: turn the list round.
+  while (list != nullptr) {  // The newest is on top: reverse the list.
     Envelope* rest = std::exchange(list->next, first_);
     first_ = std::exchange(list, rest);
   }

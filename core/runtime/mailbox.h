@@ -8,25 +8,26 @@
 
 namespace forebay {
 
-/// Whether a message needs credit in the mailbox it goes to.
+/// Whether a message needs credit in the mailbox of its receiver.
 enum class MailboxCredit : std::uint8_t {
-  kRequired,  ///< Refused when the mailbox is full.
-  kExempt,    ///< Always taken: answers and orders of the runtime, bounded by what they answer.
+  kRequired,  ///< Refused if the mailbox is full.
+  kExempt,    ///< Always accepted: answers and the runtime's own messages, bounded by the requests
+              ///< they answer.
 };
 
-/// An actor's queue: many threads push, one pops, nobody locks. First in, first out for each
-/// sender; bounded in bytes, except that an empty mailbox takes one message of any size.
+/// An actor's lock-free queue: many threads push, one pops. First in, first out for each sender;
+/// bounded in bytes, but an empty mailbox accepts one message of any size.
 ///
-/// Owns the envelopes. New ones form a stack that a push extends by one exchange; the reader takes
-/// it whole and turns it round. The same word says that the reader sleeps (the next push must
-/// wake it) or that the actor is dead. Bytes are given back when the reader rests, a turn at most
-/// after the message was handled.
+/// Owns the envelopes. New ones form a stack that a push extends with one exchange; the reader
+/// takes the whole stack and reverses it. The same word also marks that the reader sleeps (the next
+/// push must wake it) or that the actor is dead. The reader returns the bytes when it rests, at the
+/// latest one turn after the message was handled.
 class Mailbox {
  public:
   enum class Push : std::uint8_t {
     kQueued,
-    kWake,     ///< Queued, and the reader sleeps: schedule it.
-    kBacklog,  ///< Queued, and another kBacklogStep bytes wait now.
+    kWake,     ///< Queued, and the reader sleeps: the caller must schedule it.
+    kBacklog,  ///< Queued, and the backlog has grown by another kBacklogStep bytes.
     kFull,     ///< Not taken.
     kClosed,   ///< Not taken.
   };
@@ -38,31 +39,31 @@ class Mailbox {
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  /// Any thread. Takes `envelope` unless the answer is kFull or kClosed.
+  /// Takes `envelope` unless it returns kFull or kClosed. Thread-safe.
   [[nodiscard]] Push push(EnvelopePtr& envelope, MailboxCredit credit);
 
-  /// Takes what has come, when what was taken before is used up. The reader only, as all below,
-  /// and only while it is awake; a new mailbox's reader sleeps.
+  /// Takes all pushed messages, once the ones taken before are used up. Only for the reader, as are
+  /// all methods below, and only while it is awake; the reader of a new mailbox sleeps.
   void fetch();
 
-  /// The next of what was taken, or nothing.
+  /// The next taken message, or null.
   EnvelopePtr pop();
 
-  /// Gives the bytes of what was popped back to the senders.
+  /// Returns the bytes of popped messages to the senders' limit.
   void give_credit();
 
-  /// True: the mailbox is empty and the next push is a kWake, perhaps already on another
-  /// thread. False: there is something to pop.
+  /// Returns true if the mailbox is empty: the next push is then a kWake, perhaps already on
+  /// another thread. Returns false if there is a message to pop.
   [[nodiscard]] bool sleep();
 
-  /// Takes nothing any more and drops what is queued.
+  /// Refuses further messages and drops the queued ones.
   void close();
 
-  /// Bytes that count against the bound. Any thread.
+  /// Bytes that count against the limit. Thread-safe.
   std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // Marks in top_ beside nullptr, which says: empty, and the reader is awake.
+  // Markers in top_. A null top_ means that the mailbox is empty and the reader awake.
   Envelope* asleep() { return &asleep_; }
   Envelope* closed() { return &closed_; }
   void drop(Envelope* list);
@@ -70,9 +71,9 @@ class Mailbox {
   const std::size_t limit_;
   Envelope asleep_;
   Envelope closed_;
-  alignas(64) std::atomic<Envelope*> top_;  // the senders' line
+  alignas(64) std::atomic<Envelope*> top_;  // cache line of the senders
   std::atomic<std::size_t> bytes_{0};
-  alignas(64) Envelope* first_ = nullptr;  // the reader's line: taken, in order
+  alignas(64) Envelope* first_ = nullptr;  // cache line of the reader: taken messages, in order
   std::size_t popped_bytes_ = 0;
 };
 

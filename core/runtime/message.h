@@ -9,12 +9,13 @@
 
 namespace forebay {
 
-/// Names an actor for its life and after; never used again by its host. 0 is nobody.
+/// Identifies an actor; its host never uses the id again, even after the actor's death. 0 is no
+/// actor.
 enum class ActorId : std::uint64_t { kNobody = 0 };
 
-/// What actors tell each other: a value that says its wire tag, "folder.message/version".
-/// Between actors of one process it is moved, never encoded, and may be move-only. One that
-/// can also travel lists its fields: `static auto fields(auto& self) { return std::tie(…); }`.
+/// A message between actors: a value with a wire tag, "folder.message/version". Within a process it
+/// is moved, never encoded, and may be move-only. A message that can also be sent to another
+/// process lists its fields: `static auto fields(auto& self) { return std::tie(…); }`.
 template <class M>
 concept Message = std::movable<M> && requires {
   { M::kTag } -> std::convertible_to<std::string_view>;
@@ -31,18 +32,19 @@ struct ReplyOfMessage<M> {
   using Type = typename M::Reply;
 };
 
-/// What an actor answers to an `M`: its `using Reply = …`, or nothing but a Status.
+/// The type of an actor's answer to an M: its `using Reply = …`, else void (only a Status).
 template <class M>
 using ReplyOf = typename ReplyOfMessage<M>::Type;
 
-/// The bytes a message counts for in a mailbox. Overload it beside a message that owns more
-/// than it is: `std::size_t bytes_of(const Offer& offer) { return sizeof(offer) + …; }`.
+/// The bytes a message counts for in a mailbox. Overload it beside a message that owns memory
+/// outside itself: `std::size_t bytes_of(const Offer& offer) { return sizeof(offer) + …; }`.
 template <class M>
 std::size_t bytes_of(const M&) {
   return sizeof(M);
 }
 
-/// Where the answer to one message goes. An answer that is never given is kUnavailable.
+/// Receives the answer to one message. If it is destroyed without an answer, the asker gets
+/// kUnavailable.
 template <class R>
 class Replier {
  public:

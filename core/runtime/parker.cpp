@@ -24,8 +24,8 @@ void Parker::park() {
 }
 
 void Parker::unpark() {
-  // The word may be gone after the exchange; waking an address nobody waits at
-  // does no harm.
+  // The Parker may be destroyed after the exchange; a futex wake at an address without waiters is
+  // harmless.
   if (word_.exchange(kToken, std::memory_order_acq_rel) == kSleeping) {
     futex(word_, FUTEX_WAKE_PRIVATE, 1);
   }

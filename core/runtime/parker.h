@@ -5,23 +5,21 @@
 
 namespace forebay {
 
-/// Lets one thread sleep until another wakes it: a binary semaphore over one
-/// futex word.
+/// Lets one thread sleep until another wakes it: a binary semaphore in one futex word.
 ///
-/// `unpark` is a system call only when the owner sleeps. Each `park` consumes
-/// exactly one `unpark`, which may come first; a spurious wake-up stays inside.
+/// `unpark` makes a system call only if the owner sleeps. Each `park` consumes exactly one
+/// `unpark`, which may come first; spurious wake-ups are handled inside.
 class Parker {
  public:
   Parker() = default;
   Parker(const Parker&) = delete;
   Parker& operator=(const Parker&) = delete;
 
-  /// Sleeps until unparked. Only the owning thread calls it.
+  /// Sleeps until unparked. Only for the owning thread.
   void park();
 
-  /// Wakes the owner, now or at its next `park`. Any thread. What it did before
-  /// is visible to the owner. The Parker may be gone as soon as the owner has
-  /// woken.
+  /// Wakes the owner, now or at its next `park`. Thread-safe. The owner sees all writes that the
+  /// caller made before. The Parker may be destroyed as soon as the owner is awake.
   void unpark();
 
  private:

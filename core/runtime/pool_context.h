@@ -9,11 +9,11 @@
 
 namespace forebay {
 
-/// What a pool's worker may ask of the actor it runs in. Lives as long as the
-/// actor; used on the actor's thread only.
+/// The services that a pool's actor offers to its worker. Lives as long as the actor; used on the
+/// actor's thread only.
 class PoolContext {
  public:
-  /// As long as it lives, time counts as waiting for output instead of as work.
+  /// While it exists, time counts as waiting for output instead of as work.
   class OutputWait {
    public:
     explicit OutputWait(PoolContext& context) : context_(context) {
@@ -39,14 +39,14 @@ class PoolContext {
   PoolContext(const PoolContext&) = delete;
   PoolContext& operator=(const PoolContext&) = delete;
 
-  /// From now on measures what messages cost; `service` lives as long as messages come.
+  /// Measures the cost of messages from now on; `service` must live as long as messages arrive.
   void measure_with(ServiceMeter& service) { service_ = &service; }
   ServiceMeter* service() const { return service_; }
 
-  /// The actor's number, as in its thread's name.
+  /// The actor's number, which is also in its thread's name.
   std::uint32_t actor() const { return actor_; }
 
-  /// The pool was cancelled: whatever is made now will be dropped.
+  /// Whether the pool was cancelled: results made from now on will be dropped.
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
  private:
@@ -54,7 +54,7 @@ class PoolContext {
   const std::atomic<bool>& cancelled_;
   ActorMeter& meter_;
   const Clock& clock_;
-  ServiceMeter* service_ = nullptr;  // absent: not measured
+  ServiceMeter* service_ = nullptr;  // null: not measured
 };
 
 }  // namespace forebay

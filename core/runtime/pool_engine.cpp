@@ -13,7 +13,7 @@
 
 namespace forebay {
 
-/// One actor: its counters, its bed and its thread, which comes last and is joined first.
+/// One actor: its counters, its parker and its thread. The thread starts last and is joined first.
 struct PoolEngine::Actor {
   Actor(PoolEngine& pool, std::uint32_t actor_number)
       : number(actor_number),
@@ -28,8 +28,8 @@ struct PoolEngine::Actor {
   PoolContext context;
   Parker parker;
   std::optional<clockid_t> cpu_clock;  // set by the thread, under the pool's mutex
-  std::size_t alive = 0;               // actors of the pool when it took its message
-  bool slept = false;                  // before it took it
+  std::size_t alive = 0;               // actors in the pool when this one took its message
+  bool slept = false;                  // whether it slept before it took its message
   Thread thread;
 };
 
@@ -133,8 +133,7 @@ std::optional<Error> PoolEngine::grow_locked(std::size_t count) {
 std::vector<PoolEngine::Actor*> PoolEngine::shrink_locked(std::size_t count) {
   count = std::min(count, staying_locked());
   retiring_ += count;
-  // The coldest sleepers go first; a busy actor sees the order when its message
-  // is done.
+  // The least recently used sleepers go first; a busy actor sees the request after its message.
   const auto woken = static_cast<std::ptrdiff_t>(std::min(count, sleepers_.size()));
   std::vector<Actor*> wake(sleepers_.begin(), sleepers_.begin() + woken);
   sleepers_.erase(sleepers_.begin(), sleepers_.begin() + woken);
@@ -146,7 +145,9 @@ void PoolEngine::set_mailbox_bytes(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     mailbox_.set_limit(bytes);
-    admitted = mailbox_.admit_all();  // Nobody sleeps: where offers wait, mail is queued.
+    admitted =
+        mailbox_
+            .admit_all();  // Wakes no actor: while offers wait, mail is queued and no actor sleeps.
   }
   PoolMailbox::unpark_all(admitted);
 }
@@ -179,7 +180,7 @@ void PoolEngine::join() {
   std::unique_lock lock(mutex_);
   left_.wait(lock, [this] { return actors_.empty(); });
   last = std::move(last_left_);
-  lock.unlock();  // The last actor may still need it on its way out.
+  lock.unlock();  // The last actor may still need the mutex while it ends.
 }
 
 void PoolEngine::run(Actor& self) {
@@ -251,7 +252,7 @@ void PoolEngine::work(Actor& self, PoolMail& mail, std::unique_ptr<ParcelWorker>
   const Service took = service != nullptr ? service->finish(ended) : Service();
   self.meter.finish_message(mail.bytes, ended, took);
   if (crash) {
-    worker.reset();  // Its state may be broken; the next message gets a fresh one.
+    worker.reset();  // Its state may be broken; the next message gets a new worker.
     report(*crash);
   } else if (!status) {
     report(status.error());
@@ -278,7 +279,7 @@ void PoolEngine::leave(Actor& self) {
     actors_.erase(found);
     left_.notify_all();
   }
-  previous.reset();  // Joins a thread that does nothing more than this one does.
+  previous.reset();  // Joins the previous thread, which has only these same steps left.
   tell_drained_once();
 }
 
@@ -294,7 +295,7 @@ void PoolEngine::tell_drained_once() {
 
 ActorTotals PoolEngine::totals_of(const Actor& actor, const ActorMeter::Reading& reading) {
   ActorTotals totals = reading.totals;
-  timespec used{};  // The thread lives: it leaves the list of actors before it ends.
+  timespec used{};  // The thread is alive: it leaves the list of actors before it ends.
   if (actor.cpu_clock && ::clock_gettime(*actor.cpu_clock, &used) == 0) {
     totals.cpu = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
   }

@@ -17,21 +17,20 @@
 
 namespace forebay {
 
-/// A pool's worker with its message type hidden; see PoolWorker.
+/// A pool's worker without its message type; see PoolWorker.
 class ParcelWorker {
  public:
   virtual ~ParcelWorker() = default;
   virtual Status handle(Parcel& parcel, PoolContext& context) = 0;
 };
 
-/// The machinery of an StagePool, which gives it a message type and says what
-/// it promises.
+/// The implementation of StagePool, which adds the message type and documents the guarantees.
 ///
-/// One mutex guards the mailbox and the list of actors and is held for tens of nanoseconds.
-/// Threads sleep on a Parker each, are taken off the list of sleepers by whoever wakes them, and
-/// are woken after the mutex is released. Nobody falls asleep while mail is queued, mail that comes
-/// wakes one, and an order to retire wakes as many as it is for: so whoever retires, somebody who
-/// is awake is left for the mail.
+/// One mutex guards the mailbox and the list of actors and is held for tens of nanoseconds. Each
+/// thread sleeps on its own Parker. The thread that wakes a sleeper first takes it off the list of
+/// sleepers, then releases the mutex, then unparks it. No actor falls asleep while mail is queued,
+/// each new mail wakes one sleeper, and a request to retire n actors wakes n. So when actors
+/// retire, an awake actor remains for the queued mail.
 class PoolEngine {
  public:
   struct Options {
@@ -50,8 +49,7 @@ class PoolEngine {
   PoolEngine(const PoolEngine&) = delete;
   PoolEngine& operator=(const PoolEngine&) = delete;
 
-  /// False, with the parcel left in `mail`, when closed. `caller` may be
-  /// absent.
+  /// Returns false, and leaves the parcel in `mail`, if the pool is closed. `caller` may be null.
   bool offer(PoolMail& mail, PoolContext* caller);
   Status try_offer(PoolMail& mail);
 
@@ -82,7 +80,7 @@ class PoolEngine {
   void stop(Stop how);
   void tell_drained_once();
 
-  // Those below: under mutex_.
+  // The methods below require mutex_.
   std::optional<Error> grow_locked(std::size_t count);
   std::vector<Actor*> shrink_locked(std::size_t count);
   std::size_t staying_locked() const { return actors_.size() - retiring_ - leaving_; }
@@ -98,10 +96,10 @@ class PoolEngine {
   std::condition_variable left_;  // an actor left; under mutex_, as all below
   PoolMailbox mailbox_;
   std::vector<std::unique_ptr<Actor>> actors_;  // alive
-  std::unique_ptr<Actor> last_left_;            // its thread ends by itself; not joined yet
-  std::vector<Actor*> sleepers_;                // the warmest last
-  std::size_t retiring_ = 0;                    // told to go, none of them chosen yet
-  std::size_t leaving_ = 0;                     // on their way out
+  std::unique_ptr<Actor> last_left_;            // its thread is ending; not joined yet
+  std::vector<Actor*> sleepers_;                // the most recently used last
+  std::size_t retiring_ = 0;                    // requested retirements, not yet taken by an actor
+  std::size_t leaving_ = 0;                     // actors that are ending
   std::uint32_t num_started_ = 0;
   std::uint64_t failures_ = 0;
   ActorTotals left_totals_;

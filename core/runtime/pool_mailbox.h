@@ -10,13 +10,13 @@
 
 namespace forebay {
 
-/// A message on its way through a pool, its type hidden from the machinery.
+/// A message in a pool, without its static type.
 class Parcel {
  public:
   virtual ~Parcel() = default;
 };
 
-/// A parcel with what the mailbox must know of it.
+/// A parcel with the attributes that the mailbox needs.
 struct PoolMail {
   std::unique_ptr<Parcel> parcel;
   std::size_t bytes = 0;
@@ -24,58 +24,56 @@ struct PoolMail {
   std::uint64_t arrival = 0;  ///< Set by the mailbox.
 };
 
-/// Who is served first.
+/// The order in which mail is served.
 enum class PoolOrder : std::uint8_t {
   kArrival,    ///< First in, first out.
-  kLowestKey,  ///< The smallest key, first come first served among equals.
+  kLowestKey,  ///< Smallest key first; in order of arrival for equal keys.
 };
 
-/// Holds mail up to a bound in bytes, and those who wait with more at the door.
+/// Holds mail up to a limit in bytes, and the offers that wait for space.
 ///
-/// Owns the mail; whoever waits stays on its own thread's stack. An empty
-/// mailbox takes one mail of any size. Mail that waits enters in the same order
-/// as it would leave, and nothing of a later turn gets past it. Not
-/// thread-safe: it belongs to its pool's mutex.
+/// Owns the mail; a waiter stays on the stack of its own thread. An empty mailbox accepts one mail
+/// of any size. Waiting mail enters in the same order as it would leave, and later mail cannot
+/// overtake it. Not thread-safe: guarded by its pool's mutex.
 class PoolMailbox {
  public:
-  /// One offer that waits for room. Lives until its parker is unparked.
+  /// One offer that waits for space. Lives until its parker is unparked.
   struct Waiter {
-    PoolMail mail;           ///< Taken away when admitted, left when refused.
+    PoolMail mail;           ///< Taken when admitted, left when refused.
     bool admitted = false;   ///< Set before the unpark.
-    Waiter* next = nullptr;  ///< In a chain of those to unpark.
+    Waiter* next = nullptr;  ///< In a chain of waiters to unpark.
     Parker parker;
   };
 
   PoolMailbox(std::size_t limit, PoolOrder order) : limit_(limit), order_(order) {}
 
-  /// Takes `mail` when it has room and the turn; else leaves it untouched.
+  /// Takes `mail` if it fits and no earlier mail waits; otherwise leaves it unchanged.
   [[nodiscard]] bool push(PoolMail& mail);
 
-  /// Puts an offer that found no room into the row of those who wait.
+  /// Adds an offer that did not fit to the waiting offers.
   void wait(Waiter& waiter);
 
-  /// The next to serve; nothing when empty.
+  /// Removes and returns the next mail to serve; nothing if the mailbox is empty.
   std::optional<PoolMail> pop();
 
-  /// Admits those who fit now, as far as it is their turn: a chain for
-  /// unpark_all.
+  /// Admits the waiting offers that fit now, in order. Returns a chain for unpark_all.
   [[nodiscard]] Waiter* admit_all();
 
-  /// Empties the row without admitting anyone: a chain for unpark_all.
+  /// Removes all waiting offers without admitting them. Returns a chain for unpark_all.
   [[nodiscard]] Waiter* refuse_all();
 
-  /// Wakes a chain of waiters, which may be gone at once. Without the pool's
+  /// Wakes a chain of waiters, each of which may be destroyed at once. Call it without the pool's
   /// mutex.
   static void unpark_all(Waiter* chain);
 
-  /// Takes out everything that is queued.
+  /// Removes and returns all queued mail.
   std::vector<PoolMail> clear();
 
   bool empty() const { return mail_.empty(); }
   std::size_t size() const { return mail_.size(); }
   std::size_t bytes() const { return bytes_; }
   std::size_t limit() const { return limit_; }
-  /// Mail that is in already stays; whoever fits now is for `admit_all`.
+  /// Queued mail stays. Call `admit_all` for the offers that fit now.
   void set_limit(std::size_t limit) { limit_ = limit; }
   std::size_t num_waiting() const { return waiting_.size(); }
 

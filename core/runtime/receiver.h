@@ -12,11 +12,11 @@ namespace forebay {
 class ActorHost;
 class Receiver;
 
-/// Keeps a receiver's memory; the actor behind it may be dead.
+/// Keeps a receiver's memory alive; the actor behind it may be dead.
 using ReceiverPtr = std::shared_ptr<Receiver>;
 
-/// Where one actor's messages go: its cell in this process, or what stands here for an actor of
-/// another. Any thread.
+/// The destination of one actor's messages: its cell in this process, or the representative of an
+/// actor in another process. Thread-safe.
 class Receiver {
  public:
   Receiver(ActorHost& host, ActorId id) : host_(host), id_(id) {}
@@ -24,17 +24,18 @@ class Receiver {
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
-  /// Takes `envelope`, or says why not and leaves it: kOverloaded, kNotFound when the actor is
-  /// dead, kUnavailable when its process is out of reach.
+  /// Takes `envelope`, or refuses and leaves it: kOverloaded when the mailbox is full, kNotFound
+  /// when the actor is dead, kUnavailable when its process is unreachable.
   virtual Status push(EnvelopePtr& envelope, MailboxCredit credit) = 0;
 
-  /// Sends a Down to `watcher` when the actor dies or is out of reach, or at once when it is.
+  /// Sends `watcher` a Down when the actor dies or becomes unreachable, or at once if it already
+  /// is.
   virtual void watch(ReceiverPtr watcher) = 0;
 
-  /// Lets the actor end in good order behind what is queued.
+  /// Ends the actor in an orderly way after the messages queued now.
   virtual void stop_behind_queue() = 0;
 
-  /// The host whose timers and clock those who ask here use: of this process.
+  /// The host of this process whose timers and clock an ask uses.
   ActorHost& host() const { return host_; }
   ActorId id() const { return id_; }
 
@@ -43,11 +44,11 @@ class Receiver {
   const ActorId id_;
 };
 
-/// Runtime → watcher: the actor is dead, or nobody can know whether it is.
+/// Runtime → watcher: the actor is dead, or unreachable so that its state is unknown.
 struct Down {
   static constexpr std::string_view kTag = "runtime.down/1";
   ActorId actor = ActorId::kNobody;
-  std::optional<Error> crash = std::nullopt;  ///< Absent: it ended in good order.
+  std::optional<Error> crash = std::nullopt;  ///< Absent: it ended in an orderly way.
 };
 
 }  // namespace forebay

@@ -56,7 +56,7 @@ void ServiceMeter::resume(Time now) {
 
 Service ServiceMeter::finish(Time now) {
   add(now);
-  // Read a little later than the clock, and on a busy machine much later.
+  // cpu and ready were read after the clock, on a busy machine much later: limit them to `time`.
   service_.cpu = std::min(service_.cpu, service_.time);
   service_.ready = std::min(service_.ready, service_.time - service_.cpu);
   const Time own = service_.time - service_.ready;

@@ -6,23 +6,24 @@
 
 namespace forebay {
 
-/// What one message's service took, or the sum over many.
+/// The cost of serving one message, or the sum over many.
 struct Service {
-  std::chrono::nanoseconds time{0};   ///< Inside `on`, waits for output taken off.
-  std::chrono::nanoseconds cpu{0};    ///< Of it, on a CPU.
-  std::chrono::nanoseconds ready{0};  ///< Of it, wanting a CPU: the kernel's run delay.
-  double squared_seconds = 0;         ///< (time − ready)², summed.
-  std::uint64_t actors = 0;           ///< Actors alive when it began, summed.
+  std::chrono::nanoseconds time{0};  ///< Inside `on`, without waits for output.
+  std::chrono::nanoseconds cpu{0};   ///< The part of `time` on a CPU.
+  std::chrono::nanoseconds ready{
+      0};  ///< The part of `time` spent waiting for a CPU: the kernel's run delay.
+  double squared_seconds = 0;  ///< (time − ready)², summed.
+  std::uint64_t actors = 0;    ///< Sum over messages of the actors alive when each began.
 
   Service& operator+=(const Service& other);
   bool operator==(const Service&) const = default;
 };
 
-/// Measures what each message costs the thread that serves it.
+/// Measures the cost of each message on the thread that serves it.
 ///
-/// Made and used on that thread; owns one descriptor, on /proc/thread-self/schedstat. Where the
-/// kernel keeps no run delay, `ready` is 0. Costs about a microsecond a message, twice that when
-/// the thread slept before it.
+/// Created and used on that thread; owns a descriptor of /proc/thread-self/schedstat. `ready` is 0
+/// on a kernel without run delays. Costs about 1 µs a message, and twice that if the thread slept
+/// before it.
 class ServiceMeter {
  public:
   using Time = std::chrono::nanoseconds;
@@ -32,12 +33,12 @@ class ServiceMeter {
   ServiceMeter(const ServiceMeter&) = delete;
   ServiceMeter& operator=(const ServiceMeter&) = delete;
 
-  /// A message begins. `slept`: the thread slept since the last one ended.
+  /// Starts a message. `slept`: the thread slept since the last message ended.
   void start(Time now, std::size_t actors, bool slept);
-  /// It waits for output, and goes on.
+  /// The two below exclude a wait for output.
   void pause(Time now);
   void resume(Time now);
-  /// It is done; what it took.
+  /// Ends the message and returns its cost.
   Service finish(Time now);
 
  private:

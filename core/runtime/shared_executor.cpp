@@ -12,16 +12,16 @@
 namespace forebay {
 namespace {
 
-/// How often in a row a thread serves its slot before the queue gets its turn.
+/// The maximum number of turns in a row from a thread's slot before it serves the queue.
 constexpr std::uint32_t kMostWarm = 64;
 
-/// Messages that a thread from outside handles before it looks at the time, and how long it goes
-/// on.
+/// For a guest thread, one that is not the executor's own: the number of messages it handles
+/// between two looks at the clock, and its time limit.
 constexpr std::size_t kGuestTurn = 8;
 constexpr std::chrono::microseconds kGuestTime{100};
 
-/// How often a thread looks for work before it sleeps: a few microseconds, which is less than
-/// a sleep and a wake-up cost.
+/// The number of times a thread looks for work before it sleeps: a few microseconds, less than a
+/// sleep and a wake-up cost.
 constexpr int kLooks = 64;
 
 void pause() {
@@ -37,12 +37,12 @@ struct SharedExecutor::Worker {
 
   const SharedExecutor& owner;
   alignas(64) std::atomic<Resumable*> slot{nullptr};
-  std::uint32_t warm_turns = 0;  // the thread's own
+  std::uint32_t warm_turns = 0;  // used by its own thread only
   Parker parker;
   std::optional<Thread> thread;
 };
 
-// Nothing else can tell which thread calls `submit`.
+// `submit` has no other way to find the worker of the calling thread.
 thread_local SharedExecutor::Worker* SharedExecutor::worker_of_thread = nullptr;  // NOLINT: global.
 
 SharedExecutor::SharedExecutor(const Options& options) {
@@ -58,7 +58,7 @@ SharedExecutor::SharedExecutor(const Options& options) {
                             [this, &worker] { run(worker); });
     }
   } catch (...) {
-    stop();  // Those that have started would be waited for without end.
+    stop();  // Otherwise joining the started threads would never end.
     throw;
   }
 }
@@ -97,7 +97,7 @@ void SharedExecutor::nudge() {
 }
 
 void SharedExecutor::run_here(const std::function<void()>& wake) {
-  if (worker_of_thread != nullptr) return wake();  // One of a pool's own, or a guest already.
+  if (worker_of_thread != nullptr) return wake();  // An executor's own thread, or a guest already.
   Worker guest(*this);
   worker_of_thread = &guest;
   wake();
@@ -135,7 +135,7 @@ void SharedExecutor::run(Worker& self) {
     while (work->resume(kTurn) == Resumable::Next::kMore) {
       if (self.slot.load(std::memory_order_relaxed) == nullptr &&
           num_queued_.load(std::memory_order_relaxed) == 0) {
-        continue;  // The only one in line need not join it.
+        continue;  // No other work waits, so continue without queueing.
       }
       enqueue(*work);
       break;

@@ -14,11 +14,11 @@ namespace forebay {
 
 /// A few threads for many actors that neither block nor compute for long.
 ///
-/// What a running actor wakes goes into its thread's own slot and runs next there, while its
-/// data is warm, without a lock or a wake-up; so a pair that talks stays on one core. Everything
-/// else, and what the slot holds already, joins one queue. A thread with nothing to do looks into
-/// the queue, then into the slots of the others, then, after some looks, sleeps. The destructor
-/// joins the threads; by then nothing may be submitted any more.
+/// An actor woken by a running actor goes into the slot of that thread and runs there next, while
+/// its data is in the cache, without a lock or a wake-up; so two actors that exchange messages stay
+/// on one core. Other work, and the slot's previous content, goes into one queue. An idle thread
+/// looks at the queue, then at the slots of the other threads, and sleeps after several looks. The
+/// destructor joins the threads; nothing may be submitted by then.
 class SharedExecutor final : public Executor {
  public:
   struct Options {
@@ -51,7 +51,7 @@ class SharedExecutor final : public Executor {
   std::mutex mutex_;
   Resumable* first_ = nullptr;  // the queue; under mutex_, as all below
   Resumable* last_ = nullptr;
-  std::vector<Worker*> sleepers_;  // the warmest last
+  std::vector<Worker*> sleepers_;  // the most recently used last
   bool stopping_ = false;
   std::atomic<std::size_t> num_queued_{0};        // written under mutex_
   std::atomic<std::size_t> num_sleepers_{0};      // written under mutex_

@@ -16,7 +16,7 @@
 
 namespace forebay {
 
-/// What a pool can carry: a value that can be moved and has a number.
+/// The messages of a pool: movable values with a numeric key.
 template <class Message>
 concept PoolMessage = std::movable<Message> && requires(const Message& message) {
   { message.key } -> std::convertible_to<std::uint64_t>;
@@ -28,12 +28,11 @@ struct PoolParcel final : Parcel {
   Message message;
 };
 
-/// What one actor of a pool does with a message: a stage's work for one split.
+/// Handles the messages of one actor of a pool: a stage's work for one split.
 ///
-/// Owned by its actor: made, used and destroyed on the actor's own thread, so
-/// it may keep buffers and needs no lock. A Status that is an error, or
-/// anything thrown, is reported to the pool's `on_failure`; after a throw the
-/// actor goes on with a fresh worker.
+/// Owned by its actor: created, used and destroyed on the actor's own thread, so it may keep
+/// buffers and needs no lock. The pool reports a returned error or an exception to its
+/// `on_failure`; after an exception the actor continues with a new worker.
 template <PoolMessage Message>
 class PoolWorker : public ParcelWorker {
  public:
@@ -45,41 +44,37 @@ class PoolWorker : public ParcelWorker {
   }
 };
 
-/// One mailbox served by many actors, each with a thread of its own: what a
-/// pipeline's stage is made of. Whichever actor is free takes the next message.
+/// One mailbox served by many actors, each with its own thread; it implements a pipeline stage. The
+/// next free actor takes the next message.
 ///
-/// Owns its threads, its workers and what is queued. Every method may be called
-/// from any thread at any time, an actor of this pool included, but `join` and
-/// the destructor only from outside. The mailbox is bounded in bytes: an offer
-/// beyond the bound waits; an empty mailbox takes one message of any size. Each
-/// message accepted is given to exactly one worker, once, unless the pool is
-/// cancelled; growing and shrinking happens between two messages and loses or
-/// repeats none.
+/// Owns its threads, its workers and the queued messages. Any thread may call every method at any
+/// time, also an actor of this pool; only `join` and the destructor must be called from outside.
+/// The mailbox is bounded in bytes: an offer beyond the limit waits; an empty mailbox accepts one
+/// message of any size. Each accepted message is given to exactly one worker, once, unless the pool
+/// is cancelled; growing and shrinking happen between two messages and neither lose nor repeat one.
 template <PoolMessage Message>
 class StagePool final {
  public:
   struct Options {
     std::string name;               ///< Threads are called "name-number".
-    std::size_t mailbox_bytes = 0;  ///< The bound of what is queued; 0 queues one at a time.
+    std::size_t mailbox_bytes = 0;  ///< Limit of the queued bytes; 0 queues one message at a time.
     PoolOrder order = PoolOrder::kArrival;
     std::size_t stack_bytes = 512 * 1024;  ///< Of each actor's thread.
-    bool measures_service = false;  ///< Fills ActorTotals::done, a microsecond or two a message.
+    bool measures_service = false;         ///< Fills ActorTotals::done; costs 1 or 2 µs a message.
 
-    /// Makes an actor's worker, on the actor's thread. When it throws the actor
-    /// ends.
+    /// Creates an actor's worker, on the actor's thread. If it throws, the actor ends.
     std::function<std::unique_ptr<PoolWorker<Message>>()> factory;
 
-    /// Called once for each failure, on the actor's thread, while the others go
-    /// on.
+    /// Called once for each failure, on the failed actor's thread, while the others continue.
     std::function<void(const Error&)> on_failure = {};
 
-    /// Called once, on the last actor's thread (or the closer's when none
-    /// lives), after `close` when everything accepted is done and every worker
-    /// is gone. Not called when cancelled.
+    /// Called once after `close`, when all accepted messages are done and every worker is
+    /// destroyed: on the last actor's thread, or on the closer's thread if no actor lives. Not
+    /// called after a cancel.
     std::function<void()> on_drained = {};
   };
 
-  /// Starts no actor yet: call `grow`. `clock` outlives the pool.
+  /// Starts no actors yet: call `grow`. `clock` must outlive the pool.
   StagePool(Options options, const Clock& clock)
       : engine_({.name = std::move(options.name),
                  .mailbox_bytes = options.mailbox_bytes,
@@ -91,19 +86,18 @@ class StagePool final {
                  .on_drained = std::move(options.on_drained)},
                 clock) {}
 
-  /// Hands over a message of so many bytes, and waits until the mailbox has
-  /// room for it. False, with `message` untouched, when the pool is closed or
-  /// was closed meanwhile.
+  /// Hands over a message of `bytes` bytes; blocks until the mailbox has space for it. Returns
+  /// false, and leaves `message` unchanged, if the pool is closed or is closed meanwhile.
   bool offer(Message&& message, std::size_t bytes) { return offer(message, bytes, nullptr); }
 
-  /// The same from a worker of another pool: the wait counts as its waiting for
+  /// Offers from a worker of another pool: counts the time it blocks as that worker's waiting for
   /// output.
   bool offer(Message&& message, std::size_t bytes, PoolContext& caller) {
     return offer(message, bytes, &caller);
   }
 
-  /// The same without waiting: kOverloaded when there is no room, kUnavailable
-  /// when closed, with `message` untouched.
+  /// Offers without waiting: kOverloaded if there is no space, kUnavailable if the pool is closed;
+  /// both leave `message` unchanged.
   Status try_offer(Message&& message, std::size_t bytes) {
     PoolMail mail = pack(message, bytes);
     Status status = engine_.try_offer(mail);
@@ -111,44 +105,42 @@ class StagePool final {
     return status;
   }
 
-  /// Starts more actors, or takes back the order to retire. Nothing once
-  /// drained or cancelled.
-  /// When the system has no thread left, that is one failure and the rest are not started.
+  /// Starts more actors, or revokes pending retirements first. Does nothing once the pool is
+  /// drained or cancelled. If the system has no thread left, reports one failure and starts no
+  /// more.
   void grow(std::size_t count) { engine_.grow(count); }
 
-  /// Tells so many actors to go (at most all): each finishes the message it
-  /// holds first.
+  /// Retires `count` actors (at most all): each first finishes its current message.
   void shrink(std::size_t count) { engine_.shrink(count); }
 
-  /// Grows or shrinks to `target` actors, those that retire not counted.
+  /// Grows or shrinks to `target` actors, not counting retiring ones.
   void resize(std::size_t target) { engine_.resize(target); }
 
-  /// Moves the mailbox's bound. What is queued already stays, and only later offers are held back.
+  /// Changes the mailbox's limit. Queued messages stay; the limit applies to later offers.
   void set_mailbox_bytes(std::size_t bytes) { engine_.set_mailbox_bytes(bytes); }
 
-  /// Takes no more; the actors finish what is queued and end, then
+  /// Refuses further messages. The actors finish the queued ones and end; then the pool calls
   /// `on_drained`.
   void close() { engine_.close(); }
 
-  /// Takes no more and drops what is queued; the actors end after the message
-  /// they hold.
+  /// Refuses further messages and drops the queued ones. The actors end after their current
+  /// message.
   void cancel() { engine_.cancel(); }
 
-  /// Waits, after `close` or `cancel`, until every actor's thread has ended.
-  /// From one thread outside the pool. The destructor cancels and joins.
+  /// Blocks, after `close` or `cancel`, until every actor's thread has ended. Call it from one
+  /// thread outside the pool. The destructor cancels and joins.
   void join() { engine_.join(); }
 
-  /// Threads alive, those that retire included.
+  /// Threads alive, including retiring ones.
   std::size_t actors() const { return engine_.actors(); }
 
-  /// Of those, how many were told to go.
+  /// Actors asked to retire that are still alive.
   std::size_t retiring() const { return engine_.retiring(); }
 
   /// Messages in the mailbox.
   std::size_t queued() const { return engine_.queued(); }
 
-  /// The pool at this moment, running intervals included; a microsecond for
-  /// tens of actors.
+  /// The state of the pool now, including running intervals; takes 1 µs for tens of actors.
   PoolStats stats() const { return engine_.stats(); }
 
   const std::string& name() const { return engine_.name(); }

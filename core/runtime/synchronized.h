@@ -7,11 +7,11 @@
 
 namespace forebay {
 
-/// A value that threads change one at a time, and wait for. Any thread.
+/// A value that threads change one at a time and can wait for. Thread-safe.
 template <class T = void>
 class Synchronized {
  public:
-  /// Calls `change(value)` alone, wakes all who wait, and returns what it returned.
+  /// Calls `change_it(value)` under the lock, wakes all waiting threads, and returns its result.
   template <class Change>
   auto change(const Change& change_it) {
     const std::lock_guard lock(mutex_);
@@ -19,7 +19,7 @@ class Synchronized {
     return change_it(value_);
   }
 
-  /// Waits until `ready(value)`, then calls `take(value)`. Returns false after `most`.
+  /// Blocks until `ready(value)`, then calls `take(value)`. Returns false after `most`.
   template <class Ready, class Visitor>
   [[nodiscard]] bool wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take) {
     std::unique_lock lock(mutex_);
@@ -39,8 +39,8 @@ class Synchronized {
   T value_{};  // under mutex_
 };
 
-/// Without a value of its own: calls functions of any thread one at a time, for the few values that
-/// stand beside it. A function must be short and must not call the same object again.
+/// Without a value: runs functions of any thread one at a time, to guard variables declared beside
+/// it. A function must be short and must not call the same object again.
 template <>
 class Synchronized<void> {
  public:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kNameLimit = 15;
 
-/// "transform-stage-12" keeps its number: "transform-st-12".
+/// Shortens a name and keeps its number: "transform-stage-12" becomes "transform-st-12".
 std::string fitting_name(const std::string& name) {
   if (name.size() <= kNameLimit) return name;
   const std::size_t dash = std::min(name.rfind('-'), name.size());

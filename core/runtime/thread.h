@@ -11,14 +11,14 @@
 
 namespace forebay {
 
-/// A named thread with a stack of a chosen size, in the thread group of the one that starts it;
-/// joined when it dies.
+/// A named thread with a stack of a given size, in the thread group of the thread that starts it;
+/// the destructor joins it.
 ///
 /// Stacks are small on purpose: their pages count against the memory limit.
 class Thread {
  public:
   struct Options {
-    std::string name;                      ///< Cut to 15 characters, its number kept.
+    std::string name;                      ///< Shortened to 15 characters; its number is kept.
     std::size_t stack_bytes = 512 * 1024;  ///< Rounded up to what the system accepts.
   };
 

@@ -8,10 +8,10 @@
 
 namespace forebay {
 
-/// Calls a function again and again, a period apart, on a thread of its own.
+/// Calls a function once a period, on its own thread, from construction to destruction.
 ///
-/// From its construction to its end, which waits for a call that is under way. The function must
-/// not throw and what it uses must outlive the ticker.
+/// The destructor waits for a call under way. The function must not throw, and the objects it uses
+/// must outlive the ticker.
 class Ticker {
  public:
   Ticker(std::chrono::milliseconds period, std::function<void()> tick);

@@ -16,7 +16,7 @@ TimerQueue::Key TimerQueue::add(Time due, std::function<void()> function) {
 }
 
 void TimerQueue::cancel(const Key& key) {
-  std::function<void()> dropped;  // Destroyed without the lock.
+  std::function<void()> dropped;  // Destroyed after the lock is released.
   const std::lock_guard lock(mutex_);
   const auto found = functions_.find(key);
   if (found == functions_.end()) return;

@@ -10,24 +10,24 @@
 
 namespace forebay {
 
-/// Functions and when they are due. Whoever owns the time calls `fire`: a TimerThread, or a test.
+/// Functions and the times when they are due. A TimerThread or a test calls `fire`.
 ///
-/// Any thread may call anything; the functions run on the thread that fires, without the lock.
+/// Thread-safe; the functions run on the thread that calls `fire`, without the lock.
 class TimerQueue {
  public:
   using Time = std::chrono::nanoseconds;
   using Key = std::pair<Time, std::uint64_t>;
 
-  /// `on_sooner` is told when a function becomes the first due, on the adding thread.
+  /// `on_sooner` is called on the adding thread when a new function is due before all others.
   explicit TimerQueue(std::function<void(Time due)> on_sooner = {})
       : on_sooner_(std::move(on_sooner)) {}
 
   Key add(Time due, std::function<void()> function);
 
-  /// Forgets a function that has not begun to run.
+  /// Removes a function that has not begun to run.
   void cancel(const Key& key);
 
-  /// Runs whatever is due; returns when the next one is.
+  /// Runs all functions that are due; returns the due time of the next one.
   std::optional<Time> fire(Time now);
 
  private:

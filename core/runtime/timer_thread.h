@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-/// Fires a TimerQueue as the clock goes. Owns the queue and one thread, which starts with the
-/// first function that is added.
+/// Fires a TimerQueue by the clock. Owns the queue and one thread, which starts with the first
+/// added function.
 class TimerThread {
  public:
   explicit TimerThread(const Clock& clock)
@@ -22,7 +22,7 @@ class TimerThread {
 
   TimerQueue& queue() { return queue_; }
 
-  /// Fires nothing any more; the queue stays, so that what is due can be cancelled.
+  /// Stops firing; the queue remains, so that its functions can still be cancelled.
   void stop();
 
  private:
@@ -34,8 +34,8 @@ class TimerThread {
   std::mutex mutex_;
   std::condition_variable woken_;
   bool sooner_ = false;  // under mutex_
-  // What it sleeps for; under mutex_. A question's timer is as a rule later than that of some
-  // question before, and then nobody is woken for it.
+  // The time that the thread sleeps until; under mutex_. The timer of a question is usually due
+  // later than that of an earlier question, and then the thread need not be woken.
   std::optional<TimerQueue::Time> sleeps_until_;
   bool stopping_ = false;         // under mutex_
   std::optional<Thread> thread_;  // started under mutex_

@@ -17,8 +17,8 @@ struct Envelope;
 struct MessageType;
 struct DestroyEnvelope;
 
-/// Names a message type between nodes: FNV-1a of its tag. Which tags an actor takes is a short
-/// list, so that two of them with one number would show the first time they are used together.
+/// Identifies a message type between nodes: FNV-1a of its tag. An actor accepts only a short list
+/// of tags, so a collision of two of them would show the first time they are used together.
 constexpr std::uint64_t tag_number(std::string_view tag) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char letter : tag) {
@@ -27,16 +27,16 @@ constexpr std::uint64_t tag_number(std::string_view tag) {
   return hash;
 }
 
-/// Where the answer to a message that came from another node is written.
+/// Writes the answer to a message from another node.
 class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
 
-  /// Lets `write` append the answer's bytes, and sends them. Once.
+  /// Calls `write` to append the answer's bytes, and sends them. Call it once.
   virtual void send(const std::function<void(WireBuffer&, WireContext&)>& write) = 0;
 };
 
-/// Answers one who asked from another node; an answer never given is sent as kUnavailable.
+/// Answers an asker on another node; sends kUnavailable if it is destroyed without an answer.
 template <class R>
 class WireReplier final : public Replier<R> {
  public:
@@ -57,29 +57,30 @@ class WireReplier final : public Replier<R> {
   std::unique_ptr<AnswerSink> sink_;
 };
 
-/// A message or an answer as it came: bytes nobody vouches for.
+/// A received message or answer: untrusted bytes.
 struct WireInput {
   std::span<const std::byte> bytes;
   std::span<Frame> frames;
   WireContext& context;
 };
 
-/// How messages of one type travel between nodes.
+/// The functions that send and receive messages of one type between nodes.
 struct WireCalls {
-  std::uint64_t number = 0;  ///< Of the tag.
+  std::uint64_t number = 0;  ///< Hash of the tag.
 
   /// Appends the message's fields.
   void (*encode)(const Envelope& envelope, WireBuffer& out, WireContext& context);
 
-  /// The message in an envelope, answered through `sink` when there is one; or kCorrupt, and the
-  /// sink is left.
+  /// Decodes the message into an envelope, whose answer goes to `sink` if that is not null. Returns
+  /// kCorrupt, and leaves `sink`, if the bytes do not decode.
   Result<std::unique_ptr<Envelope, DestroyEnvelope>> (*decode)(const WireInput& input,
                                                                std::unique_ptr<AnswerSink>& sink);
 
-  /// Gives whoever asked with `envelope` the answer that came; kCorrupt when it is none.
+  /// Delivers the received answer to the asker of `envelope`; delivers kCorrupt if it does not
+  /// decode.
   void (*answer)(Envelope& envelope, const WireInput& input);
 
-  /// Whether anybody asked with `envelope`.
+  /// Whether `envelope` has an asker.
   bool (*asks)(const Envelope& envelope);
 };
 

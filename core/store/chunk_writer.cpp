@@ -117,7 +117,7 @@ void ChunkWriter::run() {
   }
 }
 
-/// Others only read the chunk meanwhile, and no checksums.
+/// Other threads may read the chunk meanwhile, but not its checksums.
 Status ChunkWriter::write_now(const Work& work) const {
   const std::size_t page_bytes = plan_.shape.page_bytes;
   if (work.chunk == nullptr) {

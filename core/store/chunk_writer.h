@@ -14,7 +14,7 @@
 
 namespace forebay {
 
-/// Pages of a segment, one after another, that are filled and then written at once.
+/// Consecutive pages of a segment that are filled in memory and then written at once.
 struct Chunk {
   explicit Chunk(std::size_t bytes) : memory(bytes) {}
 
@@ -24,35 +24,35 @@ struct Chunk {
   std::uint64_t pages = 0;
 };
 
-/// Writes chunks to their segments in the order in which they were handed in, on a thread of its
-/// own. Any thread may call it at any time. After a failure nothing is written any more; what was
-/// handed in can still be read here.
+/// Writes chunks to their segments on a thread of its own, in the order in which they were handed
+/// in. Thread-safe. After a failure it writes nothing more; pages handed in can still be read here.
 class ChunkWriter {
  public:
-  /// `wrote` is called by its thread when a segment is whole, and after a failure.
+  /// The writer's thread calls `wrote` when a segment is complete, and after a failure.
   ChunkWriter(const RowLogPlan& plan, std::string folder, std::function<void()> wrote);
   ~ChunkWriter();
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;
 
-  /// An empty chunk, waited for; null after a failure.
+  /// Blocks for an empty chunk; null after a failure.
   std::unique_ptr<Chunk> take();
   void give_back(std::unique_ptr<Chunk> chunk);
 
   void write(std::unique_ptr<Chunk> chunk);
-  /// Behind its last chunk: the footer, which makes the segment whole.
+  /// Writes the footer of a segment after its last chunk, which completes the segment.
   void finish(SegmentIndex::Segment segment, std::vector<std::uint64_t> numbers);
 
-  /// Calls `visit` with a page that was handed in and is not on the disk yet; false: it is there.
+  /// Calls `visit` with a page that was handed in and is not on disk yet; returns false if it is on
+  /// disk.
   bool visit(const OpenSegment& segment, std::uint64_t page,
              const std::function<void(char* page)>& visit) const;
 
-  /// Returns when all that was handed in is on the disk, or cannot be.
+  /// Blocks until everything handed in is on disk, or writing has failed.
   Status drain();
   Status status() const;
 
  private:
-  /// A chunk, or the footer of a segment.
+  /// A chunk to write, or the footer of a segment.
   struct Work {
     std::unique_ptr<Chunk> chunk;
     SegmentIndex::Segment segment;
@@ -68,10 +68,10 @@ class ChunkWriter {
   const std::string folder_;
   const std::function<void()> wrote_;
 
-  mutable std::mutex mutex_;  ///< Of all below.
+  mutable std::mutex mutex_;  ///< Guards all members below.
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Chunk>> free_;
-  std::deque<Work> waiting_;  ///< The first is being written.
+  std::deque<Work> waiting_;  ///< The first one is being written.
   Status status_;
   bool stop_ = false;
   std::thread thread_;

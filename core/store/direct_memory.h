@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// Memory that direct reads and writes take.
+/// Memory aligned for direct reads and writes.
 class DirectMemory {
  public:
   explicit DirectMemory(std::size_t bytes)

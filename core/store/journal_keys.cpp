@@ -7,9 +7,9 @@ namespace forebay::journal {
 namespace {
 
 constexpr std::string_view kEventPrefix = "event/";
-constexpr std::size_t kNumberBytes = 8;  // Of a checksum, too.
+constexpr std::size_t kNumberBytes = 8;  // Size of a checksum, too.
 
-/// 8 bytes, the lowest first.
+/// 8 bytes, little-endian.
 std::string bytes_of(std::uint64_t number) {
   std::string bytes;
   for (unsigned shift = 0; shift < 64; shift += 8) bytes += static_cast<char>(number >> shift);
@@ -26,7 +26,7 @@ std::string checksum(std::uint64_t number, std::string_view bytes) {
   return bytes_of(mix64(number, Digest::of(bytes.data(), bytes.size()).low));
 }
 
-/// What stands behind the checksum; an error when it does not fit.
+/// The bytes after the checksum; an error if the checksum does not match.
 Result<std::string_view> checked(std::uint64_t number, std::string_view record) {
   if (record.size() < kNumberBytes) return fail(Code::kCorrupt, "it is torn");
   const std::string_view bytes = record.substr(kNumberBytes);

@@ -15,8 +15,8 @@
 
 namespace forebay {
 
-/// A state that changes by nothing but `apply`, and that can be written down and read again, like
-/// its events. A refused event changes nothing; the same events give the same state.
+/// A state that changes only through `apply`, and that can be encoded and decoded, as can its
+/// events. A refused event changes nothing; the same events give the same state.
 template <class S>
 concept JournaledState = std::default_initializable<S> && std::movable<S> &&
     requires(S state, const S& fixed, const typename S::Event& event, std::string_view bytes) {
@@ -27,32 +27,33 @@ concept JournaledState = std::default_initializable<S> && std::movable<S> &&
   { S::decode_event(bytes) } -> std::same_as<Result<typename S::Event>>;
 };
 
-/// Keeps a State across crashes: an event is on disk, synced, before anyone acts on it.
+/// Keeps a State across crashes: each event is on disk, synced, before anyone acts on it.
 ///
-/// `record` queues an event, `flush` applies and writes all that are queued with one sync and
-/// then runs what waited for them; there is no other way to change the state. When the store
-/// refuses a group, the state is read back from it: nothing that is not on disk is ever seen.
-/// Belongs to one thread; the store outlives it.
+/// `record` queues an event; `flush` applies and writes all queued events with one sync and then
+/// calls their callbacks. There is no other way to change the state. When the store refuses a
+/// group, the state is read back from the store: readers never see a state that is not on disk.
+/// Belongs to one thread; the store must outlive it.
 template <JournaledState State>
 class Journaled {
  public:
   using Event = typename State::Event;
-  /// Told how it ended: on disk and applied; refused by the state; refused by the store.
+  /// Called with the result of an event: applied and on disk, or the error of the state or of the
+  /// store.
   using Then = std::function<void(const Status&)>;
 
   struct Options {
     std::size_t snapshot_every = 4096;  ///< Events.
   };
 
-  /// What was found in the store.
+  /// The result of reading the store.
   struct Recovery {
-    std::uint64_t snapshot = 0;  ///< Number of the last event in it; 0: there was none.
-    std::uint64_t events = 0;    ///< Applied after it.
-    std::string cut;             ///< Why the tail was cut off; empty: it was whole.
+    std::uint64_t snapshot = 0;  ///< Number of the last event that it includes; 0: no snapshot.
+    std::uint64_t events = 0;    ///< Events applied after the snapshot.
+    std::string cut;             ///< Why the tail was cut off; empty: the tail was complete.
   };
 
   /// Reads the state back: the snapshot and the events after it, up to the first that is torn,
-  /// damaged, missing or refused; what follows is erased.
+  /// damaged, missing or refused. Erases that event and all later ones.
   static Result<Journaled> open(Store& store, const Options& options = {}) {
     Journaled journaled(store, options);
     if (auto status = journaled.recover(); !status) return pass(status);
@@ -65,8 +66,8 @@ class Journaled {
   void record(const Event& event, Then then = {}) { waiting_.emplace_back(event, std::move(then)); }
   bool has_waiting() const { return !waiting_.empty(); }
 
-  /// Writes what waits. An error is the store's; an event that the state refuses is only told to
-  /// the one who recorded it.
+  /// Writes all queued events. Returns an error of the store only; an error of the state goes only
+  /// to the callback of the refused event.
   Status flush() {
     if (waiting_.empty() && !must_recover_) return {};
     std::vector<Waiting> group = std::exchange(waiting_, {});
@@ -76,7 +77,7 @@ class Journaled {
       stored = write(group, results);
       if (!stored) {
         must_recover_ = true;
-        static_cast<void>(recover());  // Else the next flush tries.
+        static_cast<void>(recover());  // If this fails, the next flush retries.
         results.assign(group.size(), stored);
       }
     }
@@ -86,11 +87,11 @@ class Journaled {
     return stored;
   }
 
-  /// Records one event and flushes it with all that wait.
+  /// Records one event and flushes it with all queued ones.
   Status commit(const Event& event) {
     Status result;
     record(event, [&result](const Status& status) { result = status; });
-    static_cast<void>(flush());  // Its error is the event's, too.
+    static_cast<void>(flush());  // The event's result includes this error.
     return result;
   }
 
@@ -160,7 +161,7 @@ class Journaled {
   Recovery recovery_;
   std::uint64_t last_ = 0;      // Number of the last event on disk.
   std::uint64_t snapshot_ = 0;  // Number of the last event in the snapshot.
-  bool must_recover_ = false;   // The state is not known to be what the store holds.
+  bool must_recover_ = false;   // The state may differ from the store's content.
   std::vector<Waiting> waiting_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// A Store that keeps nothing: for tests, and for runs that need not survive their process.
+/// A Store in memory: for tests, and for runs that need not survive their process.
 class MemoryStore final : public Store {
  public:
   Result<std::string> get(std::string_view key) const override;

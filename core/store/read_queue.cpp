@@ -14,7 +14,7 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kThreads = 24;
-constexpr std::size_t kAtOnce = 32;  // Pages that come before the kernel is asked for more.
+constexpr std::size_t kAtOnce = 32;  // Pages to receive before asking the kernel for more.
 
 }  // namespace
 
@@ -41,16 +41,16 @@ ReadQueue::~ReadQueue() {
   if (context_ != 0) syscall(SYS_io_destroy, context_);
 }
 
-/// One call of read(): which places were asked for, and which slots are free for more.
+/// One call of read(): the progress through its pages, and the free slots.
 struct ReadQueue::Running {
   ReadQueue& queue;
   std::span<const PageLocation> places;
   const ReadCallback& on_read;
-  std::size_t next = 0;  // place
+  std::size_t next = 0;  // index of the next place
   std::size_t under_way = 0;
   std::size_t num_free = 0;
   std::array<std::uint8_t, kDepth> free;
-  std::array<std::size_t, kDepth> index;  // by slot
+  std::array<std::size_t, kDepth> index;  // index of the place, by slot
 
   Running(ReadQueue& to, std::span<const PageLocation> all, const ReadCallback& callee)
       : queue(to), places(all), on_read(callee) {
@@ -59,7 +59,8 @@ struct ReadQueue::Running {
 
   void give(std::size_t slot) { free[num_free++] = static_cast<std::uint8_t>(slot); }
 
-  /// Asks for as many as there are slots. What the kernel will not take now is read here.
+  /// Submits as many reads as there are free slots. Reads the pages that the kernel refuses now
+  /// itself.
   void ask() {
     std::array<iocb, kDepth> requests;
     std::array<iocb*, kDepth> asked;

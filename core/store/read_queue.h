@@ -10,16 +10,16 @@
 
 namespace forebay {
 
-/// A page of a file, from `offset` on.
+/// The location of a page: a file and a byte offset.
 struct PageLocation {
   int file = -1;
   std::uint64_t offset = 0;
 };
 
-/// Reads pages from all over the disk, `kDepth` of them under way at a time by one thread: the
-/// kernel's asynchronous interface (io_submit) is asked for many with a call, which costs a third
-/// of the processor time that a thread waiting for each takes. Where the kernel refuses it, threads
-/// wait. Belongs to one thread at a time.
+/// Reads pages at random locations of the disk, `kDepth` at a time, from one thread. Uses the
+/// kernel's asynchronous interface (io_submit), which takes many requests in one call and a third
+/// of the CPU time of threads that each wait for one read. If the kernel refuses it, uses waiting
+/// threads. Belongs to one thread at a time.
 class ReadQueue {
  public:
   static constexpr std::size_t kDepth = 128;
@@ -32,11 +32,11 @@ class ReadQueue {
 
   static std::size_t memory_bytes(std::size_t page_bytes) { return kDepth * page_bytes; }
 
-  /// `read`: the bytes that came, fewer at the end of the file, or -errno. `page` is the callee's
-  /// until it returns. Of Way::kThreads, called by several threads at a time.
+  /// `read`: the bytes read, fewer at the end of the file, or -errno. The callee may use `page`
+  /// until it returns. With Way::kThreads, several threads call it at a time.
   using ReadCallback = std::function<void(std::size_t index, std::int64_t read, char* page)>;
 
-  /// Calls `on_read` once for each place, in any order, and returns after the last.
+  /// Calls `on_read` once for each place, in any order; returns after the last call.
   void read(std::span<const PageLocation> places, const ReadCallback& on_read);
 
  private:
@@ -47,10 +47,10 @@ class ReadQueue {
 
   const std::size_t page_bytes_;
   const DirectMemory memory_;
-  std::uint64_t context_ = 0;  ///< The kernel's; 0: it has none for us.
+  std::uint64_t context_ = 0;  ///< The kernel's AIO context; 0: the kernel refused one.
 };
 
-/// Reads `size` bytes at a place. Returns the bytes that came, or -errno.
+/// Reads `size` bytes at a place. Returns the number of bytes read, or -errno.
 std::int64_t read_piece(PageLocation place, char* to, std::size_t size);
 
 }  // namespace forebay

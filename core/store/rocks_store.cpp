@@ -22,8 +22,8 @@
 namespace forebay {
 namespace {
 
-/// RocksDB's own log, which nobody reads and which must not be: on a full disk its second line ends
-/// the process (an assertion on the file's earlier error).
+/// Disables RocksDB's own log. No component reads it, and on a full disk its second line ends the
+/// process (an assertion on the file's earlier error).
 class NoLog final : public rocksdb::Logger {
  public:
   using Logger::Logv;
@@ -40,19 +40,20 @@ rocksdb::Options small_options() {
   options.max_write_buffer_number = 2;
   options.max_total_wal_size = 8 << 20;
   options.max_open_files = 64;
-  options.max_file_opening_threads = 1;  // Of 16, each of which it aborts without.
+  options.max_file_opening_threads =
+      1;  // The default is 16; RocksDB aborts if it cannot start one.
   options.compression = rocksdb::kNoCompression;
   options.info_log = std::make_shared<NoLog>();
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
-  // A log that ends in the middle of a record is what a crash leaves: what is whole counts.
+  // A crash may leave a log that ends in the middle of a record: recover the complete records.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   return options;
 }
 
 rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()}; }
 
-/// The process that has locked a RocksDB folder; 0 when none can be named.
+/// The process that has locked a RocksDB folder; 0 if it is unknown.
 pid_t holder_of(const std::string& folder) {
   const int file = ::open((folder + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -73,7 +74,7 @@ tl::unexpected<Error> refusal(const std::string& folder, const rocksdb::Status& 
   if (why.find(std::generic_category().message(EMFILE)) != std::string::npos) {
     return fail(Code::kUnavailable, where + " cannot be used: " + system_words(EMFILE));
   }
-  // Asking the kernel for the holder would release a lock that this very process has.
+  // Opening and closing the file to ask for its holder would release a lock of this process.
   const bool is_ours = why.find("lock hold by current process") != std::string::npos;
   if (is_ours) return fail(Code::kUnavailable, where + " is already open in this process");
   if (why.find("While lock file") != std::string::npos) {
@@ -98,7 +99,7 @@ RocksStore::RocksStore(std::string folder) : folder_(std::move(folder)) {}
 RocksStore::~RocksStore() = default;
 
 Result<std::unique_ptr<RocksStore>> RocksStore::open(const std::string& folder) {
-  // RocksDB aborts where it gets no thread to flush or compact.
+  // RocksDB aborts if it cannot start its threads to flush and compact.
   constexpr std::size_t kThreads = 3;
   if (auto status = check_threads(kThreads, "the store " + folder); !status) return pass(status);
   auto store = std::unique_ptr<RocksStore>(new RocksStore(folder));
@@ -107,7 +108,7 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(const std::string& folder) 
 }
 
 Status RocksStore::reopen() const {
-  open_.reset();  // Gives the lock back first.
+  open_.reset();  // Releases the lock first.
   rocksdb::DB* database = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(small_options(), folder_, &database);
   if (!status.ok()) return refusal(folder_, status);
@@ -139,7 +140,7 @@ Status RocksStore::write(const StoreBatch& batch) {
   const rocksdb::Status status = open_->database->Write(synced, &changes);
   if (status.ok()) return {};
   auto refused = refusal(folder_, status);
-  // What reached the disk is known again once its log has been read: now, if the disk lets us.
+  // Only reading the log again shows which changes reached the disk: reopen now, if possible.
   static_cast<void>(reopen());
   return refused;
 }

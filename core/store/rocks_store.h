@@ -7,15 +7,14 @@
 
 namespace forebay {
 
-/// A Store in a folder of its own, by RocksDB with a few MB of memory.
+/// A Store in its own folder, implemented with RocksDB and a few MB of memory.
 ///
-/// Owns the folder while it lives; its write-ahead log is synced for every batch. After a write
-/// that failed the folder is opened anew before anything else is asked of it, so a disk that has
-/// room again is enough to go on.
+/// Owns the folder while it lives; syncs the write-ahead log for every batch. After a failed write
+/// it reopens the folder before the next operation, so it recovers once the disk has space again.
 class RocksStore final : public Store {
  public:
-  /// Opens the folder, or makes it. kUnavailable: another process holds it (named), or the disk
-  /// refuses; kCorrupt: what is there cannot be read.
+  /// Opens or creates the folder. kUnavailable: another process holds it (the message names it), or
+  /// the disk refuses; kCorrupt: its content cannot be read.
   static Result<std::unique_ptr<RocksStore>> open(const std::string& folder);
 
   ~RocksStore() override;
@@ -34,7 +33,8 @@ class RocksStore final : public Store {
   Status open_if_closed() const;
 
   const std::string folder_;
-  // Absent after a failure, until it can be opened again; which changes nothing of what is kept.
+  // Null after a failure, until the folder can be reopened. Mutable: reopening changes no stored
+  // data.
   mutable std::unique_ptr<Open> open_;
 };
 

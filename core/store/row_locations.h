@@ -8,8 +8,8 @@
 
 namespace forebay {
 
-/// Where each of many rows lies: a number up to `most` for each, 0 at first, in as many bytes as
-/// that takes. Belongs to one thread at a time.
+/// The locations of many rows: for each row a number up to `most`, initially 0, in as few bytes as
+/// `most` requires. Belongs to one thread at a time.
 class RowLocations {
  public:
   RowLocations(std::uint64_t rows, std::uint64_t most)
@@ -36,7 +36,7 @@ class RowLocations {
   static std::size_t width_of(std::uint64_t most) {
     return (static_cast<std::size_t>(std::bit_width(most)) + 7) / 8;
   }
-  /// Of the row, and what follows it.
+  /// The number of the row, and the bytes that follow it.
   std::uint64_t word(std::uint64_t row) const {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_.data() + row * width_, sizeof word);

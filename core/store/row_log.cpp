@@ -25,7 +25,7 @@ tl::unexpected<Error> refusal(const std::string& folder, const std::string& why)
                                       "); free some of its disk, or set run.dir to a larger one");
 }
 
-/// Segments never change, so they are linked where that is possible.
+/// Segments never change, so they are hard-linked where possible, else copied.
 Status put_segments(const std::vector<std::string>& paths, const std::string& folder) {
   std::error_code error;
   for (const std::string& path : paths) {
@@ -93,14 +93,15 @@ RowPage RowLog::page() const {
   return {plan_.shape, chunk_->memory.data() + (chunk_->pages - 1) * plan_.shape.page_bytes};
 }
 
-/// Whether the segment that is open has room for a row.
+/// Whether the open segment has space for another row.
 bool RowLog::has_room() const {
   if (open_ == nullptr) return false;
   if (open_->pages < plan_.segment_pages) return true;
   return chunk_ != nullptr && chunk_->pages > 0 && !page().full();
 }
 
-/// A page with room for a row, or why there is none. May let go of the lock meanwhile.
+/// Makes sure that the current page has space for a row, or returns why not. May release the lock
+/// meanwhile.
 Status RowLog::make_room(Lock& lock) {
   while (error_) {
     if (chunk_ != nullptr) {
@@ -185,7 +186,7 @@ Status RowLog::write(std::span<const std::uint64_t> numbers, const Fill& fill) {
   for (std::size_t index = 0; index < numbers.size(); ++index) {
     FOREBAY_CHECK(numbers[index] < plan_.most_rows);
     if (index + kPrefetch < numbers.size()) index_.prefetch(numbers[index + kPrefetch]);
-    // The segments that are spared are the cleaner's.
+    // Waits while the disk is too full: the last free segments are reserved for the cleaner.
     space_.wait(lock, [this] { return has_room() || !too_full() || !error_; });
     if (auto room = make_room(lock); !room) return room;
     append(numbers[index], [&](std::span<std::byte> row) { fill(index, row); });
@@ -195,7 +196,7 @@ Status RowLog::write(std::span<const std::uint64_t> numbers, const Fill& fill) {
 
 Status RowLog::link(const std::string& folder) {
   if (auto made = make_empty(folder); !made) return made;
-  // Held to the end: nothing may be appended, moved or dropped meanwhile.
+  // Held until the end, so that no row is appended or moved and no segment is dropped meanwhile.
   const Lock lock(mutex_);
   if (!error_) return error_;
   if (chunk_ != nullptr && chunk_->pages > 0) hand_in();

@@ -21,67 +21,67 @@
 
 namespace forebay {
 
-/// Rows of one size by number, on the disk, for more rows than memory holds, read and written many
-/// at a time, all over: a log of rows (Rosenblum and Ousterhout, "The Design and Implementation of
-/// a Log-Structured File System", 1992).
+/// Rows of one size by number, on disk, for more rows than fit in memory. Callers read and write
+/// many random rows at a time. A log of rows (Rosenblum and Ousterhout, "The Design and
+/// Implementation of a Log-Structured File System", 1992).
 ///
-/// Rows are appended, so that writing is sequential; where each one's latest copy lies is known in
-/// memory, so that reading takes one page of the disk and nothing else. Of segments that hold too
-/// many older copies the rows that count are appended again, in the background: the disk holds
-/// about twice the rows. All of it goes past the system's page cache.
+/// Rows are appended, so writes are sequential. An index in memory gives the location of each row's
+/// latest copy, so a read costs one page of the disk and nothing else. In the background, the live
+/// rows of segments with too many older copies are appended again: the disk holds about twice the
+/// rows. All I/O bypasses the system's page cache.
 ///
-/// Owns the folder while it lives; keeps nothing across a crash but what link() put elsewhere: the
-/// folder is emptied when it is opened. Any thread may call it at any time, read() and write() of
-/// different rows; reads follow one another, as do writes. Refuses with kUnavailable, naming the
-/// folder, when the disk does; after that nothing is written any more.
+/// Owns the folder while it lives, and empties it when it is opened: only the rows that link() put
+/// elsewhere survive a crash. Any thread may call it at any time, also read() and write() of
+/// different rows at once; concurrent reads run one after another, as do concurrent writes. Refuses
+/// with kUnavailable, naming the folder, when the disk fails; after that it writes nothing more.
 class RowLog {
  public:
   struct Options {
     std::size_t row_bytes = 0;
-    std::uint64_t most_rows = 0;  ///< Numbers are below it.
+    std::uint64_t most_rows = 0;  ///< Row numbers are below this.
   };
 
-  /// Bytes of memory that it takes, however many rows were written.
+  /// Bytes of memory that a log takes; does not depend on the number of rows written.
   static std::uint64_t memory_bytes(const Options& options);
 
-  /// An empty folder, or, with `from`, the rows that were linked there; those files stay as they
-  /// are. kCorrupt, naming the file, where one of them is not whole.
+  /// Creates an empty log, or, with `from`, one with the rows linked there; the files in `from` do
+  /// not change. kCorrupt, naming the file, if one of them is incomplete.
   static Result<std::unique_ptr<RowLog>> create(const std::string& folder, const Options& options,
                                                 const std::string& from = "");
   ~RowLog();
   RowLog(const RowLog&) = delete;
   RowLog& operator=(const RowLog&) = delete;
 
-  /// Called for the place of each row in `numbers`, in any order; by several threads at a time
+  /// Called for each row with its index in `numbers`, in any order; by several threads at a time
   /// where the kernel has no asynchronous reads.
   using RowCallback = std::function<void(std::size_t place, std::span<const std::byte> row)>;
 
-  /// Reads rows that were written. kCorrupt when one is missing or a page of the disk has changed.
+  /// Reads rows that were written. kCorrupt if one is missing or a page on disk has changed.
   Status read(std::span<const std::uint64_t> numbers, const RowCallback& take);
 
-  /// Puts the values of the row at a place in `numbers` to where it is asked to.
+  /// Fills `row` with the values of the row at index `place` in `numbers`.
   using Fill = std::function<void(std::size_t place, std::span<std::byte> row)>;
 
-  /// Writes rows, each once. They may be read at once; they reach the disk later.
+  /// Writes rows, each once. They can be read at once, and reach the disk later.
   Status write(std::span<const std::uint64_t> numbers, const Fill& fill);
 
-  /// Puts all rows as they are now into a new folder of the same file system, as links: what is
-  /// written later is not in it.
+  /// Links all current rows into a new folder of the same file system; it does not include rows
+  /// written later.
   Status link(const std::string& folder);
 
-  /// Reads what link() put into `folder`, each row once, in no order; changes nothing there.
+  /// Reads the rows that link() put into `folder`, each once, in any order; changes no file there.
   using Visit = std::function<Status(std::uint64_t number, std::span<const std::byte> row)>;
   static Status scan(const std::string& folder, const Options& options, const Visit& visit);
 
-  /// Bytes on the disk.
+  /// Bytes used on disk.
   std::uint64_t disk_bytes() const;
-  /// How many rows were appended again so far, to give the disk back what older copies took.
+  /// The number of rows appended again so far, to free the disk space of older copies.
   std::uint64_t moved_rows() const;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
   struct Wanted {
-    std::uint64_t place = 0;  ///< As SegmentIndex has it.
+    std::uint64_t place = 0;  ///< As a location in SegmentIndex.
     std::size_t index = 0;    ///< In the caller's numbers.
   };
   struct PageReads;
@@ -89,7 +89,7 @@ class RowLog {
   RowLog(std::string folder, const RowLogPlan& plan);
   Status start(const std::string& from);
 
-  // Appending; with the mutex.
+  // Appending; requires the mutex.
   bool has_room() const;
   Status make_room(Lock& lock);
   void append(std::uint64_t number, const std::function<void(std::span<std::byte> row)>& put);
@@ -124,22 +124,22 @@ class RowLog {
 
   const std::string folder_;
   const RowLogPlan plan_;
-  std::mutex reading_;  ///< Of the queue; taken before the other.
+  std::mutex reading_;  ///< Guards queue_; locked before mutex_.
   ReadQueue queue_;
 
-  mutable std::mutex mutex_;  ///< Of all below, but what has its own.
+  mutable std::mutex mutex_;  ///< Guards all members below, except thread-safe ones.
   std::condition_variable space_;
   SegmentIndex index_;
-  SegmentIndex::Segment open_;  ///< What is appended to; null until there is something.
+  SegmentIndex::Segment open_;  ///< The segment being appended to; null until the first row.
   std::uint64_t open_slot_ = 0;
-  std::vector<std::uint64_t> numbers_;  ///< Of the rows in it.
-  std::unique_ptr<Chunk> chunk_;        ///< Its latest pages.
+  std::vector<std::uint64_t> numbers_;  ///< Numbers of the rows in open_.
+  std::unique_ptr<Chunk> chunk_;        ///< The latest pages of open_.
   std::uint64_t sequence_ = 0;          ///< Of the latest segment.
   std::uint64_t moved_rows_ = 0;
   Status error_;
 
   std::atomic<bool> stop_ = false;
-  std::atomic<std::uint32_t> events_ = 0;  ///< Counts what the cleaner may want to know.
+  std::atomic<std::uint32_t> events_ = 0;  ///< Counts events that may give the cleaner work.
   std::thread cleaner_;
   ChunkWriter writer_;
 };

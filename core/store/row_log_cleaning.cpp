@@ -8,17 +8,17 @@
 namespace forebay {
 namespace {
 
-// Segments: cleaning begins, and writing waits for it.
+// Limits in segments: above the first, cleaning begins; above the second, writes wait for it.
 constexpr std::uint64_t kMany = RowLogPlan::kMostSegments - 32;
 constexpr std::uint64_t kTooMany = RowLogPlan::kMostSegments - 8;
-// Beside what the rows take: segments.
+// Limits in segments beyond those that the live rows need.
 constexpr std::uint64_t kSpare = 3;
 constexpr std::uint64_t kMostSpare = 6;
 
 }  // namespace
 
-/// The less is cleaned, the emptier are the segments by then; the disk holds at most twice the
-/// rows.
+/// Cleans late: the later a segment is cleaned, the fewer live rows it has. The disk holds at most
+/// twice the rows.
 bool RowLog::wants_cleaning() const {
   const std::uint64_t live = index_.live_pages();
   return index_.num_segments() > kMany ||
@@ -30,8 +30,8 @@ bool RowLog::too_full() const {
          index_.pages() > 2 * index_.live_pages() + kMostSpare * plan_.segment_pages;
 }
 
-/// Where there is most to gain: the segment whose rows count least by its size; where there are too
-/// many segments, the one with the fewest.
+/// The segment that is cheapest to clean: the one with the smallest share of live rows; or, if
+/// there are too many segments, the one with the fewest live rows.
 std::optional<std::uint64_t> RowLog::victim() const {
   std::optional<std::uint64_t> best;
   double least = 0;
@@ -63,7 +63,7 @@ void RowLog::clean() {
   }
 }
 
-/// False: there is nothing to clean, or nothing can be.
+/// Returns false if there is nothing to clean, or cleaning is not possible.
 bool RowLog::clean_one(const DirectMemory& buffer) {
   std::optional<std::uint64_t> slot;
   SegmentIndex::Segment segment;
@@ -83,7 +83,8 @@ bool RowLog::clean_one(const DirectMemory& buffer) {
   return error_.has_value();
 }
 
-/// The segment itself is held: as soon as its last row is written anew its slot may be another's.
+/// Takes the segment by reference count: once its last live row is appended again, its slot may be
+/// reused.
 Status RowLog::move_rows(std::uint64_t slot, const SegmentIndex::Segment& segment,
                          const DirectMemory& buffer) {
   auto moved = for_each_page(plan_, *segment, buffer, [&](std::uint64_t page, const RowPage& rows) {
@@ -99,7 +100,8 @@ Status RowLog::move_rows(std::uint64_t slot, const SegmentIndex::Segment& segmen
 
 Status RowLog::move_page(Lock& lock, const SegmentIndex::Segment& segment, SegmentIndex::Page here,
                          const RowPage& rows) {
-  // Asked again whenever the lock was let go of: a slot may be another segment's by then.
+  // Checked again after each time the lock was released: the slot may belong to another segment by
+  // then.
   const auto counts = [&](std::uint64_t number) {
     return index_.segment(here.slot) == segment && number < plan_.most_rows &&
            index_.location_of(number) == index_.location_of(here);

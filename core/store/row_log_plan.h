@@ -10,10 +10,10 @@
 
 namespace forebay {
 
-/// The sizes of a RowLog's parts: functions of its rows alone.
+/// The sizes of a RowLog's parts; they depend only on its rows.
 struct RowLogPlan {
   static constexpr std::uint64_t kMostSegments = 256;  ///< Each is an open file.
-  static constexpr std::size_t kChunks = 8;            ///< Being filled, or waiting to be written.
+  static constexpr std::size_t kChunks = 8;  ///< Chunks being filled, or waiting to be written.
 
   RowLogPlan(std::size_t row_bytes, std::uint64_t rows)
       : shape(row_bytes),
@@ -25,9 +25,9 @@ struct RowLogPlan {
   std::size_t chunk_bytes() const { return chunk_pages * shape.page_bytes; }
   std::uint64_t most_location() const { return kMostSegments * segment_pages; }
 
-  /// Everything that the log holds in memory.
+  /// All memory that the log holds.
   std::uint64_t memory_bytes() const {
-    constexpr std::uint64_t kFooters = 3;  // Those being filled; those being written, twice.
+    constexpr std::uint64_t kFooters = 3;  // Those being filled; those being written count twice.
     const std::uint64_t footer = segment_pages * shape.rows * sizeof(std::uint64_t);
     return RowLocations::bytes(most_rows, most_location()) + (kChunks + 1) * chunk_bytes() +
            kFooters * footer + ReadQueue::memory_bytes(shape.page_bytes);
@@ -36,7 +36,7 @@ struct RowLogPlan {
   RowPageShape shape;
   std::uint64_t most_rows;
   std::uint64_t segment_pages;
-  std::uint64_t chunk_pages;  ///< What is written at once.
+  std::uint64_t chunk_pages;  ///< Pages written at once.
 };
 
 }  // namespace forebay

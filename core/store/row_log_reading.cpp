@@ -16,7 +16,8 @@ Status RowLog::lost(std::uint64_t number) const {
               "the tables' folder " + folder_ + " has lost row " + std::to_string(number));
 }
 
-/// With the mutex. A page that is not on the disk yet; false: it is.
+/// Calls `seen` with a page that is not on disk yet; returns false if it is on disk. Requires the
+/// mutex.
 template <class Seen>
 bool RowLog::see_in_memory(const SegmentIndex::Segment& segment, std::uint64_t page,
                            const Seen& seen) const {
@@ -27,7 +28,7 @@ bool RowLog::see_in_memory(const SegmentIndex::Segment& segment, std::uint64_t p
   return page >= segment->written && writer_.visit(*segment, page, seen);
 }
 
-/// Takes what is still in memory and lists the rest.
+/// Reads the rows that are still in memory, and lists the others in `wanted`.
 Status RowLog::look_up(std::span<const std::uint64_t> numbers, const RowCallback& take,
                        std::vector<Wanted>& wanted) {
   wanted.reserve(numbers.size());
@@ -45,12 +46,12 @@ Status RowLog::look_up(std::span<const std::uint64_t> numbers, const RowCallback
   return {};
 }
 
-/// Pages that were asked for, and which rows of them.
+/// The pages to read, and the wanted rows of each.
 struct RowLog::PageReads {
-  std::vector<Wanted> wanted;                // By place.
-  std::vector<SegmentIndex::Segment> slots;  // Their files stay open, whatever is dropped.
+  std::vector<Wanted> wanted;                // Sorted by place.
+  std::vector<SegmentIndex::Segment> slots;  // Keep the files open, even if a segment is dropped.
   std::vector<PageLocation> places;
-  std::vector<std::size_t> first;  // Of a page's rows, in `wanted`.
+  std::vector<std::size_t> first;  // Index in `wanted` of each page's first row.
 
   void group(const SegmentIndex& segment_index) {
     std::ranges::sort(wanted, {}, &Wanted::place);

@@ -7,7 +7,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kDisk = 4096;  // What disks read at once.
+constexpr std::size_t kDisk = 4096;  // The unit in which disks read.
 constexpr std::size_t kMostAtOnce = 4;
 constexpr std::size_t kHead = 2 * sizeof(std::uint32_t);
 

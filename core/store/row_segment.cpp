@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array<char, 8> kMagic = {'f', 'b', 'r', 'o', 'w', 's', '0', '1'};
 
-/// At the beginning of the last page; nothing but zeros behind it.
+/// The content at the start of the last page; zeros fill the rest.
 struct LastPage {
   std::array<char, 8> magic = kMagic;
   std::uint64_t sequence = 0;
@@ -26,7 +26,7 @@ struct LastPage {
   std::uint64_t page_bytes = 0;
   std::uint64_t rows = 0;
   std::uint32_t numbers_sum = 0;
-  std::uint32_t own_sum = 0;  // Of all before it.
+  std::uint32_t own_sum = 0;  // Of all fields before it.
 
   std::uint32_t sum() const {
     return crc32c({reinterpret_cast<const char*>(this), sizeof *this - sizeof own_sum});
@@ -62,7 +62,7 @@ Result<LastPage> read_last_page(const std::string& path, int file, std::uint64_t
     return damaged(path, "has rows of another size: " + std::to_string(last.row_bytes) +
                              " bytes, not " + std::to_string(shape.row_bytes));
   }
-  // Before it is multiplied.
+  // Checked before it is multiplied.
   if (last.rows > size || RowSegment::bytes(shape, last.rows) != size) {
     return damaged(path, "is damaged: it has " + std::to_string(size) + " bytes for " +
                              std::to_string(last.rows) + " rows");

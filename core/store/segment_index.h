@@ -20,14 +20,14 @@ struct OpenSegment {
   std::string path;
   Descriptor file;
   std::uint64_t sequence = 0;
-  std::uint64_t pages = 0;                 ///< Begun.
-  std::uint64_t live = 0;                  ///< Rows whose latest copy is here.
-  std::atomic<std::uint64_t> written = 0;  ///< Pages that the file has.
-  std::atomic<bool> whole = false;         ///< With its footer: nothing will be written any more.
+  std::uint64_t pages = 0;                 ///< Pages begun.
+  std::uint64_t live = 0;                  ///< Rows whose latest copy is in this segment.
+  std::atomic<std::uint64_t> written = 0;  ///< Pages written to the file.
+  std::atomic<bool> whole = false;         ///< Complete with its footer: no more writes follow.
 };
 
-/// Which rows lie in which page of which segment, and how many of a segment's rows count. Plain
-/// state: belongs to one thread at a time.
+/// Maps rows to pages of segments, and counts each segment's live rows. Plain state: belongs to one
+/// thread at a time.
 class SegmentIndex {
  public:
   using Segment = std::shared_ptr<OpenSegment>;
@@ -42,7 +42,8 @@ class SegmentIndex {
 
   const RowLogPlan& plan() const { return plan_; }
 
-  /// A number of the row's place that ascends with segment slot and page; 0: it was never written.
+  /// The location of a row, a number that ascends with segment slot and page; 0: the row was never
+  /// written.
   std::uint64_t location_of(std::uint64_t number) const { return locations_.get(number); }
   std::uint64_t location_of(Page page) const {
     return page.slot * plan_.segment_pages + page.page + 1;
@@ -52,23 +53,23 @@ class SegmentIndex {
   }
   void prefetch(std::uint64_t number) const { locations_.prefetch(number); }
 
-  /// The row's latest copy is in that page from now on.
+  /// Records that the latest copy of a row is now in page `to`.
   void move(std::uint64_t number, Page to);
 
-  /// There is a slot.
+  /// Returns the segment's slot. A slot must be free.
   std::uint64_t add(Segment segment);
   void remove(std::uint64_t slot);
-  /// Null: a free slot.
+  /// Null if the slot is free.
   const Segment& segment(std::uint64_t slot) const { return segments_[slot]; }
   std::span<const Segment> segments() const { return segments_; }
   std::uint64_t num_segments() const { return num_segments_; }
 
-  /// All pages of all segments, and as many as the rows that count would fill.
+  /// The pages of all segments, and the pages that the live rows would fill.
   std::uint64_t pages() const;
   std::uint64_t live_pages() const { return live_ / plan_.shape.rows + 1; }
 
-  /// Takes over a folder's segments as they were linked there, and opens them; those without a row
-  /// that counts too. kCorrupt for a file that is no whole segment of such rows.
+  /// Opens the segments linked into a folder, also those without live rows. kCorrupt for a file
+  /// that is not a complete segment of rows of this size.
   Status open(const std::string& folder);
 
  private:
@@ -78,13 +79,13 @@ class SegmentIndex {
   RowLocations locations_;
   std::array<Segment, RowLogPlan::kMostSegments> segments_;
   std::uint64_t num_segments_ = 0;
-  std::uint64_t live_ = 0;  ///< Rows.
+  std::uint64_t live_ = 0;  ///< Live rows.
 };
 
-/// "00000000000000000042.rows": names ascend as sequences do.
+/// "00000000000000000042.rows": the order of names is the order of sequences.
 std::string segment_name(std::uint64_t sequence);
 
-/// The segments in a folder, ascending. Refuses what else lies there.
+/// The segments in a folder, ascending. Refuses a folder with any other file.
 Result<std::vector<std::string>> segments_in(const std::string& folder);
 
 }  // namespace forebay

@@ -8,19 +8,18 @@
 
 namespace forebay {
 
-/// A page as the disk gave it.
+/// A page as read from disk.
 struct ReadPage {
   char* memory = nullptr;
-  std::int64_t bytes = 0;  ///< Or -errno.
+  std::int64_t bytes = 0;  ///< Bytes read, or -errno.
 };
 
-/// kUnavailable where the disk would not read, kCorrupt where it gave something else than was
-/// written; both name the file.
+/// kUnavailable if the disk could not read the page, kCorrupt if its content is not as written;
+/// both name the file.
 Status check_page(const RowLogPlan& plan, const OpenSegment& segment, std::uint64_t number,
                   const ReadPage& page);
 
-/// Reads a segment from its beginning to its end, as much at once as `memory` holds. Ends with the
-/// first refusal.
+/// Reads a segment from start to end, in pieces of the size of `memory`. Stops at the first error.
 Status for_each_page(const RowLogPlan& plan, const OpenSegment& segment, const DirectMemory& memory,
                      const std::function<Status(std::uint64_t number, const RowPage& rows)>& visit);
 

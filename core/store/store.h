@@ -11,12 +11,12 @@
 
 namespace forebay {
 
-/// Changes that reach a Store together or not at all, in their order. A value.
+/// Changes that a Store applies together, in order, or not at all. A value.
 class StoreBatch {
  public:
   struct Change {
     std::string key;
-    std::optional<std::string> value;  ///< Nothing: the key is erased.
+    std::optional<std::string> value;  ///< Nothing: erases the key.
   };
 
   void put(std::string key, std::string value) {
@@ -30,25 +30,25 @@ class StoreBatch {
   std::vector<Change> changes_;
 };
 
-/// Bytes by key, in the order of the keys, that outlive the process.
+/// A persistent map from keys to bytes, ordered by key.
 ///
-/// Belongs to one thread, which its calls block. Refuses with kUnavailable, naming the place and
-/// why, when the disk does: what was asked may or may not have happened then, and the next
-/// call tries anew.
+/// Belongs to one thread, and its calls block that thread. When the disk fails, calls return
+/// kUnavailable, which names the location and the reason: the operation may or may not have been
+/// carried out, and the next call tries again.
 class Store {
  public:
-  /// Takes a pair; false: enough.
+  /// Takes a pair; returns false to end the scan.
   using Visitor = std::function<bool(std::string_view key, std::string_view value)>;
 
   virtual ~Store() = default;
 
-  /// kNotFound when there is no such key.
+  /// kNotFound if the key does not exist.
   virtual Result<std::string> get(std::string_view key) const = 0;
 
-  /// Returns when the whole batch is on disk: one sync, however much is in it.
+  /// Returns when the whole batch is on disk; costs one sync, whatever its size.
   virtual Status write(const StoreBatch& batch) = 0;
 
-  /// Visits, in order, the keys that begin with `prefix` and are not before `from`.
+  /// Visits, in order, the keys that begin with `prefix` and are not less than `from`.
   virtual Status scan(std::string_view prefix, std::string_view from,
                       const Visitor& visit) const = 0;
 };
