@@ -9,10 +9,9 @@ namespace forebay::scheduler {
 
 /// The input of an autoscaler; rates are in splits a second.
 struct ScaleInput {
-  double trained = 0;        ///< The rate at which the trainer took splits.
-  double starved_ratio = 0;  ///< The share of its time that the trainer waited for data.
-  double local_rate =
-      0;  ///< The rate of the trainer's own node when it is busy; 0: it runs no stages.
+  double trained = 0;         ///< The rate at which the trainer took splits.
+  double starved_ratio = 0;   ///< The share of its time that the trainer waited for data.
+  double local_rate = 0;      ///< The trainer's own node's rate when busy; 0: no stages there.
   double worker_rate = 0;     ///< The rate of one more worker: fitted, or the mean; 0: unknown.
   std::uint32_t workers = 0;  ///< Workers that are running or requested.
 };
@@ -28,7 +27,7 @@ double demand_of(const ScaleInput& input);
 /// Decides the number of workers: the least that feed the trainer, with some headroom.
 ///
 /// Grows at once to the number required; shrinks by one step, and only if fewer workers would have
-/// been enough for `patience` decisions in a row, so that a short lull does not cost a restart.
+/// been enough for `patience` decisions in a row, so that a short lull does not cost a worker.
 /// Remembers earlier decisions: keep one for each job. A value.
 class Autoscaler {
  public:

@@ -22,7 +22,7 @@ struct Pull {
   static auto fields(auto& self) { return std::tie(self.split); }
 };
 
-/// Split client → worker: drop this split; it has arrived from another worker.
+/// Split client → worker: drop this split; it has arrived already.
 struct Drop {
   static constexpr std::string_view kTag = "cluster.drop/1";
   std::uint64_t split = 0;

@@ -103,9 +103,10 @@ class HeadActor final
   struct Member {
     WorkerRef worker;
     RateMeter meter;
-    bool blocked = false;  // Its mailbox was full; reset by its next heartbeat.
-    bool gone = false;     // Its connection has ended for good; it must join again.
-    Time offered = {};     // When the job was last offered to it.
+    bool blocked =
+        false;          // Until its next heartbeat: its mailbox was full, or it gave back splits.
+    bool gone = false;  // Its connection has ended for good; it must join again.
+    Time offered = {};  // When the job was last offered to it.
   };
 
   const HeadState& state() const { return journal_->state(); }
@@ -143,11 +144,10 @@ class HeadActor final
   UsualTime usual_;
   SplitClientRef split_client_;
   std::string split_client_address_;
-  std::optional<Time>
-      split_client_gone_since_;          // Set while a job is open without its split client.
-  std::map<std::string, Time> awaited_;  // Members from before a restart, and since when.
-  std::string store_error_;              // Why the store cannot be written; empty: it can.
-  std::string last_gone_;                // The last worker that left or was lost, and why.
+  std::optional<Time> split_client_gone_since_;  // Set while an open job has no split client.
+  std::map<std::string, Time> awaited_;          // Members from before a restart, and since when.
+  std::string store_error_;                      // Why the store cannot be written; empty: it can.
+  std::string last_gone_;                        // The last worker that left or was lost, and why.
   std::map<std::string, std::string> turned_away_;  // Names that were refused, and why.
   std::optional<Time> no_worker_since_;
   Time last_tick_ = {};

@@ -11,8 +11,7 @@ Status HeadActor::on(const GiveBack& back, Context& context) {
   for (const std::uint64_t split : back.splits) {
     issued_again_ += leases_.give_back(back.incarnation, split) ? 1 : 0;
   }
-  members_[back.incarnation].blocked =
-      true;  // It has enough or leaves; its next heartbeat shows which.
+  members_[back.incarnation].blocked = true;  // It has enough or leaves; its next heartbeat shows.
   if (!back.error.empty()) refuse(*node, "worker " + node->name + ": " + back.error, context);
   lease_out(context);
   return {};
@@ -35,8 +34,8 @@ Status HeadActor::on(const Arrived& arrived, Context& context) {
     const auto ended = leases_.arrived(split, now);
     if (!ended) continue;
     if (ended->took) usual_.saw(*ended->took);
-    // Two workers made this split, and one of them works in vain. Its next heartbeat would show
-    // that too, but later.
+    // Two workers had this split, and one of them works in vain. Its next heartbeat would show
+    // that, too, but this stops it earlier.
     if (ended->holders.size() < 2) continue;
     for (const std::uint64_t holder : ended->holders) revoke(holder, {split}, context);
   }

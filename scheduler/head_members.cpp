@@ -8,8 +8,8 @@
 namespace forebay::scheduler {
 namespace {
 
-/// The pause before repeating an offer to a worker that has not opened the job: it may have been
-/// lost.
+/// The pause before repeating an offer to a worker that has not opened the job: the first one may
+/// have been lost.
 constexpr std::chrono::seconds kOfferAgain(2);
 
 }  // namespace

@@ -35,8 +35,7 @@ struct OpenJob {
   std::vector<std::uint64_t> arrived;
   std::string split_client_address;
   SplitClientRef split_client;
-  std::uint32_t min_workers =
-      0;  ///< The head leases no splits before this many have been ready at once.
+  std::uint32_t min_workers = 0;  ///< No leases before so many have been ready at once.
   static auto fields(auto& self) {
     return std::tie(self.job, self.finished_below, self.finished, self.issued, self.arrived,
                     self.split_client_address, self.split_client, self.min_workers);

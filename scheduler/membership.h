@@ -68,8 +68,7 @@ struct Accepted {
   std::uint64_t incarnation = 0;
   JobShare job;  ///< Its id is empty while there is no job; a JobOffer follows later.
   std::string split_client_address;  ///< The client's address; empty: the head's address.
-  std::uint64_t heartbeat_ns =
-      0;  ///< The longest heartbeat interval that the head accepts; 0: not given.
+  std::uint64_t heartbeat_ns = 0;    ///< Longest interval that the head accepts; 0: not given.
   static auto fields(auto& self) {
     return std::tie(self.incarnation, self.job, self.split_client_address, self.heartbeat_ns);
   }
@@ -125,8 +124,8 @@ struct GiveBack {
   static constexpr std::string_view kTag = "cluster.give_back/1";
   std::uint64_t incarnation = 0;
   std::vector<std::uint64_t> splits;
-  std::string
-      error;  ///< Why making them failed, if it did; the worker is then leased no more splits.
+  /// Why making them failed, if it did; the worker is then leased no more splits.
+  std::string error;
   static auto fields(auto& self) { return std::tie(self.incarnation, self.splits, self.error); }
 };
 

@@ -56,8 +56,7 @@ struct SplitClientOptions {
   std::string address;  ///< The split client's address for workers; empty: the head's address.
   std::uint32_t min_workers = 0;  ///< Minimum workers of the job.
   std::chrono::nanoseconds period = std::chrono::milliseconds(250);
-  std::chrono::nanoseconds reconnect =
-      std::chrono::milliseconds(500);  ///< While the head is unreachable.
+  std::chrono::nanoseconds reconnect = std::chrono::milliseconds(500);  ///< While not connected.
   std::chrono::nanoseconds ask_timeout = std::chrono::seconds(2);
   /// A split that was requested and does not arrive within this time is requested from another
   /// worker.
@@ -110,8 +109,8 @@ class SplitClient final
     enum class State : std::uint8_t { kIssued, kPulling, kArrived };
     State state = State::kIssued;
     Time since = {};  // Start of the state.
-    std::vector<HolderRef> holders =
-        {};  // The workers that announced it; the first one is pulled from.
+    // The workers that announced the split; it is pulled from the first one.
+    std::vector<HolderRef> holders = {};
   };
   using Splits = std::map<std::uint64_t, Split>;
 

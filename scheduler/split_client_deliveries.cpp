@@ -88,8 +88,8 @@ Status SplitClient::on(const HandedOn& handed, Context& context) {
 
 void SplitClient::arrived(Splits::iterator split, Context& context) {
   for (const HolderRef& holder : split->second.holders) {
-    static_cast<void>(context.tell(
-        holder, Drop{split->first}));  // Otherwise the holder announces the split again.
+    // Otherwise the holder announces the split again.
+    static_cast<void>(context.tell(holder, Drop{split->first}));
   }
   const Time now = context.clock().now();
   split->second = {.state = Split::State::kArrived, .since = now, .holders = {}};

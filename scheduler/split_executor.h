@@ -28,16 +28,14 @@ struct WorkDone {
   std::uint64_t opening = 0;
   std::uint64_t split = 0;
   Frames frames;
-  bool handed_on =
-      false;  ///< The split is in this process's reorder buffer already; there are no frames.
+  bool handed_on = false;  ///< It is in this process's reorder buffer; there are no frames.
 };
 
 /// Executor → worker: a split cannot be made here. The worker is then leased no more splits.
 struct WorkFailed {
   static constexpr std::string_view kTag = "worker.failed/1";
   std::uint64_t opening = 0;
-  std::optional<std::uint64_t>
-      split;  ///< Nothing: one of the splits in work, but it is unknown which.
+  std::optional<std::uint64_t> split;  ///< Nothing: one of those in work, unknown which.
   Error error;
 };
 

@@ -87,8 +87,7 @@ void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
               .holder = self(context),
               .sent = held.state == Held::State::kSent};
   const auto status = context.tell(split_client(), std::move(ready));
-  if (!status && status.error().code != Code::kOverloaded)
-    split_client_ = {};  // Found again on next use.
+  if (!status && status.error().code != Code::kOverloaded) split_client_ = {};  // To be found anew.
 }
 
 Status WorkerActor::on(const Pull& pull, Context& context) {

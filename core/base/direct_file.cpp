@@ -13,8 +13,7 @@ Descriptor open_direct(const std::string& path, int flags) {
   constexpr unsigned kMode = 0644;
   const int file = open_file(path, flags | O_DIRECT, kMode);
   if (file >= 0 || errno != EINVAL) return Descriptor(file);
-  if ((flags & O_EXCL) != 0)
-    ::unlink(path.c_str());  // The first call created the file, then refused to open it.
+  if ((flags & O_EXCL) != 0) ::unlink(path.c_str());  // created, then not opened
   return Descriptor(open_file(path, flags, kMode));
 }
 

@@ -13,7 +13,7 @@ namespace forebay {
 
 class BufferPool;
 
-/// A block of bytes from a BufferPool; its destructor returns it to the pool. Move-only; one owner
+/// Contiguous memory from a BufferPool; its destructor returns it to the pool. Move-only; one owner
 /// at a time.
 ///
 /// Starts on a 64-byte boundary. kPadding bytes past size() may be read and written too, so that

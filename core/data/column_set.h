@@ -31,8 +31,8 @@ struct RowOrigin {
   std::uint64_t offset() const { return packed & ((std::uint64_t{1} << 40) - 1); }
 };
 
-/// One sparse feature of a split. The ids of row i are values[offsets[i]] to values[offsets[i + 1]
-/// - 1].
+/// One sparse feature of a split. The ids of row i are the values from index offsets[i] up to, but
+/// not including, offsets[i + 1].
 struct SparseColumn {
   std::int64_t* values = nullptr;
   std::int32_t* offsets =
@@ -53,8 +53,7 @@ struct ColumnSet {
   float* labels = nullptr;           ///< 0 or 1, `rows` of them.
   std::vector<float*> dense;         ///< Per dense feature, `rows` values.
   std::vector<SparseColumn> sparse;  ///< Per sparse feature.
-  RowOrigin* origins =
-      nullptr;  ///< `rows` of them; nullptr unless the decoder was asked for origins.
+  RowOrigin* origins = nullptr;      ///< `rows` of them; nullptr unless the decoder was asked.
   std::vector<Buffer> slabs;
   std::optional<PackedColumns> packed;
 

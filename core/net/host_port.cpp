@@ -28,7 +28,7 @@ Result<HostPort> parse_address(const std::string& address) {
   const char* end = address.data() + address.size();
   const auto parsed = std::from_chars(begin, end, parts.port);
   if (parsed.ec != std::errc() || parsed.ptr != end || parts.host.empty()) return refuse();
-  if (parts.host == "localhost") parts.host = "127.0.0.1";  // Independent of the resolver.
+  if (parts.host == "localhost") parts.host = "127.0.0.1";  // Whatever the resolver says.
   return parts;
 }
 

@@ -15,7 +15,6 @@ namespace forebay {
 ///
 /// Entries follow in the same frame: 4 bytes of length, then the bytes. A message with frames has
 /// one entry, and its frames follow unchanged.
-/// frames has one entry, and its frames follow as they are.
 struct WireHeader {
   static constexpr std::size_t kBytes = 24;
   static constexpr std::uint8_t kVersion = 1;
@@ -31,8 +30,8 @@ struct WireHeader {
   Kind kind = Kind::kData;
   std::uint8_t lane = 0;
   std::uint64_t session = 0;
-  std::uint64_t sequence =
-      0;  ///< In kHello and kAccepted: the sender's heartbeat in ns, 0: not given.
+  /// The number of a kData message; in kHello and kAccepted: the sender's heartbeat in ns or 0.
+  std::uint64_t sequence = 0;
 
   void write(std::byte* to) const {
     const std::array<std::uint8_t, 8> first = {

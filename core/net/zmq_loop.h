@@ -107,8 +107,8 @@ class ZmqTransport::Loop {
 
   const Options options_;
   const Clock& clock_;
-  std::mutex
-      turn_;  // guards sockets and sessions: held by the thread while it works, or by a sender
+  // Guards sockets and sessions: held by the thread while it works, or by a sender in its place.
+  std::mutex turn_;
   TransportHandler* handler_ = nullptr;
   zmq::context_t context_;
   const int wake_fd_;

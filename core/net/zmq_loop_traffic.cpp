@@ -334,8 +334,7 @@ void ZmqTransport::Loop::say(PolledSocket& socket, const std::string& route,
   parcel.append(std::as_bytes(std::span(text)));
   if (text.empty()) parcel.size = WireHeader::kBytes;
   header.write(parcel.bytes.get());
-  static_cast<void>(
-      forebay::send(socket, route, parcel));  // A failure is ignored: the peer may be gone.
+  static_cast<void>(forebay::send(socket, route, parcel));  // The peer may be gone.
 }
 
 void ZmqTransport::Loop::end(const SessionPtr& session, const Error& reason, bool say_bye) {

@@ -35,8 +35,8 @@ struct ZmqSession {
   std::uint64_t peer_heartbeat = 0;  // ns; the heartbeat that the peer asks of us; 0: not given
   ZmqDialer* dialer = nullptr;       // either `dialer` or `listener` is set
   ZmqListener* listener = nullptr;
-  std::optional<std::string>
-      closing;  // the reason, if the session is to end after the waiting messages
+  // Why the session is to end, after its waiting messages are sent; nothing: it goes on.
+  std::optional<std::string> closing;
 
   PolledSocket& socket(std::size_t lane) const {
     return dialer != nullptr ? *dialer->socket(lane) : listener->router();

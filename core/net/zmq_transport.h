@@ -26,11 +26,9 @@ struct TransportCounts {
   std::uint64_t old_session = 0;       ///< Messages dropped: of a session that is over.
   std::uint64_t refused_keys = 0;      ///< Clients refused because their key is not in the folder.
   std::uint64_t refused_sessions = 0;  ///< Sessions refused beyond `max_sessions`.
-  std::uint64_t cut_unauthenticated =
-      0;  ///< Connections closed because they began no session in time.
-  std::uint64_t listener_paused =
-      0;  ///< Times that listening paused because of too many unauthenticated connections.
-  std::uint64_t out_of_descriptors = 0;  ///< Peers refused because too few descriptors were free.
+  std::uint64_t cut_unauthenticated = 0;  ///< Connections closed: no session in time.
+  std::uint64_t listener_paused = 0;      ///< Pauses because of too many unauthenticated peers.
+  std::uint64_t out_of_descriptors = 0;   ///< Peers refused because too few descriptors were free.
 };
 
 /// Sessions over TCP by ZeroMQ: a ROUTER for each address listened at, two DEALERs (one a lane) for
@@ -49,10 +47,9 @@ class ZmqTransport final : public Transport {
     std::chrono::milliseconds first_retry{50};   ///< Pause after the first failed try; doubles
     std::chrono::milliseconds last_retry{2000};  ///< up to this.
     std::size_t max_frame_bytes = 256u << 20;
-    std::size_t max_frames = 4096;    ///< Of one message.
-    std::size_t max_sessions = 1024;  ///< Of peers that connect to us.
-    std::size_t max_unauthenticated =
-        128;                   ///< Connections without a session; the kernel drops more.
+    std::size_t max_frames = 4096;          ///< Of one message.
+    std::size_t max_sessions = 1024;        ///< Of peers that connect to us.
+    std::size_t max_unauthenticated = 128;  ///< Without a session; the kernel drops more.
     int backlog = 128;         ///< Connections that the kernel queues until they are accepted.
     int queued_messages = 64;  ///< In ZeroMQ, for each direction and peer.
     /// Descriptors reserved for files, which no connection to us may take; 0: none are reserved. A

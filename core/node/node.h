@@ -37,8 +37,7 @@ using PeerWatcherRef = ActorRef<PeerUp, PeerDown>;
 
 /// Messages and answers that were dropped since the node was created.
 struct NodeCounts {
-  std::uint64_t unknown_actor =
-      0;  ///< For an actor that is not here, or that the peer has no ref to.
+  std::uint64_t unknown_actor = 0;    ///< For an actor not here, or never exported.
   std::uint64_t unknown_message = 0;  ///< Of a type that the ref did not list.
   std::uint64_t undecodable = 0;      ///< Bytes that do not decode.
   std::uint64_t refused = 0;          ///< Refused by a mailbox: full, or its actor dead.
@@ -58,10 +57,10 @@ struct NodeCounts {
 class Node final : public TransportHandler {
  public:
   struct Options {
-    std::size_t max_questions =
-        65'536;  ///< Unanswered questions a peer; further ones are refused with kOverloaded.
-    std::size_t max_exports =
-        65'536;  ///< Actors exported to a peer; a message with more is refused.
+    /// Unanswered questions to a peer; further ones are refused with kOverloaded.
+    std::size_t max_questions = 65'536;
+    /// Actors exported to a peer; a message with more is refused.
+    std::size_t max_exports = 65'536;
     std::size_t max_watches = 65'536;  ///< Watches of one peer on actors here.
   };
 

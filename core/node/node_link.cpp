@@ -138,8 +138,8 @@ void NodeLink::watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId s
   if (status) {
     WireBuffer& buffer = buffer_of_thread();
     write_head(buffer, NodeMessage::kWatch, target);
-    // On another failure the session is over, and its end sends Down to the watcher. On kOverloaded
-    // the session is ended here.
+    // After kOverloaded the session is ended here; after another error it is over already. Its end
+    // sends Down to the watcher.
     if (Status sent = transmit(buffer); !sent && sent.error().code == Code::kOverloaded) {
       node_.transport().close(peer_, "too much waits to be sent");
     }

@@ -34,7 +34,7 @@ class NodeLink final : public std::enable_shared_from_this<NodeLink> {
   /// Sends the answer to the peer's question.
   void answer(std::uint64_t question, const std::function<void(WireBuffer&, WireContext&)>& write);
   void send_down(std::uint64_t target, const std::optional<Error>& crash);
-  /// Counts down the watches of the peer when one has ended.
+  /// Records that one of the peer's watches has ended.
   void watch_is_over();
 
   NodeCounts counts() const;

@@ -46,8 +46,8 @@ class Context {
            std::uint64_t token = 0) const {
     auto deliver = [reply_to, token](Result<ReplyOf<M>> result) {
       EnvelopePtr envelope = seal(Answered<M>{token, std::move(result)}, ActorId::kNobody);
-      static_cast<void>(reply_to.receiver()->push(
-          envelope, MailboxCredit::kExempt));  // The actor may be dead by now.
+      // The actor may be dead by now.
+      static_cast<void>(reply_to.receiver()->push(envelope, MailboxCredit::kExempt));
     };
     ask_and_deliver(ref, std::forward<M>(message), timeout, cell_.id(), std::move(deliver));
   }
@@ -79,9 +79,9 @@ class Actor {
   virtual Status receive(Envelope& envelope, Context& context) = 0;
 };
 
-/// An actor that handles `Ms`: plain state with one handler for each M, `Status on(const M&,
-/// Context&)` or `Status on(M&&, Context&)`, and `Result<M::Reply>` for an M that has a Reply. The
-/// runtime sends a handler's result to the asker.
+/// An actor that handles `Ms`: plain state with one handler for each M:
+/// `Status on(const M&, Context&)` or `Status on(M&&, Context&)`; with a `Result<M::Reply>` for an
+/// M that has a Reply. The runtime sends a handler's result to the asker.
 ///
 /// Handles one message at a time and needs no lock. Its factory creates it on the thread that
 /// handles its first message.

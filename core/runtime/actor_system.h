@@ -14,7 +14,6 @@ namespace forebay {
 ///
 /// Owns the threads of the executor, of the timers, and of each actor with its own thread; its
 /// destructor joins all of them. Actors must not call `shutdown`, which the destructor also calls.
-/// joined when it dies. `shutdown`, which the destructor calls too, is not for actors to call.
 class ActorSystem {
  public:
   struct Options {

@@ -19,11 +19,10 @@ class BlockPool {
     Block* next;
   };
 
-  static constexpr std::size_t kStep = 64;    ///< Block sizes are multiples of a cache line.
-  static constexpr std::size_t kClasses = 4;  ///< Larger blocks are allocated from the system.
-  static constexpr std::size_t kChunk = 64;   ///< Blocks that are moved at once.
-  static constexpr std::size_t kMostKept =
-      64;  ///< Chunks kept of one size; further ones are freed.
+  static constexpr std::size_t kStep = 64;      ///< Block sizes are multiples of a cache line.
+  static constexpr std::size_t kClasses = 4;    ///< Larger blocks are allocated from the system.
+  static constexpr std::size_t kChunk = 64;     ///< Blocks that are moved at once.
+  static constexpr std::size_t kMostKept = 64;  ///< Chunks kept of one size; others are freed.
 
   BlockPool() = default;
   ~BlockPool();

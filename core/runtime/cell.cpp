@@ -55,8 +55,8 @@ void Cell::push_after(std::chrono::nanoseconds delay, EnvelopePtr envelope) {
 
 Cell::Next Cell::resume(std::size_t messages) {
   std::size_t budget = messages;
-  mailbox_
-      .fetch();  // Once: messages sent meanwhile, also by the actor itself, wait for the next turn.
+  // Once: messages sent meanwhile, also by the actor itself, wait for the next turn.
+  mailbox_.fetch();
   while (!ending_ && budget > 0) {
     EnvelopePtr current;
     const auto crash = catch_crash([&] { run_messages(budget, current); });
@@ -68,8 +68,8 @@ Cell::Next Cell::resume(std::size_t messages) {
     die();
     return Next::kDone;
   }
-  return mailbox_.sleep() ? Next::kAwait
-                          : Next::kMore;  // Once asleep, the actor may run elsewhere at once.
+  // Once asleep, the actor may run elsewhere at once.
+  return mailbox_.sleep() ? Next::kAwait : Next::kMore;
 }
 
 void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
@@ -112,7 +112,8 @@ void Cell::die() {
 
 void Cell::send_down(Receiver& watcher) const {
   EnvelopePtr envelope = seal(Down{.actor = id(), .crash = crash_}, id());
-  static_cast<void>(watcher.push(envelope, MailboxCredit::kExempt));  // A dead watcher refuses it.
+  // A dead watcher refuses it.
+  static_cast<void>(watcher.push(envelope, MailboxCredit::kExempt));
 }
 
 void Cell::watch(ReceiverPtr watcher) {

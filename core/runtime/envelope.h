@@ -17,9 +17,8 @@ struct Envelope;
 /// identifies the type.
 struct MessageType {
   std::string_view tag;
-  void (*refuse)(Envelope& envelope,
-                 const Error& error);   ///< Answers the asker, if there is one, with the error.
-  void (*destroy)(Envelope* envelope);  ///< An asker without an answer gets kUnavailable.
+  void (*refuse)(Envelope& envelope, const Error& error);  ///< Answers the asker, if any.
+  void (*destroy)(Envelope* envelope);  ///< An unanswered asker gets kUnavailable.
   const WireCalls* wire;                ///< Null if the type cannot leave the process.
 };
 

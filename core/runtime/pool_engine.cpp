@@ -145,9 +145,8 @@ void PoolEngine::set_mailbox_bytes(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     mailbox_.set_limit(bytes);
-    admitted =
-        mailbox_
-            .admit_all();  // Wakes no actor: while offers wait, mail is queued and no actor sleeps.
+    // Wakes no actor: while offers wait, mail is queued and no actor sleeps.
+    admitted = mailbox_.admit_all();
   }
   PoolMailbox::unpark_all(admitted);
 }

@@ -47,7 +47,7 @@ class PoolMailbox {
 
   PoolMailbox(std::size_t limit, PoolOrder order) : limit_(limit), order_(order) {}
 
-  /// Takes `mail` if it fits and no earlier mail waits; otherwise leaves it unchanged.
+  /// Takes `mail` if it fits and no waiting mail precedes it; otherwise leaves it unchanged.
   [[nodiscard]] bool push(PoolMail& mail);
 
   /// Adds an offer that did not fit to the waiting offers.

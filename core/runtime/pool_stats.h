@@ -18,9 +18,8 @@ struct PoolActorView {
 
 /// The state of a pool at one moment. A value.
 struct PoolStats {
-  std::size_t actors = 0;  ///< Threads alive, including retiring ones.
-  std::size_t retiring =
-      0;  ///< Actors asked to retire, including those that still finish a message.
+  std::size_t actors = 0;           ///< Threads alive, including retiring ones.
+  std::size_t retiring = 0;         ///< Asked to retire; may be finishing a message.
   std::size_t queued_messages = 0;  ///< In the mailbox.
   std::size_t queued_bytes = 0;
   std::size_t mailbox_bytes = 0;   ///< The limit.

@@ -8,12 +8,11 @@ namespace forebay {
 
 /// The cost of serving one message, or the sum over many.
 struct Service {
-  std::chrono::nanoseconds time{0};  ///< Inside `on`, without waits for output.
-  std::chrono::nanoseconds cpu{0};   ///< The part of `time` on a CPU.
-  std::chrono::nanoseconds ready{
-      0};  ///< The part of `time` spent waiting for a CPU: the kernel's run delay.
-  double squared_seconds = 0;  ///< (time − ready)², summed.
-  std::uint64_t actors = 0;    ///< Sum over messages of the actors alive when each began.
+  std::chrono::nanoseconds time{0};   ///< Inside `on`, without waits for output.
+  std::chrono::nanoseconds cpu{0};    ///< The part of `time` on a CPU.
+  std::chrono::nanoseconds ready{0};  ///< The part waiting for a CPU: the kernel's run delay.
+  double squared_seconds = 0;         ///< (time − ready)², summed.
+  std::uint64_t actors = 0;           ///< Sum over messages of the actors alive when each began.
 
   Service& operator+=(const Service& other);
   bool operator==(const Service&) const = default;

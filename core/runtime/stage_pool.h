@@ -105,9 +105,9 @@ class StagePool final {
     return status;
   }
 
-  /// Starts more actors, or revokes pending retirements first. Does nothing once the pool is
-  /// drained or cancelled. If the system has no thread left, reports one failure and starts no
-  /// more.
+  /// Revokes pending retirements, then starts more actors, `count` in total. Does nothing once the
+  /// pool is drained or cancelled. If the system has no thread left, reports one failure and starts
+  /// no more.
   void grow(std::size_t count) { engine_.grow(count); }
 
   /// Retires `count` actors (at most all): each first finishes its current message.

@@ -117,7 +117,7 @@ void ChunkWriter::run() {
   }
 }
 
-/// Other threads may read the chunk meanwhile, but not its checksums.
+/// Needs no lock: other threads only read the chunk meanwhile, and not its checksums.
 Status ChunkWriter::write_now(const Work& work) const {
   const std::size_t page_bytes = plan_.shape.page_bytes;
   if (work.chunk == nullptr) {

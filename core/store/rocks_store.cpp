@@ -40,8 +40,8 @@ rocksdb::Options small_options() {
   options.max_write_buffer_number = 2;
   options.max_total_wal_size = 8 << 20;
   options.max_open_files = 64;
-  options.max_file_opening_threads =
-      1;  // The default is 16; RocksDB aborts if it cannot start one.
+  // Instead of 16: RocksDB aborts if it cannot start one of them.
+  options.max_file_opening_threads = 1;
   options.compression = rocksdb::kNoCompression;
   options.info_log = std::make_shared<NoLog>();
   options.stats_dump_period_sec = 0;

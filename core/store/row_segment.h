@@ -17,8 +17,7 @@ namespace forebay {
 struct RowSegment {
   static constexpr const char* kExtension = ".rows";
 
-  std::uint64_t sequence =
-      0;  ///< The copy of a row in the segment with the highest sequence is the live one.
+  std::uint64_t sequence = 0;          ///< The copy of a row in the latest segment is the live one.
   std::vector<std::uint64_t> numbers;  ///< In the order of the rows in the pages.
 
   /// The location of a page, for its checksum.

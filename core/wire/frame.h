@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// A read-only, shared block of bytes that is sent without a copy.
+/// Read-only, shared bytes that are sent without a copy.
 ///
 /// `keeper` keeps the memory alive: a pool's Buffer to be sent, or a received message of the
 /// transport. The last Frame on the memory frees it, on any thread. A value.
