@@ -7,7 +7,7 @@
 
 namespace forebay::scheduler {
 
-/// The input of an autoscaler; rates are in splits a second.
+/// The input of an autoscaler; rates are in splits per second.
 struct ScaleInput {
   double trained = 0;         ///< The rate at which the trainer took splits.
   double starved_ratio = 0;   ///< The share of its time that the trainer waited for data.
@@ -26,8 +26,8 @@ double demand_of(const ScaleInput& input);
 
 /// Decides the number of workers: the least that feed the trainer, with some headroom.
 ///
-/// Grows at once to the number required; shrinks by one step, and only if fewer workers would have
-/// been enough for `patience` decisions in a row, so that a short lull does not cost a worker.
+/// Grows at once to the number required. Shrinks in one step, and only if fewer workers would have
+/// been enough for `patience` decisions in a row, so that no worker is started again after a lull.
 /// Remembers earlier decisions: keep one for each job. A value.
 class Autoscaler {
  public:

@@ -23,7 +23,7 @@ struct NodeStatus {
   std::uint64_t capacity = 0;  ///< Splits that it wants to hold at a time.
   std::uint64_t leases = 0;
   std::uint64_t splits_done = 0;
-  double rate = 0;  ///< Splits a second.
+  double rate = 0;  ///< Splits per second.
   double busy_cpus = 0;
   std::uint64_t memory_used = 0;
   double silent_seconds = 0;
@@ -45,7 +45,7 @@ struct ClusterStatus {
   std::uint64_t leased = 0;
   std::uint64_t issued_again = 0;  ///< Leases that ended without an arrival, since the start.
   std::uint64_t prepared = 0;      ///< Workers that may be leased splits.
-  double rate = 0;                 ///< Splits a second of all workers.
+  double rate = 0;                 ///< Splits per second of all workers.
   double mean_worker_rate = 0;  ///< Of workers outside the trainer's process, for the autoscaler.
   std::vector<NodeStatus> nodes;
   std::vector<std::string> problems;  ///< One sentence each; empty: no problems.

@@ -34,7 +34,7 @@ struct NodeView {
 
   std::uint64_t capacity = 0;  ///< Splits that it wants to hold at a time.
   std::uint64_t splits_done = 0;
-  double rate = 0;  ///< Splits a second, smoothed over several seconds.
+  double rate = 0;  ///< Splits per second, smoothed over several seconds.
   double busy_cpus = 0;
   std::uint64_t memory_used = 0;
   std::chrono::nanoseconds last_heard = {};
@@ -70,7 +70,7 @@ class ClusterView {
   NodeView* find(const std::string& name);
 
   std::size_t num_prepared() const;
-  /// Splits a second of all members.
+  /// Splits per second of all members.
   double rate() const;
   /// The mean rate of members that make splits outside the trainer's process, which an autoscaler
   /// can add more of. 0 before any of them has made a split.

@@ -103,8 +103,8 @@ class HeadActor final
   struct Member {
     WorkerRef worker;
     RateMeter meter;
-    bool blocked =
-        false;          // Until its next heartbeat: its mailbox was full, or it gave back splits.
+    // Until its next heartbeat, because its mailbox was full or it gave splits back.
+    bool blocked = false;
     bool gone = false;  // Its connection has ended for good; it must join again.
     Time offered = {};  // When the job was last offered to it.
   };

@@ -16,7 +16,7 @@ namespace forebay::scheduler {
 /// is leased to one, or to two if the first is late.
 ///
 /// A holder is an incarnation, so a worker that reconnects is a new holder. Lower splits go first,
-/// and all times are passed in: the same calls give the same leases. Each call costs O(log n) a
+/// and all times are passed in: the same calls give the same leases. Each call costs O(log n) per
 /// split. A value; belongs to one actor.
 class LeaseTable {
  public:

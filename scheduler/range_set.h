@@ -31,7 +31,7 @@ class RangeSet {
   std::vector<SplitRange> ahead() const;
 
   /// Two numbers for each range: its distance from the end of the previous range, and its length
-  /// minus 1. These are small, so alternating finished and unfinished splits take two bytes a
+  /// minus 1. These are small, so alternating finished and unfinished splits take two bytes per
   /// range.
   std::vector<std::uint64_t> packed() const;
   /// Decodes the result of packed(); kCorrupt for other input.

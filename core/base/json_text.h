@@ -10,10 +10,10 @@ namespace forebay {
 /// Parses JSON text from outside. Returns a discarded value (is_discarded()) when the text is not
 /// JSON, when an object has a key twice (readers would disagree about its value), or when it is
 /// nested deeper than 64 levels: values are copied, compared and written recursively, one stack
-/// frame a level.
+/// frame per level.
 nlohmann::json parse_json(std::string_view text);
 
-/// Formats `value` in one line, or, with `indent`, with one field a line. Replaces bytes that are
+/// Formats `value` in one line, or, with `indent`, with one field per line. Replaces bytes that are
 /// not UTF-8.
 std::string json_text(const nlohmann::json& value, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);

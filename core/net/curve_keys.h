@@ -23,7 +23,7 @@ struct KeyPair {
 ///     server.key_secret    0600; only on nodes that listen
 ///     client.key           the public key of a node that connects
 ///     client.key_secret    0600
-///     clients/NAME.key     public keys that may connect; one shared by all nodes, or one a node
+///     clients/NAME.key     public keys that may connect; one shared by all nodes, or one per node
 ///
 /// A value. A missing file is reported when it is needed.
 struct CurveKeys {

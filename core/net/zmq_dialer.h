@@ -15,7 +15,7 @@
 
 namespace forebay {
 
-/// Keeps up a session with one address, over one socket a lane, and decides when to try again.
+/// Keeps up a session with one address, over one socket per lane, and decides when to try again.
 ///
 /// Owns the sockets of the current try. Belongs to the transport's thread. Each try has its own
 /// session number and its own sockets, so that nothing of an earlier try remains.

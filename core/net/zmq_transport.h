@@ -31,8 +31,8 @@ struct TransportCounts {
   std::uint64_t out_of_descriptors = 0;   ///< Peers refused because too few descriptors were free.
 };
 
-/// Sessions over TCP by ZeroMQ: a ROUTER for each address listened at, two DEALERs (one a lane) for
-/// each address connected to.
+/// Sessions over TCP by ZeroMQ: a ROUTER for each address listened at, two DEALERs (one per lane)
+/// for each address connected to.
 ///
 /// Owns a ZeroMQ context, one thread for all its sockets, and the sessions. Checks everything
 /// received before using it: a frame above `max_frame_bytes` ends the connection before it is read,

@@ -21,7 +21,7 @@ struct Service {
 /// Measures the cost of each message on the thread that serves it.
 ///
 /// Created and used on that thread; owns a descriptor of /proc/thread-self/schedstat. `ready` is 0
-/// on a kernel without run delays. Costs about 1 µs a message, and twice that if the thread slept
+/// on a kernel without run delays. Costs about 1 µs per message, and twice that if the thread slept
 /// before it.
 class ServiceMeter {
  public:

@@ -60,7 +60,7 @@ class StagePool final {
     std::size_t mailbox_bytes = 0;  ///< Limit of the queued bytes; 0 queues one message at a time.
     PoolOrder order = PoolOrder::kArrival;
     std::size_t stack_bytes = 512 * 1024;  ///< Of each actor's thread.
-    bool measures_service = false;         ///< Fills ActorTotals::done; costs 1 or 2 µs a message.
+    bool measures_service = false;  ///< Fills ActorTotals::done; costs 1 or 2 µs per message.
 
     /// Creates an actor's worker, on the actor's thread. If it throws, the actor ends.
     std::function<std::unique_ptr<PoolWorker<Message>>()> factory;

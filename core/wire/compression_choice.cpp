@@ -36,7 +36,7 @@ double CompressionChoice::rate(Compression way, const CompressionTrial& trial,
                                const LinkLoad& load) {
   if (way == Compression::kNone) return std::min(load.link_rate, load.make_rate);
   if (trial.ratio <= 0 || trial.compress_rate <= 0 || load.make_rate <= 0) return 0;
-  // CPU seconds a byte: the time to make it and the time to compress it.
+  // CPU seconds per byte: the time to make it and the time to compress it.
   const double seconds_a_byte = load.cpus / load.make_rate + 1 / trial.compress_rate;
   return std::min({load.link_rate / trial.ratio, load.cpus / seconds_a_byte,
                    load.receiver_cpus * trial.restore_rate});

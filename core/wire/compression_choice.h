@@ -7,14 +7,14 @@
 namespace forebay {
 
 /// The measured effect of a compression method on a sample: compressed bytes for each plain byte,
-/// and plain bytes a second of one CPU.
+/// and plain bytes per second of one CPU.
 struct CompressionTrial {
   double ratio = 1;
   double compress_rate = 0;
   double restore_rate = 0;
 };
 
-/// The measured capacity of the path from one node to the trainer, in bytes a second.
+/// The measured capacity of the path from one node to the trainer, in bytes per second.
 struct LinkLoad {
   double link_rate = 0;  ///< At most, as sent.
   double make_rate = 0;  ///< Plain bytes that all CPUs of the node make while they do not compress.
@@ -35,7 +35,7 @@ class CompressionChoice {
     CompressionTrial zstd;
   };
 
-  /// Plain bytes a second that reach the trainer with `way`; `trial` is ignored for kNone.
+  /// Plain bytes per second that reach the trainer with `way`; `trial` is ignored for kNone.
   static double rate(Compression way, const CompressionTrial& trial, const LinkLoad& load);
 
   /// Decides again, starting from the current choice.
