@@ -8,7 +8,8 @@
 namespace forebay {
 namespace {
 
-/// Takes the run of numbers that starts at `next` out of `set`; the first number not in it.
+/// Erases from `set` the run of consecutive numbers that starts at `next`; returns the first number
+/// after the run.
 std::uint64_t absorb(std::set<std::uint64_t>& set, std::uint64_t next) {
   while (!set.empty() && *set.begin() == next) {
     set.erase(set.begin());
@@ -96,7 +97,7 @@ void Cursor::finish(const InLine& split) {
   if (position_.split == splits_per_epoch_) end_epoch();
 }
 
-// Every epoch leaves out the rows that the first one counted.
+// Every epoch must leave out as many rows as the first epoch counted.
 void Cursor::end_epoch() {
   const std::uint64_t counted = position_.bad_rows + position_.held_out;
   if (position_.left_out != counted) uneven_ = {position_.left_out, counted};

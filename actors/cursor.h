@@ -13,24 +13,24 @@ namespace forebay {
 
 /// Keeps a run's Position in step with the rows given out.
 ///
-/// Told of each split when its rows join the end of the line, and of each batch that takes rows
-/// from its front; knows from that which splits are given out whole. Pure state; belongs to one
-/// thread.
+/// The owner reports each split when its rows join the end of the line, and each batch that takes
+/// rows from the front of the line; from these calls Cursor derives which splits are given out
+/// whole. Pure state without I/O; belongs to one thread.
 class Cursor {
  public:
   Cursor(Position start, std::size_t splits_per_epoch);
 
-  /// Rows of this split that an earlier run has given out already.
+  /// Rows of split `id` that an earlier run has given out already.
   std::size_t rows_to_skip(const SplitId& id) const;
 
-  /// The rows of `split`, less those to skip, are next in line. The caller has seen that there are
-  /// as many to skip.
+  /// Appends the rows of split `id`, less rows_to_skip(id), to the end of the line. The caller has
+  /// checked that the split has at least rows_to_skip(id) rows.
   void append(const SplitId& id, std::size_t rows, std::uint64_t bad, std::uint64_t held_out);
 
-  /// The first `rows` in line went out as one batch with content `digest`.
+  /// Records that the first `rows` rows in line went out as one batch with content `digest`.
   void give_out(std::size_t rows, const Digest& digest);
 
-  /// The first `rows` in line are left out for good (`drop_last`).
+  /// Drops the first `rows` rows in line for good (`drop_last`).
   void leave_out(std::size_t rows);
 
   /// Whether every split of the epoch now being given out has been appended.
@@ -39,14 +39,15 @@ class Cursor {
   /// The epoch whose splits are being appended.
   std::uint64_t epoch() const { return epoch_; }
 
-  /// After epoch_is_complete() and its last row: the next epoch's splits may come.
+  /// Starts the next epoch, whose splits may then be appended. Call it after epoch_is_complete()
+  /// and once the epoch's last row has left the line.
   void start_next_epoch();
 
   /// The lowest split of the current epoch that has not been appended.
   std::uint64_t lowest_missing() const;
 
-  /// Rows that an epoch left out and rows that the first epoch left out, once they differ: the
-  /// files changed, or the start position is not of this job.
+  /// The rows that an epoch left out and the rows that the first epoch left out, when the two
+  /// differ: the files changed, or the start position belongs to another job.
   struct Uneven {
     std::uint64_t left_out = 0;
     std::uint64_t counted = 0;

@@ -11,18 +11,20 @@
 
 namespace forebay {
 
-/// The damaged rows of the first epoch, by which later epochs are checked: since every block's
-/// content is checked as it is read, another damaged row means that some node decodes wrongly.
+/// The damaged rows of the first epoch, against which later epochs are checked. Every block's
+/// content is checked as it is read, so a row that is damaged only in a later epoch means that some
+/// node decodes wrongly.
 ///
-/// Keeps at most kMost places, a few hundred KiB; past them it accuses none. Belongs to one thread.
+/// Keeps at most kMost locations (a few hundred KiB); above that number no row is reported any
+/// more. Belongs to one thread.
 class DamagedRows {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 14;
 
-  /// `complete`: the run begins with the first epoch, so that it meets all of its rows.
+  /// `complete`: the run begins with the first epoch and therefore meets all of its rows.
   explicit DamagedRows(bool complete) : complete_(complete) {}
 
-  /// Takes damaged rows of the first epoch.
+  /// Adds damaged rows of the first epoch.
   void add(const std::vector<BadRow>& rows) {
     if (!complete_) return;
     for (const BadRow& row : rows) places_.insert(RowOrigin::of(row.file, row.offset).packed);
@@ -31,7 +33,8 @@ class DamagedRows {
     places_.clear();
   }
 
-  /// The first of these rows that the first epoch did not find damaged; null: it found all of them.
+  /// Returns the first of `rows` that was not damaged in the first epoch, or nullptr if the first
+  /// epoch found all of them damaged.
   const BadRow* first_other(const std::vector<BadRow>& rows) const {
     if (!complete_) return nullptr;
     const auto other = std::find_if(rows.begin(), rows.end(), [this](const BadRow& row) {

@@ -12,8 +12,8 @@ namespace forebay {
 struct DatasetSpec {
   std::string format = "criteo_tsv";  ///< criteo_tsv | csv
   std::vector<std::string> paths{};   ///< Files and globs, absolute or relative to the job file.
-  std::uint64_t bad_rows = 0;         ///< Damaged rows tolerated.
-  std::uint64_t max_row_bytes = 1 << 20;  ///< A longer row is refused when the dataset is indexed.
+  std::uint64_t bad_rows = 0;         ///< Number of damaged rows tolerated.
+  std::uint64_t max_row_bytes = 1 << 20;  ///< Indexing fails on a longer row.
   struct Csv {
     char delimiter = ',';
     bool header = true;
@@ -21,14 +21,14 @@ struct DatasetSpec {
   } csv{};
 };
 
-/// `[columns]` of the job file: what the model sees, by column name; globs allowed.
+/// `[columns]` of the job file: the columns that the model sees, by name; globs are allowed.
 struct ColumnSpec {
   std::string label{};
   std::vector<std::string> dense{};
   std::vector<std::string> sparse{};
 };
 
-/// One value of an operator's parameter as TOML gives it.
+/// One value of an operator's parameter, as parsed from TOML.
 using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                                 std::vector<double>, std::vector<std::string>>;
 

@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::size_t kMostBlocks = 80;
 constexpr std::size_t kFewestBlocks = 16;
-/// A split's bytes and its columns, twice while they are permuted, then fit a core's cache.
+/// Target bytes of a split: the split and its columns, held twice during the permutation, then fit
+/// a core's cache.
 constexpr std::uint64_t kSplitBytes = 640 << 10;
-/// With more rows a block than this a batch of 8192 comes out of one split, or two: it takes the
-/// most blocks for the batch to meet enough of them.
+/// If blocks have more rows than this, a batch of 8192 rows is made of only one or two splits; such
+/// a dataset uses the most blocks per split, so that a batch mixes enough blocks.
 constexpr std::uint64_t kManyRows = 8192 / kMostBlocks;
 
 constexpr std::uint64_t kRowsDomain = 0x726f7773;    // "rows": keys of row permutations
@@ -79,8 +80,9 @@ std::vector<BlockRef> EpochOrder::consecutive(const Group& group, std::size_t in
   return blocks;
 }
 
-// A stratum is as many consecutive blocks as there are splits, so each split takes one of each;
-// of the last stratum, which may be short, only the splits that land inside it.
+// A stratum is a run of as many consecutive blocks as there are splits, so each split takes one
+// block of each stratum. The last stratum may be short; only the splits whose index falls inside it
+// take a block of it.
 std::vector<BlockRef> EpochOrder::mixed(const Group& group, std::uint64_t epoch,
                                         std::size_t index) const {
   std::vector<BlockRef> blocks;
@@ -118,7 +120,7 @@ std::uint64_t EpochOrder::rows_consecutive(const Group& group, std::size_t first
   return rows;
 }
 
-// Stratum by stratum, as `mixed` does for one split.
+// Counts stratum by stratum, as `mixed` does for one split.
 std::uint64_t EpochOrder::rows_mixed(const Group& group, std::uint64_t epoch, std::size_t first,
                                      std::size_t end) const {
   std::uint64_t rows = 0;
@@ -155,7 +157,7 @@ EpochOrder::Extent EpochOrder::largest_consecutive(const Group& group) const {
   return largest;
 }
 
-// No split takes more of a stratum than the stratum's largest block.
+// A split takes at most the largest block of each stratum.
 EpochOrder::Extent EpochOrder::largest_mixed(const Group& group) const {
   Extent largest;
   for (std::size_t first = 0; first < group.blocks; first += group.splits) {

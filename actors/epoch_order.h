@@ -12,8 +12,8 @@ namespace forebay {
 
 /// The sequence of splits of every epoch: a pure function of (dataset, seed, shuffle mode).
 ///
-/// Holds no table of splits: any split of any epoch is computed when asked for, the same on every
-/// machine. Immutable; any thread may ask. The dataset must outlive it.
+/// Stores no table of splits: any split of any epoch is computed on request, with the same result
+/// on every machine. Immutable; any thread may call it. The dataset must outlive it.
 class EpochOrder {
  public:
   EpochOrder(const Dataset& dataset, const OrderSpec& spec);
@@ -24,8 +24,8 @@ class EpochOrder {
   /// The blocks of split `index` < num_splits(), in dataset order.
   std::vector<BlockRef> blocks(std::uint64_t epoch, std::size_t index) const;
 
-  /// The rows, damaged and held-out ones too, of the splits from `first` up to but not `end`
-  /// <= num_splits(). Looks at each of their blocks.
+  /// Number of rows, including damaged and held-out rows, in splits [first, end), end <=
+  /// num_splits(). Visits each block of these splits.
   std::uint64_t rows(std::uint64_t epoch, std::size_t first, std::size_t end) const;
 
   /// Whether the rows of a split are permuted at all.
@@ -36,15 +36,15 @@ class EpochOrder {
     std::uint64_t rows = 0;
     std::uint64_t bytes = 0;
   };
-  /// For each group of blocks that are mixed with one another, a bound on every split of every
-  /// epoch.
+  /// For each group of blocks that are mixed with one another, an upper bound on every split of
+  /// every epoch.
   std::vector<Extent> largest() const;
 
   /// The key of the permutation of the rows of a split.
   std::uint64_t row_key(std::uint64_t epoch, std::size_t index) const;
 
  private:
-  /// Neighbouring blocks that are mixed with one another: the dataset or one file.
+  /// A run of neighbouring blocks that are mixed with one another: the dataset or one file.
   struct Group {
     std::size_t first_block = 0;
     std::size_t blocks = 0;

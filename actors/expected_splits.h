@@ -10,20 +10,20 @@
 
 namespace forebay {
 
-/// The splits that were issued and have not come: each is taken once, whoever brings it first.
-/// Bounded by the window. Any thread.
+/// The splits that were issued and have not arrived yet. Each split is taken once, by the first
+/// node that delivers it. Bounded by the window. Any thread.
 class ExpectedSplits {
  public:
   void add(const SplitId& id) {
     serial_([&] { ids_.emplace(id.number, id); });
   }
 
-  /// Whether this one is still to come.
+  /// Whether split `number` has not arrived yet.
   bool contains(std::uint64_t number) const {
     return serial_([&] { return ids_.contains(number); });
   }
 
-  /// All that are still to come, in no order.
+  /// All splits that have not arrived yet, in no particular order.
   std::vector<SplitId> all() const {
     return serial_([&] {
       std::vector<SplitId> ids;
@@ -33,7 +33,8 @@ class ExpectedSplits {
     });
   }
 
-  /// As it was issued, for the first who brings it; nothing for all others.
+  /// Removes split `number` and returns it as it was issued; returns nothing if it was taken before
+  /// or never issued.
   [[nodiscard]] std::optional<SplitId> take(std::uint64_t number) {
     return serial_([&]() -> std::optional<SplitId> {
       auto node = ids_.extract(number);

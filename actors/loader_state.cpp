@@ -19,9 +19,9 @@ using nlohmann::json;
 constexpr std::uint64_t kFirstVersion = 1;
 constexpr const char* kVersionKey = "version";
 constexpr const char* kChecksumKey = "checksum";
-// Many times what any state takes.
+// Far larger than any state.
 constexpr std::size_t kMostBytes = 64 << 10;
-// A state lists at most the splits of one window; a longer list is a damaged file.
+// A state lists at most the splits of one window; a longer list means a damaged file.
 constexpr std::size_t kMostAhead = 1 << 20;
 
 using Counter = std::pair<const char*, std::uint64_t Position::*>;
@@ -31,7 +31,7 @@ constexpr Counter kCounters[] = {
     {"batches", &Position::batches},       {"rows", &Position::rows},
     {"bad_rows", &Position::bad_rows},     {"held_out", &Position::held_out},
 };
-// Not in version 1.
+// Version 1 lacks this counter.
 constexpr Counter kLeftOut = {"left_out", &Position::left_out};
 
 std::string ranges_of(const std::vector<std::uint32_t>& numbers) {
@@ -55,7 +55,7 @@ std::optional<std::uint32_t> take_number(std::string_view& text) {
   return value;
 }
 
-// Distances from a split that is not among them, so they begin at 1 and rise.
+// Parses distances from a split that is not in the list, so they begin at 1 and increase.
 std::optional<std::vector<std::uint32_t>> parse_ranges(std::string_view text) {
   std::vector<std::uint32_t> numbers;
   std::uint32_t before = 0;
@@ -79,7 +79,7 @@ std::optional<std::vector<std::uint32_t>> parse_ranges(std::string_view text) {
   return numbers;
 }
 
-/// Takes the values of an object key by key and remembers the first thing that is wrong.
+/// Reads the values of an object key by key and remembers the first error.
 class KeyReader {
  public:
   KeyReader(json object, const char* name, std::string& problem)
@@ -113,7 +113,7 @@ class KeyReader {
     return value;
   }
 
-  /// All keys that are left, as texts.
+  /// Returns all remaining keys as texts.
   std::map<std::string, std::string> texts() {
     std::map<std::string, std::string> all;
     while (problem_.empty() && !object_.empty()) {
@@ -123,7 +123,7 @@ class KeyReader {
     return all;
   }
 
-  /// After the last key: another one is wrong.
+  /// Reports an error if a key is left after the last expected one.
   void finish() {
     if (problem_.empty() && !object_.empty()) refuse(object_.begin().key(), "is unknown");
   }
@@ -137,7 +137,7 @@ class KeyReader {
   std::string& problem_;
 };
 
-/// What both versions have of a position.
+/// Reads the fields of a position that both versions have.
 Position read_position(KeyReader& keys) {
   Position position;
   for (const auto& [name, member] : kCounters) position.*member = keys.number(name);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kStages = 4;
 
-/// One split, the batch being cut, one in the trainer's hands and one that waits.
+/// One split, the batch being cut, the batch that the trainer holds and one waiting batch.
 std::uint64_t least_buffers(const MemorySizes& sizes) {
   return sizes.largest_split + sizes.cutting + 2 * sizes.batch;
 }
@@ -33,7 +33,7 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes,
   const std::uint64_t threads = threads_bytes(demand.threads);
   MemoryShares shares;
   shares.buffers = std::max(room > threads ? room - threads : 0, least_buffers(sizes));
-  // Beside the batch being cut and the one in the trainer's hands.
+  // Bytes left beside the batch being cut and the batch that the trainer holds.
   const std::uint64_t both = shares.buffers - sizes.cutting - sizes.batch;
   const std::uint64_t window =
       std::min(window_for(demand.actors + demand.elsewhere, sizes), both - sizes.batch);

@@ -10,11 +10,11 @@ struct OrderSpec {
   enum class Shuffle : std::uint8_t {
     kAll,   ///< `true`: rows of the whole dataset are mixed.
     kFile,  ///< `"file"`: files in order, rows mixed inside each.
-    kNone,  ///< `false`: rows as they stand in the files.
+    kNone,  ///< `false`: rows in file order.
   };
   enum class Mode : std::uint8_t {
     kExact,    ///< The batch sequence is a function of (dataset, seed, epoch, batch size).
-    kArrival,  ///< Splits are used as they come; each row still once.
+    kArrival,  ///< Splits are used as they arrive; each row is still used once.
   };
 
   std::uint64_t seed = 1;
@@ -25,7 +25,7 @@ struct OrderSpec {
   bool drop_last = false;
 };
 
-/// As the job file writes it.
+/// Returns the value as the job file spells it.
 inline std::string name_of(OrderSpec::Shuffle shuffle) {
   switch (shuffle) {
     case OrderSpec::Shuffle::kAll:

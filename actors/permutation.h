@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// A keyed permutation of [0, size) whose elements are computed one by one, without a table.
+/// A keyed permutation of [0, size) that computes each element on demand, without a table.
 ///
 /// A balanced Feistel network of four rounds over the smallest even number of bits that holds
 /// `size`, walked until it lands inside (Black and Rogaway, "Ciphers with Arbitrary Finite
@@ -20,7 +20,7 @@ class Permutation {
         half_bits_((static_cast<unsigned>(std::bit_width(size - 1)) + 1) / 2),
         key_(key) {}
 
-  /// Where `i` < size goes.
+  /// The image of `i` < size.
   constexpr std::uint64_t operator()(std::uint64_t i) const {
     do {
       i = encrypt(i);

@@ -30,19 +30,21 @@ struct PipelineStats {
   std::size_t prefetch_bytes = 0;
   std::size_t prefetch_budget = 0;
   std::size_t prefetch_batches = 0;
-  std::uint64_t prefetch_full = 0;   ///< How often a batch found no room,
-  std::uint64_t prefetch_empty = 0;  ///< and the trainer none.
+  std::uint64_t prefetch_full = 0;   ///< Batches that had to wait for free prefetch bytes.
+  std::uint64_t prefetch_empty = 0;  ///< Calls of next() that had to wait for a batch.
   std::size_t window_bytes = 0;
   std::size_t window_capacity = 0;
   std::uint64_t splits_issued = 0;
-  std::uint64_t lowest_missing = 0;  ///< The reorder buffer waits for this split; over epochs.
+  std::uint64_t lowest_missing =
+      0;  ///< The split that the reorder buffer waits for; counts over epochs.
 };
 
 /// Runs the stages over a dataset and gives out its batches.
 ///
-/// Owns the pools and their threads. next() belongs to one thread, everything else may be called
-/// from any. What Options refers to must outlive it. The destructor stops and joins; a
-/// worker stuck in a user's function delays it. Sets the limit of the buffers' budget to its share.
+/// Owns the pools and their threads. next() belongs to one thread; every other method may be called
+/// from any thread. The objects that Options refers to must outlive the pipeline. The destructor
+/// stops and joins the threads; an actor that is stuck in a user's function delays it. Sets the
+/// limit of the buffers' budget to the buffers' share.
 class Pipeline final : public BatchSource {
  public:
   struct Options {
@@ -55,15 +57,15 @@ class Pipeline final : public BatchSource {
     Position start;
     BufferPool& buffers;
     const Clock& clock;
-    /// Damaged rows as they are met, in order, each once; an error ends the run. Called on the
-    /// batch actor's thread.
+    /// Receives damaged rows in the order in which they are found, each once; an error ends the
+    /// run. Called on the batch actor's thread.
     std::function<Status(const std::vector<BadRow>&)> on_damaged;
-    /// Each batch before it can be taken, in order; may be empty. Called on the batch actor's
-    /// thread: whoever wants to know early what will come.
+    /// Receives each batch, in order, before next() can return it, so that the trainer can
+    /// prefetch; may be empty. Called on the batch actor's thread.
     std::function<void(const std::shared_ptr<const Batch>&)> on_batch = {};
-    /// Where splits are made when not all are made here; null: all are.
+    /// Decides where splits are made if some are made on other nodes; null: all are made here.
     SplitDispatch* dispatch = nullptr;
-    /// With a dispatch: whether this node's stages have actors at all.
+    /// With a dispatch: whether this node's stages have actors.
     bool makes_splits = true;
   };
 
@@ -74,56 +76,61 @@ class Pipeline final : public BatchSource {
 
   Result<std::shared_ptr<const Batch>> next() override;
 
-  /// Ends the run: next() gives nothing from now on, the actors stop after the split they hold.
+  /// Ends the run: next() returns no batch from now on, and the actors stop after the split they
+  /// hold.
   void stop();
 
-  /// With a dispatch: lets this node's stages make a split that was issued.
+  /// With a dispatch: makes an issued split on this node's stages.
   void make(std::uint64_t number);
 
-  /// With a dispatch: whether this split was issued and has not come.
+  /// With a dispatch: whether split `number` was issued and has not arrived.
   bool expects(std::uint64_t number) const;
 
-  /// With a dispatch: takes a split that was made elsewhere. False: it has come before, or was
-  /// never issued; nothing happened. What it holds is counted under the room it was issued with.
+  /// With a dispatch: takes a split that another node made. Returns false and changes nothing if
+  /// the split arrived before or was never issued. Its memory is counted under the window bytes
+  /// that were reserved at issue.
   bool accept(std::uint64_t number, ColumnSet columns, std::vector<BadRow> bad,
               std::uint64_t filtered, SplitOrigin origin = {});
 
-  /// With a dispatch: reads the blocks of all splits that were issued and have not come. kCorrupt
-  /// when this node's own files are no longer those that were indexed, so that another node's
-  /// failure to make them is no fault of its copy alone. Blocks while it reads; any thread.
+  /// With a dispatch: reads the blocks of all splits that were issued and have not arrived. Returns
+  /// kCorrupt if this node's own files changed since they were indexed; another node's failure to
+  /// make these splits is then not a fault of that node's copy alone. Blocks while it reads; any
+  /// thread.
   Status check_expected();
 
-  /// How many splits other nodes may have in hand: widens the window as far as there is room.
+  /// Sets how many splits other nodes may hold; the window widens as far as free bytes allow.
   void set_elsewhere(std::uint64_t splits);
 
-  /// Ends the run with an error, which next() gives.
+  /// Ends the run with `error`, which next() returns.
   void end_with(const Error& error);
 
-  /// Grows or shrinks a pool, live, between two splits; the window follows as far as there is room.
-  /// kOverloaded when there is none for the threads; kInvalid below 1.
+  /// Grows or shrinks a pool during the run, between two splits; the window follows as far as free
+  /// bytes allow. Returns kOverloaded if there is no memory for the threads, kInvalid below 1.
   Status resize(Stage stage, int actors);
 
-  /// Changes the prefetch that is wanted, live; what is allowed follows as far as there is room.
+  /// Changes the prefetch that is wanted during the run; the limit follows as far as free bytes
+  /// allow.
   void set_prefetch(std::uint64_t bytes);
 
-  /// Changes the room for buffers and threads, live: prefetch gives way first, then the window, and
-  /// what is in use above goes as it is used up. Never below the least that it can run with.
+  /// Changes the memory for buffers and threads during the run. A smaller value reduces prefetch
+  /// first, then the window; bytes in use above the new shares are returned as they are used up.
+  /// Never goes below the least memory that the pipeline can run with.
   void set_room(std::uint64_t bytes);
 
-  /// The actors asked for, those that are still to come or to go included.
+  /// The actors requested, including those that are still starting or stopping.
   Allocation allocation() const;
   PipelineStats stats() const;
 
-  /// The last splits that became batches, the oldest first.
+  /// The last splits that became batches, oldest first.
   std::vector<PastSplit> history() const;
 
-  /// What its splits and batches take.
+  /// The largest sizes of the job's splits and batches.
   const MemorySizes& sizes() const;
   std::uint64_t splits_per_epoch() const;
 
   /// Whether the last batch of the last epoch has been made.
   bool ended() const;
-  /// The position after everything; only once it has ended().
+  /// The position after the last batch. Requires ended().
   Position end_position() const;
 
  private:

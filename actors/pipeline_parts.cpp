@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-/// A mailbox that the window bounds already.
+/// For a mailbox that the window bounds already.
 constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
 
 }  // namespace
@@ -84,8 +84,8 @@ StagePool<ColumnSplit>::Options Pipeline::Parts::batch_options() {
   return made;
 }
 
-// About two splits in each mailbox: with fewer an actor waits now and then, more only go cold
-// (tests/bench/README.md).
+// Gives each mailbox the bytes of about two splits: with fewer an actor waits now and then; with
+// more, splits go cold in the cache (tests/bench/README.md).
 StagePools::Options Pipeline::Parts::stage_options() {
   return {.dataset = options.dataset,
           .plan = options.plan,
@@ -118,7 +118,8 @@ void Pipeline::Parts::issue(LoadTask task) {
   options.dispatch->issued(task.id.number);
 }
 
-// The window bounds what waits for the batch actor: it is always let in.
+// The batch pool accepts every split at once: the window already bounds the splits that wait for
+// the batch actor.
 Status Pipeline::Parts::put(ColumnSplit&& split, PoolContext& context) {
   const std::uint64_t number = split.id.number;
   const std::uint64_t rows = split.columns.rows;
@@ -137,7 +138,8 @@ std::uint64_t Pipeline::Parts::actors_wanted() const {
   return all;
 }
 
-// After each split, so that what one share gives back goes to the other without anyone asking.
+// Runs after each split, so that bytes returned by one share become available to the others without
+// a request.
 void Pipeline::Parts::settle() {
   settlements([this] { divide_room(); });
 }

@@ -16,9 +16,9 @@
 
 namespace forebay {
 
-/// What a pipeline is made of, and how its splits and its memory go around: the issuer hands the
-/// stages as many splits as the window has room for, the stages offer theirs to the batch pool,
-/// whose one actor fills the queue of batches and says what is used up.
+/// The parts of a pipeline and the flow of its splits and memory: the issuer gives the stages as
+/// many splits as fit the window, the stages offer finished splits to the batch pool, and that
+/// pool's one actor fills the queue of batches and reports which splits are used up.
 struct Pipeline::Parts final : SplitSink, IssuedSplits {
   explicit Parts(Options given);
 
@@ -50,7 +50,7 @@ struct Pipeline::Parts final : SplitSink, IssuedSplits {
   std::atomic<bool> ended{false};
   Position end;  // written before `ended` is set
 
-  // The stages offer to the batch pool, so they go before it.
+  // The stages offer splits to the batch pool, so they are destroyed before it.
   StagePool<ColumnSplit> batch;
   StagePools stages;
 };

@@ -15,10 +15,11 @@ struct Allocation {
   int total() const { return load + decode + shuffle + transform; }
 };
 
-/// `[pipeline]` of the job file: what the pipeline may use.
+/// `[pipeline]` of the job file: the resources that the pipeline may use.
 struct PipelineSpec {
-  int cpus = 1;                    ///< CPUs the process may use.
-  std::uint64_t memory_bytes = 0;  ///< Hard limit on resident memory; 0: half of what is available.
+  int cpus = 1;  ///< CPUs the process may use.
+  std::uint64_t memory_bytes =
+      0;  ///< Hard limit on resident memory; 0: half of the available memory.
   std::uint64_t prefetch_bytes =
       0;  ///< Finished batches that may wait; 0: chosen from memory_bytes.
   Allocation allocation;

@@ -23,7 +23,7 @@ tl::unexpected<Error> refuse(const char* key, std::uint64_t value, const std::st
 
 std::string split_name(std::uint64_t index) { return "split " + std::to_string(index); }
 
-/// One position held against its job.
+/// Checks one position against its job.
 class PositionCheck {
  public:
   PositionCheck(const Position& at, const PositionFacts& facts)
@@ -31,8 +31,8 @@ class PositionCheck {
 
   Status check();
 
-  /// After check(): the damaged and held-out rows of the current epoch's splits that were given out
-  /// whole.
+  /// After check(): number of damaged and held-out rows in those of the current epoch's splits that
+  /// were given out whole.
   std::uint64_t left_out() const { return left_out_; }
 
  private:
@@ -48,7 +48,7 @@ class PositionCheck {
   std::uint64_t rows_in(std::uint64_t split) const {
     return order_.rows(at_.epoch, split, split + 1);
   }
-  // Of the epoch's first splits, looked up in what is the smaller part of it.
+  // Rows of the epoch's splits below `split`; counts the smaller part of the epoch.
   std::uint64_t rows_below(std::uint64_t split) const {
     const std::size_t splits = order_.num_splits();
     if (split < splits / 2) return order_.rows(at_.epoch, 0, split);
@@ -62,7 +62,7 @@ class PositionCheck {
   const EpochOrder order_;
   std::uint64_t whole_ = 0;           // rows of the splits given out whole in this epoch
   std::uint64_t given_ = 0;           // rows given out in this epoch
-  std::uint64_t batches_before_ = 0;  // of the epochs before
+  std::uint64_t batches_before_ = 0;  // batches of the epochs before this one
   std::uint64_t left_out_ = 0;
 };
 
@@ -136,8 +136,7 @@ Status PositionCheck::check_counted() {
   return {};
 }
 
-// Every epoch gives out the same number of rows; which of them are left out is counted in the
-// first.
+// Every epoch gives out the same number of rows; the first epoch counts the rows that are left out.
 Status PositionCheck::check_epochs() {
   given_ = at_.rows;
   if (at_.epoch == 0) return {};
@@ -155,11 +154,11 @@ Status PositionCheck::check_epochs() {
                       " rows");
   }
   given_ = at_.rows - rows_before;
-  batches_before_ = batches * at_.epoch;  // there are no more batches than rows
+  batches_before_ = batches * at_.epoch;  // no overflow: there are at most as many batches as rows
   return {};
 }
 
-// Those that are still to be left out fit behind the position, since no more than an epoch's rows
+// The rows that are still to be left out lie behind the position, since at most one epoch's rows
 // are given out.
 Status PositionCheck::check_rows() {
   const std::uint64_t reached = whole_ + at_.split_rows;

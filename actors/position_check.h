@@ -10,7 +10,7 @@
 
 namespace forebay {
 
-/// What a position of a job is checked against.
+/// The job's facts that a position is checked against.
 struct PositionFacts {
   const Dataset& dataset;
   const OrderSpec& order;
@@ -19,8 +19,9 @@ struct PositionFacts {
 
 /// Checks every number of a state that was read back against the dataset, the order and the other
 /// numbers; kCorrupt names the key that does not fit. Returns the position with `left_out`, which
-/// version 1 lacks and which follows from the others. What only the splits' content can show is
-/// left to the ReorderBuffer. A pure function; looks at up to half of the dataset's blocks.
+/// version 1 lacks and which follows from the other numbers. The ReorderBuffer checks the facts
+/// that only the splits' content can show. A pure function; visits up to half of the dataset's
+/// blocks.
 ///
 /// With R rows and S splits an epoch, B + H of the rows damaged or held out, and G of the R - B - H
 /// others handed out each epoch (all, or as many as fill batches):

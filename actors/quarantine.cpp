@@ -35,8 +35,8 @@ Result<std::unique_ptr<Quarantine>> Quarantine::open(Options options, Begin begi
   return opened;
 }
 
-// No run keeps more rows than are allowed and the one that is too many; what is longer than any
-// line was not written here.
+// A run keeps at most the allowed rows and the one that exceeded the limit, and writes no line
+// longer than kMostLineBytes, so reading stops there.
 void Quarantine::read_known() {
   std::ifstream file(options_.path);
   std::string line(kMostLineBytes, '\0');

@@ -14,22 +14,22 @@
 
 namespace forebay {
 
-/// Counts a dataset's damaged rows and keeps them where a person can look at them.
+/// Counts a dataset's damaged rows and stores them in a file for a person to inspect.
 ///
 /// Owns the quarantine file: a TSV with the columns file, byte_offset, line, reason and text (tabs,
-/// newlines and other control characters in a row's text as `\xNN`). Made when the first row
-/// comes. Belongs to one thread. Refuses, naming the row, once more than `allowed` have come.
+/// newlines and other control characters in a row's text as `\xNN`). Creates it with the first
+/// damaged row. Belongs to one thread. Returns an error that names the row once there are more than
+/// `allowed` rows.
 class Quarantine {
  public:
   struct Options {
     std::string path;
     std::uint64_t allowed = 0;  ///< `dataset.bad_rows`
-    std::uint64_t already = 0;  ///< Counted by the runs that this one goes on from.
+    std::uint64_t already = 0;  ///< Rows counted by the runs that this run continues.
     const Dataset& dataset;     ///< For the files' names.
   };
 
-  /// A fresh run removes an older file; a resumed one keeps it and
-  /// does not write a row twice.
+  /// A fresh run removes an older file; a resumed run keeps it and writes no row twice.
   enum class Begin : std::uint8_t { kFresh, kResumed };
   static Result<std::unique_ptr<Quarantine>> open(Options options, Begin begin);
 
@@ -50,7 +50,8 @@ class Quarantine {
   const Options options_;
   std::uint64_t count_;
   std::unique_ptr<std::FILE, Close> file_;
-  std::set<std::pair<std::string, std::uint64_t>> known_;  // rows in the file from runs before
+  std::set<std::pair<std::string, std::uint64_t>>
+      known_;  // rows that earlier runs wrote to the file
 };
 
 }  // namespace forebay

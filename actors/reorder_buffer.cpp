@@ -6,7 +6,7 @@
 namespace forebay {
 namespace {
 
-/// What the state to resume from says of a split is only known to be wrong once its rows are here.
+/// A wrong `split_rows` in the state to resume from is detected only when the split's rows arrive.
 tl::unexpected<Error> too_many_to_skip(const SplitId& id, std::size_t skip, std::size_t rows) {
   return fail(Code::kCorrupt, "the state to resume from does not fit the dataset: split_rows is " +
                                   std::to_string(skip) + ", but split " + std::to_string(id.index) +

@@ -17,41 +17,42 @@
 
 namespace forebay {
 
-/// Where a ReorderBuffer's results go. Called on the reorder buffer's thread.
+/// Receives a ReorderBuffer's results. Called on the reorder buffer's thread.
 class BatchSink {
  public:
   virtual ~BatchSink() = default;
-  /// Takes a finished batch; may block. False: stopped, send no more.
+  /// Takes a finished batch; may block. Returns false if the run was stopped; send no more batches
+  /// then.
   virtual bool emit(std::shared_ptr<const Batch> batch) = 0;
-  /// The rows of this split have joined the line: its place in the window is free.
+  /// The rows of split `id` have joined the line; its bytes of the window are free.
   virtual void batched(const SplitId& id) = 0;
-  /// Damaged rows of a split, each once in a run; an error (too many) ends the run.
+  /// Receives damaged rows of a split, each once per run; an error (too many) ends the run.
   virtual Status damaged(const std::vector<BadRow>& rows) = 0;
-  /// The error that ends a run in which this row, made by `node`, was sound in the first epoch and
-  /// is damaged in a later one.
+  /// Returns the error that ends a run in which `row`, made by `node`, was sound in the first epoch
+  /// and is damaged in a later one.
   virtual Error newly_damaged(const BadRow& row, const std::string& node) = 0;
 };
 
 /// Puts splits back in order and cuts them into batches, each with the loader's state after it.
 ///
-/// Owns the splits from their arrival to their last row. Belongs to one thread; blocks only
-/// inside its sink.
+/// Owns each split from its arrival until its last row is in a batch. Belongs to one thread; blocks
+/// only inside its sink.
 class ReorderBuffer {
  public:
   ReorderBuffer(const OrderSpec& order, std::size_t splits_per_epoch, const Position& start,
                 BufferPool& pool, BatchSink& sink);
 
-  /// Takes a split in any order and emits every batch that it completes. kCorrupt where the start
-  /// position turns out not to fit the splits' rows.
+  /// Adds a split; splits may come in any order. Emits every batch that the split completes.
+  /// Returns kCorrupt if the start position does not fit the splits' rows.
   Status add(ColumnSplit split);
 
   /// Whether the last batch of the last epoch has been emitted.
   bool finished() const { return cursor_.epoch() >= order_.epochs; }
 
-  /// The position after everything emitted; at the end, the end.
+  /// The position after all emitted batches; after the last batch, the end position.
   Position position() const { return cursor_.position(); }
 
-  /// Splits below this one of the epoch being given out have all arrived.
+  /// All splits below this one in the epoch being given out have arrived.
   std::uint64_t lowest_missing() const {
     return cursor_.epoch() * splits_per_epoch_ + cursor_.lowest_missing();
   }

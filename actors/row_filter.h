@@ -6,7 +6,7 @@
 
 namespace forebay {
 
-/// Chooses the rows held out for evaluation: a pure function of (seed, file number, byte offset),
+/// Selects the rows held out for evaluation: a pure function of (seed, file number, byte offset),
 /// so that training and evaluation agree on any machine and in any order.
 class RowFilter {
  public:
@@ -18,7 +18,7 @@ class RowFilter {
 
   bool keeps_all() const { return keep_ == Keep::kAll; }
 
-  /// Whether the row that starts at `offset` of file number `file` goes on.
+  /// Whether the filter keeps the row that starts at `offset` of file number `file`.
   bool keeps(std::uint32_t file, std::uint64_t offset) const {
     if (keep_ == Keep::kAll) return true;
     const bool held_out = mix64(mix64(seed_, file), offset) < threshold_;

@@ -9,15 +9,15 @@
 
 namespace forebay {
 
-/// Holds splits that came too early until they may be used.
+/// Holds splits that arrive before they may be used.
 ///
-/// In exact order that is until all before them have been; in arrival order until their epoch
-/// has begun, and until the split that an earlier run left half given out has come. Bounded by the
-/// window, from which each split's bytes came; belongs to one thread.
+/// In exact order a split may be used when all splits before it have been used; in arrival order,
+/// when its epoch has begun and the split that an earlier run gave out in part has been used.
+/// Bounded by the window, which each split's bytes are part of; belongs to one thread.
 class Sequencer {
  public:
-  /// `first` is the number of the first split to use; in arrival order it only comes first if
-  /// it `is_open`: some of its rows have been given out.
+  /// `first` is the number of the first split to use. In arrival order it has to be the first one
+  /// only if it `is_open`: some of its rows have been given out.
   Sequencer(OrderSpec::Mode mode, std::uint64_t first, bool is_open)
       : mode_(mode), next_(first), waits_for_first_(is_open) {}
 
@@ -38,7 +38,7 @@ class Sequencer {
 
  private:
   const OrderSpec::Mode mode_;
-  std::uint64_t next_;  // Means nothing once arrival order runs.
+  std::uint64_t next_;  // Unused once splits are used in arrival order.
   bool waits_for_first_;
   std::map<std::uint64_t, ColumnSplit> waiting_;
 };

@@ -9,8 +9,8 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kMostPrefetchByDefault = 256 * kMiB;
 
-/// What buffers of these bytes reserve: the pool rounds up by an eighth at the most, and each of
-/// the few slabs to whole pages.
+/// Bytes that the pool reserves for buffers of `bytes` in all: it rounds up by at most an eighth,
+/// and each of the few slabs to whole pages.
 std::uint64_t reserved(std::uint64_t bytes) { return bytes + bytes / 8 + (16 << 10); }
 
 std::string in_mib(std::uint64_t bytes) {

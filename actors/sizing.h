@@ -15,15 +15,15 @@
 
 namespace forebay {
 
-/// What the splits and batches of a job take at their largest; pure functions of the job.
+/// Computes the largest sizes of a job's splits and batches; pure functions of the job.
 class Sizing {
  public:
   Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpec& order);
 
   /// The most bytes that a split of these blocks holds at any stage.
   std::uint64_t split_cost(const std::vector<BlockRef>& blocks) const;
-  /// `largest_split` bounds split_cost over all splits of all epochs, `usual_split` is that of a
-  /// split of mean size.
+  /// `largest_split` bounds split_cost over all splits of all epochs; `usual_split` is the cost of
+  /// a split of mean size.
   const MemorySizes& sizes() const { return sizes_; }
 
  private:
@@ -34,16 +34,17 @@ class Sizing {
   MemorySizes sizes_;
 };
 
-/// What a run has. All in bytes.
+/// The memory of a run. All in bytes.
 struct MemoryPlan {
-  std::uint64_t room = 0;      ///< For buffers and for the threads of actors.
+  std::uint64_t room = 0;      ///< For buffers and the threads of actors.
   std::uint64_t prefetch = 0;  ///< Wanted: finished batches that may wait.
 };
 
-/// Takes off `spec.memory_bytes` what is taken: `resident` (libraries, index, model) and slack.
+/// Subtracts from `spec.memory_bytes` the memory in use: `resident` (libraries, index, model) and
+/// slack.
 ///
-/// kOverloaded says how much is needed when not even one split and the batches that must exist at
-/// once fit.
+/// Returns kOverloaded, with the bytes needed, if not even one split and the batches that must
+/// exist at the same time fit.
 Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,
                                std::uint64_t resident);
 

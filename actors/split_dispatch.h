@@ -9,12 +9,13 @@ class SplitDispatch {
  public:
   virtual ~SplitDispatch() = default;
 
-  /// This split may be made now, here (Pipeline::make) or elsewhere (Pipeline::accept): there is
-  /// room for it. On the batch actor's thread, or the one that makes the pipeline.
+  /// Split `number` may be made now, here (Pipeline::make) or on another node (Pipeline::accept):
+  /// its window bytes are reserved. Called on the batch actor's thread, or on the thread that makes
+  /// the pipeline.
   virtual void issued(std::uint64_t number) = 0;
 
-  /// This pipeline's own stages have made it, with so many rows, before anyone else did: whoever
-  /// else makes it may stop. On a stage's thread.
+  /// This pipeline's own stages finished the split, with `rows` rows, before any other node did;
+  /// other nodes may stop making it. Called on a stage's thread.
   virtual void made_here(std::uint64_t number, std::uint64_t rows) = 0;
 };
 

@@ -11,19 +11,19 @@
 
 namespace forebay {
 
-/// Who made a split elsewhere, and when.
+/// The node that made a split, and the times of its stages.
 struct SplitOrigin {
   std::string node;
   SplitTimes times;
 };
 
-/// A split that the reorder buffer has taken. A value.
+/// A split that the reorder buffer has accepted. A value.
 struct PastSplit {
   std::uint64_t number = 0;
-  std::string node;  ///< Who made it; empty: the trainer's own.
+  std::string node;  ///< The node that made it; empty: the trainer's own node.
   std::uint64_t rows = 0;
   SplitTimes times;
-  SplitTimes::Span batch;  ///< In the reorder buffer, its waiting for room for batches included.
+  SplitTimes::Span batch;  ///< Time in the reorder buffer, including waits for free prefetch bytes.
 };
 
 /// The last splits of a run, for `forebay trace`. Any thread.
@@ -37,7 +37,7 @@ class SplitHistory {
       splits_.push_back(std::move(split));
     });
   }
-  /// The oldest first.
+  /// Returns the splits, oldest first.
   std::vector<PastSplit> all() const {
     return serial_([this]() -> std::vector<PastSplit> { return {splits_.begin(), splits_.end()}; });
   }

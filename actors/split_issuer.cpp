@@ -35,8 +35,8 @@ void SplitIssuer::batched(const SplitId& id) {
   --in_flight_;
 }
 
-// A split that finds none before it always has room, so the lowest missing one cannot be locked
-// out.
+// If no issued split is in flight, the next one always gets window bytes, so the lowest missing
+// split cannot starve.
 bool SplitIssuer::take_room(std::uint64_t cost) {
   if (!window_.try_take(cost)) {
     if (in_flight_ > 0) return false;

@@ -13,32 +13,33 @@
 
 namespace forebay {
 
-/// What the load stage has to know of a split, its cost filled in.
+/// Returns the task of the load stage for a split, with the split's cost filled in.
 LoadTask load_task(const SplitId& id, const EpochOrder& order, const Sizing& sizing);
 
-/// Where issued splits go. Called on the issuer's thread.
+/// Receives issued splits. Called on the issuer's thread.
 class IssuedSplits {
  public:
   virtual ~IssuedSplits() = default;
   virtual void issue(LoadTask task) = 0;
 };
 
-/// Issues splits, in order, as the window has room.
+/// Issues splits, in order, as long as they fit the window.
 ///
-/// Owns what is still to be issued. Belongs to one thread, the batch actor's once the pools run;
-/// only issued() may be asked from others. What it is given by reference outlives it.
+/// Owns the queue of splits to issue. Belongs to one thread, the batch actor's once the pools run;
+/// other threads may call issued() only. The objects passed by reference outlive it.
 class SplitIssuer {
  public:
-  /// How far arrival order may run ahead of the lowest missing split: keeps its state below 1 KB.
+  /// How far arrival order may run ahead of the lowest missing split. The bound keeps its state
+  /// below 1 KB.
   static constexpr std::uint64_t kMostAhead = 96;
 
   SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
               const Sizing& sizing, MemoryBudget& window);
 
-  /// `lowest_missing` is the number of the lowest split that the reorder buffer has not got.
+  /// `lowest_missing` is the number of the lowest split that the reorder buffer has not received.
   void issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing);
 
-  /// The reorder buffer has taken this split's rows: its room in the window is free again.
+  /// The reorder buffer has taken this split's rows: returns the split's window bytes.
   void batched(const SplitId& id);
 
   std::uint64_t issued() const { return issued_.load(std::memory_order_relaxed); }

@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// Follows a decoder through the bytes of a split and knows where in which file it is.
+/// Follows a decoder through the bytes of a split and maps each byte to its file and offset.
 ///
 /// Borrows the split. Moves forward only; belongs to one call of `decode`.
 class BlockCursor {

@@ -19,14 +19,15 @@ struct ColumnChoice {
   Schema schema;  ///< Names in the same order; ids are unbounded.
 };
 
-/// Resolves `[columns]` against the names of a file's columns. A pattern that is a column's whole
-/// name means that column, any other is a glob and expands in file order. Pure.
+/// Resolves `[columns]` against the names of a file's columns. A pattern that equals a column's
+/// whole name selects that column; any other pattern is a glob and expands in file order. Pure.
 ///
-/// kInvalid, naming the key and the column, for a label that is missing, a pattern that matches
-/// nothing (with the nearest name), a column used twice, a wanted name that two columns have.
+/// Returns kInvalid, naming the key and the column, if the label is missing, a pattern matches
+/// nothing (the message gives the nearest name), a column is used twice, or two columns share a
+/// wanted name.
 Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<std::string>& names);
 
-/// The entry of `names` that `name` was probably meant to be; nothing when none is near.
+/// The entry of `names` that `name` was probably meant to be; nothing if no entry is near.
 std::optional<std::string> nearest_name(const std::string& name,
                                         const std::vector<std::string>& names);
 

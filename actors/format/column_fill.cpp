@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 
-/// Bytes between the starts of two columns of `count` entries: room for a vector store past the
-/// end, and an odd number of cache lines, so that columns do not compete for one cache set.
+/// Bytes between the starts of two columns of `count` entries. Leaves space for a vector store past
+/// the end, and is an odd number of cache lines, so that columns do not compete for one cache set.
 std::size_t stride(std::size_t count, std::size_t entry_bytes) {
   const std::size_t lines = (count * entry_bytes + kLine - 1) / kLine + 1;
   return (lines | 1) * kLine;

@@ -10,15 +10,15 @@
 
 namespace forebay {
 
-/// A sparse column being filled. While every row has had exactly one id, `offsets` is not
-/// written: most columns never need it.
+/// A sparse column being filled. `offsets` is written only from the first row on that does not have
+/// exactly one id; most columns never need it.
 struct SparseFill {
   std::int64_t* values = nullptr;
   std::int32_t* offsets = nullptr;
-  std::size_t count = 0;  ///< Ids so far.
-  bool jagged = false;    ///< Some row had another number of ids; `offsets` counts.
+  std::size_t count = 0;  ///< Ids written so far.
+  bool jagged = false;    ///< A row did not have exactly one id, so `offsets` is valid.
 
-  /// Ends row number `row`, whose ids have been appended.
+  /// Ends row number `row`; the caller has appended the row's ids.
   void end_row(std::size_t row) {
     if (!jagged) {
       if (count == row + 1) return;
@@ -27,17 +27,17 @@ struct SparseFill {
     offsets[row + 1] = static_cast<std::int32_t>(count);
   }
 
-  /// Writes the offsets of `rows` rows with one id each and begins to count.
+  /// Writes the offsets of the `rows` rows so far, one id each, and sets `jagged`.
   void start_offsets(std::size_t rows);
 };
 
-/// Room for the rows of a split, filled row after row by a decoder.
+/// Memory for the rows of a split, which a decoder fills row by row.
 ///
-/// Owns the slabs, two of them, taken from the pool once. A vector store of 64 bytes at the end
-/// of any column stays inside that column's room.
+/// Owns two slabs, each taken from the pool once. A vector store of 64 bytes at the end of any
+/// column stays inside that column's memory.
 class ColumnFill {
  public:
-  /// How many columns, and of how many rows at most.
+  /// Number of columns, and the most rows each of them can hold.
   struct Shape {
     std::size_t rows = 0;
     std::size_t dense = 0;
@@ -51,14 +51,14 @@ class ColumnFill {
   ColumnFill(const Shape& shape, BufferPool& pool);
 
   std::size_t capacity() const { return shape_.rows; }
-  /// The rows so far as a ColumnSet; the fill is empty afterwards.
+  /// Returns the rows so far as a ColumnSet; the fill is empty afterwards.
   ColumnSet finish();
 
   std::size_t rows = 0;  ///< Complete rows.
   float* labels = nullptr;
   std::vector<float*> dense;
   std::vector<SparseFill> sparse;
-  RowOrigin* origins = nullptr;  ///< nullptr when not asked for.
+  RowOrigin* origins = nullptr;  ///< nullptr if origins were not requested.
 
  private:
   Shape shape_;

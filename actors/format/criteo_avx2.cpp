@@ -55,7 +55,8 @@ struct Avx2Reader {
 
   static void tokens(const char* text, const FieldColumn& column, std::int64_t* ids,
                      std::uint64_t* odd) {
-    // The bytes of a word stand at 0, 2, 4, 6, the highest first; each word takes them reversed.
+    // The bytes of a word are at 0, 2, 4, 6, highest first; the shuffle reverses them within each
+    // word.
     const __m256i order = _mm256_broadcastsi128_si256(
         _mm_set_epi8(-1, -1, -1, -1, 8, 10, 12, 14, -1, -1, -1, -1, 0, 2, 4, 6));
     for (std::size_t row = 0; row < column.rows; row += 4) {
@@ -89,7 +90,7 @@ struct Avx2Reader {
     return {raw, _mm256_slli_epi64(_mm256_cvtepi32_epi64(four(column.size)), 3)};
   }
 
-  /// The letters of each word at its end, zeros before them.
+  /// Shifts the letters of each word to the word's end and fills zeros before them.
   static __m256i moved(const Words& words) {
     return _mm256_sllv_epi64(words.raw, _mm256_sub_epi64(_mm256_set1_epi64x(64), words.bits));
   }

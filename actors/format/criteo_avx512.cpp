@@ -68,8 +68,8 @@ void transpose(const std::int32_t* rows, std::size_t stride, std::int32_t* colum
   }
 }
 
-/// A group's marks, turned so that a vector has one field's of 16 rows. (To gather them from where
-/// the rows have them took a third of the time of decoding.)
+/// A group's marks, transposed so that one vector holds the marks of one field of 16 rows.
+/// (Gathering the marks from their row order instead took a third of the decoding time.)
 class TurnedMarks {
  public:
   explicit TurnedMarks(const CriteoGroup& group) {
@@ -87,7 +87,8 @@ class TurnedMarks {
   }
 
  private:
-  // The mark behind the last field is the next row's first; what is behind it is never looked at.
+  // The mark behind the last field is the next row's first mark; marks behind that one are never
+  // read.
   static constexpr std::size_t kFields = (CriteoRow::kFields / kLanes + 1) * kLanes;
 
   alignas(64) std::int32_t marks_[kParts][kFields][kLanes];
@@ -112,7 +113,7 @@ struct Fields {
   __m512i bytes;
 };
 
-/// Eight fields as words, first letters last: what to shift by, in bits.
+/// Eight fields as words, first letters last, with the shift in bits.
 struct Words {
   __m512i raw;   // The eight bytes at the field's begin.
   __m512i bits;  // 8 * bytes of the field.
@@ -136,7 +137,7 @@ __m512i align_words(const Words& words, __m512i letters) {
   return _mm512_ternarylogic_epi64(before, zeros, moved, 0xCA);  // before ? zeros : moved
 }
 
-/// Bits 7 of `odd` gather what is not plain, per word.
+/// Adds the marks of `a` and `b` to `odd`: bit 7 of a byte is set if its word is not plain.
 __m512i gather_odd(__m512i odd, __m512i a, __m512i b) {
   return _mm512_ternarylogic_epi64(odd, a, b, 0xFE);
 }
@@ -165,14 +166,15 @@ __m512i read_tokens(const Words& words, __m512i& odd) {
                                                    _mm512_load_si512(kHex.values + 64));
   odd = gather_odd(odd, letters, nibbles);
   const __m512i bytes = _mm512_maddubs_epi16(nibbles, _mm512_set1_epi16(0x0110));  // 16 and 1
-  // The bytes of a word stand at 0, 2, 4, 6, the highest first; each word takes them reversed.
+  // The bytes of a word are at 0, 2, 4, 6, highest first; the shuffle reverses them within each
+  // word.
   const __m512i order = _mm512_broadcast_i32x4(
       _mm_set_epi8(-1, -1, -1, -1, 8, 10, 12, 14, -1, -1, -1, -1, 0, 2, 4, 6));
   return _mm512_shuffle_epi8(bytes, order);
 }
 
-/// One pass over a group, column by column, 16 rows at a time in kParts parts. Nothing is
-/// appended for good before `commit`.
+/// One pass over a group, column by column, 16 rows at a time in kParts parts. Appended values
+/// become part of the target only in `commit`.
 class GroupPass {
  public:
   GroupPass(const char* text, const CriteoGroup& group, std::size_t rows, std::uint32_t picked,
@@ -335,8 +337,8 @@ class GroupPass {
   std::size_t counts_[CriteoRow::kTokens];
 };
 
-/// Decodes the first `rows` rows when all are plain; returns which are not, and then appends
-/// nothing.
+/// Decodes the first `rows` rows if all of them are plain. Otherwise returns the bits of the rows
+/// that are not plain, and appends nothing.
 std::uint32_t decode_rows(const char* text, const CriteoGroup& group, std::size_t rows,
                           std::uint32_t picked, CriteoTarget& target) {
   GroupPass pass(text, group, rows, picked, target);

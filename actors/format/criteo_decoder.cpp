@@ -10,7 +10,8 @@ namespace {
 
 /// A kernel counts bytes in 32 bits.
 constexpr std::size_t kKernelReach = std::size_t{1} << 30;
-/// Where the kernel gets no further than so many rows, rows are taken one by one for a while.
+/// If the kernel decodes fewer than this many rows of a group, the next rows are decoded one by
+/// one.
 constexpr std::size_t kFewRows = 4;
 constexpr std::size_t kWhile = 2 * CriteoGroup::kRows;
 
@@ -71,7 +72,7 @@ void CriteoDecoder::decode_group(Decoded& decoded) {
   if (done < CriteoGroup::kRows) one_by_one_ = done < kFewRows ? kWhile : 1;
 }
 
-/// Bit i: row i of the group goes on.
+/// Bit i: the filter keeps row i of the group.
 std::uint32_t CriteoDecoder::pick(std::size_t rows) const {
   if (options_.filter.keeps_all()) return ~0U;
   std::uint32_t picked = 0;

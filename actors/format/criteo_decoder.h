@@ -13,14 +13,14 @@
 
 namespace forebay {
 
-/// One decoding of a split: gives groups of rows to the kernel and takes what it leaves, row by
-/// row. Borrows everything; used once.
+/// Decodes one split: gives groups of rows to the kernel and decodes the rows that the kernel
+/// refuses one by one. Borrows everything; used once.
 class CriteoDecoder {
  public:
   CriteoDecoder(const RawSplit& raw, const DecodeOptions& options, const ColumnChoice& choice,
                 const CriteoKernel& kernel, ColumnFill& fill);
 
-  /// Appends the sound rows to the fill, tells the damaged and counts the filtered ones.
+  /// Appends the sound rows to the fill, reports the damaged rows and counts the filtered rows.
   void run(Decoded& decoded);
 
  private:
@@ -41,7 +41,7 @@ class CriteoDecoder {
   CriteoRow row_;
   std::size_t at_ = 0;          // Of the row to decode next.
   std::size_t rows_seen_ = 0;   // Never above the fill's capacity.
-  std::size_t one_by_one_ = 0;  // Rows to take without asking the kernel.
+  std::size_t one_by_one_ = 0;  // Rows to decode without calling the kernel.
 };
 
 }  // namespace forebay

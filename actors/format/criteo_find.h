@@ -6,8 +6,8 @@
 #include "actors/format/criteo_kernel.h"
 
 namespace forebay {
-// Each kernel is compiled for its own processors, so nothing here may be shared between their
-// object files: all of it has internal linkage.
+// Each kernel is compiled for its own instruction set, so their object files must not share code:
+// everything here has internal linkage.
 namespace {
 
 /// The tabs and newlines, and the newlines alone, of 64 bytes, a bit each.
@@ -16,10 +16,11 @@ struct Marks64 {
   std::uint64_t newlines = 0;
 };
 
-/// How far ahead text is fetched: beyond its page, where the processor's own prefetcher ends.
+/// How far ahead of the scan text is prefetched: beyond the page at which the processor's own
+/// prefetcher ends.
 inline constexpr std::size_t kAhead = 3072;
 
-/// How many bits are set, without the instruction that not every processor has.
+/// Counts the set bits without the POPCNT instruction, which not every processor has.
 inline std::size_t count_bits(std::uint64_t bits) {
 #ifdef __POPCNT__
   return static_cast<std::size_t>(__builtin_popcountll(bits));
@@ -30,7 +31,7 @@ inline std::size_t count_bits(std::uint64_t bits) {
 #endif
 }
 
-/// How many leading rows of `count` marks have 39 tabs and then a newline.
+/// Number of leading rows, of `count` marks, that have 39 tabs and then a newline.
 inline std::size_t whole_rows(const char* text, const CriteoGroup& group, std::size_t count) {
   std::size_t rows = 0;
   for (; (rows + 1) * CriteoRow::kFields <= count; ++rows) {
@@ -44,7 +45,7 @@ inline std::size_t whole_rows(const char* text, const CriteoGroup& group, std::s
 }
 
 /// CriteoKernel::find, given the vector steps: `Step::read` makes Marks64 of 64 bytes,
-/// `Step::write` writes the offsets of the set bits (and what it likes behind them, up to 64
+/// `Step::write` writes the offsets of the set bits (and arbitrary values behind them, up to 64
 /// entries).
 template <class Step>
 void find_fields(const char* text, std::size_t size, CriteoGroup& group) {
@@ -71,7 +72,8 @@ void find_fields(const char* text, std::size_t size, CriteoGroup& group) {
   for (std::size_t i = count; i < CriteoGroup::kMarks; ++i) marks[i] = 0;
   group.marks[0] = -1;
   newlines -= count_bits(behind);
-  // As many newlines as rows, and one at the end of each row: then none is anywhere else.
+  // With as many newlines as rows and one newline at the end of each row, no newline is anywhere
+  // else.
   bool whole = count >= CriteoGroup::kMarks && newlines == CriteoGroup::kRows;
   for (std::size_t row = 1; row <= CriteoGroup::kRows; ++row) {
     whole &= text[marks[row * kLast - 1]] == '\n';

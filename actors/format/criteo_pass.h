@@ -5,8 +5,8 @@
 namespace forebay {
 namespace {
 
-/// One field of the rows of a group. Behind `rows` stand offsets inside the text and any sizes, so
-/// that a reader may take several rows at once.
+/// One field of the rows of a group. The entries behind `rows` are offsets inside the text with
+/// arbitrary sizes, so that a reader may read several rows at once.
 struct FieldColumn {
   std::size_t rows = 0;
   alignas(64) std::int32_t begin[CriteoGroup::kRows];
@@ -15,8 +15,8 @@ struct FieldColumn {
   std::size_t size_of(std::size_t row) const { return static_cast<std::size_t>(size[row]); }
 };
 
-/// One pass over a group, column by column, so that each column's memory is written in a run.
-/// Nothing is appended for good before `commit`.
+/// One pass over a group, column by column, so that each column's memory is written sequentially.
+/// Appended values become part of the target only in `commit`.
 template <class Reader>
 class ColumnPass {
  public:
@@ -27,7 +27,7 @@ class ColumnPass {
     if (rows < 32) picked_ &= (std::uint32_t{1} << rows) - 1;
   }
 
-  /// Returns which rows are not plain, a bit each.
+  /// Returns a bit for each row that is not plain.
   std::uint32_t run() {
     labels();
     for (std::size_t i = 0; i < CriteoRow::kInts; ++i) ints(i);
@@ -46,7 +46,7 @@ class ColumnPass {
   }
 
  private:
-  /// Goes on to field `i`, the one behind the field before.
+  /// Advances to field `i`, the field after the previous call's.
   void take_field(std::size_t i) {
     for (std::size_t row = 0; row < CriteoGroup::kRows; ++row) {
       const std::int32_t* const mark = marks_ + CriteoRow::kFields * row + i;
@@ -147,7 +147,7 @@ std::size_t decode_columns(const char* text, const CriteoGroup& group, std::uint
 inline void write_offsets(std::uint64_t ends, std::int32_t base, std::int32_t* out) {
   do {
     for (int i = 0; i < 8; ++i) {
-      // Once no bit is left this is any offset; it is written over by the next step.
+      // Once no bit is left this is an arbitrary offset, which the next step overwrites.
       out[i] = base + static_cast<std::int32_t>(__builtin_ctzll(ends | std::uint64_t{1} << 63));
       ends &= ends - 1;
     }

@@ -34,7 +34,8 @@ Read read_token(std::string_view text, std::int64_t& value) {
   return Read::kOk;
 }
 
-// Each of the three reads a field into the row; what is wrong with it, or nothing.
+// Each of the three functions reads one field into the row and returns its error; empty if there is
+// none.
 
 std::string read_label(std::string_view text, CriteoRow& row) {
   if (text != "0" && text != "1") return damage(0, text, " is not 0 or 1");

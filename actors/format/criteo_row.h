@@ -10,8 +10,8 @@ namespace forebay {
 
 /// One row of a Criteo file: a label, 13 integers, 26 hexadecimal tokens.
 ///
-/// This is the layout's whole definition: the vector kernels take the rows that are plain and
-/// must agree with it; every other row, and every damaged one, is judged here.
+/// This class defines the layout. The vector kernels decode only plain rows and must agree with it;
+/// every other row, damaged rows included, is decoded here.
 struct CriteoRow {
   static constexpr std::size_t kInts = 13;
   static constexpr std::size_t kTokens = 26;

@@ -57,7 +57,8 @@ std::vector<std::string> column_names() {
   return names;
 }
 
-/// Integers are dense, tokens are sparse: the layout says which is which.
+/// Checks that `choice` uses integers as dense and tokens as sparse columns; the layout fixes their
+/// kinds.
 Status check_kinds(const ColumnChoice& choice) {
   const auto wrong = [](const char* key, std::size_t column, const char* kind) {
     return fail(Code::kInvalid, std::string(key) + ": column \"" + criteo_column_name(column) +

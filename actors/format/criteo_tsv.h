@@ -8,9 +8,9 @@
 
 namespace forebay {
 
-/// The layout of the Criteo click logs: label, I1 … I13, C1 … C26, tab-separated, no header.
-/// `columns` may be empty, which means all of them. `level` is one that this processor has; what
-/// is decoded does not depend on it.
+/// Opens the layout of the Criteo click logs: label, I1 … I13, C1 … C26, tab-separated, no header.
+/// Empty `columns` means all columns. This processor must support `level`; the decoded values do
+/// not depend on it.
 Result<std::unique_ptr<Format>> open_criteo_tsv(const DatasetSpec& dataset,
                                                 const ColumnSpec& columns,
                                                 CpuLevel level = best_cpu_level());

@@ -10,16 +10,16 @@ namespace {
 inline constexpr std::uint64_t kZeros = 0x3030303030303030;
 inline constexpr std::uint64_t kTops = 0x8080808080808080;
 
-/// The `size` ≤ 8 bytes at `at` as the last ones of a word, '0' before them.
+/// Returns the `size` ≤ 8 bytes at `at` as the last bytes of a word, with '0' before them.
 inline std::uint64_t word_of(const char* at, std::size_t size) {
   std::uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
-  // Shifts in two halves, since a shift by 64 is none.
+  // Shifts in two halves, since a shift by 64 bits is undefined.
   const std::size_t half = 4 * size;
   return word << (32 - half) << (32 - half) | kZeros >> half >> half;
 }
 
-/// Bit 7 of each byte: it is not a digit.
+/// Sets bit 7 of each byte that is not a digit.
 inline std::uint64_t not_digits(std::uint64_t word) {
   const std::uint64_t digits = word ^ kZeros;  // 0 … 9 for digits, and only for them.
   return (((digits & ~kTops) + 0x7676767676767676) | digits) & kTops;
@@ -33,7 +33,7 @@ inline std::uint64_t eight_digits(std::uint64_t word) {
          32;
 }
 
-/// Fields are often empty at random, so nothing here branches on that.
+/// Empty fields are frequent and random, so the code does not branch on them.
 inline void read_int(const char* at, std::size_t size, float& value, std::uint64_t& odd) {
   if (size > 8) [[unlikely]] {
     odd = 1;

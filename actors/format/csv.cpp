@@ -13,9 +13,9 @@
 namespace forebay {
 namespace {
 
-/// The first record of a file, as the names of its columns.
+/// Reads the first record of a file as the names of its columns.
 Result<std::vector<std::string>> first_record(std::span<const char> head, char delimiter) {
-  // CsvRow reads in steps, so it gets bytes behind the text that it may look at.
+  // CsvRow reads in steps, so the text is padded with bytes that it may read.
   std::string padded(head.begin(), head.end());
   const std::size_t size = padded.size();
   padded.append(CsvBytes::kStep, '\0');

@@ -7,8 +7,8 @@
 
 namespace forebay {
 
-/// Comma-separated values by RFC 4180, columns found by the header of the dataset's first file.
-/// Errors as `open_format` says.
+/// Opens comma-separated values (RFC 4180); columns are found by the header of the dataset's first
+/// file. Errors are those of `open_format`.
 Result<std::unique_ptr<Format>> open_csv(const DatasetSpec& dataset, const ColumnSpec& columns,
                                          std::span<const char> head);
 

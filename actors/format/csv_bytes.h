@@ -7,8 +7,8 @@
 
 namespace forebay {
 
-/// The bytes of a CSV file that mean something, found 64 at a time with the SSE2 that every
-/// x86-64 has. A pure value; any thread.
+/// Finds the bytes of a CSV file that have a meaning (delimiters, newlines, quotes, NULs), 64 at a
+/// time, with the SSE2 that every x86-64 has. A pure value; any thread.
 class CsvBytes {
  public:
   static constexpr std::size_t kStep = 64;

@@ -96,8 +96,9 @@ class CsvDecoder {
     }
   }
 
-  /// Checks the row and writes its label and dense values behind the last complete row, where
-  /// they count once the row does. Returns why it is damaged; empty for a sound row.
+  /// Checks the row and writes its label and dense values behind the last complete row; they become
+  /// part of the fill when the row is complete. Returns why the row is damaged; empty for a sound
+  /// row.
   std::string parse_plain_columns() {
     if (row_.damage().what != nullptr) {
       return column(row_.damage().field) + ' ' + row_.damage().what;
@@ -157,7 +158,7 @@ class CsvDecoder {
   const CsvLayout& layout_;
   const DecodeOptions& options_;
   ColumnFill fill_;
-  std::optional<IdLists> lists_;  // Instead of fill_'s sparse columns when fields are lists.
+  std::optional<IdLists> lists_;  // Replaces fill_'s sparse columns when fields are lists.
   BlockCursor cursor_;
   CsvRow row_;
   std::size_t rows_seen_ = 0;

@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// What a decoder must know of a CSV dataset.
+/// The description of a CSV dataset that its decoder needs.
 struct CsvLayout {
   char delimiter = ',';
   std::string list_delimiter;      ///< Between the ids of a sparse field; "": one id a field.

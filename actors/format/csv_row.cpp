@@ -44,7 +44,7 @@ std::size_t CsvRow::read(std::string_view text) {
   return read_odd(text);
 }
 
-/// Rows with quotes, NULs, or no newline.
+/// Reads a row that contains quotes or NULs, or has no newline.
 std::size_t CsvRow::read_odd(std::string_view text) {
   num_fields_ = 0;
   unescaped_.clear();
@@ -54,7 +54,7 @@ std::size_t CsvRow::read_odd(std::string_view text) {
   return std::min(at + 1, text.size());
 }
 
-/// Reads the field that starts at `at`; returns where its delimiter or newline stands.
+/// Reads the field that starts at `at`; returns the index of its delimiter or newline.
 std::size_t CsvRow::read_field(std::string_view text, std::size_t at) {
   const bool quoted = at < text.size() && text[at] == '"';
   const std::size_t rest = quoted ? read_quoted(text, at) : at;
@@ -73,7 +73,7 @@ std::size_t CsvRow::read_field(std::string_view text, std::size_t at) {
   return end;
 }
 
-/// Reads from the opening quote; returns where the byte after the closing one stands.
+/// Reads from the opening quote; returns the index of the byte after the closing quote.
 std::size_t CsvRow::read_quoted(std::string_view text, std::size_t at) {
   const std::size_t kept = unescaped_.size();
   std::size_t begin = at + 1;

@@ -13,27 +13,27 @@ namespace forebay {
 
 /// Reads CSV rows, one after the other, into views of their fields.
 ///
-/// Owns the list of fields and the text of those in which a pair of quotes stood for one, and
-/// reuses both from row to row. Belongs to one thread. Damage is told, not skipped: the row's
-/// end is found all the same, by the rule of CsvScanner.
+/// Owns the list of fields and the unescaped text of fields that contain doubled quotes, and reuses
+/// both from row to row. Belongs to one thread. Damage in a row is reported through `Damage`; the
+/// end of a damaged row is still found, by the rule of CsvScanner.
 class CsvRow {
  public:
   /// Keeps the first `most_fields` fields of a row; the others are only counted.
   CsvRow(char delimiter, std::size_t most_fields)
       : delimiter_(delimiter), bytes_(delimiter), kept_(most_fields + 1) {}
 
-  /// Reads the row that starts at `text[0]`; returns its bytes, newline included. `text` ends
-  /// where the row's block does. Up to CsvBytes::kStep - 1 bytes past `text` are read.
+  /// Reads the row that starts at `text[0]`; returns its size in bytes, newline included. `text`
+  /// ends at the end of the row's block. Reads up to CsvBytes::kStep - 1 bytes past `text`.
   std::size_t read(std::string_view text);
 
-  /// Of the row read last: how many fields it has, and field `i` of those kept, unquoted. The
-  /// views are valid until the next row and while `text` is.
+  /// The number of fields of the row read last, and field `i` of those kept, unquoted. The views
+  /// are valid until the next row is read and as long as `text` is.
   std::size_t num_fields() const { return num_fields_; }
   std::string_view field(std::size_t i) const { return kept_[i]; }
 
-  /// What is wrong with the row's syntax, and with which of its fields.
+  /// The syntax error of the row and the field in which it is.
   struct Damage {
-    const char* what = nullptr;  ///< nullptr: nothing.
+    const char* what = nullptr;  ///< nullptr: no error.
     std::size_t field = 0;
   };
   const Damage& damage() const { return damage_; }
@@ -55,7 +55,7 @@ class CsvRow {
 
   char delimiter_;
   CsvBytes bytes_;
-  std::vector<std::string_view> kept_;  // The last entry takes what is not kept.
+  std::vector<std::string_view> kept_;  // The last entry is scratch for fields that are not kept.
   std::size_t num_fields_ = 0;
   std::string unescaped_;
   Damage damage_;

@@ -20,7 +20,7 @@ Status CsvScanner::scan(std::span<const char> piece, BlockBuilder& blocks) {
   if (piece.empty()) return {};
   skip_byte_order_mark(piece);
   if (state_ == State::kQuoteInQuoted) {
-    // The piece before ended in a quote: whether it closes shows now.
+    // The previous piece ended in a quote; this piece's first byte shows whether that quote closes.
     if (piece[0] != '"') state_ = State::kPlain;
   }
   std::size_t at = 0;
@@ -53,7 +53,7 @@ Status CsvScanner::scan_marks(std::span<const char> piece, std::size_t at, std::
       const bool opens = piece_ + i == row_start_ || before == options_.delimiter;
       if (opens) state_ = State::kQuoted;
     } else if (state_ == State::kQuoteInQuoted) {
-      state_ = State::kQuoted;  // The second of a pair.
+      state_ = State::kQuoted;  // The second quote of a pair.
     } else if (i + 1 == piece.size() || piece[i + 1] == '"') {
       state_ = State::kQuoteInQuoted;
     } else {

@@ -6,11 +6,11 @@
 
 namespace forebay {
 
-/// Finds the rows of a CSV file: what lies between newlines that are not inside quotes. Skips the
-/// byte order mark, blank lines, and the header where there is one.
+/// Finds the rows of a CSV file: the text between two newlines that are not inside quotes. Skips
+/// the byte order mark, blank lines, and the header if there is one.
 ///
-/// A quote opens only as the first byte of a field; anywhere else it is a letter. CsvRow reads
-/// rows by the same rule, so both always agree where a row ends.
+/// A quote opens a quoted field only as the first byte of the field; elsewhere it is an ordinary
+/// character. CsvRow uses the same rule, so both always agree on where a row ends.
 class CsvScanner final : public RowScanner {
  public:
   struct Options {
@@ -36,9 +36,9 @@ class CsvScanner final : public RowScanner {
   const Options options_;
   bool header_due_;
   State state_ = State::kPlain;
-  char previous_ = '\n';     // The byte before the piece; what came before the file is a newline.
-  unsigned mark_bytes_ = 0;  // Bytes of the byte order mark seen.
-  std::uint64_t piece_ = 0;  // Offset of the piece in the file.
+  char previous_ = '\n';         // The byte before the piece; '\n' at the start of the file.
+  unsigned mark_bytes_ = 0;      // Bytes of the byte order mark seen.
+  std::uint64_t piece_ = 0;      // Offset of the piece in the file.
   std::uint64_t row_start_ = 0;  // Of the row being scanned.
   std::uint64_t row_line_ = 1;
   std::uint64_t line_ = 1;

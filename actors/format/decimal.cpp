@@ -45,8 +45,8 @@ bool same_letters(std::string_view text, std::string_view lower) {
                     [](char a, char b) { return (a | 0x20) == b; });
 }
 
-/// Whether a number out of float's range lies above it: its first significant digit stands left
-/// of the point once the exponent has moved it.
+/// Whether a number outside float's range is too large (not too small): its first significant digit
+/// is left of the point after the exponent is applied.
 bool is_huge(std::string_view text) {
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
   const std::string_view mantissa = text.substr(0, mark);
@@ -82,7 +82,7 @@ bool read_decimal(std::string_view text, float& value) {
     text.remove_prefix(1);
   }
   float magnitude = 0;
-  if (!read_short(text, magnitude)) {  // Nearly all are short.
+  if (!read_short(text, magnitude)) {  // Nearly all numbers are short.
     if (same_letters(text, "nan")) {
       value = std::bit_cast<float>(kNanBits);
       return true;

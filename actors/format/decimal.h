@@ -5,10 +5,10 @@
 
 namespace forebay {
 
-/// Reads a decimal number as the float nearest to it (ties to even), bit for bit what strtof
-/// gives: digits with an optional sign, point and exponent, or inf, infinity, nan in any case.
-/// Too large is ±inf, too small ±0, nan always the same one. False for anything else; `text`
-/// is the whole number, without spaces.
+/// Reads a decimal number as the float nearest to it (ties to even), bit for bit as strtof does:
+/// digits with an optional sign, point and exponent, or inf, infinity, nan in any case. A number
+/// too large gives ±inf, too small ±0; nan always has the same bits. Returns false for any other
+/// text; `text` is the whole number, without spaces.
 bool read_decimal(std::string_view text, float& value);
 
 /// The id of a sparse field: a canonical decimal int64 ("7", "-3"; not "007", "+7", "-0") stays

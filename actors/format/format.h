@@ -16,10 +16,10 @@
 
 namespace forebay {
 
-/// Cuts a byte stream into slots of a power-of-two size and keeps, for each slot in which a row
-/// starts, one block: the rows that start there. Grows coarser (slots double, blocks merge) by
-/// itself when there are too many, so the result for a given final slot size does not depend on
-/// how it was reached. See actors/source/block_builder.h.
+/// Cuts a byte stream into slots of a power-of-two size. For each slot in which a row starts it
+/// keeps one block: the rows that start there. When there are too many blocks it becomes coarser
+/// (slots double, blocks merge), so the result depends on the final slot size only. See
+/// actors/source/block_builder.h.
 class BlockBuilder;
 
 /// Finds where rows start in a file's bytes, handed over piece by piece in order.
@@ -38,37 +38,39 @@ struct DecodeOptions {
   bool keep_origins = false;  ///< Fill ColumnSet::origins (sampling and UDF errors need them).
 };
 
-/// What decoding a split gave. Every row the index counted is in exactly one of the first three.
+/// The result of decoding a split. Every row that the index counted is in exactly one of the first
+/// three members.
 struct Decoded {
   ColumnSet columns;           ///< The rows that go on, in file order, in the format's schema.
   std::vector<BadRow> bad;     ///< Damaged rows, in file order.
-  std::uint64_t filtered = 0;  ///< Sound rows that the filter kept back.
-  /// Where the decoder found more or fewer rows than were indexed; then the split must not be used.
+  std::uint64_t filtered = 0;  ///< Sound rows that the filter removed.
+  /// Where the decoder found more or fewer rows than the index counted; the split must not be used
+  /// then.
   std::optional<BadRow> miscounted = std::nullopt;
 };
 
-/// How the rows of one dataset are written. Immutable; any thread may decode.
+/// The format of the rows of one dataset. Immutable; any thread may decode.
 class Format {
  public:
   virtual ~Format() = default;
   virtual const Schema& schema() const = 0;
   /// A scanner for a file from its first byte (BOM and header included).
   virtual std::unique_ptr<RowScanner> scanner() const = 0;
-  /// Refuses a file whose start does not fit the dataset's first one (another CSV header):
-  /// `head` holds at least its first max_row_bytes bytes, or all of it.
+  /// Returns an error for a file whose start does not fit the dataset's first file (another CSV
+  /// header). `head` holds at least its first max_row_bytes bytes, or all of it.
   virtual Status accepts(std::span<const char> head) const = 0;
-  /// Parses a split. Never fails for what the rows hold: damaged rows are returned, not thrown, and
-  /// so is a split whose number of rows is not the index's.
+  /// Parses a split. Never fails because of the content of rows: damaged rows are returned in the
+  /// result, and so is a difference between the number of rows and the index's.
   virtual Decoded decode(const RawSplit& raw, const DecodeOptions& options,
                          BufferPool& pool) const = 0;
   /// The most bytes that a split of `rows` rows in `raw_bytes` bytes takes once decoded.
   virtual std::size_t decoded_bytes(std::size_t rows, std::size_t raw_bytes) const = 0;
 };
 
-/// Opens the format that `dataset` names, resolving `columns` against the dataset's first file, of
-/// which `head` holds at least the first max_row_bytes bytes, or all of it. Fails with kInvalid,
+/// Opens the format that `dataset` names and resolves `columns` against the dataset's first file;
+/// `head` holds at least that file's first max_row_bytes bytes, or all of it. Returns kInvalid,
 /// naming the key, for an unknown format, a column or glob that matches nothing, a column used
-/// twice, a header with a wanted name twice, or a missing label.
+/// twice, a header that has a wanted name twice, or a missing label.
 Result<std::unique_ptr<Format>> open_format(const DatasetSpec& dataset, const ColumnSpec& columns,
                                             std::span<const char> head);
 

@@ -10,7 +10,7 @@ constexpr std::size_t kLine = 64;
 
 std::size_t offset_entries(std::size_t rows) { return (rows + kLine) / 16 * 16; }
 
-/// An id is a byte at least and has a delimiter behind it.
+/// Each id is at least one byte long and is followed by a delimiter.
 std::size_t most_ids(std::size_t raw_bytes) { return raw_bytes / 2 + 1; }
 
 std::size_t value_bytes(std::size_t columns, std::size_t ids) {

@@ -8,21 +8,22 @@
 
 namespace forebay {
 
-/// Sparse columns of lists, taken in row by row. How many ids each column gets is known only at
-/// the end, so they wait in one run and are dealt out to their columns by `finish`.
+/// Collects sparse columns of lists row by row. The number of ids of each column is known only at
+/// the end, so the ids of all columns wait in one buffer until `finish` distributes them to their
+/// columns.
 class IdLists {
  public:
-  /// Room for `rows` rows of `columns` lists, cut from `raw_bytes` bytes of text.
+  /// Allocates memory for `rows` rows of `columns` lists, parsed from `raw_bytes` bytes of text.
   IdLists(std::size_t columns, std::size_t rows, std::size_t raw_bytes, BufferPool& pool);
 
   void add(std::int64_t id) { waiting_.as<std::int64_t>()[num_waiting_++] = id; }
-  /// Ends a list; the lists of a row come in the order of the columns.
+  /// Ends a list; the lists of a row are added in column order.
   void end_list();
 
   /// Adds the sparse columns, of `columns.rows` rows, to `columns`.
   void finish(ColumnSet& columns, BufferPool& pool);
 
-  /// The most bytes that are held at any time.
+  /// The most bytes that an IdLists holds at any time.
   static std::size_t bytes(std::size_t columns, std::size_t rows, std::size_t raw_bytes);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace forebay {
 
-/// Finds rows that are lines: every newline ends one, an empty one too.
+/// Finds rows that are lines: every newline ends a row, and an empty line is a row too.
 class LineScanner final : public RowScanner {
  public:
   explicit LineScanner(std::uint64_t max_row_bytes) : max_row_bytes_(max_row_bytes) {}

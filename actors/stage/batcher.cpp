@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-/// Which id of a sparse feature is the first of `row`.
+/// Index of the first id of `row` in the ids of sparse feature `feature`.
 std::size_t first_id(const ColumnSet& columns, std::size_t feature, std::size_t row) {
   if (columns.packed) return columns.packed->sparse[feature].first_id(row);
   const std::int32_t* offsets = columns.sparse[feature].offsets;
@@ -36,8 +36,9 @@ void fill_labels(const ColumnSet& columns, std::size_t begin, std::size_t end, f
   }
 }
 
-/// Columns to rows, a tile at a time, so that the rows being written stay in the first cache.
-/// What came over a wire may stand anywhere, so values are copied as bytes.
+/// Transposes columns to rows, a tile at a time, so that the rows being written stay in the
+/// first-level cache. Columns received over the network may be unaligned, so values are copied as
+/// bytes.
 template <class Column>
 void interleave(const std::vector<Column>& columns, std::size_t begin, std::size_t end,
                 float* out) {

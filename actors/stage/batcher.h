@@ -10,26 +10,26 @@
 
 namespace forebay {
 
-/// Cuts rows that come as column sets, packed ones among them, in order, into batches of a fixed
-/// number of rows.
+/// Cuts rows that arrive as column sets (packed or not), in order, into batches of a fixed number
+/// of rows.
 ///
-/// Owns the sets until their last row is in a batch. Pure but for its memory: the same rows
-/// give the same batches, however they were divided into sets. Belongs to one thread.
+/// Owns each set until its last row is in a batch. Deterministic: the same rows give the same
+/// batches, however they were divided into sets. Belongs to one thread.
 class Batcher {
  public:
   Batcher(std::size_t batch_size, BufferPool& pool) : batch_size_(batch_size), pool_(pool) {}
 
-  /// Adds the rows of `columns` but the first `skip`.
+  /// Adds the rows of `columns`, except the first `skip`.
   void add(ColumnSet columns, std::size_t skip);
 
   std::size_t rows() const { return rows_; }
   bool full() const { return rows_ >= batch_size_; }
 
-  /// The next batch: `batch_size` rows, or all that are left when there are fewer. The caller has
-  /// seen rows() > 0. Fills all of the batch but `number` and `after`.
+  /// Returns the next batch: `batch_size` rows, or all remaining rows if fewer are left. Requires
+  /// rows() > 0. Fills all fields of the batch except `number` and `after`.
   Batch cut();
 
-  /// Drops the rows that wait; how many there were.
+  /// Drops the rows that are not in a batch yet; returns their number.
   std::size_t drop();
 
   /// The digest of a batch's labels, dense values, lengths and ids: h(k) of CLI.md.

@@ -25,7 +25,8 @@ std::string place_of(const BadRow& row) {
   return "line " + std::to_string(row.line) + " (byte " + std::to_string(row.offset) + ")";
 }
 
-/// "line 7 (byte 810) and 2 more rows are damaged: …; ", or nothing when every row can be read.
+/// Returns "line 7 (byte 810) and 2 more rows are damaged: …; ", or an empty text if every row can
+/// be read.
 std::string unreadable(const Format& format, const RawSplit& raw, BufferPool& pool) {
   Decoded decoded = format.decode(raw, {}, pool);
   std::vector<BadRow> rows = std::move(decoded.bad);
@@ -39,7 +40,7 @@ std::string unreadable(const Format& format, const RawSplit& raw, BufferPool& po
          " damaged: " + printable_field(rows.front().reason) + "; ";
 }
 
-/// The block as its index knows it.
+/// Describes the block by its rows and bytes in the index.
 std::string rows_of(const BlockRef& block) {
   const std::string bytes = " (bytes " + std::to_string(block.offset) + " to " +
                             std::to_string(block.offset + block.bytes - 1) + ")";

@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-/// Room for every block and the newline that a file's last row may lack.
+/// Bytes of all blocks, and of the newline that a file's last row may lack.
 std::size_t room_for(const std::vector<BlockRef>& blocks) {
   std::size_t bytes = 0;
   for (const BlockRef& block : blocks) bytes += block.bytes + 1;
@@ -42,12 +42,13 @@ Status SplitReader::read_block(const BlockRef& block, std::span<char> out) {
   BlockSource& file = **from;
   if (auto status = file.read(block.offset, out); !status) return status;
   if (crc32c(out, block.check_before) == block.check_after) return {};
-  // Whoever writes to the file right now changes its time, which explains more.
+  // If a program is writing to the file right now, the file's time has changed, and that error
+  // explains more.
   if (auto status = file.read(block.offset, {}); !status) return status;
   return tl::unexpected<Error>(changed_block(dataset_, block, out, file.path(), pool_));
 }
 
-// Tells each file what will be read of it, so that a cold disk works ahead.
+// Announces to each file the blocks that will be read, so that a cold disk can read ahead.
 Status SplitReader::prepare(std::span<const BlockRef> blocks) {
   while (!blocks.empty()) {
     std::size_t run = 1;

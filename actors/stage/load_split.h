@@ -13,12 +13,12 @@
 
 namespace forebay {
 
-/// Reads the blocks of splits from a dataset's files and checks their content by the index.
+/// Reads the blocks of splits from a dataset's files and checks their content against the index.
 ///
 /// Owns one load actor's descriptors, at most kMostOpen of them; belongs to that actor's thread.
-/// Fails, naming the file, when it cannot be read or is no longer the one that was indexed: by its
-/// size and time, asked before each read, or by the CRC-32C of each block's bytes, computed while
-/// the cache holds them (changed_block.h).
+/// Returns an error that names the file if the file cannot be read or has changed since it was
+/// indexed: its size or time differs (checked before each read), or the CRC-32C of a block's bytes
+/// does, computed while the bytes are in the cache (changed_block.h).
 class SplitReader {
  public:
   static constexpr std::size_t kMostOpen = 64;

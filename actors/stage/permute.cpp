@@ -30,7 +30,8 @@ T* gather(const T* from, Sources sources, SlabCarver& carver) {
   return to;
 }
 
-/// Lists of nought or one id, the usual case, are moved without a branch on their length.
+/// Whether every list has at most one id. This is the usual case; such lists are moved without a
+/// branch on their length.
 bool at_most_one(const SparseColumn& column, std::size_t rows) {
   std::int32_t longest = 0;
   for (std::size_t i = 0; i < rows; ++i) {

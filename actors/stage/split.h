@@ -11,23 +11,23 @@
 
 namespace forebay {
 
-/// Which split a message is about. `number` counts over all epochs, so it orders them.
+/// Identifies the split of a message. `number` counts over all epochs, so it orders splits.
 struct SplitId {
   std::uint64_t number = 0;
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;    ///< In its epoch.
   std::uint64_t row_key = 0;  ///< Of the permutation of its rows.
-  std::uint64_t cost = 0;     ///< Bytes of the window it has: what it may take at its largest.
+  std::uint64_t cost = 0;     ///< Window bytes reserved for it: an upper bound of its size.
 };
 
 /// Split queue → load: read these blocks.
 struct LoadTask {
   SplitId id;
   std::vector<BlockRef> blocks;
-  std::uint64_t key = id.number;  ///< What a pool sorts by, here and below.
+  std::uint64_t key = id.number;  ///< Sort key of the pools, here and below.
 };
 
-/// load → decode: the bytes as they stand in the files.
+/// load → decode: the bytes as read from the files.
 struct LoadedSplit {
   SplitId id;
   RawSplit raw;
@@ -42,7 +42,7 @@ struct ColumnSplit {
   std::vector<BadRow> bad;
   std::uint64_t filtered = 0;
   SplitTimes times = {};
-  std::string node = {};  ///< Who made it; empty: this process.
+  std::string node = {};  ///< The node that made it; empty: this process.
   std::uint64_t key = id.number;
 };
 

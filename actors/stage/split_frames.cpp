@@ -20,12 +20,12 @@ struct WireField<BadRow> {
 
 namespace {
 
-/// What travels beside the columns. Fields are append-only.
+/// The fields of a split beside its columns. Fields are append-only.
 struct SplitRest {
   std::uint64_t number = 0;
   std::uint64_t filtered = 0;
   std::vector<BadRow> bad;
-  std::vector<std::int64_t> times;  // each stage's begin and end, then when it was sent
+  std::vector<std::int64_t> times;  // begin and end of each stage, then the time of sending
   static auto fields(auto& self) {
     return std::tie(self.number, self.filtered, self.bad, self.times);
   }

@@ -12,17 +12,17 @@
 
 namespace forebay {
 
-/// Packs a finished split for another process: its columns, its damaged rows and its counts, in
-/// frames that `pool` must outlive.
+/// Packs a finished split for another process: its columns, its damaged rows and its counts. `pool`
+/// must outlive the frames.
 Frames pack_split(const ColumnSplit& split, const PackOptions& options, BufferPool& pool);
 
-/// What a receiver is ready to take.
+/// The limits within which a receiver accepts a split.
 struct SplitLimits {
   UnpackLimits columns;
   std::size_t files = 0;  ///< Of the dataset: damaged rows name one of these.
 };
 
-/// A split as another process made it: what Pipeline::accept takes.
+/// A split made by another process, as Pipeline::accept takes it.
 struct UnpackedSplit {
   std::uint64_t number = 0;
   ColumnSet columns;  ///< Packed.
@@ -31,7 +31,7 @@ struct UnpackedSplit {
   SplitTimes times = {};  ///< By the sender's clock.
 };
 
-/// Reads what pack_split made, in place. kCorrupt says what is wrong.
+/// Reads the frames of pack_split in place. kCorrupt names the error.
 Result<UnpackedSplit> unpack_split(const Frames& frames, const SplitLimits& limits,
                                    BufferPool& pool);
 

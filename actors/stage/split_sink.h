@@ -6,12 +6,12 @@
 
 namespace forebay {
 
-/// Where finished splits go. Called on the threads of the last stage's actors, several at a time.
+/// Receives finished splits. Called on the threads of the last stage's actors, several at a time.
 class SplitSink {
  public:
   virtual ~SplitSink() = default;
 
-  /// Takes a split; may wait for room, inside a PoolContext::OutputWait.
+  /// Takes a split; may wait for free bytes, inside a PoolContext::OutputWait.
   virtual Status put(ColumnSplit&& split, PoolContext& context) = 0;
 };
 

@@ -5,8 +5,8 @@
 
 namespace forebay {
 
-/// When what happened to a split, each by the monotonic clock of the node where it did; 0: it has
-/// not. Travels with the split. A value.
+/// The times of a split's stages, each by the monotonic clock of the node where the stage ran; 0:
+/// the stage has not run. Travels with the split. A value.
 struct SplitTimes {
   using Time = std::chrono::nanoseconds;
   struct Span {
@@ -14,8 +14,8 @@ struct SplitTimes {
     Time end{0};
   };
   std::array<Span, 4> stages = {};  ///< load, decode, shuffle, transform.
-  Time sent{0};                     ///< Finished, to be sent to the trainer's node;
-  Time arrived{0};                  ///< there. Both 0: it was made there.
+  Time sent{0};     ///< The split was finished and ready to be sent to the trainer's node.
+  Time arrived{0};  ///< It arrived there. `sent` and `arrived` are 0 if it was made there.
 };
 
 }  // namespace forebay

@@ -6,7 +6,7 @@
 namespace forebay {
 namespace {
 
-/// A mailbox that whoever issues splits bounds already.
+/// For a mailbox that the issuer of splits bounds already.
 constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
 
 std::vector<std::string> names_of(const Dataset& dataset) {

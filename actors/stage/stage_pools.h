@@ -23,16 +23,17 @@ namespace forebay {
 enum class Stage : std::uint8_t { kLoad, kDecode, kShuffle, kTransform };
 inline constexpr std::size_t kNumStages = 4;
 
-/// What one stage is doing; the counters are exact sums since the start.
+/// The state of one stage; the counters are exact sums since the start.
 struct StageStats {
   std::string name;
   PoolStats pool;
 };
 
-/// load → decode → shuffle → transform: what a node does with a split, wherever it runs.
+/// load → decode → shuffle → transform: the processing of a split on any node.
 ///
-/// Owns the four pools and their threads; starts none until resize(). What Options refers to
-/// outlives it. Every method may be called from any thread; the destructor stops and joins.
+/// Owns the four pools and their threads; starts no thread until resize(). The objects that Options
+/// refers to outlive it. Every method may be called from any thread; the destructor stops and
+/// joins.
 class StagePools {
  public:
   struct Options {
@@ -53,19 +54,19 @@ class StagePools {
   StagePools(const StagePools&) = delete;
   StagePools& operator=(const StagePools&) = delete;
 
-  /// Lets the stages make this split. Never waits: who issues splits bounds how many there are.
+  /// Makes this split on the stages. Never waits: the issuer of splits bounds their number.
   void make(LoadTask task);
 
   /// Grows or shrinks a stage's pool, between two splits.
   void resize(Stage stage, std::size_t actors);
 
-  /// Takes no more; the actors end after the split they hold.
+  /// Stops accepting splits; the actors end after the split they hold.
   void cancel();
 
-  /// Actors alive, those told to go included.
+  /// Number of live actors, including those that are stopping.
   std::uint64_t threads() const;
 
-  /// One entry a stage, in order.
+  /// One entry per stage, in order.
   std::vector<StageStats> stats() const;
 
  private:
@@ -77,7 +78,8 @@ class StagePools {
   const std::vector<std::string> file_names_;
   const TransformContext transform_context_;
 
-  // A worker offers to the pool above it here, so pools go before those who feed them.
+  // A worker offers splits to the pool declared above its own, so each pool is destroyed before the
+  // pool it offers to.
   StagePool<ColumnSplit> transform_;
   StagePool<ColumnSplit> shuffle_;
   StagePool<LoadedSplit> decode_;

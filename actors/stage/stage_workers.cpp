@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-/// A closed pool means that the run is being stopped: the result is dropped.
+/// A closed pool means that the run is being stopped; the result is dropped then.
 template <class Message>
 Status hand_on(StagePool<Message>& next, Message message, std::size_t bytes, PoolContext& context) {
   next.offer(std::move(message), bytes, context);

@@ -13,9 +13,9 @@
 
 namespace forebay {
 
-/// The workers of the four pools. Each receives a split, calls its stage's pure function and
-/// offers the result to the next pool or the sink, waiting there for room. Each belongs to one
-/// actor; what it is given by reference outlives the pools.
+/// The workers of the four pools. Each receives a split, calls its stage's pure function and offers
+/// the result to the next pool or the sink, where it waits for free bytes. Each belongs to one
+/// actor; the objects passed by reference outlive the pools.
 
 class LoadWorker final : public PoolWorker<LoadTask> {
  public:

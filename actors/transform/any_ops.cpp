@@ -12,7 +12,7 @@
 namespace forebay {
 namespace {
 
-/// Where the results over columns of both kinds go.
+/// The targets of the results over columns of both kinds.
 struct MixedTargets {
   std::vector<ColumnTarget> dense;
   std::vector<ColumnTarget> sparse;
@@ -27,7 +27,7 @@ struct MixedTargets {
   }
 };
 
-/// Holds values and ids within limits; lists keep their lengths.
+/// Clamps values and ids to limits; lists keep their lengths.
 class ClampStep final : public TransformPlan::Step {
  public:
   struct Limits {
@@ -87,7 +87,7 @@ std::unique_ptr<TransformPlan::Step> make_clamp(OpInput& input) {
   return std::make_unique<ClampStep>(std::move(targets), limits);
 }
 
-/// Gives missing values a value, and empty lists one id.
+/// Replaces missing values by a value, and empty lists by a list of one id.
 class FillStep final : public TransformPlan::Step {
  public:
   FillStep(MixedTargets targets, float value, std::int64_t id)
@@ -143,12 +143,12 @@ std::unique_ptr<TransformPlan::Step> make_fill(OpInput& input) {
 
 constexpr std::int64_t kDay = 86400;
 
-/// The hour of a time in seconds; `zone` is in [0, kDay). No sum can overflow.
+/// The hour of day of a time in seconds; `zone` is in [0, kDay). No sum can overflow.
 std::int64_t hour_of(std::int64_t seconds, std::int64_t zone) {
   return (floor_mod(seconds, kDay) + zone) % kDay / 3600;
 }
 
-/// Seconds since 1970 to the hour of the day.
+/// Converts seconds since 1970 to the hour of the day.
 class LocalHourStep final : public TransformPlan::Step {
  public:
   LocalHourStep(MixedTargets targets, std::int64_t zone)
@@ -176,7 +176,7 @@ class LocalHourStep final : public TransformPlan::Step {
  private:
   float hour(float seconds) const {
     if (is_missing(seconds)) return seconds;
-    constexpr float kPast = 0x1p63F;  // the first float that no int64 holds
+    constexpr float kPast = 0x1p63F;  // the lowest float above every int64
     if (!(seconds >= -kPast && seconds < kPast)) return std::bit_cast<float>(kNanBits);
     auto whole = static_cast<std::int64_t>(seconds);
     if (static_cast<float>(whole) > seconds) --whole;

@@ -16,49 +16,50 @@ struct ColumnRef {
   std::size_t index = 0;  ///< In the schema's list of its kind.
 };
 
-/// Where an operator's result goes: in place of its source, or to a further column at the end of
-/// the list of its kind, in which case `drop_source` says whether the source leaves its list.
+/// The target of an operator's result: in place of its source, or an additional column at the end
+/// of the list of its kind; then `drop_source` says whether the source is removed from its list.
 struct ColumnTarget {
   std::size_t from = 0;
   std::size_t to = 0;
   bool drop_source = false;
 };
 
-/// Finds an operator's columns in the schema and gives its results their names.
+/// Finds an operator's columns in the schema and names its results.
 ///
-/// The naming rule of every operator with an `output`: without it the result replaces the (first)
-/// source column under its name: in place, or, when dense becomes sparse or the reverse, at the end
-/// of the other list. With it the source stays and the result is a further column at the end; `{}`
-/// in it stands for the source's name, and must be there when there are several sources.
+/// The naming rule of every operator with an `output`: without `output` the result replaces the
+/// (first) source column under its name: in place, or, when dense becomes sparse or the reverse, at
+/// the end of the other list. With `output` the source stays and the result is an additional column
+/// at the end; `{}` in it stands for the source's name, and is required if there are several
+/// sources.
 class ColumnBinder {
  public:
-  /// `schema` is changed as the operator will change the columns.
+  /// Changes `schema` as the operator will change the columns.
   ColumnBinder(OpRequest& request, Schema& schema) : request_(request), schema_(schema) {}
 
-  /// The columns of `columns`, patterns in order, each column once. A pattern passes over
-  /// columns of another kind, unless it matches no others.
+  /// The columns that the patterns of `columns` match, in the patterns' order, each column once. A
+  /// pattern skips columns of another kind, unless it matches no column of the right kind.
   std::vector<ColumnRef> any();
   std::vector<std::size_t> dense();
   std::vector<std::size_t> sparse();
-  /// Exactly two sparse columns; a column against itself is legal. Empty when refused.
+  /// Exactly two sparse columns; both may be the same column. Empty after an error.
   std::vector<std::size_t> sparse_pair();
   /// The sparse column of this name, as parameter `key` gives it.
   std::size_t sparse_named(const std::string& key, const std::string& name);
 
-  /// Where results over these sources go, by the naming rule.
+  /// The targets of results over these sources, by the naming rule.
   std::vector<ColumnTarget> dense_to_dense(const std::vector<std::size_t>& sources);
   std::vector<ColumnTarget> dense_to_sparse(const std::vector<std::size_t>& sources,
                                             std::int64_t bound);
   std::vector<ColumnTarget> sparse_to_sparse(const std::vector<std::size_t>& sources);
   std::vector<ColumnTarget> sparse_to_dense(const std::vector<std::size_t>& sources);
 
-  /// A further column at the end of its list.
+  /// Adds a column at the end of its list.
   std::size_t add_dense(const std::string& name);
   std::size_t add_sparse(const SparseFeature& feature);
-  /// Takes columns out, after the targets that come from them were made.
+  /// Removes the source columns whose targets say so; call it after the targets were made.
   void drop_sources(ColumnKind kind, const std::vector<ColumnTarget>& targets);
 
-  /// The `output` pattern applied to a source; nothing given: `otherwise`.
+  /// The `output` pattern applied to a source; `otherwise` if no pattern is given.
   std::string output_name(const std::string& source, const std::string& otherwise);
   bool has_output() const { return request_.spec().params.contains("output"); }
 

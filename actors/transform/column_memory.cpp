@@ -8,7 +8,8 @@
 namespace forebay {
 namespace {
 
-/// Indices of the dropped sources, the last first, so that erasing moves none still to come.
+/// Indices of the dropped sources in descending order, so that erasing one moves no source still to
+/// be erased.
 std::vector<std::size_t> dropped_sources(std::span<const ColumnTarget> targets) {
   std::vector<std::size_t> dropped;
   for (const ColumnTarget& target : targets) {

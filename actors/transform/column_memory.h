@@ -9,24 +9,25 @@
 
 namespace forebay {
 
-/// Memory for a further dense column; the split keeps it.
+/// Allocates memory for an additional dense column; the split owns it.
 float* hold_dense(StepRun& run);
 
-/// Memory for a list column of up to `ids` ids; offsets[0] is 0, the rest the caller's to write.
+/// Allocates memory for a list column of up to `ids` ids. Sets offsets[0] to 0; the caller writes
+/// the rest.
 SparseColumn hold_sparse(StepRun& run, std::size_t ids);
 
-/// Puts a column at `index`, at most one past the end of its list.
+/// Stores a column at `index`, at most one past the end of its list.
 void put_dense(ColumnSet& columns, std::size_t index, float* values);
 void put_sparse(ColumnSet& columns, std::size_t index, SparseColumn column);
 
-/// The column that an in-place operator works on: its target, which is a copy of the source first
-/// where they differ.
+/// Returns the column that an in-place operator works on: its target. If the target is not the
+/// source, the source is copied to it first.
 float* dense_target(StepRun& run, const ColumnTarget& target);
 SparseColumn& sparse_target(StepRun& run, const ColumnTarget& target);
 void bound_dense_targets(SizeBound& size, std::span<const ColumnTarget> targets);
 void bound_sparse_targets(SizeBound& size, std::span<const ColumnTarget> targets);
 
-/// Takes the dropped sources out of the list they came from.
+/// Removes the dropped sources from their list.
 void drop_dense_sources(ColumnSet& columns, std::span<const ColumnTarget> targets);
 void drop_sparse_sources(ColumnSet& columns, std::span<const ColumnTarget> targets);
 void bound_dropped(SizeBound& size, std::span<const ColumnTarget> targets);

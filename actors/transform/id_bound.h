@@ -17,7 +17,7 @@ struct IdRange {
     return {0, feature.bound - 1};
   }
 
-  /// SparseFeature::bound of such ids: 0 where one is negative or the end has no successor.
+  /// SparseFeature::bound of ids in this range: 0 if an id is negative or the end has no successor.
   std::int64_t bound() const {
     return low >= 0 && high < std::numeric_limits<std::int64_t>::max() ? high + 1 : 0;
   }

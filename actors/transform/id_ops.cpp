@@ -36,7 +36,7 @@ class IdStep final : public TransformPlan::Step {
   Kernel kernel_;
 };
 
-/// The step, and `bound` noted for the columns it gives.
+/// Makes the step and records `bound` for the columns that it produces.
 template <class Kernel>
 std::unique_ptr<TransformPlan::Step> id_step(OpInput& input, std::int64_t bound, Kernel kernel) {
   Targets targets = input.columns.sparse_to_sparse(input.columns.sparse());

@@ -2,7 +2,7 @@
 
 namespace forebay {
 
-// One compilation of kernel_loops.cpp each.
+// One table for each compilation of kernel_loops.cpp.
 extern const Kernels kScalarKernels;
 extern const Kernels kAvx2Kernels;
 extern const Kernels kAvx512Kernels;

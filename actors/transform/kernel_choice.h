@@ -9,12 +9,12 @@
 
 namespace forebay {
 
-/// The kernels of one level; nothing where this machine cannot run it.
+/// The kernels of `level`; empty if this machine cannot run it.
 std::optional<Kernels> kernels_at(CpuLevel level);
 
-/// The kernels of the best level of this machine, or of the one that the environment variable
-/// FOREBAY_SIMD names (scalar, avx2 or avx512); kInvalid for a name that is none of these, or a
-/// level that the machine lacks.
+/// The kernels of the best level of this machine, or of the level that the environment variable
+/// FOREBAY_SIMD names (scalar, avx2 or avx512). Returns kInvalid for another name, or a level that
+/// the machine lacks.
 Result<Kernels> choose_kernels();
 
 }  // namespace forebay

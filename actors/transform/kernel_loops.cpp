@@ -1,6 +1,6 @@
-// The loops behind Kernels, compiled once for each CpuLevel: FOREBAY_KERNELS names the table
-// this compilation defines. Everything has internal linkage and nothing of the standard library
-// is called, so that no function compiled for a newer CPU can replace one used on an older.
+// The loops behind Kernels, compiled once for each CpuLevel: FOREBAY_KERNELS names the table that
+// this compilation defines. Everything has internal linkage and no function of the standard library
+// is called, so that no function compiled for a newer CPU can replace one used on an older CPU.
 
 #include <immintrin.h>
 
@@ -23,7 +23,7 @@ template <class To, class From>
   return __builtin_bit_cast(To, from);
 }
 
-/// `result`, unless the operand was a NaN: then the operand if it was missing, else the one NaN.
+/// `result`, unless the operand was a NaN: then the operand if it was missing, else kNan.
 [[gnu::always_inline]] inline float keep_nan(float operand, float result) {
   const auto was = bits<std::uint32_t>(operand);
   const std::uint32_t nan = was == kMissing ? kMissing : kNan;
@@ -92,7 +92,7 @@ void log1p(float* values, std::size_t count) {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
   constexpr double kLn2High = 0x1.62e42fefap-1;  // 33 bits, so that n · kLn2High is exact
   constexpr double kLn2Low = 0x1.cf79abc9e3b3ap-40;
-  constexpr double kRound = 0x1.8p52;  // adding it leaves whole numbers only
+  constexpr double kRound = 0x1.8p52;  // adding it rounds to a whole number
   t = t > 700.0 ? 700.0 : t;
   t = t < -700.0 ? -700.0 : t;
   const double shifted = t * kLog2E + kRound;
@@ -138,8 +138,8 @@ void box_cox(float* values, std::size_t count, double lambda, double low) {
   }
 }
 
-/// Buckets of at most kBlock values, all borders in turn: every value meets every border, but
-/// many values at once.
+/// Buckets of at most kBlock values: the outer loop runs over all borders, the inner loop compares
+/// many values with one border at once.
 constexpr std::size_t kBlock = 256;
 
 void bucketize_block(const float* values, std::size_t count, const float* borders,
@@ -278,7 +278,7 @@ template <class Word>
   return multiply(b, multiplier);
 }
 
-/// Every id through `change`, as many at once as a register holds.
+/// Applies `change` to every id, as many at once as a register holds.
 template <class Change>
 [[gnu::always_inline]] inline void for_ids(i64* ids, std::size_t count, Change change) {
   constexpr std::size_t kAtOnce = sizeof(Ids) / 8;

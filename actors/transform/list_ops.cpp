@@ -113,7 +113,7 @@ StepPtr make_cartesian(OpInput& input) {
   return list_step(input, input.columns.sparse_pair(), Cartesian{max_ids});
 }
 
-/// The ids of the first list that the second has too, each once, in the first's order.
+/// The ids of the first list that are also in the second, each once, in the first list's order.
 struct Intersection {
   std::size_t count(RowLists lists) const { return std::min(lists[0].size(), lists[1].size()); }
   std::int64_t* row(RowLists lists, std::int64_t* scratch, std::int64_t* to) const {
@@ -143,7 +143,7 @@ StepPtr make_intersection(OpInput& input) {
   return list_step(input, pair, Intersection{}, bound);
 }
 
-/// A further column beside each source: the place of each id in its list.
+/// Adds a column beside each source: the index of each id in its list.
 class EnumerateStep final : public TransformPlan::Step {
  public:
   EnumerateStep(std::vector<ColumnTarget> targets, std::int64_t start)

@@ -16,9 +16,9 @@ using RowLists = std::span<const std::span<const std::int64_t>>;
 
 /// Makes one sparse column out of several, row by row.
 ///
-/// `Rule` has `count(lists)`, a bound on the ids a row gives; `row(lists, scratch, to)`, which
-/// writes them and returns their end, with room in `scratch` for all ids of the row, twice; and
-/// `most_ids(rows, ids)`, a bound for that many rows that hold so many ids in all.
+/// `Rule` has three functions. `count(lists)` returns a bound on the ids that a row produces.
+/// `row(lists, scratch, to)` writes them and returns their end; `scratch` has space for twice all
+/// ids of the row. `most_ids(rows, ids)` is a bound for that many rows that hold `ids` ids in all.
 template <class Rule>
 class ListStep final : public TransformPlan::Step {
  public:
@@ -71,7 +71,7 @@ class ListStep final : public TransformPlan::Step {
   Rule rule_;
 };
 
-/// The step over `sources`, its result in the first one's place or in `output`.
+/// Makes the step over `sources`; the result replaces the first source or goes to `output`.
 template <class Rule>
 std::unique_ptr<TransformPlan::Step> list_step(OpInput& input,
                                                const std::vector<std::size_t>& sources, Rule rule,

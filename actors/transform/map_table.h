@@ -15,7 +15,7 @@ class MapTable {
   explicit MapTable(std::size_t entries)
       : slots_(std::bit_ceil(2 * entries + 2)), mask_(slots_.size() - 1) {}
 
-  /// False if the key is there already.
+  /// Returns false if the key is present already.
   bool add(std::int64_t key, std::int64_t value) {
     Slot& slot = slots_[find(key)];
     if (slot.used) return false;
@@ -35,7 +35,7 @@ class MapTable {
     bool used = false;
   };
 
-  /// The key's slot, or the free one it would take.
+  /// The key's slot, or the free slot that the key would take.
   std::size_t find(std::int64_t key) const {
     std::size_t at = mix64(static_cast<std::uint64_t>(key)) & mask_;
     while (slots_[at].used && slots_[at].key != key) at = (at + 1) & mask_;

@@ -8,13 +8,13 @@
 namespace forebay {
 namespace {
 
-/// A source and the first of its `size` columns.
+/// A source column and the index of the first of its `size` result columns.
 struct OneHotTarget {
   ColumnRef from;
   std::size_t first = 0;
 };
 
-/// Per source `size` dense columns: column k is 1 where the row holds k, else 0.
+/// Makes `size` dense columns per source: column k is 1 where the row's value is k, else 0.
 class OneHotStep final : public TransformPlan::Step {
  public:
   struct Sources {
@@ -53,7 +53,7 @@ class OneHotStep final : public TransformPlan::Step {
     const float* values = columns.dense[target.from.index];
     const auto end = static_cast<float>(size_);
     for (std::size_t row = 0; row < columns.rows; ++row) {
-      if (!(values[row] >= 0.0F && values[row] < end)) continue;  // a NaN too
+      if (!(values[row] >= 0.0F && values[row] < end)) continue;  // a NaN is skipped too
       columns.dense[target.first + static_cast<std::size_t>(values[row])][row] = 1.0F;
     }
   }

@@ -9,8 +9,8 @@
 
 namespace forebay {
 
-/// One operator of the job's list while it is compiled. Keeps the first refusal, so that whoever
-/// reads parameters and columns need not look after each.
+/// One operator of the job's list while it is compiled. Keeps the first error, so that code that
+/// reads parameters and columns need not check after each.
 class OpRequest {
  public:
   /// `number` counts from 1; `spec` must outlive the request.
@@ -21,10 +21,10 @@ class OpRequest {
   /// "transform 3 (bucketize)"
   std::string name() const;
 
-  /// Notes "transform 3 (bucketize): where: what".
+  /// Records the error "transform 3 (bucketize): where: what".
   void refuse(const std::string& where, const std::string& what);
 
-  /// Likewise, for text that names its place itself.
+  /// Records an error whose text names its location itself.
   void refuse(const std::string& what);
 
   bool refused() const { return !status_; }
@@ -36,7 +36,7 @@ class OpRequest {
   Status status_;
 };
 
-/// `; did you mean "x"?` for the candidate nearest to `wrong`, nothing when none is near.
+/// `; did you mean "x"?` for the candidate nearest to `wrong`; empty if no candidate is near.
 std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& candidates);
 
 }  // namespace forebay

@@ -10,23 +10,25 @@
 
 namespace forebay {
 
-/// What an operator's maker is given; it refuses through either, and its step is then dropped.
+/// The input of an operator's `make`. Errors are recorded through either member; the step is then
+/// dropped.
 struct OpInput {
   ParamReader params;
   ColumnBinder columns;
 };
 
-/// An operator: its name, its parameters' names, its line for users, and how its step is made.
+/// An operator: its description for users, the names of its parameters, and the function that makes
+/// its step.
 struct OpEntry {
   OpDescription description;
   std::vector<std::string> params;
   std::unique_ptr<TransformPlan::Step> (*make)(OpInput& input);
 };
 
-/// Every operator, in the order users see.
+/// Every operator, in the order in which users see them.
 const std::vector<OpEntry>& op_table();
 
-// The entries, by the file that makes their steps.
+// The entries, grouped by the file that makes their steps.
 std::vector<OpEntry> dense_ops();
 std::vector<OpEntry> any_ops();
 std::vector<OpEntry> one_hot_ops();

@@ -10,15 +10,15 @@
 
 namespace forebay {
 
-/// Numbers a parameter may have, both ends included.
+/// The range of a parameter, both ends included.
 template <class Number>
 struct Range {
   Number low = std::numeric_limits<Number>::lowest();
   Number high = std::numeric_limits<Number>::max();
 };
 
-/// Reads an operator's parameters with their types and ranges. What is missing or wrong is
-/// refused on the OpRequest, and the answer is then some value of the right type.
+/// Reads an operator's parameters with their types and ranges. A missing or wrong parameter is
+/// recorded as an error on the OpRequest; the returned value is then some value of the right type.
 class ParamReader {
  public:
   explicit ParamReader(OpRequest& request) : request_(request) {}

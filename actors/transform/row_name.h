@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// Where a row came from, for errors: "clicks.tsv, row at byte 1234".
+/// Names the file and offset of a row for errors: "clicks.tsv, row at byte 1234".
 std::string row_name(const StepRun& run, std::size_t row);
 
 }  // namespace forebay

@@ -19,7 +19,8 @@ void keep(T* values, Kept kept) {
 
 void keep_lists(const SparseColumn& column, Kept kept) {
   if (column.offsets == nullptr) return keep(column.values, kept);
-  // Row i of the result ends where it is read from at the latest, so offsets[i + 1] is free.
+  // Row i of the result ends at or before the offset it is read from, so offsets[i + 1] is still
+  // unread.
   std::int32_t to = 0;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const std::int32_t first = column.offsets[kept[i]];
@@ -27,13 +28,13 @@ void keep_lists(const SparseColumn& column, Kept kept) {
     for (std::int32_t id = first; id < last; ++id) column.values[to++] = column.values[id];
     column.offsets[i] = to;
   }
-  // What was written at i belongs at i + 1.
+  // The loop above wrote each row's end at i; it belongs at i + 1.
   for (std::size_t i = kept.size(); i > 0; --i) column.offsets[i] = column.offsets[i - 1];
   column.offsets[0] = 0;
 }
 
-/// Keeps each row with one probability, by a hash of where the row came from: the same rows in
-/// every epoch and under any order.
+/// Keeps each row with a fixed probability, by a hash of the row's file and offset: the same rows
+/// in every epoch and under any order.
 class SamplingStep final : public TransformPlan::Step {
  public:
   SamplingStep(double rate, std::uint64_t salt) : rate_(rate), salt_(salt) {}
@@ -77,14 +78,14 @@ std::unique_ptr<TransformPlan::Step> make_sampling(OpInput& input) {
   return std::make_unique<SamplingStep>(rate, salt);
 }
 
-/// CPU time of this thread in seconds: waiting for a CPU is no work done.
+/// CPU time of this thread in seconds; waiting for a CPU does not count as work.
 double thread_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Costs CPU time and changes nothing, to make pipelines of a chosen cost.
+/// Burns CPU time and changes nothing, to build pipelines of a chosen cost.
 class SpinStep final : public TransformPlan::Step {
  public:
   explicit SpinStep(double microseconds) : microseconds_(microseconds) {}

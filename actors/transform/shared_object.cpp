@@ -16,7 +16,7 @@
 namespace forebay {
 namespace {
 
-/// Real libraries have a dozen; the loader's own bound is of this order.
+/// Real libraries have about a dozen segments; the loader's own bound is of this order.
 constexpr std::size_t kMostSegments = 4096;
 
 template <class Record>
@@ -35,7 +35,7 @@ tl::unexpected<Error> cut_short(std::uint64_t size, const std::string& part) {
                                   ": it was cut short; copy or build it again");
 }
 
-/// Sections are not loaded, but linkers put their table last: a file that was cut short lacks it.
+/// Sections are not loaded, but linkers put the section table last, so a truncated file lacks it.
 Status check_sections(std::uint64_t size, const Elf64_Ehdr& header) {
   if (header.e_shoff == 0) return {};
   const std::uint64_t entries = header.e_shnum == 0 ? 1 : header.e_shnum;
@@ -44,7 +44,7 @@ Status check_sections(std::uint64_t size, const Elf64_Ehdr& header) {
 }
 
 Status check_segments(std::uint64_t size, const Elf64_Ehdr& header, const ReadAt& read) {
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) return {};  // The loader refuses it, with words.
+  if (header.e_phentsize != sizeof(Elf64_Phdr)) return {};  // The loader reports it with a message.
   if (header.e_phnum > kMostSegments) {
     return fail(Code::kInvalid, "its headers name " + std::to_string(header.e_phnum) +
                                     " segments: no library has so many; build it again");
@@ -87,7 +87,7 @@ Status check_shared_object(const std::string& path) {
   const auto refuse = [](int error) {
     return fail(Code::kInvalid, std::generic_category().message(error));
   };
-  // Without O_NONBLOCK the opening of a named pipe would wait for a writer.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return refuse(errno);
   struct stat there {};

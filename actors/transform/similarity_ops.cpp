@@ -10,10 +10,10 @@
 namespace forebay {
 namespace {
 
-/// One id of a list with its scores: their sum, least and greatest over its repeats.
+/// One id of a list with its scores: their sum, minimum and maximum over the id's repeats.
 struct Scored {
   std::int64_t id = 0;
-  std::size_t place = 0;  ///< In the list, so that sums run in the list's order.
+  std::size_t place = 0;  ///< Index in the list, so that sums run in the list's order.
   double sum = 0;
   double least = 0;
   double greatest = 0;
@@ -22,7 +22,7 @@ struct Scored {
 
 using ScoredIds = std::span<Scored>;
 
-/// Joins the repeats of each id; the result ascends by id.
+/// Merges the repeats of each id; the result ascends by id.
 ScoredIds join_repeats(ScoredIds scored) {
   std::sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) {
     return a.id != b.id ? a.id < b.id : a.place < b.place;
@@ -42,7 +42,7 @@ ScoredIds join_repeats(ScoredIds scored) {
   return scored.first(kept);
 }
 
-/// Calls `visit(a, b)` for each id of both, ascending.
+/// Calls `visit(a, b)` for each id that is in both lists, ascending.
 template <class Visit>
 void for_common(ScoredIds a, ScoredIds b, Visit visit) {
   std::size_t j = 0;
@@ -114,7 +114,7 @@ double score_max(ScoredIds a, ScoredIds b) {
   return greatest == -HUGE_VAL ? 0 : greatest;
 }
 
-/// A list column and the column of its scores; without one each id scores 1.
+/// A list column and the column of its scores; without a score column each id scores 1.
 struct ScoredColumn {
   std::size_t ids = 0;
   std::size_t scores = 0;

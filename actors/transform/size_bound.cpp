@@ -10,8 +10,8 @@
 namespace forebay {
 namespace {
 
-/// What a BufferPool reserves for `buffers` of so many bytes in all: at most an eighth more, and
-/// a page each.
+/// Bytes that a BufferPool reserves for `buffers` buffers of `bytes` in all: at most an eighth
+/// more, and a page each.
 std::size_t reserved(std::size_t bytes, std::size_t buffers = 1) {
   const std::size_t padded = bytes + buffers * Buffer::kPadding;
   return padded + padded / 8 + buffers * 4096;

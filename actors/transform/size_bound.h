@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// The largest a split can be as it passes through the steps: bytes held, and their peak.
+/// The upper bound of a split's size as it passes through the steps: bytes held, and their peak.
 ///
 /// A list of unknown length is bounded by the bytes decoded: all decoded sparse columns together
 /// hold at most `decoded_ids` ids.
@@ -18,18 +18,19 @@ class SizeBound {
   std::size_t rows() const { return rows_; }
   std::size_t peak() const { return peak_; }
 
-  /// The most ids of the sparse columns of these indices, in all.
+  /// The most ids that the sparse columns of these indices hold in all.
   std::size_t ids(std::span<const std::size_t> sparse) const;
 
-  /// A buffer of `bytes` that the split keeps until its end.
+  /// Adds a buffer of `bytes` that the split keeps until its end.
   void hold(std::size_t bytes);
-  /// A buffer of `bytes` that the step gives back.
+  /// Adds a buffer of `bytes` that the step returns.
   void borrow(std::size_t bytes);
 
-  /// The sparse column `index` (one past the last: a further one) gets list memory of its own,
+  /// The sparse column `index` (one past the last: an additional column) gets its own list memory,
   /// of at most `ids` ids.
   void hold_sparse(std::size_t index, std::size_t ids);
-  /// Columns get list memory of their own for at most the ids of another, and `more` a row.
+  /// A column `to` that gets its own list memory for at most the ids of column `from`, and `more`
+  /// ids per row.
   struct Copy {
     std::size_t from = 0;
     std::size_t to = 0;
@@ -39,7 +40,7 @@ class SizeBound {
   void drop_sparse(std::size_t index);
 
  private:
-  /// At most the ids of one decoded column, and so many others.
+  /// A bound: the ids of one decoded column plus `others`.
   struct Lists {
     std::size_t others = 0;
     std::optional<std::size_t> decoded;

@@ -42,7 +42,8 @@ void check_param_names(OpRequest& request, const OpEntry& entry) {
   }
 }
 
-/// Checks one operator against the schema before it, which becomes the schema after it.
+/// Checks one operator against `schema`, the schema before it, and changes `schema` to the one
+/// after it.
 Result<std::unique_ptr<TransformPlan::Step>> make_step(std::size_t number,
                                                        const TransformSpec& spec, Schema& schema) {
   OpRequest request(number, spec);
@@ -60,7 +61,7 @@ Result<std::unique_ptr<TransformPlan::Step>> make_step(std::size_t number,
   return step;
 }
 
-/// Text that differs whenever two operator lists do.
+/// Builds a text that differs whenever two operator lists differ.
 class SpecText {
  public:
   void add(const std::string& text) { text_ += std::to_string(text.size()) + ':' + text; }
@@ -80,7 +81,7 @@ class SpecText {
     text_ += std::to_string(spec.params.size()) + '{';
     for (const auto& [key, value] : spec.params) {
       add(key);
-      if (key == "library") {  // a job may be moved together with its library
+      if (key == "library") {  // excluded: a job may be moved together with its library
         if (const auto* path = std::get_if<std::string>(&value)) {
           add(path->substr(path->rfind('/') + 1));
           continue;

@@ -13,7 +13,8 @@
 
 namespace forebay {
 
-/// What a transform may depend on beside its columns; all of it fixed by the job, none by timing.
+/// The inputs of a transform beside its columns; all fixed by the job, so the result never depends
+/// on timing.
 struct TransformContext {
   BufferPool& pool;
   std::uint64_t seed = 0;                 ///< `order.seed`
@@ -26,8 +27,8 @@ struct TransformContext {
 /// Immutable once compiled; any thread may run it.
 class TransformPlan {
  public:
-  /// Checks `specs` against the decoder's schema. kInvalid names the transform (its number and
-  /// op) and the key: an unknown op or parameter (with the nearest known), a glob that matches
+  /// Checks `specs` against the decoder's schema. kInvalid names the transform (its number and op)
+  /// and the key: an unknown op or parameter (with the nearest known name), a glob that matches
   /// nothing, a column of the wrong kind, a value out of range.
   static Result<TransformPlan> compile(const std::vector<TransformSpec>& specs,
                                        const Schema& input);
@@ -42,19 +43,20 @@ class TransformPlan {
   /// Whether the decoder must fill ColumnSet::origins (sampling, UDFs).
   bool needs_origins() const;
 
-  /// Runs every operator over `columns`, which must match the input schema, then turns values
-  /// still missing into 0. Fails only where a user's function did, naming op, file and row.
+  /// Runs every operator over `columns`, which must match the input schema, then sets values that
+  /// are still missing to 0. Fails only if a user's function fails; the error names op, file and
+  /// row.
   Status run(ColumnSet& columns, const TransformContext& context) const;
 
-  /// Changes the cost of an operator whose cost is a number (`spin`), live: microseconds of CPU a
-  /// row, 0 to 1e6. `number` counts from 0. kInvalid where there is no such operator or number.
+  /// Changes, during the run, the cost of an operator whose cost is a number (`spin`): microseconds
+  /// of CPU a row, 0 to 1e6. `number` counts from 0. Returns kInvalid if there is no such operator
+  /// or the cost is out of range.
   Status set_cost(std::size_t number, double microseconds);
 
-  /// The most bytes a split of `rows` rows that takes `decoded_bytes` holds during `run`.
+  /// The most bytes that a split of `rows` rows, `decoded_bytes` large before, holds during `run`.
   std::size_t peak_bytes(std::size_t rows, std::size_t decoded_bytes) const;
 
-  /// A hash of the operator list, kept in the loader's state: a resume with another list is
-  /// refused.
+  /// A hash of the operator list, stored in the loader's state: a resume with another list fails.
   std::uint64_t fingerprint() const;
 
   class Step;

@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-/// One call.
+/// One call of a user's function.
 class UdfCall {
  public:
   UdfCall(const Udf& udf, StepRun& run, const UdfInput& input)
@@ -72,7 +72,7 @@ class UdfCall {
     return {lists.values, lists.offsets};
   }
 
-  /// Why new lists cannot be had; empty if they can.
+  /// Returns why new lists cannot be allocated; empty if they can.
   std::string refusal(std::size_t column, std::size_t num_ids) const {
     if (column >= input_.sparse.size()) {
       return "there is no sparse column " + std::to_string(column);
@@ -87,7 +87,7 @@ class UdfCall {
            std::to_string(most) + " fit; raise max_ids";
   }
 
-  /// Every list must end where the next begins, the last at the end of the ids.
+  /// Checks that every list ends where the next begins, and the last one at the end of the ids.
   void check_lists() {
     const std::size_t rows = run_.columns.rows;
     for (std::size_t column = 0; column < outcome_.replaced.size(); ++column) {

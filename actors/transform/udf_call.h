@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-/// The columns a function is given, by name and index, further ones last.
+/// The columns that a function receives, by name and index; additional columns come last.
 struct UdfColumns {
   std::vector<std::string> dense_names;
   std::vector<std::size_t> dense;
@@ -21,31 +21,32 @@ struct UdfColumns {
   std::size_t new_sparse = 0;
 };
 
-/// A user's function as a job asks for it.
+/// A user's function with the columns and parameters that the job gives it.
 struct Udf {
   UserFunction function;
   UdfColumns columns;
   std::string name;
   std::string params;
-  std::size_t max_ids = 0;  ///< By how many a row a column's lists may grow.
+  std::size_t max_ids = 0;  ///< The most ids per row by which a column's lists may grow.
 };
 
-/// What a call is made with: every sparse column has offsets.
+/// The memory of a call's columns; every sparse column has offsets.
 struct UdfInput {
   std::vector<float*> dense;
   std::vector<SparseColumn> sparse;
 };
 
-/// What a call came to.
+/// The result of a call.
 struct UdfOutcome {
   bool failed = false;
   std::string error;
-  std::optional<std::size_t> row;  ///< The row that failed, where that is known.
+  std::optional<std::size_t> row;  ///< The row that failed, if it is known.
   std::vector<std::optional<SparseColumn>> replaced;
 };
 
-/// Calls the function once over the rows of `run`, whose slabs take what it allocates, and checks
-/// the lists that it gives back (forebay/udf.h says what it may do).
+/// Calls the function once over the rows of `run`; memory that the function allocates comes from
+/// the slabs of `run`. Checks the lists that the function returns. forebay/udf.h defines what a
+/// function may do.
 UdfOutcome call_udf(const Udf& udf, StepRun& run, const UdfInput& input);
 
 }  // namespace forebay

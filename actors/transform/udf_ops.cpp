@@ -15,8 +15,8 @@ namespace {
 
 static_assert(FOREBAY_UDF_MISSING == kMissingBits);
 
-/// Calls a user's function over the whole split. After a failure it is called again row by row,
-/// on what the rows were before, to find the row to name.
+/// Calls a user's function over the whole split. After a failure it calls the function again row by
+/// row, on the rows' original values, to find the row to name.
 class UdfStep final : public TransformPlan::Step {
  public:
   explicit UdfStep(Udf udf) : udf_(std::move(udf)) {}
@@ -91,7 +91,7 @@ class UdfStep final : public TransformPlan::Step {
     return copy;
   }
 
-  /// A user's NaN becomes the one NaN, missing stays.
+  /// Replaces every NaN of a user's function by kNanBits; missing values stay missing.
   static void one_nan(float* values, std::size_t rows) {
     for (std::size_t row = 0; row < rows; ++row) {
       if (values[row] != values[row] && !is_missing(values[row])) {
@@ -137,7 +137,7 @@ class UdfStep final : public TransformPlan::Step {
   const Udf udf_;
 };
 
-/// The columns matched, and those added, whose ids may then be any.
+/// Binds the matched columns and adds the new ones; the ids of all sparse ones become unbounded.
 UdfColumns bind_columns(OpInput& input) {
   UdfColumns columns;
   Schema& schema = input.columns.schema();

@@ -18,7 +18,7 @@ std::string last_error() {
 
 }  // namespace
 
-/// An open library, and its one function that is listed as loaded.
+/// An open library and its one function, which is listed as loaded.
 class UserFunction::Library {
  public:
   Library(const std::string& op, const std::string& path)
@@ -48,7 +48,7 @@ class UserFunction::Library {
 
 Result<UserFunction> UserFunction::open(const std::string& op, const std::string& path,
                                         const std::string& function) {
-  // A name without a slash is looked for by the loader.
+  // The dynamic loader searches for a name without a slash.
   if (path.find('/') != std::string::npos) {
     if (auto whole = check_shared_object(path); !whole) {
       return fail(whole.error().code, "library: " + path + ": " + whole.error().message);

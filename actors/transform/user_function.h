@@ -11,18 +11,21 @@
 
 namespace forebay {
 
-/// A function of a user's shared library, which stays loaded as long as a copy of this lives.
+/// A function of a user's shared library. The library stays loaded as long as a copy of this object
+/// lives.
 ///
-/// While a thread loads, calls or unloads the library it publishes that (core/base/user_code.h), so
-/// that the program around the job can name operator and library when the process ends there.
+/// A thread that loads, calls or unloads the library publishes that (core/base/user_code.h), so
+/// that the surrounding program can name operator and library if the process ends there.
 class UserFunction {
  public:
-  /// `op` names the operator, as "transform 1 (udf)". kInvalid names the library that is cut short
-  /// or cannot be opened, the function it lacks, or the version of forebay/udf.h that does not fit.
+  /// `op` names the operator, as "transform 1 (udf)". kInvalid names the library if it is truncated
+  /// or cannot be opened, the function that it lacks, or the version of forebay/udf.h that does not
+  /// fit.
   static Result<UserFunction> open(const std::string& op, const std::string& library,
                                    const std::string& function);
 
-  /// Calls it; what it throws becomes the call's error. False when it failed.
+  /// Calls the function; an exception that it throws becomes the call's error. Returns false on
+  /// failure.
   bool operator()(forebay_udf_call& call) const;
 
  private:
