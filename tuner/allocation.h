@@ -8,9 +8,10 @@
 
 namespace forebay::tuner {
 
-/// What a tuner sets: actors of each stage, and how many finished items may wait. A value.
+/// The values that a tuner sets: actors of each stage, and the most finished items that may wait. A
+/// value.
 struct Allocation {
-  std::vector<std::uint32_t> actors = {};  ///< As PipelineDescription::stages.
+  std::vector<std::uint32_t> actors = {};  ///< One per PipelineDescription::stages.
   std::uint32_t prefetch = 1;
 
   std::uint32_t total_actors() const {
@@ -19,7 +20,7 @@ struct Allocation {
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
-/// One actor in every stage, and the prefetch asked for: where a tuner starts.
+/// One actor in every stage and the requested prefetch: the start of every tuner.
 inline Allocation one_each(const PipelineDescription& description) {
   return {.actors = std::vector<std::uint32_t>(description.stages.size(), 1),
           .prefetch = description.default_prefetch};

@@ -10,23 +10,24 @@
 
 namespace forebay::tuner {
 
-/// One decision, whole: what was seen, wanted, allowed, and what came of the one before. A line of
-/// the decision log (tuner/log).
+/// A complete decision: the observation, the proposal, the allocation applied, and the result of
+/// the previous decision. A line of the decision log (tuner/log).
 struct Decision {
   std::uint64_t number = 0;  ///< From 1.
-  std::string policy;        ///< Who decided: the policy, or "fallback".
+  std::string policy;        ///< The policy that decided, or "fallback".
   Observation seen;
   Proposal proposal;
-  Allocation applied;                ///< The guard's goal; in `advise` mode what stood before.
+  Allocation applied;                ///< The guard's goal; in `advise` mode the allocation before.
   std::vector<std::string> guarded;  ///< What the guard changed and why.
-  std::string fault;                 ///< Why the policy was not listened to; empty: it was.
-  double expected_before = 0;        ///< What the last decision promised for this interval,
-  double measured = 0;               ///< and what came, both in splits/s.
-  double decide_seconds = 0;         ///< What deciding took.
+  std::string fault;                 ///< Why the policy was overruled; empty: it was not.
+  double expected_before =
+      0;  ///< The rate that the last decision promised for this interval, in splits/s.
+  double measured = 0;        ///< The measured rate, in splits/s.
+  double decide_seconds = 0;  ///< Time to decide.
 };
 
-/// Which part of a decision that came from outside has not a number for each of the layout's
-/// stages, as it is called in the decision log; empty: all have.
+/// Names the part of a decision, as read from a log or a message, that does not have a number for
+/// each of the description's stages, as the decision log calls the part; empty if all parts fit.
 inline std::string_view misfit(const Decision& decision, const PipelineDescription& description) {
   const std::size_t stages = description.stages.size();
   if (decision.seen.stages.size() != stages) return "seen.stages";

@@ -6,7 +6,7 @@
 namespace forebay::tuner {
 namespace {
 
-/// Actors at a scale of what was wanted, one a stage at least.
+/// Scales the wanted actors by `scale`, rounded down, at least one per stage.
 void scale_actors(const Allocation& wanted, double scale, Allocation& result) {
   for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
     const double share = std::floor(scale * static_cast<double>(wanted.actors[i]));
@@ -14,13 +14,13 @@ void scale_actors(const Allocation& wanted, double scale, Allocation& result) {
   }
 }
 
-/// The largest scale at which actors fit, one item of prefetch beside them; 0: not even one a
-/// stage.
+/// Applies the largest scale at which the actors fit beside one item of prefetch; scale 0 (one
+/// actor per stage) if even that does not fit.
 void shrink_actors(const PipelineDescription& description, const Allocation& wanted,
                    const Bounds& bounds, Allocation& result) {
   double fits = 0;
   double too_many = 1;
-  // Forty halvings tell any two counts of 32 bits apart.
+  // Forty bisection steps distinguish any two counts of 32 bits.
   for (int round = 0; round < 40; ++round) {
     const double middle = (fits + too_many) / 2;
     scale_actors(wanted, middle, result);
@@ -29,7 +29,8 @@ void shrink_actors(const PipelineDescription& description, const Allocation& wan
   scale_actors(wanted, fits, result);
 }
 
-/// Gives room that is left to whoever is furthest from what was wanted, an actor at a time.
+/// Gives remaining actors and bytes, one actor at a time, to the stage that is furthest from its
+/// wanted number.
 void fill(const PipelineDescription& description, const Allocation& wanted, const Bounds& bounds,
           Allocation& result) {
   while (true) {
@@ -50,7 +51,7 @@ void fill(const PipelineDescription& description, const Allocation& wanted, cons
   }
 }
 
-/// The most items of prefetch that fit beside the actors, 1 at least.
+/// The most items of prefetch that fit beside the actors, at least 1.
 std::uint32_t prefetch_beside(const PipelineDescription& description, Allocation allocation,
                               std::uint32_t wanted, const Bounds& bounds) {
   if (description.prefetch_item_bytes == 0) return wanted;

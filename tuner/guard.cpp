@@ -8,14 +8,15 @@
 namespace forebay::tuner {
 namespace {
 
-/// What may be taken by the pipeline's account: the limit less what the kernel sees beyond that.
+/// Bytes that the pipeline's account may use: the limit less the bytes that the kernel counts
+/// beyond the account.
 std::uint64_t room(const CurrentState& now) {
   const std::uint64_t beyond =
       now.resident_bytes > now.memory_bytes ? now.resident_bytes - now.memory_bytes : 0;
   return now.limits.memory_bytes > beyond ? now.limits.memory_bytes - beyond : 0;
 }
 
-/// `wanted` with no more actors in any stage than stand now.
+/// `wanted`, with at most the current number of actors in each stage.
 Allocation without_growth(const PipelineDescription& description, Allocation wanted,
                           const CurrentState& now) {
   const Allocation current = shaped(description, {now.actors, now.prefetch});
@@ -38,7 +39,7 @@ void note(const PipelineDescription& description, const Allocation& before, cons
   say("prefetch", before.prefetch, after.prefetch);
 }
 
-/// An allocation on its way to a target, with everything that is still alive counted beside it.
+/// An allocation on its way to a target; counts all actors that are still alive.
 class Transition {
  public:
   Transition(const PipelineDescription& description, const CurrentState& now, Allocation target)
@@ -67,15 +68,16 @@ class Transition {
   }
 
  private:
-  /// Items that wait cannot be told to go: where they do not fit beside who is to stay, actors go
-  /// until the trainer has taken them.
+  /// Waiting items cannot be removed. If they do not fit beside the actors that stay, actors are
+  /// removed until the trainer has taken the items.
   void make_way() {
     const std::uint64_t waiting = (alive_.prefetch - 1) * description_.prefetch_item_bytes;
     const std::uint64_t left = bounds_.bytes - std::min(bounds_.bytes, waiting);
     next_.actors = fitted(description_, next_, {bounds_.actors, left}).actors;
   }
 
-  /// Another actor where the goal is furthest, in proportion, among those that have room.
+  /// Adds an actor to the stage that is proportionally furthest from its goal, among the stages for
+  /// which it fits.
   bool grow_one() {
     std::size_t neediest = next_.actors.size();
     double least = 1;
@@ -120,7 +122,7 @@ class Transition {
   const Bounds bounds_;
   const Allocation target_;
   Allocation next_;
-  Allocation alive_;  // next_ and what has yet to go
+  Allocation alive_;  // next_ plus the actors and items that have yet to go
 };
 
 }  // namespace

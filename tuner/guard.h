@@ -9,35 +9,36 @@
 
 namespace forebay::tuner {
 
-/// Whether the process takes nine tenths of its memory or more. From there on no actor is added:
-/// what grows may be a user's function, which more actors would call more often.
+/// Whether the process uses nine tenths of its memory or more. From there on no actor is added: the
+/// growth may come from a user's function, which more actors would call more often.
 bool nearly_full(const CurrentState& now);
 
-/// What the guard made of a proposal.
+/// The result of checking a proposal.
 struct Verdict {
-  Allocation goal;                   ///< Legal; where the guard will lead.
-  std::vector<std::string> changes;  ///< What it changed in the proposal and why; empty: nothing.
+  Allocation goal;                   ///< A legal allocation, towards which the guard will lead.
+  std::vector<std::string> changes;  ///< What it changed in the proposal and why; empty: no change.
 };
 
-/// Stands between every policy and the pipeline: the only way through.
+/// The only path from a policy to the pipeline.
 ///
-/// Keeps a goal and leads to it in steps, each of which is safe at the moment it is taken: actors
-/// told to go count until they have gone, items that were prefetched until they are used, so
-/// growing waits for room. Bounds: `max_actors` of each stage and in all; worst-case memory by the
-/// pipeline's account, plus what the kernel sees beyond it, within the limit. A limit that was
-/// lowered is acted on at the next step, without a proposal: prefetch goes first, then actors in
-/// proportion, and more of them as long as items that wait take their room; when it rises again the
-/// goal still stands. Never below one actor a stage and one item. Where the process itself takes
-/// nine tenths of the limit or more, whatever for, no stage gets another actor. Pure state, no
-/// threads; a value; cannot be configured away.
+/// Keeps a goal and leads to it in steps, each of which is safe when it is taken: leaving actors
+/// count until they have ended, and prefetched items until they are used, so growth waits for free
+/// bytes. Bounds: `max_actors` of each stage and in all; worst-case memory by the pipeline's
+/// account, plus the bytes that the kernel counts beyond it, within the limit. A lowered limit
+/// takes effect at the next step, without a proposal: prefetch is cut first, then actors in
+/// proportion, and more of them as long as waiting items use their bytes; when the limit rises
+/// again the goal is unchanged. Never goes below one actor per stage and one item. If the process
+/// itself uses nine tenths of the limit or more, for whatever reason, no stage gets another actor.
+/// Pure state, no threads; a value; cannot be disabled by configuration.
 class Guard {
  public:
   explicit Guard(PipelineDescription description);
 
-  /// Takes a proposal, however wild (wrong sizes and zeros included), as the new goal.
+  /// Takes any proposal (wrong sizes and zeros included) as the new goal, after making it legal.
   Verdict admit(const Allocation& proposal, const CurrentState& now);
 
-  /// What may stand from now on, on the way to the goal. Call it often (ten times a second).
+  /// Returns the allocation to apply now, on the way to the goal. Call it often (ten times a
+  /// second).
   Allocation step(const CurrentState& now) const;
 
  private:

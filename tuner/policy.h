@@ -8,18 +8,17 @@
 
 namespace forebay::tuner {
 
-/// What a policy would like next.
+/// A policy's proposal for the next allocation.
 struct Proposal {
   Allocation allocation = {};
-  double expected_splits_per_second = 0;  ///< 0: it does not say.
+  double expected_splits_per_second = 0;  ///< 0: no prediction.
   std::string reason = {};                ///< A few words for the log and the progress line.
 };
 
-/// Maps what was observed to what should be allocated; the only part that differs between tuners.
+/// Maps observations to allocations; the only part that differs between tuners.
 ///
-/// Called once a period, from one thread. Keeps what state it likes. It may propose anything: what
-/// is applied is the guard's decision (tuner/guard.h), and what was applied is in the next
-/// observation.
+/// Called once a period, from one thread. May keep any state. It may propose anything: the guard
+/// decides what is applied (tuner/guard.h), and the next observation shows the applied allocation.
 class Policy {
  public:
   virtual ~Policy() = default;
@@ -27,9 +26,10 @@ class Policy {
   virtual std::string_view name() const = 0;
   virtual Proposal decide(const Observation& seen) = 0;
 
-  /// What a later run of the same job could start from, as text; empty: nothing.
+  /// The state from which a later run of the same job can start, as text; empty: none.
   virtual std::string learned_state() const { return {}; }
-  /// Takes that back; false when it is of another kind, version or layout. Before decide().
+  /// Restores such a state; returns false for another kind, version or pipeline. Call it before
+  /// decide().
   virtual bool restore(std::string_view) { return false; }
 };
 

@@ -8,21 +8,21 @@
 
 namespace forebay::tuner {
 
-/// What a tuner is paid for.
+/// What a tuner maximises.
 enum class RewardMode : std::uint8_t {
   kUsable,  ///< Rows the trainer can use, less a little for actors and memory. The default.
   kPaper,   ///< InTune's: throughput × (1 − memory used / total) (Nagrecha et al., RecSys 2023).
 };
 
-/// By the name a job file and a decision log give it: "paper", or "usable".
+/// Parses the name in a job file or a decision log: "paper", or "usable".
 inline RewardMode reward_mode(std::string_view name) {
   return name == "paper" ? RewardMode::kPaper : RewardMode::kUsable;
 }
 
-/// The share of a rate that an allocation costs, 0 to 1: reward = rate × (1 − price).
+/// The cost of an allocation as a share of its rate, 0 to 1: reward = rate × (1 − price).
 ///
-/// A rate is what the trainer took, so a pipeline faster than its trainer earns nothing by it. The
-/// default's prices are what breaks ties: as many actors as CPUs cost one per cent.
+/// The rate is that of the trainer, so a pipeline faster than its trainer earns nothing more. The
+/// default's prices break ties: as many actors as CPUs cost one per cent.
 inline double price(RewardMode mode, const PipelineDescription& description, const Limits& limits,
                     const Allocation& allocation) {
   constexpr double kActors = 0.01;   // as many actors as CPUs

@@ -63,8 +63,8 @@ bool ThreadSearch::has_measured() const {
          *std::max_element(rates_.begin(), rates_.end()) < current_rate_ * (1 - options_.hopeless);
 }
 
-// What stood is measured anew before the other neighbour is tried, so that what changed meanwhile
-// is not taken for that one's doing.
+// Measures the current number again before it tries the other neighbour, so that a change in
+// between is not attributed to that neighbour.
 std::optional<ThreadTrial> ThreadSearch::tried(double rate) {
   ThreadTrial trial{.before = stands_,
                     .tried = using_,

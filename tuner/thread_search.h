@@ -6,7 +6,7 @@
 
 namespace forebay::tuner {
 
-/// A number of threads that was tried against the one that stood, and which stands now.
+/// A number of threads that was tried against the current one, and the number in use afterwards.
 struct ThreadTrial {
   int before = 1;
   int tried = 1;
@@ -15,27 +15,27 @@ struct ThreadTrial {
   bool kept = false;
 };
 
-/// Finds how many threads of its own a model should have: those with which the whole job, pipeline
-/// and model on the same CPUs, trains most rows a second.
+/// Finds how many threads a model should use: the number with which the whole job, pipeline and
+/// model on the same CPUs, trains the most rows a second.
 ///
-/// Climbs: measures what stands over some windows, tries one thread more or fewer, keeps it when it
-/// is clearly faster, and rests once neither is. Each measurement leaves out its first windows, in
-/// which batches of before are used up; a trial that is far slower ends after two more. While it
-/// rests it looks at the rate: when that has changed for good, or after a long time (longer each
-/// time nothing was gained), it tries again. Pure: told of a window, says what to use in the next.
-/// Not thread-safe.
+/// Hill climbing: measures the current number over some windows, tries one thread more or fewer,
+/// keeps it if it is clearly faster, and rests once neither is. Each measurement skips its first
+/// windows, in which earlier batches are used up; a trial that is far slower ends after two more.
+/// While resting it watches the rate: if that has changed for good, or after a long time (longer
+/// after each search without a gain), it tries again. Pure: receives each window's rate and returns
+/// the number for the next. Not thread-safe.
 class ThreadSearch {
  public:
   struct Options {
     int start = 1;
     int most = 1;
-    int settle = 2;         ///< Windows left out of a measurement,
-    int windows = 4;        ///< and those in it.
-    double gain = 0.03;     ///< What is tried is kept when it is faster by this share.
-    double hopeless = 0.1;  ///< What is slower by this share is not tried to the end.
-    double change = 0.15;   ///< A rate that differs by this share is another workload.
-    int rest = 60;          ///< Windows before it tries again without a reason,
-    int most_rest = 480;    ///< doubled up to this while nothing is gained.
+    int settle = 2;         ///< Windows skipped at the start of a measurement.
+    int windows = 4;        ///< Windows of a measurement.
+    double gain = 0.03;     ///< A trial is kept if it is faster by this share.
+    double hopeless = 0.1;  ///< A trial that is slower by this share ends early.
+    double change = 0.15;   ///< A rate that differs by this share means another workload.
+    int rest = 60;          ///< Windows before it tries again without a reason.
+    int most_rest = 480;    ///< The rest doubles up to this while nothing is gained.
   };
 
   explicit ThreadSearch(Options options);
@@ -43,7 +43,7 @@ class ThreadSearch {
   int threads() const { return using_; }
   bool rests() const { return phase_ == Phase::kRest; }
 
-  /// What the window that ends now gave. A trial, when one has been decided.
+  /// Adds the rate of the window that ends now. Returns a trial when one has been decided.
   std::optional<ThreadTrial> add(double rows_per_second);
 
  private:
@@ -51,7 +51,7 @@ class ThreadSearch {
 
   void begin(Phase phase, int threads);
   bool has_measured() const;
-  /// The next of the neighbours that was not tried since something was kept; 0: none.
+  /// The next neighbour that was not tried since a trial was kept; 0: none.
   int next_trial() const;
   std::optional<ThreadTrial> tried(double rate);
   void rested(double rate);
@@ -66,7 +66,7 @@ class ThreadSearch {
   double current_rate_ = 0;
   bool more_failed_ = false;
   bool fewer_failed_ = false;
-  double rest_rate_ = 0;  // as the rest began
+  double rest_rate_ = 0;  // rate when the rest began
   int rested_ = 0;
   int rest_;
 };

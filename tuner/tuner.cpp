@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostFaults = 3;
 
-/// What no guard should have to make sense of; empty: nothing is wrong.
+/// Describes what is invalid in a proposal, so that the guard need not handle it; empty: valid.
 std::string nonsense(const Proposal& proposal, std::size_t stages) {
   if (proposal.allocation.actors.size() != stages) {
     return "proposes " + std::to_string(proposal.allocation.actors.size()) + " stages of " +
@@ -29,7 +29,7 @@ std::string nonsense(const Proposal& proposal, std::size_t stages) {
   return {};
 }
 
-/// Asks; what was thrown or makes no sense is in `fault`.
+/// Asks the policy; `fault` receives what it threw or what is invalid in its proposal.
 Proposal heed(Policy& policy, const Observation& seen, std::string& fault) {
   try {
     Proposal proposal = policy.decide(seen);

@@ -15,33 +15,33 @@ namespace forebay::tuner {
 
 enum class Mode : std::uint8_t { kOff, kAdvise, kOn };
 
-/// "off", "advise"; anything else is on.
+/// Parses a mode: "off" or "advise"; any other name is on.
 Mode mode_named(std::string_view name);
 
-/// Watches a tuned pipeline, asks a policy, obeys the guard.
+/// Observes a tuned pipeline, asks a policy and applies the guard's steps.
 ///
-/// Pure control: whoever owns it calls step() ten times a second and decide() once a period, from
-/// one thread. A policy that throws or proposes nonsense (wrong sizes, zeros, numbers that are not)
-/// is not listened to: `fallback` decides instead, and the decision says so; where that fails too,
-/// what stands stays. After three faults in a row the policy is not asked again. What stands when
-/// it is made is the first goal.
+/// Pure control: its owner calls step() ten times a second and decide() once a period, from one
+/// thread. A policy that throws or makes an invalid proposal (wrong sizes, zeros, numbers that are
+/// not finite) is overruled: `fallback` decides instead, and the decision records that; if the
+/// fallback fails too, the current allocation stays. After three faults in a row the policy is not
+/// asked again. The allocation at construction is the first goal.
 class Tuner {
  public:
   struct Options {
     TunedPipeline& tuned_pipeline;
-    const Clock& clock;  ///< Only to measure what deciding takes.
+    const Clock& clock;  ///< Only to measure the time of decisions.
     std::unique_ptr<Policy> policy;
     std::unique_ptr<Policy> fallback;
     Mode mode = Mode::kOn;
-    std::function<void(const Decision&)> on_decision = {};  ///< Not in mode off.
+    std::function<void(const Decision&)> on_decision = {};  ///< Not called in mode off.
   };
 
   explicit Tuner(Options options);
 
   /// Enforces limits and leads towards the goal, in every mode but off.
   void step();
-  /// Observes, decides, applies; in `advise` it only says what it would do, and what stands when
-  /// that mode begins stays the goal. Off: observes only.
+  /// Observes, decides, applies. In `advise` it only reports what it would do, and the allocation
+  /// at the begin of that mode stays the goal. Off: observes only.
   Decision decide();
 
   Mode mode() const { return options_.mode; }

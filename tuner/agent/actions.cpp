@@ -11,7 +11,8 @@ bool fits(const PipelineDescription& description, const Limits& limits,
          (description.max_actors == 0 || allocation.total_actors() <= description.max_actors);
 }
 
-// The index of the best of `advantages` plus one, or `current` where nothing beats it by `margin`.
+// Index of the best of `advantages` plus one, or `current` if no advantage exceeds its value by
+// more than `margin`.
 std::uint8_t best_of(std::span<const float> advantages, std::uint8_t current, float margin) {
   const auto value = [&](std::size_t action) { return action == 0 ? 0 : advantages[action - 1]; };
   std::size_t best = current;
@@ -49,7 +50,7 @@ Allocation applied(const PipelineDescription& description, const Limits& limits,
   const double factor = kPrefetchFactors[actions.prefetch];
   stepped.prefetch = std::clamp<std::uint32_t>(static_cast<std::uint32_t>(base.prefetch * factor),
                                                1, std::max(1U, description.max_prefetch));
-  // Prefetch gives way to actors, then the last stages stay at their base.
+  // Prefetch is cut in favour of actors; then the last stages fall back to their base.
   while (stepped.prefetch > 1 && !fits(description, limits, stepped)) stepped.prefetch /= 2;
   for (std::size_t i = stepped.actors.size(); i > 0 && !fits(description, limits, stepped); --i) {
     stepped.actors[i - 1] = std::min(stepped.actors[i - 1], base.actors[i - 1]);

@@ -6,8 +6,8 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kTrusted = 0.02;  // shortfall below which the model is believed
-constexpr float kMargin = 0.3F;    // per cent of the reward that a step must promise
+constexpr double kTrusted = 0.02;  // shortfall below which the model is trusted
+constexpr float kMargin = 0.3F;    // per cent of the reward that a step must at least promise
 
 bool all_finite(const std::vector<Outputs>& outputs) {
   return std::all_of(outputs.begin(), outputs.end(), [](const Outputs& row) {
@@ -35,7 +35,7 @@ void Agent::observe(const Observation& seen, const Network& network) {
   known_.observe(seen);
   limits_ = seen.limits;
   const Allocation current = current_allocation_of(seen);
-  // What stands may be a step from the base: the base is what the plan is compared with.
+  // The current allocation may be a step away from the base; the plan is compared with the base.
   const bool stepped = !moved_ && allocation(actions_) == current;
   const Planned before = base_;
   base_ = planner_.plan(known_, seen.limits, stepped ? before.allocation : current);

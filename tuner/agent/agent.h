@@ -10,39 +10,40 @@
 
 namespace forebay::tuner {
 
-/// What of the agent is left out, to see what each part brings.
+/// The part of the agent that is left out, to measure what each part contributes.
 enum class Ablation : std::uint8_t {
   kNone,
-  kNetwork,      ///< The model's plan as it is.
-  kModel,        ///< The network steps from what stands; no plan.
-  kPretraining,  ///< The network starts as if nothing had been learnt.
-  kOnline,       ///< Nothing is learnt while running.
+  kNetwork,      ///< The model's plan without steps.
+  kModel,        ///< The network steps from the current allocation; no plan.
+  kPretraining,  ///< The network starts untrained.
+  kOnline,       ///< No learning while the job runs.
 };
 
-/// The shape of every network here.
+/// The shape of every network in this folder.
 inline constexpr Network::Shape kNetworkShape{
     .inputs = kFeatures, .hidden = 48, .outputs = kOutputs};
 
-/// A base from the model and the network's opinion on each step away from it.
+/// A base allocation from the model, and the network's advantages of each step away from it.
 ///
 /// Shared by the policy and by its pre-training. A value.
 class Agent {
  public:
   Agent(PipelineDescription description, RewardMode reward, Ablation ablation);
 
-  /// Takes in an interval: afterwards base(), rows() and outputs() are of this moment.
+  /// Processes an interval; afterwards base(), rows() and outputs() describe this moment.
   void observe(const Observation& seen, const Network& network);
 
-  /// The network's choice: none while what comes is what the costs allow, since then the model is
-  /// right and a step can only lose; settled ones stay while the base does.
+  /// Selects the network's actions. Selects no action while the measured rate is what the costs
+  /// allow: then the model is right and a step can only lose. Settled actions stay as long as the
+  /// base does.
   const Actions& choose();
   const Actions& actions() const { return actions_; }
-  /// Overrules it, e.g. to explore.
+  /// Replaces the selected actions, e.g. to explore.
   void take(const Actions& actions) { actions_ = actions; }
   Allocation allocation(const Actions& actions) const;
 
   const Planned& base() const { return base_; }
-  /// Whether base() is another than an interval ago.
+  /// Whether base() changed in the last interval.
   bool moved() const { return moved_; }
   const std::vector<Features>& rows() const { return rows_; }
   const std::vector<Outputs>& outputs() const { return outputs_; }
@@ -50,7 +51,7 @@ class Agent {
   PipelineEstimate& known() { return known_; }
   const PipelineDescription& description() const { return description_; }
   RewardMode reward() const { return reward_; }
-  /// Whether the network put out numbers; if not, its steps are none.
+  /// Whether all outputs of the network were finite; if not, it takes no steps.
   bool sane() const { return sane_; }
 
  private:

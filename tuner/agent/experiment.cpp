@@ -13,12 +13,12 @@ namespace {
 
 constexpr double kPeriod = 2;
 constexpr double kStep = 0.1;
-constexpr double kHeld = 4 * kPeriod;  // how long an action is watched
-constexpr int kTries = 3;              // alternatives a decision
+constexpr double kHeld = 4 * kPeriod;  // how long an action is observed
+constexpr int kTries = 3;              // alternatives per decision
 constexpr int kDecisions = 24;
 constexpr int kDecisionsWithEvents = 90;
-constexpr double kStray = 0.15;  // chance that a decision is not the best known
-constexpr float kClip = 8;       // per cent: disasters need not be known more exactly
+constexpr double kStray = 0.15;  // chance that a decision is not the best known one
+constexpr float kClip = 8;       // per cent: large losses need no exact value
 
 class Experiment {
  public:
@@ -46,7 +46,7 @@ class Experiment {
   }
 
  private:
-  // All early decisions, and fewer of the many that are alike.
+  // All early decisions, and a share of the later ones, which resemble one another.
   static double chance_of_trying(int decision) { return decision <= 6 ? 1.0 : 0.3; }
 
   static void lead(Simulator& simulator, Guard& guard, const Allocation& goal) {
@@ -69,7 +69,7 @@ class Experiment {
     return actions;
   }
 
-  // The reward, in per cent of the oracle's rate, of holding an allocation for a while.
+  // The reward, in per cent of the oracle's rate, for keeping an allocation for kHeld seconds.
   double reward_of(const Allocation& allocation) const {
     Simulator copy(simulator_);
     Guard guard(guard_);

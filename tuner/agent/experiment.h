@@ -10,10 +10,10 @@ namespace forebay::tuner {
 
 /// Lets an agent tune a random pipeline in the simulator and tries alternatives along the way.
 ///
-/// At each decision some single actions are tried in copies of the simulation, which go on with the
-/// same chances ahead and differ in that action alone; the difference in reward over the next
-/// periods is the lesson. Copies make it a difference of like with like: a plain temporal
-/// difference would have to find half a per cent in noise of several.
+/// At each decision some single actions are tried in copies of the simulation, which continue with
+/// the same random numbers and differ in that action alone. The difference in reward over the next
+/// periods is the lesson. Comparing copies removes common noise: a plain temporal difference would
+/// have to find half a per cent in noise of several.
 std::vector<Lesson> experiment(std::uint64_t seed, const Network& network);
 
 }  // namespace forebay::tuner

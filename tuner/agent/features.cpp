@@ -14,7 +14,7 @@ float scaled(double value, double low, double high) {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-// What the features of all stages are made from, worked out once.
+// The values from which the features of all stages are computed; computed once.
 struct View {
   View(const Observation& seen_now, const PipelineEstimate& known_now, const Planned& planned)
       : seen(seen_now), known(known_now), base(planned), costs(known_now.mean()) {

@@ -9,17 +9,17 @@
 
 namespace forebay::tuner {
 
-/// What the network sees of one stage: its own features, then those of the whole pipeline.
+/// The network's input for one stage: the stage's own features, then those of the whole pipeline.
 inline constexpr std::size_t kStageFeatures = 20;
 inline constexpr std::size_t kPipelineFeatures = 18;
 inline constexpr std::size_t kFeatures = kStageFeatures + kPipelineFeatures;
 using Features = std::array<float, kFeatures>;
 
-/// All numbers are scaled to about [-1, 1], shares and logarithms, so that one set of weights
-/// serves pipelines of any size. One row a stage; the same for a pipeline whose stages are in
-/// another order, but for the stage's place.
+/// All numbers are scaled to about [-1, 1] (shares and logarithms), so that one set of weights
+/// serves pipelines of any size. One row per stage. Another order of the stages changes only the
+/// feature of the stage's position.
 ///
-/// `base` is what the model plans, around which the network steps.
+/// `base` is the model's plan, around which the network steps.
 std::vector<Features> features_of(const PipelineDescription& description, const Observation& seen,
                                   const PipelineEstimate& known, const Planned& base);
 

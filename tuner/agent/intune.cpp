@@ -20,7 +20,7 @@ Result<Network> network_of(const IntuneOptions& options) {
   return decode_weights(shipped_weights(), kNetworkShape, "the weights of this build");
 }
 
-// The stage that the pipeline is slowest at.
+// The name of the stage that limits the pipeline.
 const std::string& slowest(const Agent& agent) {
   const auto costs = agent.known().mean();
   const auto& actors = agent.base().allocation.actors;

@@ -11,24 +11,24 @@
 
 namespace forebay::tuner {
 
-/// What an Intune is made from.
+/// The inputs of an Intune.
 struct IntuneOptions {
   PipelineDescription description;
   RewardMode reward = RewardMode::kUsable;
   Ablation ablation = Ablation::kNone;
   std::uint64_t seed = 1;
-  std::string weights = {};  ///< A file; empty: those of this build.
+  std::string weights = {};  ///< A file; empty: the weights of this build.
 };
 
-/// The agent: a model fitted to what is measured, a network that steps around its plan, and
-/// learning from what steps really bring (InTune, Nagrecha et al., RecSys 2023, and past it;
+/// The agent: a model fitted to the measurements, a network that steps around the model's plan, and
+/// learning from the measured effect of steps (InTune, Nagrecha et al., RecSys 2023, and beyond it;
 /// DESIGN.md).
 class Intune final : public Policy {
  public:
-  /// kCorrupt or kNotFound when the weights cannot be used.
+  /// Returns kCorrupt or kNotFound if the weights cannot be used.
   static Result<std::unique_ptr<Intune>> make(const IntuneOptions& options);
 
-  /// "intune", or what is left of it: "intune:no-network".
+  /// "intune", or with a part left out, for example "intune:no-network".
   std::string_view name() const override;
   Proposal decide(const Observation& observed) override;
   std::string learned_state() const override;

@@ -9,17 +9,17 @@
 
 namespace forebay::tuner {
 
-/// What an agent knows of a job after running it: a later run starts from it.
+/// What an agent has learned about a job; a later run of the job starts from it.
 struct LearnedState {
-  PipelineDescription description;          ///< Whose learned state it is: its stages' names.
+  PipelineDescription description;          ///< The stages that the state belongs to, by name.
   std::vector<std::vector<double>> stages;  ///< PipelineEstimate::save().
-  std::vector<float> last_layer;            ///< Of the network, as fine-tuned.
+  std::vector<float> last_layer;            ///< The network's last layer after fine-tuning.
 };
 
-/// As JSON, with a version.
+/// Encodes the state as JSON, with a version.
 std::string encode_learned_state(const LearnedState& learned_state);
 
-/// None when the text is damaged, too long, of another version or of other stages than
+/// Returns nothing if the text is damaged, too long, of another version or of other stages than
 /// `description`'s.
 std::optional<LearnedState> decode_learned_state(std::string_view text,
                                                  const PipelineDescription& description);

@@ -7,11 +7,11 @@
 
 namespace forebay::tuner {
 
-/// One thing learnt: what an action brought over leaving its branch alone, in per cent of the
-/// reward.
+/// One training sample: the advantage of an action over leaving its branch unchanged, in per cent
+/// of the reward.
 struct Lesson {
-  std::vector<Features> rows;  ///< One for a stage's step, all of them for prefetch.
-  std::uint8_t output = 0;     ///< Which of Outputs (actions.h).
+  std::vector<Features> rows;  ///< One row for a stage's step, all rows for prefetch.
+  std::uint8_t output = 0;     ///< Index into Outputs (actions.h).
   float advantage = 0;
 };
 

@@ -9,11 +9,12 @@
 
 namespace forebay::tuner {
 
-/// Three fully connected layers with ReLU between them, as InTune's: plain floats, no library.
+/// Three fully connected layers with ReLU between them, as InTune's, in plain floats without a
+/// library.
 ///
-/// A few thousand weights and one row at a time: less work than calling into a tensor
-/// library takes. Sums run in one fixed order and nothing is contracted, so results are the same
-/// bits on every machine. A value.
+/// A few thousand weights and one row at a time cost less than a call into a tensor library. Sums
+/// run in one fixed order without contraction, so results are the same bits on every machine. A
+/// value.
 class Network {
  public:
   struct Shape {
@@ -23,28 +24,29 @@ class Network {
     friend bool operator==(const Shape&, const Shape&) = default;
   };
 
-  /// What forward() leaves for backward(): one row's activations.
+  /// The activations of one row, which forward() stores for backward().
   struct Trace {
     std::vector<float> input, first, second;
   };
 
-  /// All weights 0: every output is 0.
+  /// Sets all weights to 0, so that every output is 0.
   explicit Network(Shape shape);
-  /// Weights as He et al. (2015) draw them; the last layer starts small.
+  /// Draws weights as He et al. (2015) do; the last layer starts small.
   Network(Shape shape, Random& random);
 
   const Shape& shape() const { return shape_; }
   std::vector<float>& weights() { return weights_; }
   const std::vector<float>& weights() const { return weights_; }
 
-  /// `input` of shape().inputs to `output` of shape().outputs; `trace` may be null.
+  /// Computes `output` of shape().outputs from `input` of shape().inputs; `trace` may be null.
   void forward(std::span<const float> input, std::span<float> output, Trace* trace = nullptr) const;
 
-  /// Adds to `gradient` (laid out as weights()) what `output_gradient` means for the traced row.
+  /// Adds the gradient of the weights, for the traced row and `output_gradient`, to `gradient`
+  /// (laid out as weights()).
   void backward(const Trace& trace, std::span<const float> output_gradient,
                 std::span<float> gradient) const;
 
-  /// Where the last layer's weights begin: what is fine-tuned live.
+  /// Index of the last layer's first weight; only the last layer is fine-tuned while a job runs.
   std::size_t last_layer() const;
 
  private:

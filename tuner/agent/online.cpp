@@ -11,13 +11,13 @@ namespace {
 constexpr std::size_t kOneFewer = 2;  // of kSteps: larger ones would cost too much to try
 constexpr std::size_t kOneMore = 3;
 constexpr int kSettled = 4;           // intervals before the first, and between two
-constexpr double kStarved = 0.02;     // share of waiting from which more would be used
-constexpr double kShort = 0.03;       // of what the costs allow, that must be missing
-constexpr double kUsualMemory = 0.7;  // of the mean reward, an interval
-constexpr std::size_t kLessons = 64;  // kept
+constexpr double kStarved = 0.02;     // share of waiting above which the trainer would use more
+constexpr double kShort = 0.03;       // of the rate that the costs allow, that must be missing
+constexpr double kUsualMemory = 0.7;  // weight of the mean reward so far, per interval
+constexpr std::size_t kLessons = 64;  // kept lessons
 constexpr int kPasses = 4;
 constexpr float kRate = 2e-4F;
-constexpr float kMost = 5;  // per cent that one lesson can say: an interval is noisy
+constexpr float kMost = 5;  // per cent by which one lesson is clipped: an interval is noisy
 
 double reward_of(const Observation& seen, const Agent& agent) {
   Allocation current{.prefetch = seen.prefetch};
@@ -26,7 +26,8 @@ double reward_of(const Observation& seen, const Agent& agent) {
          (1 - price(agent.reward(), agent.description(), seen.limits, current));
 }
 
-// Whether the trainer would use more than it gets, and the machine could do more than it does.
+// Whether the trainer would use more splits than it gets, and the machine could do more than it
+// does.
 bool something_to_gain(const Observation& seen, const Agent& agent) {
   return seen.trainer_wait_seconds > kStarved * seen.seconds && agent.known().shortfall() > kShort;
 }

@@ -8,22 +8,23 @@
 
 namespace forebay::tuner {
 
-/// Learns while a job runs: tries single steps now and then, and keeps what they really brought.
+/// Learns while a job runs: tries single steps now and then and records their measured effect.
 ///
-/// Tries only when the pipeline has settled, the trainer waits and what is measured falls short of
-/// what the machine could do; a few times, one stage at a time, with a period each; then it has
-/// converged, until the work or the machine changes. What was tried becomes a lesson, and lessons
+/// Tries only if the pipeline has settled, the trainer waits, and the measured rate falls short of
+/// what the machine could do. It tries a few times, one stage at a time, for one period each; then
+/// it has converged, until the work or the machine changes. Each try becomes a lesson, and lessons
 /// adjust the network's last layer. A value.
 class Online {
  public:
   explicit Online(std::uint64_t seed) : random_(seed) {}
 
-  /// After an interval in which `actions` stood: what to do next, the agent's choice or a try.
+  /// After an interval with `actions` applied: returns the next actions, the agent's choice or a
+  /// try.
   Actions next(const Observation& seen, const Agent& agent, Network& network);
 
   /// Whether the last next() was a try.
   bool trying() const { return trying_; }
-  /// Whether nothing is left to try.
+  /// Whether no tries are left.
   bool converged() const { return tries_left_ == 0; }
 
  private:

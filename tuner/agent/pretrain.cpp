@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kMiniBatch = 128;
 constexpr float kFirstRate = 1e-3F;
 constexpr float kLastRate = 5e-5F;
-constexpr float kDecay = 1e-5F;                       // of the weights, a mini-batch
-constexpr std::uint64_t kTrainingSeeds = 1ULL << 40;  // never those that people compare with
+constexpr float kDecay = 1e-5F;                       // of the weights, per mini-batch
+constexpr std::uint64_t kTrainingSeeds = 1ULL << 40;  // never the seeds that users compare with
 
 class Lessons {
  public:
@@ -25,7 +25,7 @@ class Lessons {
   }
   std::size_t size() const { return lessons_.size(); }
 
-  // One pass in a new random order; the root of the mean squared error before each step.
+  // One pass in a new random order; returns the root of the mean squared error before each step.
   double pass(Network& network, Adam& adam, Random& random) {
     order_.resize(lessons_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -86,7 +86,7 @@ std::string line(std::uint32_t round, const PretrainOptions& options, std::size_
 Network pretrain(const PretrainOptions& options) {
   Random random(options.seed);
   Network network(kNetworkShape, random);
-  Network acting(kNetworkShape);  // at first the model alone acts
+  Network acting(kNetworkShape);  // at first only the model selects actions
   Lessons lessons;
   for (std::uint32_t round = 0; round < options.rounds; ++round) {
     std::vector<std::vector<Lesson>> found(options.experiments);

@@ -12,7 +12,7 @@
 
 namespace forebay::tuner {
 
-/// Every policy on every pipeline, with seeds 1 to `seeds`.
+/// Runs every policy on every pipeline, with seeds 1 to `seeds`.
 struct ComparisonOptions {
   std::vector<PipelineModel> pipelines;
   std::vector<std::string> policies;  ///< As RunRequest::policy.
@@ -20,20 +20,22 @@ struct ComparisonOptions {
   std::optional<std::uint64_t> decisions = {};  ///< As RunRequest::decisions.
   std::string weights = {};
   MachineMaker make_machine;
-  int threads = 1;                     ///< Runs at a time.
-  bool keep_periods = true;            ///< False: figures alone are kept of a run, to save memory.
-  std::function<bool()> stopped = {};  ///< Any thread asks it, every period.
-  std::function<void(std::uint64_t)> progress = {};  ///< Runs done; any thread calls it.
+  int threads = 1;                     ///< Concurrent runs.
+  bool keep_periods = true;            ///< False: keeps only a run's figures, to save memory.
+  std::function<bool()> stopped = {};  ///< Called every period, from any thread.
+  std::function<void(std::uint64_t)> progress =
+      {};  ///< Receives the number of runs done; called from any thread.
 };
 
-/// Runs of the whole comparison.
+/// Number of runs of the whole comparison.
 std::uint64_t runs_of(const ComparisonOptions& options);
 
-/// Whether every run can be made: kInvalid names what cannot.
+/// Checks that every run can be made; kInvalid names the one that cannot.
 Status check_comparison(const ComparisonOptions& options);
 
-/// Runs it, after check_comparison. By pipeline, policy and seed, whatever finished first; runs
-/// that were stopped before their end are left out.
+/// Runs the comparison; call check_comparison first. The result is ordered by pipeline, policy and
+/// seed, independent of the order of completion; runs that were stopped before their end are left
+/// out.
 std::vector<ComparedRun> compare(const ComparisonOptions& options);
 
 }  // namespace forebay::tuner

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kStepsPerPeriod = 20;  // Ten a second.
 
-/// CPU time of the calling thread, so that runs beside one another do not count.
+/// CPU time of the calling thread, so that concurrent runs do not count.
 class ThreadCpuClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override {
@@ -63,9 +63,10 @@ class Driver {
   }
 
  private:
-  /// Runs up to the next decision, or to the machine's death.
+  /// Runs up to the next decision, or until the machine runs out of memory.
   void advance() {
-    // From where the last period ended: where time is real, one that took long is not caught up.
+    // Counts from the end of the last period: in real time, a period that took long is not made up
+    // for.
     const double begin = before_.seconds;
     for (std::uint64_t step = 1; step <= kStepsPerPeriod; ++step) {
       machine_.run_until(begin + kPeriodSeconds * static_cast<double>(step) / kStepsPerPeriod);
@@ -98,7 +99,7 @@ class Driver {
     record_.trace.periods.push_back(std::move(period));
   }
 
-  /// What is left of a run that ran out of memory: time in which nothing is trained.
+  /// Records the rest of a run that ran out of memory: time in which no split is trained.
   void stand_still(std::uint64_t number) {
     double end = record_.trace.periods.back().end_seconds;
     for (; number <= options_.decisions; ++number) {

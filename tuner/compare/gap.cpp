@@ -29,7 +29,7 @@ std::optional<double> mean_over(const RunGroup& runs, Measure measure) {
   return sum / static_cast<double>(runs.size());
 }
 
-/// The rival that is furthest ahead of `ours`, and how far it got.
+/// The policy that is furthest ahead of `ours`, and its value; empty if no policy is ahead.
 std::optional<std::pair<std::string, double>> ahead_of(const ByPolicy& groups,
                                                        std::string_view policy, double ours,
                                                        Measure measure) {

@@ -83,7 +83,7 @@ double overall_gap(const GapRuns& sides) {
   return mean(sides.theirs, overall) - mean(sides.ours, overall);
 }
 
-/// How much more of the oracle's splits we lost in a part of the time.
+/// How much more of the oracle's splits our runs lost than the rival's in one part of the time.
 double lost_more(const GapRuns& sides, double Shortfall::*part) {
   const auto value = [part](const ComparedRun& run) { return run.shortfall.*part; };
   return mean(sides.ours, value) - mean(sides.theirs, value);
@@ -108,7 +108,7 @@ std::string describe_event(const GapRuns& sides, double lost) {
          ", the other " + recovered(sides.theirs);
 }
 
-/// What the settled allocations and the pipeline say.
+/// The cause that the settled allocations and the pipeline show.
 std::string steady_cause(const PipelineModel& model, const GapRuns& sides) {
   const double ours = actors_of(sides.ours);
   const double theirs = actors_of(sides.theirs);

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t kDecisionsLeftOut = 30;
 constexpr std::size_t kFinalPeriods = 10;
 constexpr std::size_t kWindow = 3;
-constexpr double kReached = 0.95 * (1 - 1e-12);  // Sums of doubles may end a little below.
+constexpr double kReached =
+    0.95 * (1 - 1e-12);  // Tolerance for sums of doubles that end slightly below.
 
 using Periods = std::span<const Period>;
 
@@ -40,7 +41,8 @@ double next_change(const Trace& trace, double after_seconds) {
   return next == trace.events.end() ? std::numeric_limits<double>::infinity() : *next;
 }
 
-/// Which of `periods`, counted from 1, begins the first good window; all before the next change.
+/// The number of the period in `periods`, counted from 1, that begins the first good window;
+/// windows end before the next change.
 std::optional<std::uint64_t> count_to_95(const Trace& trace, Periods periods) {
   if (periods.empty()) return std::nullopt;
   const double end = next_change(trace, periods.front().begin_seconds);

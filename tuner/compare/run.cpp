@@ -19,7 +19,7 @@ bool is_guarded(const std::string& policy) {
   return found == known.end() || found->guarded_when_modelled;
 }
 
-/// `now` tells the oracle's moment; other policies never ask.
+/// `now` returns the time for the oracle; other policies do not call it.
 PolicyContext context_of(const RunRequest& request, std::function<double()> now) {
   const PipelineModel start = model_at(request.model, 0);
   PolicyContext context;

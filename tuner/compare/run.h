@@ -19,31 +19,32 @@ struct RunRequest {
   const PipelineModel& model;
   std::string policy;  ///< Its name.
   std::uint64_t seed = 1;
-  std::optional<std::uint64_t> decisions = {};  ///< Else as many as `decisions_for` gives.
-  std::string weights = {};                     ///< As PolicyContext's.
+  std::optional<std::uint64_t> decisions = {};  ///< Empty: as many as `decisions_for` returns.
+  std::string weights = {};                     ///< See PolicyContext.
 };
 
-/// What came of it.
+/// The result of one run.
 struct ComparedRun {
   std::string pipeline;
   std::string policy;
   std::uint64_t seed = 1;
   std::uint64_t decisions = 0;
-  double bottleneck_share = 0;     ///< At the start, as is
-  std::uint64_t memory_limit = 0;  ///< the limit.
+  double bottleneck_share = 0;     ///< bottleneck_share() of the model at the start.
+  std::uint64_t memory_limit = 0;  ///< The limit at the start.
   bool out_of_memory = false;
   RunFigures figures;
   Shortfall shortfall;
   DriveRecord record;
 };
 
-/// 60, or as many as reach 300 s past the last event.
+/// 60 decisions, or as many as reach 300 s past the last event.
 std::uint64_t decisions_for(const PipelineModel& model);
 
-/// Whether the run can be made: kInvalid names the nearest policy, or what it lacks.
+/// Checks that the run can be made; kInvalid names the nearest policy, or the input that is
+/// missing.
 Status check_run(const RunRequest& request);
 
-/// Drives it to its end, or until `stopped` (then its record says so). A request that passes
+/// Drives the run to its end, or until `stopped` (its record then says so). The request must pass
 /// check_run.
 ComparedRun run_one(const RunRequest& request, const MachineMaker& make_machine,
                     const std::function<bool()>& stopped);

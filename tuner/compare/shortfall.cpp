@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::uint64_t kSoon = 10;  // Periods.
 
-/// Periods since the last change before the end of `periods[at]`; none: since the first decision.
+/// Whether `periods[at]` is within kSoon periods after the last change before its end; false if
+/// there was no change.
 bool soon_after_event(const Trace& trace, std::size_t at) {
   const auto next =
       std::lower_bound(trace.events.begin(), trace.events.end(), trace.periods[at].end_seconds);

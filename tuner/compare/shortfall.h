@@ -4,12 +4,12 @@
 
 namespace forebay::tuner {
 
-/// Where a run lost what the oracle has: parts of its whole time, which add up to
-/// 1 - ratio_overall.
+/// The parts of a run's time in which it trained less than the oracle, as shares of the oracle's
+/// splits; they add up to 1 - ratio_overall.
 struct Shortfall {
-  double start = 0;         ///< In the first ten periods (until the first change, where sooner).
+  double start = 0;         ///< In the first ten periods (or until the first change, if sooner).
   double after_events = 0;  ///< In the ten periods after each change.
-  double steady = 0;        ///< In all others.
+  double steady = 0;        ///< In all other periods.
   double dead = 0;          ///< After running out of memory.
 };
 

@@ -4,7 +4,7 @@
 
 namespace forebay::tuner {
 
-/// Makes simulators: no waiting, deterministic by seed.
+/// Returns a maker of simulators: no waiting, deterministic by seed.
 MachineMaker simulated_machines();
 
 }  // namespace forebay::tuner

@@ -10,20 +10,21 @@
 
 namespace forebay::tuner {
 
-/// Of some values; zeros where there are none.
+/// Statistics of some values; all zero if there are no values.
 struct Distribution {
   double mean = 0;
   double median = 0;
-  double p5 = 0;  ///< The 5th percentile, between two values by distance.
+  double p5 = 0;  ///< The 5th percentile, interpolated linearly between two values.
 };
 
 Distribution distribution_of(std::vector<double> values);
 
-/// The median of numbers some of which are absent (never): those count as larger than all others.
-/// Absent where the median is, or there are none; the lower one of an even number.
+/// The median of numbers some of which are absent (never reached); an absent number counts as
+/// larger than all others. Absent if the median is, or if there are no numbers; for an even number
+/// of values the lower one.
 std::optional<double> median_of_reached(const std::vector<std::optional<std::uint64_t>>& numbers);
 
-/// A policy over all runs of a comparison.
+/// A policy's figures over all runs of a comparison.
 struct PolicySummary {
   std::string policy;
   std::uint64_t runs = 0;
@@ -31,20 +32,20 @@ struct PolicySummary {
   Distribution ratio_after_30;  ///< Of runs that have one.
   Distribution ratio_final;
   std::optional<double> decisions_to_95;     ///< Median.
-  std::uint64_t never_95 = 0;                ///< Runs that never got there.
-  std::uint64_t recoveries = 0;              ///< Changes met,
-  std::uint64_t never_recovered = 0;         ///< and those never recovered from.
+  std::uint64_t never_95 = 0;                ///< Runs that never reached 95 %.
+  std::uint64_t recoveries = 0;              ///< Changes that runs met.
+  std::uint64_t never_recovered = 0;         ///< Changes that runs never recovered from.
   std::optional<double> recovery_decisions;  ///< Median.
   std::uint64_t out_of_memory = 0;           ///< Runs.
   double actors_over_fewest = 0;             ///< Median over runs of actors / the oracle's.
   double cpus_used = 0;                      ///< Mean.
-  double memory_share = 0;                   ///< Mean of peak memory / limit,
-  double memory_share_most = 0;              ///< and the most.
+  double memory_share = 0;                   ///< Mean of peak memory / limit.
+  double memory_share_most = 0;              ///< Maximum of peak memory / limit.
   double seconds_per_decision = 0;           ///< Mean.
-  std::uint64_t faults = 0;                  ///< Decisions in which it was not listened to.
+  std::uint64_t faults = 0;  ///< Decisions in which the policy failed and was overruled.
 };
 
-/// One line a policy, in the order of their first runs.
+/// One entry per policy, in the order of their first runs.
 std::vector<PolicySummary> summarize(std::span<const ComparedRun> runs);
 
 }  // namespace forebay::tuner

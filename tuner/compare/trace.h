@@ -5,42 +5,43 @@
 
 namespace forebay::tuner {
 
-/// What the best fixed allocation would do from a moment on.
+/// The result of the best fixed allocation from a moment on.
 struct OracleStretch {
   double from_seconds = 0;
   double splits_per_second = 0;
-  std::uint32_t actors = 0;        ///< The fewest that reach it, all stages together.
-  std::uint64_t memory_bytes = 0;  ///< The machine's limit of that time.
+  std::uint32_t actors = 0;        ///< The fewest actors that reach it, over all stages.
+  std::uint64_t memory_bytes = 0;  ///< The machine's limit in that stretch.
 };
 
-/// One period of a run: what followed a decision, until the next.
+/// One period of a run: from one decision to the next.
 struct Period {
-  std::uint64_t decision = 0;  ///< It follows; 0: from the start to the first decision.
+  std::uint64_t decision =
+      0;  ///< The decision at its begin; 0: from the start to the first decision.
   double begin_seconds = 0;
   double end_seconds = 0;
   std::uint64_t trained = 0;          ///< Splits the trainer finished in it.
-  std::vector<std::uint32_t> actors;  ///< Asked for at its end, by stage.
+  std::vector<std::uint32_t> actors;  ///< Requested at its end, by stage.
   std::uint32_t prefetch = 0;
   double cpus_busy = 0;            ///< Mean.
-  std::uint64_t memory_bytes = 0;  ///< In use at its end,
-  std::uint64_t memory_peak = 0;   ///< and at most.
+  std::uint64_t memory_bytes = 0;  ///< In use at its end.
+  std::uint64_t memory_peak = 0;   ///< Most in use.
 };
 
-/// A run as it went. Periods follow one another without a gap, period 0 first; the last ends with
-/// the last decision, which nothing measured follows. After running out of memory nothing is
-/// trained.
+/// The record of a run. Periods follow one another without a gap, period 0 first; the last period
+/// ends with the last decision, after which nothing is measured. After running out of memory no
+/// split is trained.
 struct Trace {
   std::vector<Period> periods;
   std::vector<OracleStretch> oracle;  ///< By time, the first from 0.
   std::vector<double> events;         ///< Moments at which something changed, each once, by time.
   bool out_of_memory = false;
-  double out_of_memory_seconds = 0;  ///< When; where it did.
+  double out_of_memory_seconds = 0;  ///< When; valid if out_of_memory.
 };
 
-/// The oracle's stretch at a moment; one that begins then counts.
+/// The oracle's stretch at a moment; a stretch that begins at that moment counts.
 const OracleStretch& oracle_at(const Trace& trace, double seconds);
 
-/// Splits the oracle trains between two moments, each part at the rate of its time.
+/// Splits that the oracle trains between two moments, at the rate of each stretch.
 double oracle_splits(const Trace& trace, double from_seconds, double to_seconds);
 
 }  // namespace forebay::tuner

@@ -9,15 +9,15 @@
 
 namespace forebay::tuner {
 
-/// Lets a policy at a modelled pipeline without a guard, as rivals were meant to run: whatever is
-/// an allocation at all is applied, one that does not fit included.
+/// Applies a policy to a modelled pipeline without a guard, as rival policies were designed to run:
+/// every allocation with at least one actor per stage is applied, even if it does not fit.
 class Unguarded {
  public:
-  /// `clock` measures what deciding takes; both references outlive this.
+  /// `clock` measures the time of a decision; both references outlive this object.
   Unguarded(TunedPipeline& tuned_pipeline, std::unique_ptr<Policy> policy, const Clock& clock);
 
-  /// Observes, asks, applies. What was thrown or is no allocation is the decision's fault, and what
-  /// stands stays.
+  /// Observes, asks the policy and applies its proposal. If the policy throws or proposes no valid
+  /// allocation, the decision records the fault and the current allocation stays.
   Decision decide();
 
  private:

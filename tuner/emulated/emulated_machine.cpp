@@ -37,7 +37,7 @@ struct EmulatedMachine::State {
     pipeline.wait_until_gone();
   }
 
-  /// Enters what the pools hold into the accounting.
+  /// Records the current contents of the pools in the accounting.
   void look() {
     serial([this] { look_now(); });
   }
@@ -60,9 +60,9 @@ struct EmulatedMachine::State {
   const PipelineModel model;
   const PipelineDescription description;
   Synchronized<> serial;
-  PipelineAccounting accounting;  // one at a time
+  PipelineAccounting accounting;  // under the lock
   std::atomic<bool> out_of_memory{false};
-  std::vector<ActorTotals> totals_before;  // the tuner's thread, as all below; the trainer's last
+  std::vector<ActorTotals> totals_before;  // tuner's thread only, as all below; the trainer's last
   std::vector<double> cpu_before;
   double observed_at = 0;
   MachineThread thread;

@@ -14,21 +14,22 @@
 
 namespace forebay::tuner {
 
-/// A modelled pipeline on the real runtime, in real time: real actors, mailboxes, credits, a
-/// trainer's thread; only the work is a sleep. What the simulator computes, this lets happen.
+/// A modelled pipeline on the real runtime, in real time: real actors, mailboxes and credits, and a
+/// trainer's thread; only the work is replaced by sleeps.
 ///
-/// Starts at once, with one actor a stage. `observe` and `apply` belong to the tuner's thread, the
-/// rest to any. After running out of memory no split's work ends any more. Its threads end with it.
+/// Starts at once, with one actor per stage. `observe` and `apply` belong to the tuner's thread,
+/// the other methods to any thread. After running out of memory no split is completed any more. The
+/// destructor ends its threads.
 class EmulatedMachine final : public TunedPipeline {
  public:
-  /// `clock` is the machine's monotonic clock: sleeps are real.
+  /// `clock` must be the machine's monotonic clock: the sleeps are real.
   EmulatedMachine(const PipelineModel& model, std::uint64_t seed, const Clock& clock);
   ~EmulatedMachine() override;
   EmulatedMachine(const EmulatedMachine&) = delete;
   EmulatedMachine& operator=(const EmulatedMachine&) = delete;
 
-  /// Sleeps until so many seconds since the start have passed; less when it runs out of memory or
-  /// `stopped`, asked ten times a second, says so.
+  /// Sleeps until `seconds` seconds since the start have passed; returns earlier if the machine
+  /// runs out of memory or `stopped`, called ten times a second, returns true.
   void run_until(
       double seconds, const std::function<bool()>& stopped = [] { return false; });
 
@@ -40,11 +41,11 @@ class EmulatedMachine final : public TunedPipeline {
   double now() const;
   bool out_of_memory() const;
   SimTotals totals() const;
-  /// The model as it stands now: what an oracle may look at.
+  /// The model with the events so far applied; for an oracle.
   PipelineModel model() const;
-  /// How well this machine keeps time: figures mean little where threads wake late.
+  /// How late threads wake on this machine; if they wake late, the figures mean little.
   Lateness lateness() const;
-  /// A thread that the system did not have.
+  /// The error if the system could not start a thread.
   std::optional<Error> failure() const;
 
  private:

@@ -6,15 +6,15 @@
 namespace forebay::tuner {
 namespace {
 
-/// An actor that woke late begins its next split this much earlier at most than it is told.
+/// An actor that woke late may set the begin of its next split back by at most this many seconds.
 constexpr double kMostMadeUp = 0.1;
 
-/// Splits that wait in the source: enough that an actor finds one, whoever else looks.
+/// Splits that wait in the source: enough that every actor that asks finds one.
 constexpr std::size_t kSourceSplits = 8;
 
 }  // namespace
 
-/// Does a stage's work, or the trainer's: sleeps as long as the machine says.
+/// Emulates a stage's work, or the trainer's: sleeps until the machine ends the work.
 class EmulatedPipeline::Actor final : public PoolWorker<Split> {
  public:
   Actor(EmulatedPipeline& pipeline, std::size_t stage)
@@ -44,7 +44,7 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
 
   void put_next_into_source() {
     Split next{.key = pipeline_.next_split_++, .ready = 0};
-    static_cast<void>(pool().try_offer(Split(next), 1));  // Refused when it was cancelled.
+    static_cast<void>(pool().try_offer(Split(next), 1));  // Fails if the pool was cancelled.
   }
 
   void put_out(Split& split, PoolContext& context) {
@@ -52,7 +52,7 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
     const std::size_t bytes = pipeline_.bytes_of_split_[stage_ + 1];
     if (!next.try_offer(Split(split), bytes)) {
       static_cast<void>(next.offer(Split(split), bytes, context));  // False: cancelled.
-      // There was room as soon as a split was taken from there, however late this thread woke.
+      // The queue had space as soon as a split was taken from it, even if this thread woke later.
       free_since_ = std::clamp(pipeline_.last_taken_[stage_ + 1].load(), free_since_,
                                pipeline_.options_.machine.now());
     }
@@ -61,7 +61,7 @@ class EmulatedPipeline::Actor final : public PoolWorker<Split> {
 
   EmulatedPipeline& pipeline_;
   const std::size_t stage_;
-  double free_since_;  // when the split before was done and out of hand
+  double free_since_;  // when the previous split was handed on
 };
 
 EmulatedPipeline::EmulatedPipeline(Options options)
@@ -130,7 +130,7 @@ void EmulatedPipeline::wait_until_gone() {
 Census EmulatedPipeline::census() const {
   Census census;
   for (std::size_t i = 0; i < trainer_; ++i) {
-    // In this order: who goes meanwhile is alive and leaving, or neither.
+    // In this order: an actor that leaves in between counts as alive and leaving, or not at all.
     census.leaving.push_back(static_cast<std::uint32_t>(pools_[i]->retiring()));
     census.actors.push_back(static_cast<std::uint32_t>(pools_[i]->actors()));
     census.queued.push_back(static_cast<std::uint32_t>(pools_[i + 1]->queued()));

@@ -19,22 +19,22 @@
 
 namespace forebay::tuner {
 
-/// A modelled pipeline's actors: a pool of the real runtime for each stage, and one of a single
-/// actor, the trainer.
+/// The actors of a modelled pipeline: a pool of the real runtime for each stage, and a pool with a
+/// single actor, the trainer.
 ///
-/// The queue behind a stage is the next pool's mailbox, in arrival order, bounded to as many
-/// splits as the model says by bytes; the one before the trainer is the prefetch. The source is
-/// the first mailbox: whoever takes a split of it puts the next one in its place. Starts without
-/// actors. Any thread may call it, no actor of it may destroy it.
+/// The queue behind a stage is the next pool's mailbox, in arrival order, bounded by bytes to the
+/// number of splits that the model gives; the queue before the trainer is the prefetch. The source
+/// is the first mailbox: an actor that takes a split from it adds the next one. Starts without
+/// actors. Any thread may call it, but none of its own actors may destroy it.
 class EmulatedPipeline {
  public:
   struct Options {
     const PipelineModel& model;
     MachineThread& machine;
     const Clock& clock;
-    /// Called after a split was taken or put out, on the actor's thread.
+    /// Called after a split was taken from or put into a queue, on the actor's thread.
     std::function<void()> on_move = [] {};
-    /// Called when the trainer asks and nothing is there.
+    /// Called when the trainer asks and its queue is empty.
     std::function<void()> on_empty = [] {};
   };
 
@@ -43,21 +43,22 @@ class EmulatedPipeline {
   EmulatedPipeline(const EmulatedPipeline&) = delete;
   EmulatedPipeline& operator=(const EmulatedPipeline&) = delete;
 
-  /// Grows and shrinks to it: first what shrinks.
+  /// Resizes the pools: first those that shrink, then those that grow.
   void apply(const Allocation& allocation);
-  /// Lets everybody go after what they hold is let go of by the machine; see wait_until_gone().
+  /// Stops the pools. Each actor ends when the machine ends or stops the work of its split; see
+  /// wait_until_gone().
   void cancel();
-  /// After cancel() and the machine's stop(): until every thread has ended.
+  /// Blocks until every thread has ended. Call it after cancel() and the machine's stop().
   void wait_until_gone();
 
   Census census() const;
-  /// Actors asked for, by stage.
+  /// Actors requested, by stage.
   std::vector<std::uint32_t> asked() const;
-  /// The trainer's are behind those of the last stage.
+  /// Totals of a stage's actors; index the trainer's with one past the last stage.
   ActorTotals totals(std::size_t stage) const { return pools_[stage]->stats().totals; }
-  /// The completions since the last call.
+  /// Returns the sums over completions since the last call.
   StageObservation take_sums(std::size_t stage) { return sums_[stage].take(); }
-  /// What went wrong first: a thread that the system did not have.
+  /// The first error: the system could not start a thread.
   std::optional<Error> failure() const;
 
  private:
@@ -69,13 +70,13 @@ class EmulatedPipeline {
   void fail_with(const Error& error);
 
   const Options options_;
-  const std::size_t trainer_;                  // its number: one past the last stage
+  const std::size_t trainer_;  // the trainer's stage number: one past the last stage
   std::vector<std::uint64_t> bytes_of_split_;  // in the mailbox of each pool
   std::vector<WorkSums> sums_;
-  std::vector<std::atomic<double>> last_taken_;  // when a split was taken from each mailbox
+  std::vector<std::atomic<double>> last_taken_;  // when a split was last taken from each mailbox
   std::vector<std::unique_ptr<Pool>> pools_;
   std::atomic<std::uint64_t> next_split_{0};
-  Synchronized<> serial_;  // one at a time with those below
+  Synchronized<> serial_;  // guards the members below
   Allocation asked_;
   std::optional<Error> failure_;
 };

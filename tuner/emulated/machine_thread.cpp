@@ -7,11 +7,11 @@
 #include "core/runtime/parker.h"
 
 namespace forebay::tuner {
-/// An actor's thread that sleeps on its work; on that thread's stack.
+/// A sleeping actor's work; lives on the stack of the actor's thread.
 struct MachineThread::Sleeper : WorkItem {
   explicit Sleeper(const WorkItem& work) : WorkItem(work) {}
 
-  bool done = false;  // set before the one unpark it gets; false: stopped
+  bool done = false;  // set before the only unpark; false: stopped
   Parker parker;
 };
 
@@ -51,7 +51,7 @@ bool MachineThread::do_work(WorkItem& work) {
   return true;
 }
 
-/// Whoever is in `ended` after it is the caller's to wake, once others may come.
+/// Appends finished work to `ended`. The caller wakes its sleepers after it releases the lock.
 void MachineThread::advance(Ended& ended) {
   if (frozen_ || stopped_) return;
   const std::size_t before = ended.size();
@@ -67,7 +67,7 @@ void MachineThread::wake(const Ended& ended) {
   for (WorkItem* work : ended) static_cast<Sleeper*>(work)->parker.unpark();
 }
 
-/// A tick that comes too soon does no harm: it plans the next.
+/// Schedules the next tick. A tick that fires early is harmless: it plans the next.
 void MachineThread::plan_tick() {
   const double due = machine_.next_due();
   if (frozen_ || stopped_ || due >= tick_at_) return;
@@ -87,7 +87,7 @@ void MachineThread::tick() {
   wake(ended);
 }
 
-/// Rounded up: what is due then has not to be waited for again.
+/// Rounded up, so that the event is due when the timer fires.
 std::chrono::nanoseconds MachineThread::moment(double seconds) const {
   return start_ + std::chrono::nanoseconds(static_cast<std::int64_t>(std::ceil(seconds * 1e9)));
 }

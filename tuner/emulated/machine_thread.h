@@ -15,26 +15,27 @@
 
 namespace forebay::tuner {
 
-/// How late threads woke: what a machine with too much else to do shows first.
+/// How late threads woke; this is the first sign of an overloaded machine.
 struct Lateness {
   std::uint64_t wakes = 0;
-  double seconds = 0;        ///< Summed over those.
-  double worst_seconds = 0;  ///< The latest of them.
-  double work_seconds = 0;   ///< What they had slept for.
+  double seconds = 0;        ///< Sum over the wakes.
+  double worst_seconds = 0;  ///< The largest lateness of one wake.
+  double work_seconds = 0;   ///< Sum of the sleeps.
 
   double mean_seconds() const { return wakes > 0 ? seconds / static_cast<double>(wakes) : 0; }
-  /// So little that it was made up for (with room for what is not seen here: threads that wait for
-  /// a split or for room wake late, too). Else figures are this machine's, not the emulated one's.
+  /// Whether lateness is so small that it was made up for (with a margin for unmeasured lateness:
+  /// threads that wait for a split or for free bytes wake late, too). Otherwise the figures
+  /// describe this machine, not the emulated one.
   bool is_made_up_for() const { return mean_seconds() <= 0.002 && worst_seconds <= 0.05; }
 };
 
-/// A VirtualMachine in real time: an actor's thread that does a split's work sleeps until the
-/// machine says that it is done.
+/// A VirtualMachine in real time: an actor's thread that works on a split sleeps until the machine
+/// ends the work.
 ///
-/// One thread of its own sleeps until something is due and wakes whoever is concerned, so a
-/// thousand actors cost no more than the splits they do. Ends are computed, not measured: a thread
-/// that overslept says so with its next split (its `begin`), and what is late once is not late
-/// for good. Times in seconds since the start. Any thread may call it.
+/// One timer thread sleeps until an event is due and wakes the actors concerned, so the cost grows
+/// with splits, not with actors. Ends are computed, not measured: a thread that overslept passes
+/// the earlier `begin` with its next split, so a delay does not accumulate. Times in seconds since
+/// the start. Any thread may call it.
 class MachineThread {
  public:
   MachineThread(const PipelineModel& model, std::uint64_t seed, const Clock& clock);
@@ -44,23 +45,23 @@ class MachineThread {
 
   double now() const;
 
-  /// Blocks until the work is done. False: stopped meanwhile.
+  /// Blocks until the work is done. Returns false if the machine was stopped meanwhile.
   [[nodiscard]] bool do_work(WorkItem& work);
 
-  /// Waits for that time, whatever the model does. Not to be called once stopped.
+  /// Sleeps until that time, also after freeze(). Must not be called after stop().
   void wait_until(double seconds);
 
-  /// Nothing ends any more, as in a process that was killed; who works, works on.
+  /// Stops all events, as in a process that was killed; actors that work stay asleep.
   void freeze();
-  /// Lets go of whoever works, and of whoever comes.
+  /// Wakes all sleeping actors and makes do_work() return false from now on.
   void stop();
 
   /// CPU seconds that each stage has used so far, unfinished work included.
   std::vector<double> cpu_seconds();
 
-  /// What the machine grants now.
+  /// The limits that the model sets now.
   Limits limits() const;
-  /// The model as it stands now, its events past.
+  /// The model with its past events applied.
   PipelineModel model() const;
   Lateness lateness() const;
 
@@ -76,9 +77,9 @@ class MachineThread {
 
   const Clock& clock_;
   const std::chrono::nanoseconds start_;
-  Synchronized<> serial_;  // one at a time with all below
+  Synchronized<> serial_;  // guards the members below
   VirtualMachine machine_;
-  std::unordered_set<Sleeper*> sleepers_;  // whose work has not ended
+  std::unordered_set<Sleeper*> sleepers_;  // actors whose work has not ended
   double tick_at_ = std::numeric_limits<double>::infinity();
   std::optional<TimerQueue::Key> tick_;
   bool frozen_ = false;

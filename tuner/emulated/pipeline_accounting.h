@@ -8,35 +8,36 @@
 
 namespace forebay::tuner {
 
-/// What the pools of a pipeline hold at one moment. By stage.
+/// The contents of a pipeline's pools at one moment, by stage.
 struct Census {
-  std::vector<std::uint32_t> actors;   ///< Alive, those told to go included,
-  std::vector<std::uint32_t> leaving;  ///< and of those, told to go.
-  std::vector<std::uint32_t> queued;   ///< Splits behind the stage; behind the last: prefetched.
-  std::uint32_t prefetch = 1;          ///< Allowed to wait there.
+  std::vector<std::uint32_t> actors;   ///< Alive, including those that are leaving.
+  std::vector<std::uint32_t> leaving;  ///< Asked to stop, still alive.
+  std::vector<std::uint32_t>
+      queued;                  ///< Splits behind the stage; behind the last stage: prefetched.
+  std::uint32_t prefetch = 1;  ///< Limit of prefetched splits.
 };
 
-/// Keeps account of a pipeline's memory and queues over time, from one census to the next.
+/// Accounts for a pipeline's memory and queues over time, from one census to the next.
 ///
-/// Memory is that of the model (base, actors, queued splits), held against the limit as
-/// MemoryAccount does. Plain state; times in seconds since the start.
+/// Memory follows the model (base, actors, queued splits) and is compared with the limit by
+/// MemoryAccount. Plain state; times in seconds since the start.
 class PipelineAccounting {
  public:
   explicit PipelineAccounting(const PipelineModel& model);
 
-  /// What is so from `now` on, with this much memory granted.
+  /// Records the state from `now` on, with `memory_limit` bytes granted.
   void note(double now, const Census& census, std::uint64_t memory_limit);
-  /// The trainer asked and nothing was there.
+  /// Records that the trainer asked and the prefetch was empty.
   void note_empty() { ++interval_.prefetch_empty; }
 
   struct Interval {
     double seconds = 0;
     std::vector<double> queue_fill;    ///< Mean share filled, by stage; the last: of the prefetch.
-    std::uint64_t prefetch_full = 0;   ///< How often it became full,
-    std::uint64_t prefetch_empty = 0;  ///< and empty.
+    std::uint64_t prefetch_full = 0;   ///< How often it became full.
+    std::uint64_t prefetch_empty = 0;  ///< How often it was empty.
     std::uint64_t memory_peak = 0;
   };
-  /// What happened since the last call, up to the last note.
+  /// Returns the sums since the last call, up to the last note.
   Interval take();
 
   bool out_of_memory() const { return memory_.exceeded(); }
@@ -51,10 +52,10 @@ class PipelineAccounting {
 
   const PipelineModel model_;
   MemoryAccount memory_;
-  std::vector<std::uint32_t> exempt_;  // of those told to go before a lower limit came into force
+  std::vector<std::uint32_t> exempt_;  // leaving actors from before a lower limit came into force
   Census census_;
   double noted_ = 0;
-  Interval interval_;  // fills are integrals until taken
+  Interval interval_;  // fills are integrals until take()
 };
 
 }  // namespace forebay::tuner

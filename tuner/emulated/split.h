@@ -4,10 +4,10 @@
 
 namespace forebay::tuner {
 
-/// A split of a modelled pipeline: bytes that are counted and nowhere.
+/// A split of a modelled pipeline: its bytes are counted but not allocated.
 struct Split {
   std::uint64_t key = 0;
-  double ready = 0;  ///< When the stage before was done with it, in seconds since the start.
+  double ready = 0;  ///< When the previous stage finished it, in seconds since the start.
 };
 
 }  // namespace forebay::tuner

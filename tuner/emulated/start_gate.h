@@ -8,23 +8,23 @@
 
 namespace forebay::tuner {
 
-/// Keeps the starts of a stage's work at least 1/max_rate apart; nothing is saved up. First
-/// come, first let through. Pure.
+/// Keeps the starts of a stage's work at least 1/max_rate apart; unused starts are not saved up.
+/// First in, first out. Pure.
 class StartGate {
  public:
-  /// Splits/s; 0: everything is let through at once. Holds for those that wait, too.
+  /// Splits/s; 0: no limit. Also applies to the work that waits.
   void set_max_rate(double rate) { gap_ = rate > 0 ? 1 / rate : 0; }
 
   void add(WorkItem& work) { waiting_.push_back(&work); }
 
-  /// When the next may start; infinity when none waits.
+  /// When the next work may start; infinity if no work waits.
   double next_start() const {
     if (waiting_.empty()) return std::numeric_limits<double>::infinity();
     const double begin = waiting_.front()->begin;
     return gap_ > 0 ? std::max(begin, last_start_ + gap_) : begin;
   }
 
-  /// Lets the next one through, at next_start().
+  /// Removes and returns the next work, which starts at next_start().
   WorkItem& pop() {
     last_start_ = next_start();
     WorkItem& work = *waiting_.front();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// What n actors of a stage cost each other (tuner/sim/README.md).
+/// The factor by which n actors of a stage slow each other down (tuner/sim/README.md).
 double slow(const StageModel& stage, double n) {
   return 1 + stage.alpha * (n - 1) + stage.beta * n * (n - 1);
 }
@@ -68,7 +68,7 @@ double VirtualMachine::next_wait_end() const {
   return waits_.top().end;
 }
 
-/// The first thing that is due; an event of the same moment goes before all else.
+/// Processes the first event that is due; a model event goes before all others of the same moment.
 void VirtualMachine::happen(double due, std::vector<WorkItem*>& ended) {
   const double moment = std::max(due, now_);
   cpus_.advance(std::min(moment, cpus_.next_end()));

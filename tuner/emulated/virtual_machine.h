@@ -12,30 +12,30 @@
 
 namespace forebay::tuner {
 
-/// Says how long the work of a modelled pipeline takes: when what an actor has begun ends, given
-/// all the others.
+/// Computes how long the work of a modelled pipeline takes: when the work that an actor has begun
+/// ends, given all other work.
 ///
-/// A split's work passes its stage's StartGate, waits (its share off the CPU), then has its CPU
-/// time from the CpuTokens, and ends; the trainer's only waits. Events of the model happen at their
-/// times. Pure and deterministic: times are handed in, in seconds since the start, and never go
-/// back; what ends is handed out and belongs to others.
+/// A split's work passes its stage's StartGate, waits (the share off the CPU), then gets its CPU
+/// time from the CpuTokens, and ends; the trainer's work only waits. Events of the model happen at
+/// their times. Pure and deterministic: times are passed in, in seconds since the start, and never
+/// go back. Does not own the work.
 ///
-/// Work may have begun a little before it is told of (its actor's thread woke late). What
-/// passed of it is made up for, except on CPUs that others were using meanwhile.
+/// The begin of work may lie a little before the call of begin() (the actor's thread woke late).
+/// The elapsed part is made up for, except on CPUs that other actors were using meanwhile.
 class VirtualMachine {
  public:
   VirtualMachine(PipelineModel model, std::uint64_t seed);
 
-  /// Takes work whose first half is filled in; it may be over by the next advance().
+  /// Adds work whose first half is filled in; it may end in the next advance().
   void begin(WorkItem& work);
 
-  /// Moves time to `now`; appends the work that ended, in order.
+  /// Advances time to `now`; appends the work that ended to `ended`, in order.
   void advance(double now, std::vector<WorkItem*>& ended);
 
-  /// When something happens next: advance() before then changes nothing.
+  /// When the next event happens: advance() to an earlier time changes nothing.
   double next_due() const;
 
-  /// The model as it stands now.
+  /// The model with its past events applied.
   const PipelineModel& model() const { return model_; }
   /// CPU seconds used so far, unfinished work included.
   double cpu_seconds(std::size_t stage) const { return cpus_.used(stage); }

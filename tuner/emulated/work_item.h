@@ -5,19 +5,20 @@
 
 namespace forebay::tuner {
 
-/// One split in one actor's hands, from when it is taken until its work is done. Belongs to the
+/// One split in one actor, from the moment it is taken until its work is done. Belongs to the
 /// actor; a VirtualMachine fills in the second half. Times in seconds since the machine's start.
 struct WorkItem {
   std::size_t stage = 0;     ///< One past the last stage: the trainer.
-  std::uint32_t actors = 1;  ///< Alive in the stage as it begins, this one included.
+  std::uint32_t actors = 1;  ///< Alive in the stage at the begin, including this one.
   double begin = 0;          ///< When the split was taken.
 
-  double cpu_seconds = 0;   ///< To be spent on a CPU.
-  double wait_seconds = 0;  ///< Waiting for a disk or a network, a limited rate included.
-  double end = 0;           ///< When the work is done.
+  double cpu_seconds = 0;  ///< CPU time needed.
+  double wait_seconds =
+      0;           ///< Wait for a disk or a network, including the wait for a limited rate.
+  double end = 0;  ///< When the work is done.
 
   double seconds() const { return end - begin; }
-  /// Spent wanting a CPU.
+  /// Time spent waiting for a CPU.
   double ready_seconds() const { return seconds() - cpu_seconds - wait_seconds; }
 };
 

@@ -9,7 +9,7 @@
 
 namespace forebay::tuner {
 
-/// What a stage's actors have completed since somebody last took the sums. Any thread.
+/// Sums over the splits that a stage's actors completed since the last take(). Any thread.
 class WorkSums {
  public:
   void add(const WorkItem& work) {
@@ -25,14 +25,14 @@ class WorkSums {
     });
   }
 
-  /// The `done` fields; the others are as they are made.
+  /// Returns the `done` fields and resets them; the other fields have their defaults.
   StageObservation take() {
     return serial_([this] { return std::exchange(sums_, {}); });
   }
 
  private:
   Synchronized<> serial_;
-  StageObservation sums_;  // one at a time
+  StageObservation sums_;  // under the lock
 };
 
 }  // namespace forebay::tuner

@@ -68,7 +68,7 @@ Result<TunerStatus> TunerActor::on(const AskTunerStatus&, Context& context) {
 void TunerActor::wait_for_next_step(Context& context) {
   const Time due = std::min(next_multiple(since_begin(context), kStep), next_decision_);
   step_key_ = timers_->add(begin_ + due, [tuner = self(context)] {
-    static_cast<void>(tuner.tell(StepDue{}));  // It may have ended by now.
+    static_cast<void>(tuner.tell(StepDue{}));  // The actor may have ended by now.
   });
 }
 

@@ -14,13 +14,12 @@
 
 namespace forebay::tuner {
 
-/// Whoever spawned it → tuner: the first moment of the run. The tuned pipeline is touched from here
-/// on.
+/// Owner → tuner: the run begins. The actor uses the tuned pipeline from here on.
 struct BeginTuning {
   static constexpr std::string_view kTag = "tuner.begin/1";
 };
 
-/// User → tuner: what it may do from now on.
+/// User → tuner: the mode from now on.
 struct SetMode {
   static constexpr std::string_view kTag = "tuner.set_mode/1";
   Mode mode = Mode::kOn;
@@ -31,15 +30,15 @@ struct StepDue {
   static constexpr std::string_view kTag = "tuner.step_due/1";
 };
 
-/// How a tuner is getting on. A value.
+/// The state of a tuner. A value.
 struct TunerStatus {
   Mode mode = Mode::kOn;
-  std::optional<Decision> last;  ///< The decision taken last.
+  std::optional<Decision> last;  ///< The most recent decision.
   double seconds = 0;            ///< Since it began.
-  double cpu_seconds = 0;        ///< CPU that observing, deciding and applying took since then.
+  double cpu_seconds = 0;        ///< CPU time spent on observing, deciding and applying since then.
 };
 
-/// Anyone → tuner: how are you getting on?
+/// Any actor → tuner: asks for the TunerStatus.
 struct AskTunerStatus {
   static constexpr std::string_view kTag = "tuner.ask_status/1";
   using Reply = TunerStatus;
@@ -47,12 +46,12 @@ struct AskTunerStatus {
 
 /// The tuner as an actor: steps ten times a second, decides once a period.
 ///
-/// Decisions fall on whole periods since it began. One that is late (a slow decision, a busy
-/// machine) is taken when it can be; those that it ran into are left out, so that none pile up.
-/// Owns its Tuner, which is made and used on the actor's own thread; the tuned pipeline behind it
-/// outlives the actor. Time is the host's clock. `ref.stop()` ends it between two steps. A tuned
-/// pipeline that throws crashes it: give it restarts and it goes on with a fresh Tuner once it is
-/// begun again.
+/// Decisions fall on whole periods since the begin. A late decision (a slow policy, a busy machine)
+/// is taken as soon as possible; the decisions whose times it overran are skipped, so that they do
+/// not pile up. Owns its Tuner, which is made and used on the actor's own thread; the tuned
+/// pipeline must outlive the actor. Time is the host's clock. `ref.stop()` ends it between two
+/// steps. A tuned pipeline that throws crashes the actor; with restarts allowed it continues with a
+/// fresh Tuner after another BeginTuning.
 class TunerActor final : public ActorOf<TunerActor, BeginTuning, SetMode, StepDue, AskTunerStatus> {
  public:
   using Time = std::chrono::nanoseconds;
@@ -79,7 +78,7 @@ class TunerActor final : public ActorOf<TunerActor, BeginTuning, SetMode, StepDu
 
   const Time period_;
   const std::unique_ptr<Tuner> tuner_;
-  TimerQueue* timers_ = nullptr;  // the host's; from BeginTuning on, as those below
+  TimerQueue* timers_ = nullptr;  // the host's; set by BeginTuning, as those below
   TimerQueue::Key step_key_;
   Time begin_{0};
   Time next_decision_{0};  // since begin_
@@ -87,13 +86,13 @@ class TunerActor final : public ActorOf<TunerActor, BeginTuning, SetMode, StepDu
   std::optional<Decision> last_;
 };
 
-/// Spawns a tuner on a thread of its own and lets it begin. `host`: an ActorSystem, an ActorHost.
+/// Spawns a tuner on a thread of its own and begins tuning. `host`: an ActorSystem or an ActorHost.
 template <class Host>
 TunerActor::Ref start_tuner(Host& host, TunerActor::Options options) {
   auto tuner =
       host.spawn({.name = "tuner", .placement = Placement::kOwnThread},
                  [options = std::move(options)] { return std::make_unique<TunerActor>(options); });
-  static_cast<void>(tuner.tell(BeginTuning{}));  // An empty mailbox takes it.
+  static_cast<void>(tuner.tell(BeginTuning{}));  // Cannot fail: the mailbox is empty.
   return tuner;
 }
 

@@ -4,11 +4,11 @@
 
 namespace forebay::tuner {
 
-/// Of the format: raised when a key changes its name or meaning.
+/// Version of the format: raised when a key changes its name or meaning.
 inline constexpr std::uint64_t kLogVersion = 1;
 
-/// The keys of each value, in order, once for both directions: `Fields` writes what it is given
-/// under the name, or reads it.
+/// Lists the keys of each value, in order, once for both directions: `Fields` either writes each
+/// value under its key, or reads it.
 
 template <class Fields>
 void list(Fields& fields, Allocation& value) {

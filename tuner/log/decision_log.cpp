@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 std::string line_of(const T& value) {
-  T copy = value;  // The list of fields serves reading too, so it wants to be able to write.
+  T copy = value;  // The list of fields also serves reading, so it needs a mutable value.
   return json_text(FieldWriter::written(copy));
 }
 

@@ -13,18 +13,18 @@
 
 namespace forebay::tuner {
 
-/// The first line of a decision log: who decides about what. With it and the observations the same
-/// build decides the same again.
+/// The first line of a decision log: the policy and the pipeline. With it and the observations the
+/// same build repeats the same decisions.
 struct LogHeader {
   std::string policy;
   std::string command;  ///< `train`, `ingest`, …
   std::uint64_t seed = 1;
   PipelineDescription description;
   Limits limits;                  ///< At the start.
-  Allocation start;               ///< What stood then.
-  std::string weights;            ///< The file given to the policy; empty: none.
+  Allocation start;               ///< The allocation at the start.
+  std::string weights;            ///< The policy's weights file; empty: none.
   std::string reward = "usable";  ///< As tuner/reward.h names it.
-  std::string restored;           ///< The learned state it started from; empty: none.
+  std::string restored;           ///< The learned state at the start; empty: none.
 };
 
 /// A decision log as read. A value.
@@ -33,11 +33,11 @@ struct DecisionLog {
   std::vector<Decision> decisions;
 };
 
-/// Writes a decision log, a line a decision, each whole in the file when add() returns. Belongs to
-/// one thread.
+/// Writes a decision log, one line per decision; the whole line is in the file when add() returns.
+/// Belongs to one thread.
 class DecisionLogWriter {
  public:
-  /// Makes the file anew. kInvalid names it and why not.
+  /// Creates the file, replacing an older one. kInvalid names the file and the reason.
   static Result<DecisionLogWriter> create(const std::string& path, const LogHeader& header);
 
   Status add(const Decision& decision);
@@ -53,16 +53,16 @@ class DecisionLogWriter {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// The line of a decision, without its end; numbers come back as they are.
+/// Returns the line of a decision, without its end; reading it back gives the same numbers.
 std::string to_line(const Decision& decision);
 std::string to_line(const LogHeader& header);
 
-/// Reads a log from text; `name` is how messages call it. Refuses another version, a line that is
-/// not what this version writes, sizes that do not fit the layout: kCorrupt names file, line and
-/// key. A last line without its end (a killed run) is left out.
+/// Parses a log; `name` is its name in messages. Returns kCorrupt, naming file, line and key, for
+/// another version, a line that this version does not write, or sizes that do not fit the
+/// description. Ignores a last line without its end (a killed run).
 Result<DecisionLog> parse_decision_log(std::string_view text, const std::string& name);
 
-/// The same from a file of at most 1 GiB; kNotFound when there is none.
+/// Reads a log from a file of at most 1 GiB; kNotFound if it does not exist.
 Result<DecisionLog> read_decision_log(const std::string& path);
 
 }  // namespace forebay::tuner

@@ -11,13 +11,13 @@
 
 namespace forebay::tuner {
 
-/// Reads the fields of a value from one JSON object, and remembers the first thing wrong with it: a
-/// key that is missing, unknown or of another kind.
+/// Reads the fields of a value from one JSON object and remembers the first error: a key that is
+/// missing, unknown or of another kind.
 class FieldReader {
  public:
   using Json = nlohmann::json;
 
-  /// `problem` is shared by all readers of a line; empty: nothing is wrong.
+  /// `problem` is shared by all readers of a line; empty: no error so far.
   FieldReader(const Json& object, std::string path, std::string& problem);
 
   template <class T>
@@ -25,7 +25,7 @@ class FieldReader {
     if (const Json* found = find(name)) read(*found, path_ + name, value);
   }
 
-  /// After all fields: what else is there is wrong.
+  /// Call it after all fields: a key that was not read is an error.
   void finish();
 
  private:

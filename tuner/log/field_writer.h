@@ -10,8 +10,8 @@
 
 namespace forebay::tuner {
 
-/// Writes the fields of a value into one JSON object, in their order. A number that is none (a
-/// policy may propose one) becomes null.
+/// Writes the fields of a value into one JSON object, in their order. A number that is not finite
+/// (a policy may propose one) becomes null.
 class FieldWriter {
  public:
   template <class T>

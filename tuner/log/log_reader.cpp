@@ -29,7 +29,7 @@ std::string read_line(std::string_view line, T& value) {
   return problem;
 }
 
-/// Whether the first line is of this version at all; its fields come after.
+/// Checks that the first line is of this version; its fields are checked later.
 std::string check_version(std::string_view line) {
   const auto json = parse_json(line.substr(0, kMostLineBytes));
   if (!json.is_object() || !json.contains(kVersionKey)) return "this is no decision log";

@@ -8,24 +8,26 @@
 namespace forebay::tuner {
 namespace {
 
-// Up to stages that hardly scale at all: what no hypothesis explains would count as a change.
+// Up to stages that hardly scale at all: a time that no hypothesis explains would count as a
+// change.
 constexpr std::array kAlphas{0.0, 0.003, 0.01, 0.02, 0.035, 0.055, 0.08, 0.12, 0.2, 0.35, 0.6, 1.0};
 constexpr std::array kBetas{0.0,  1e-5, 3e-5, 1e-4,   2.5e-4, 6e-4, 1.2e-3, 2.2e-3,
                             4e-3, 8e-3, 2e-2, 4.5e-2, 0.1,    0.22, 0.5};
 constexpr std::size_t kHypotheses = kAlphas.size() * kBetas.size();
-constexpr double kUsualAlpha = 0.2;  // stages that contend more are rare: they are believed when
-constexpr double kUsualBeta = 0.02;  // seen, not feared before
+constexpr double kUsualAlpha = 0.2;  // stages that contend more are rare: they are believed
+constexpr double kUsualBeta = 0.02;  // when seen, but not assumed before
 constexpr double kRare = 0.02;
 
-constexpr double kModelVariance = 0.004 * 0.004;  // what the law itself gets wrong
-constexpr double kDrift = 0.006 * 0.006;          // of the scale, an interval
+constexpr double kModelVariance = 0.004 * 0.004;  // error of the law itself
+constexpr double kDrift = 0.006 * 0.006;          // of the scale, per interval
 constexpr double kChangeSigmas = 3.5;
-constexpr double kChangeLeast = 0.07;  // of the logarithm: smaller ones are followed as drift
-constexpr double kPlausible = 1e-4;    // weight from which a hypothesis may explain a change away
-constexpr double kSameActors = 0.1;    // as good as the same number of actors
-constexpr double kOutlastDeviation = 0.25;  // of the logarithm of how long a first split takes
-constexpr double kFloor = 1e-7;             // no hypothesis is ever given up
-constexpr double kRestored = 0.2 * 0.2;     // variance of the scale that another run found
+constexpr double kChangeLeast = 0.07;  // of the logarithm: smaller changes are followed as drift
+constexpr double kPlausible = 1e-4;    // weight from which a hypothesis may explain a change
+constexpr double kSameActors =
+    0.1;  // relative difference up to which two numbers of actors are the same
+constexpr double kOutlastDeviation = 0.25;  // of the logarithm of the time of a first split
+constexpr double kFloor = 1e-7;             // every hypothesis keeps at least this weight
+constexpr double kRestored = 0.2 * 0.2;     // variance of a scale restored from another run
 
 StageCost law(std::size_t hypothesis, double seconds) {
   return {.seconds = seconds,
@@ -56,8 +58,8 @@ std::vector<double> prior() {
   return weights;
 }
 
-// Another number of actors may have brought the surprise: then what was believed of contention is
-// wrong. Half of it is given up for the prior.
+// If the number of actors changed as well, the surprise may mean that the belief about contention
+// is wrong: replaces half of the belief by the prior.
 void doubt(std::vector<double>& weights) {
   static const std::vector<double> before = prior();
   double sum = 0;
@@ -113,7 +115,7 @@ bool ContentionFit::observe(double actors, double seconds, double variance) {
 
 void ContentionFit::outlast(double actors, double seconds) {
   double least = std::numeric_limits<double>::infinity();
-  std::array<double, kHypotheses> short_by{};  // of the logarithm; 0: still to be expected
+  std::array<double, kHypotheses> short_by{};  // of the logarithm; 0: a split was not yet expected
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     const double expected = log_seconds_[h] + log_slow(h, actors);
     short_by[h] = std::max(0.0, std::log(seconds) - expected);

@@ -9,7 +9,7 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kBuffer = 8;  // splits that the queues around a stage even out
+constexpr double kBuffer = 8;  // splits by which the queues around a stage smooth
 constexpr double kStageLoss = 0.5;
 constexpr double kCpuLoss = 0.5;
 constexpr double kLimitVariance = 0.56;
@@ -26,8 +26,9 @@ double stage_loss(double headroom, double noise) {
 
 double normal_loss(double x);
 
-// Share of a rate limit that is missed because nobody is free at the moment of a start: how many
-// actors are busy varies around what the limit needs (the variance of D/G/∞ for these noises).
+// Share of a rate limit that is missed because no actor is free at the moment of a start: the
+// number of busy actors varies around the number that the limit needs (the variance of D/G/∞ for
+// these noises).
 double limit_loss(double actors, double needed, double noise) {
   const double deviation = std::sqrt(needed * kLimitVariance * noise) + 1e-6;
   return deviation / needed * normal_loss((actors - needed) / deviation);
@@ -39,12 +40,12 @@ double normal_loss(double x) {
   return density - x * 0.5 * std::erfc(x / std::numbers::sqrt2);
 }
 
-// What a stage adds to how many actors want a CPU.
+// A stage's contribution to the number of actors that want a CPU.
 struct Demand {
   double wanted = 0;    // CPUs, mean
-  double variance = 0;  // of how many actors want one
-  double busiest = 0;   // share of time, of the busiest stage
-  double spare = 0;     // its actors beyond those that its work needs
+  double variance = 0;  // of the number of actors that want a CPU
+  double busiest = 0;   // share of busy time of the busiest stage
+  double spare = 0;     // actors of the busiest stage beyond those that its work needs
 
   void add(const StageCost& cost, double actors, double work) {
     const double busy = work / actors;
@@ -55,7 +56,7 @@ struct Demand {
     spare = cost.cpu * actors * (1 - busy);
   }
 
-  // Share of the rate that is lost to CPUs that idle.
+  // Share of the rate that idle CPUs lose.
   double loss(double cpus) const {
     const double deviation = std::sqrt(std::max(variance, 1e-12));
     const double margin = std::max(0.0, cpus - wanted) + spare;
@@ -71,7 +72,7 @@ double expected_rate(std::span<const StageCost> costs, std::span<const double> n
   double lost = 0;
   Demand demand;
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    const double work = steady * costs[i].seconds * costs[i].slow(actors[i]);  // actors busy
+    const double work = steady * costs[i].seconds * costs[i].slow(actors[i]);  // busy actors
     lost += stage_loss(actors[i] / work - 1, noise[i]);
     if (costs[i].max_rate > 0 && costs[i].max_rate <= steady * (1 + 1e-9)) {
       lost += limit_loss(actors[i], work, noise[i]);

@@ -11,13 +11,14 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kTrainerMemory = 0.5;    // weight of the last interval
-constexpr double kTrainerChange = 0.15;   // relative; more is another trainer, not noise
-constexpr double kRounding = 1e-6;        // of an interval: two ways to say how long it was
-constexpr double kLeastCpus = 0.2;        // share that the stages are sure to get
-constexpr double kUnseenSeconds = 0.1;    // before anything at all was seen
+constexpr double kTrainerMemory = 0.5;  // weight of the last interval
+constexpr double kTrainerChange =
+    0.15;                           // relative; a larger difference is another trainer, not noise
+constexpr double kRounding = 1e-6;  // of an interval: tolerance between two measures of its length
+constexpr double kLeastCpus = 0.2;  // share that the stages always get
+constexpr double kUnseenSeconds = 0.1;    // before any split was seen
 constexpr double kShortfallMemory = 0.3;  // weight of the last interval
-constexpr int kSettled = 2;               // intervals until what is measured is the allocation's
+constexpr int kSettled = 2;               // intervals until the rate is that of the allocation
 constexpr double kUnfinished = 1.3;       // of the time that a first split has taken so far
 
 }  // namespace
@@ -41,8 +42,8 @@ void PipelineEstimate::observe(const Observation& seen) {
   observe_loss(seen);
 }
 
-// Stages work on while the trainer pauses, and so do others: what they did is of all the time that
-// passed, as far as actors lived it (what passed before anybody asked is none of it).
+// Stages and other work go on while the trainer pauses, so their sums cover all the time that
+// passed, as far as actors were alive in it (the time before the first observation does not count).
 double PipelineEstimate::seconds_since_last(const Observation& seen) {
   const double passed = seen.at_seconds - std::exchange(at_seconds_, seen.at_seconds);
   if (passed <= seen.seconds * (1 + kRounding)) return seen.seconds;
@@ -62,7 +63,8 @@ void PipelineEstimate::observe_trainer(const Observation& seen) {
   trainer_rate_ = other ? rate : trainer_rate_ + kTrainerMemory * (rate - trainer_rate_);
 }
 
-// Learns from intervals whose allocation stood and whose pipeline was full from their start.
+// Learns from intervals whose allocation did not change and whose pipeline was full from their
+// start.
 void PipelineEstimate::observe_loss(const Observation& seen) {
   std::vector<std::uint32_t> actors;
   bool known = true;
@@ -85,7 +87,8 @@ void PipelineEstimate::observe_loss(const Observation& seen) {
   loss_scale_.observe(1 - expected / steady, 1 - seen.splits_per_second() / steady);
 }
 
-// A stage that no split has left yet is taken for one like those seen, or for as slow as it shows.
+// The cost of a stage before its first completed split: the mean of the stages seen, or the stage's
+// own time so far if it is longer.
 StageCost PipelineEstimate::guess(std::size_t stage) const {
   double seconds = 0;
   double seen = 0;

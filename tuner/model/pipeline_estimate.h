@@ -9,7 +9,7 @@
 
 namespace forebay::tuner {
 
-/// What is known of a whole pipeline: its stages, and how fast its trainer could go. A value.
+/// The estimate of a whole pipeline: its stages, and the fastest rate of its trainer. A value.
 class PipelineEstimate {
  public:
   explicit PipelineEstimate(const PipelineDescription& description);
@@ -19,17 +19,17 @@ class PipelineEstimate {
   const std::vector<StageEstimate>& stages() const { return stages_; }
   /// Splits/s the trainer takes when it never waits; 0: not known yet.
   double trainer_rate() const { return trainer_rate_; }
-  /// CPUs left for the stages when those outside them (the trainer's) go on as they did.
+  /// CPUs left for the stages if the work outside them (the trainer's) goes on as before.
   double cpus() const { return cpus_; }
   /// Whether the last interval showed other work, another trainer or another machine than before.
   bool changed() const { return changed_; }
 
-  /// What noise takes here, against what the formula says (expected_rate).
+  /// The measured loss to noise relative to the formula's (expected_rate).
   double loss_scale() const { return loss_scale_.value(); }
-  /// By how much less comes than the costs allow, as a share, while the allocation stands; 0 after
-  /// a change.
+  /// The share by which the measured rate falls short of the rate that the costs allow, while the
+  /// allocation does not change; 0 after a change.
   double shortfall() const { return shortfall_; }
-  /// Best guess of every stage's cost, also of those that completed nothing so far.
+  /// Best estimate of every stage's cost, including stages that completed no split so far.
   std::vector<StageCost> mean() const;
   /// One possible world: each stage's cost at a quantile drawn from its own hypotheses.
   std::vector<StageCost> sample(std::uint64_t number) const;
@@ -46,14 +46,14 @@ class PipelineEstimate {
   std::vector<StageEstimate> stages_;
   double trainer_rate_ = 0;
   double cpus_ = 0;
-  Limits limits_{.cpus = 0};  // no interval was seen
+  Limits limits_{.cpus = 0};  // 0: no interval was seen
   bool changed_ = false;
   LossScale loss_scale_;
   double at_seconds_ = 0;  // of the last observation
-  double others_ = 0;      // CPUs that others than the stages use
+  double others_ = 0;      // CPUs used outside the stages
   double shortfall_ = 0;
-  std::vector<std::uint32_t> stood_;  // actors of the interval before
-  int unchanged_intervals_ = 0;       // intervals since they or the work changed
+  std::vector<std::uint32_t> stood_;  // actors of the previous interval
+  int unchanged_intervals_ = 0;       // intervals since stood_ or the work changed
 };
 
 }  // namespace forebay::tuner

@@ -12,18 +12,19 @@ namespace forebay::tuner {
 namespace {
 
 constexpr std::uint64_t kWorlds = 8;
-constexpr std::uint64_t kWorldPlans = 2;  // possible worlds that candidates are made for
+constexpr std::uint64_t kWorldPlans = 2;  // possible worlds for which candidates are made
 constexpr std::array kHeadrooms{1.0, 1.03, 1.06, 1.1, 1.15, 1.22, 1.35, 1.6, 2.0, 3.0};
 constexpr double kLimitHeadroom =
-    1.3;  // of a stage at a rate limit: no start is missed, and it shows when the limit goes
+    1.3;  // of a stage at a rate limit: no start is missed, and the limit's end is noticed
 constexpr double kPrecision = 1e-4;
-constexpr double kBuffer = 8;  // splits that queues around a stage can even out
+constexpr double kBuffer = 8;  // splits by which queues around a stage can smooth
 constexpr double kCuriosity =
-    0.3;                         // worth of doubt, in standard deviations: what is tried gets known
+    0.3;                         // value of one standard deviation of doubt: trying reduces doubt
 constexpr double kGuessed = 2;   // times the actors with which splits were measured
 constexpr double kPatience = 5;  // seconds
-constexpr double kStaying = 0.002;  // of the rate, that a change must bring,
-constexpr double kEasing = 0.0002;  // and one that only takes actors away, which risks little
+constexpr double kStaying = 0.002;  // of the rate, that a change must gain
+constexpr double kEasing =
+    0.0002;  // of the rate, for a change that only removes actors, which risks little
 
 // Whether no stage has more actors in `few` than in `many`.
 bool within(const Allocation& few, const Allocation& many) {
@@ -33,7 +34,7 @@ bool within(const Allocation& few, const Allocation& many) {
 
 }  // namespace
 
-// What a candidate is judged in: costs drawn from what is known.
+// The worlds in which candidates are judged: costs drawn from the estimate.
 struct Planner::Worlds {
   explicit Worlds(const PipelineEstimate& known) {
     for (std::uint64_t w = 0; w < kWorlds; ++w) costs.push_back(known.sample(w));
@@ -57,8 +58,8 @@ struct Planner::Worlds {
             .uncertainty = std::sqrt(variance) / mean};
   }
 
-  // Actors finish a split before they can be told otherwise: where contention makes that long, a
-  // mistake is not mended soon.
+  // An actor finishes its split before it can change: if contention makes splits long, a mistake
+  // takes long to correct.
   static double patience(const std::vector<StageCost>& world, const Allocation& allocation) {
     double longest = kPatience;
     for (std::size_t i = 0; i < world.size(); ++i) {
@@ -105,8 +106,8 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
   return best;
 }
 
-// A stage that was given many actors and has not shown yet what that does to it gets no more: where
-// it contends, a second guess on top of the first would block it for long.
+// A stage that got many actors and has not shown their effect yet gets no more: if it contends, a
+// second guess on top of the first would block it for long.
 PipelineDescription Planner::within_reach(const PipelineEstimate& known,
                                           const Allocation& current) const {
   PipelineDescription reach = description_;
@@ -120,7 +121,7 @@ PipelineDescription Planner::within_reach(const PipelineEstimate& known,
   return reach;
 }
 
-// The fewest actors with which no stage is slower than `rate` times `headroom`, where it can be.
+// The fewest actors with which every stage reaches `rate` times `headroom`, where that is possible.
 Allocation Planner::carrying(const PipelineDescription& reach, std::span<const StageCost> costs,
                              double rate, double headroom) const {
   Allocation carried{.prefetch = 1};

@@ -10,20 +10,20 @@
 
 namespace forebay::tuner {
 
-/// What a planner settled on.
+/// The result of planning.
 struct Planned {
   Allocation allocation = {};
   double expected_splits_per_second = 0;
-  double headroom = 1;     ///< By how much the stages are faster than the line is expected to be.
+  double headroom = 1;     ///< Factor by which the stages are faster than the expected rate.
   double uncertainty = 0;  ///< Standard deviation over the possible worlds, relative to the rate.
 };
 
-/// From what is known of a pipeline, noise and doubt included, to a whole allocation.
+/// Plans a whole allocation from the estimate of a pipeline, including noise and doubt.
 ///
 /// Candidates are the fewest actors that carry the best steady rate times a headroom, for the mean
-/// of what is known and for possible worlds; the one with the highest rate expected over those
-/// worlds wins, after a price for actors and memory. What stands is a candidate as well and wins a
-/// draw.
+/// estimate and for possible worlds. The candidate with the highest expected rate over those
+/// worlds, after a price for actors and memory, wins. The current allocation is a candidate as well
+/// and wins a tie.
 class Planner {
  public:
   explicit Planner(PipelineDescription description, RewardMode reward = RewardMode::kUsable)

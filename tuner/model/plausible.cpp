@@ -7,8 +7,8 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kMost = 1e12;   // seconds, or anything else counted here
-constexpr double kLeast = 1e-6;  // seconds, of an interval or anything measured in one
+constexpr double kMost = 1e12;   // seconds, or any other quantity here
+constexpr double kLeast = 1e-6;  // seconds, of an interval or a time measured in one
 constexpr double kMostCpus = 1e6;
 constexpr std::uint32_t kMostActors = 1'000'000;
 constexpr std::uint64_t kMostSplits = 1'000'000'000'000;
@@ -29,8 +29,8 @@ void mend(StageObservation& stage) {
   stage.done_ready_seconds = std::min(stage.done_ready_seconds, stage.done_seconds);
   const double served = stage.done_seconds - stage.done_ready_seconds;
   stage.done_cpu_seconds = std::min(stage.done_cpu_seconds, served);
-  // Splits that took no time, or whose actors were more than can be, say nothing; nor is the time
-  // that went into them that of a split still in work.
+  // Splits that took no time, or that had more actors than possible, are ignored; the time that
+  // went into them does not count for the split still in work either.
   const auto done = static_cast<double>(std::max<std::uint64_t>(1, stage.done));
   const bool nothing = served / done < kLeast * kLeast || stage.done_actors / done > kMostActors;
   if (stage.done > 0 && nothing) {

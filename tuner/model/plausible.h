@@ -4,9 +4,9 @@
 
 namespace forebay::tuner {
 
-/// `seen` with what cannot be taken for nothing: numbers that are none or negative, parts larger
-/// than their whole, stages that are missing or too many. Whatever a tuned pipeline reports, the
-/// model goes on.
+/// Returns `seen` with implausible values replaced: numbers that are not finite or negative, parts
+/// larger than their whole, stages that are missing or surplus. The model then accepts the report
+/// of any tuned pipeline.
 Observation plausible(const PipelineDescription& description, Observation seen);
 
 }  // namespace forebay::tuner

@@ -6,19 +6,21 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kNoisePrior = 0.15;     // coefficient of variation before much was seen,
-constexpr double kNoisePriorWeight = 4;  // worth so many splits
+constexpr double kNoisePrior = 0.15;     // coefficient of variation before many splits were seen
+constexpr double kNoisePriorWeight = 4;  // weight in splits
 constexpr double kMostNoise = 10;
 constexpr double kNoiseMemory = 400;       // splits
-constexpr double kLeastCpuShare = 0.005;   // below them CPU time says nothing about the service
-constexpr double kLeastCpuSeconds = 1e-6;  // time; of a split
-constexpr double kRateWait = 0.06;         // share of waiting for the rate that shows a limit
+constexpr double kLeastCpuShare = 0.005;   // below these two, CPU time says nothing about
+constexpr double kLeastCpuSeconds = 1e-6;  // the service time; seconds of a split
+constexpr double kRateWait = 0.06;         // share of waiting for the rate that indicates a limit
 constexpr double kDeepWait = 0.2;
-constexpr double kRateExceeded = 0.03;  // a rate this far above a limit shows that it is gone
-constexpr double kRateMissed = 0.9;     // a limit is not reached with fewer actors: none it was
+constexpr double kRateExceeded =
+    0.03;  // a rate this far above a limit shows that the limit is gone
+constexpr double kRateMissed =
+    0.9;  // fewer actors that do not reach a limit show that there was none
 constexpr double kBlur = 0.3;
 constexpr double kWave = 0.1;
-constexpr double kSaturated = 0.9;  // share of time at work from which a limit binds
+constexpr double kSaturated = 0.9;  // share of busy time from which a limit binds
 
 bool saturated(const StageObservation& stage) {
   return stage.working_seconds > kSaturated * (stage.working_seconds + stage.input_wait_seconds +
@@ -41,14 +43,14 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
   const double cpu = stage.done_cpu_seconds / done;
   if (wall <= 0) return;
 
-  // A rate limit only adds waiting, so the largest share of CPU is the stage's own.
+  // A rate limit only adds waiting, so the largest share of CPU seen is the stage's own.
   const double share = std::min(1.0, cpu / wall);
   const double rate = done / seconds;
   const double passing =
       stage.working_seconds / seconds / wall;  // Little's law; ahead of `rate` while filling
   const double actors = std::max(1.0, stage.done_actors / done);
   measured_actors_ = actors;
-  // Fewer actors that wait even longer: the limit is there, and lower than it looked.
+  // If fewer actors wait even longer, the limit exists and is lower than estimated.
   const bool missed = max_rate_ > 0 && rate < max_rate_ * kRateMissed &&
                       actors < limited_actors_ * kRateMissed && saturated(stage) &&
                       wall < limited_seconds_ * (1 + kDeepWait);
@@ -57,15 +59,16 @@ void StageEstimate::observe(const StageObservation& stage, double seconds) {
   const bool computes = cpu_share_ > kLeastCpuShare && cpu > kLeastCpuSeconds;
   const double intrinsic = computes ? cpu / cpu_share_ : wall;
   observe_noise(stage, wall);
-  // Splits begun with another number of actors than now blur what their mean says.
+  // Splits that began with another number of actors than now blur the mean.
   const double blur = kBlur * std::log(std::max(1U, stage.actors) / actors);
-  // Long splits that began together end together: one interval sees the short ones, another the
-  // long.
+  // Long splits that began together end together: one interval contains the short splits, another
+  // the long ones.
   const double wave = kWave * intrinsic / seconds;
   const double variance = noise() * noise() / done + blur * blur + wave * wave;
   changed_ = fit_.observe(actors, intrinsic, variance);
   if (saturated(stage) && wall > intrinsic * (1 + kRateWait)) {
-    // Where few wait for long, the limit may not be reached: then it is no lower than it was.
+    // If few actors wait long, they may not reach the limit; the limit is then at least the earlier
+    // value.
     const bool deep = wall > intrinsic * (1 + kDeepWait);
     const double shown = std::max(rate, passing);
     max_rate_ = deep || max_rate_ > shown * (1 + kDeepWait) ? shown : std::max(shown, max_rate_);

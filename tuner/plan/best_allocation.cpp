@@ -8,7 +8,7 @@
 namespace forebay::tuner {
 namespace {
 
-// Rates closer than this are the same: a stage that needs 8 actors for 100/s needs 8, not 9, for
+// Rates closer than this count as equal: a stage that needs 8 actors for 100/s gets 8, not 9, for
 // 100.00000001/s.
 constexpr double kSame = 1e-9;
 
@@ -21,7 +21,7 @@ class Search {
     actors_.actors.resize(costs.size());
   }
 
-  // Whether `rate` can be had; if so the fewest actors for it are in allocation().
+  // Whether `rate` is feasible; if so, allocation() is the one with the fewest actors for it.
   bool reaches(double rate) {
     for (std::size_t i = 0; i < costs_.size(); ++i) {
       actors_.actors[i] = fewest_actors(costs_[i], rate, description_.stages[i].max_actors);
@@ -37,7 +37,8 @@ class Search {
     return steady_rate(costs_, actors_.actors, limits_.limits.cpus, limits_.trainer_rate);
   }
 
-  // No allocation is faster than this, nor than the slowest stage at its peak.
+  // An upper bound of every allocation's rate: that of the machine, of the trainer, and of the
+  // slowest stage at its peak.
   double bound() const {
     std::vector<std::uint32_t> ones(costs_.size(), 1);
     double rate = machine_rate(costs_, ones, limits_.limits.cpus);
@@ -99,14 +100,14 @@ Plan best_allocation(const PipelineDescription& description, std::span<const Sta
   while (high - low > limits.precision * high) {
     const double middle = low + (high - low) / 2;
     if (search.reaches(middle)) {
-      // The actors for `middle` may carry more than it: go on from there.
+      // The actors for `middle` may carry a higher rate: continue from that rate.
       best = {search.allocation(), std::max(middle, search.steady())};
       low = std::max(middle, std::min(high, best.splits_per_second));
     } else {
       high = middle;
     }
   }
-  // The fewest actors for the rate that was found.
+  // The fewest actors for the rate found.
   if (search.reaches(low)) best = {search.allocation(), search.steady()};
   return best;
 }

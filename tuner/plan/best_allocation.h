@@ -7,11 +7,11 @@
 
 namespace forebay::tuner {
 
-/// What a plan has to keep to and to aim at.
+/// The bounds and the target of a plan.
 struct PlanLimits {
   Limits limits;
-  double trainer_rate = 0;     ///< Splits/s the trainer takes; 0: as many as come.
-  std::uint32_t prefetch = 1;  ///< What the plan must leave room for.
+  double trainer_rate = 0;     ///< Splits/s the trainer takes; 0: unlimited.
+  std::uint32_t prefetch = 1;  ///< Items for which the plan must leave memory.
   double precision = 1e-9;     ///< Of the rate, relative.
 };
 
@@ -23,12 +23,12 @@ struct Plan {
 /// The legal allocation with the largest noise-free steady throughput, and among those (within a
 /// relative 1e-9) the one with the fewest actors: with exact costs, the oracle.
 ///
-/// Needs of each stage the fewest actors that reach a rate; these grow with the rate, and so do
-/// memory and contention, so what is feasible is an interval and bisection finds its end.
+/// Gives each stage the fewest actors that reach a rate. These numbers grow with the rate, and so
+/// do memory and contention, so the feasible rates are an interval and bisection finds its end.
 Plan best_allocation(const PipelineDescription& description, std::span<const StageCost> costs,
                      const PlanLimits& limits);
 
-/// The fewest actors of a stage that complete `rate` splits/s; 0 when no number does.
+/// The fewest actors of a stage that complete `rate` splits/s; 0 if no number of actors does.
 std::uint32_t fewest_actors(const StageCost& cost, double rate, std::uint32_t max_actors);
 
 /// The number of actors, at most `max_actors`, at which a stage is fastest.

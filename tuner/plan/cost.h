@@ -9,18 +9,18 @@
 
 namespace forebay::tuner {
 
-/// What a stage costs, known or estimated: the universal scalability law (Gunther 1993) plus
+/// The cost of a stage, known or estimated: the universal scalability law (Gunther 1993) plus
 /// waiting.
 struct StageCost {
-  double seconds = 0;   ///< Of one actor alone for one split.
-  double cpu = 1;       ///< Share of it on a CPU.
-  double alpha = 0;     ///< Contention,
-  double beta = 0;      ///< and coherency.
-  double max_rate = 0;  ///< Splits/s it can never exceed; 0: none.
+  double seconds = 0;   ///< One actor alone, per split.
+  double cpu = 1;       ///< Share of that time on a CPU.
+  double alpha = 0;     ///< Contention.
+  double beta = 0;      ///< Coherency.
+  double max_rate = 0;  ///< The most splits/s; 0: no limit.
 
-  /// What n actors of the stage cost each other, 1 for one actor.
+  /// The factor by which n actors of the stage slow each other down; 1 for one actor.
   double slow(double n) const { return 1 + alpha * (n - 1) + beta * n * (n - 1); }
-  /// Splits/s that n actors complete at most while nobody waits for a CPU.
+  /// The most splits/s that n actors complete if every actor gets a CPU at once.
   double rate(double n) const {
     const double free = n / (seconds * slow(n));
     return max_rate > 0 ? std::min(max_rate, free) : free;

@@ -10,7 +10,7 @@
 namespace forebay::tuner {
 namespace {
 
-// The least a step has to bring, in seconds: -1 ns, so that one that brings nothing is taken.
+// The least gain of a step, in seconds: -1 ns, so that a step without gain is taken.
 constexpr double kLeastGain = -1e-9;
 
 double element_seconds(std::span<const MapStage> stages) {
@@ -19,8 +19,8 @@ double element_seconds(std::span<const MapStage> stages) {
   return seconds;
 }
 
-// The stage whose +1 shortens the output time most; none where each would lengthen it or is at
-// its most.
+// The stage whose +1 shortens the output time most; null if each would lengthen it or is at its
+// maximum.
 MapStage* best_step(std::vector<MapStage>& stages, double now) {
   MapStage* best = nullptr;
   double best_gain = kLeastGain;
@@ -83,7 +83,7 @@ double buffer_wait_seconds(double producer, double consumer, double size) {
 }
 
 double modelled_output_seconds(std::span<const MapStage> stages) {
-  // A stage's consumer takes as long as everything after it, itself included.
+  // A stage's consumer time is the time of all stages after it, the consumer included.
   double after = 0;
   for (const MapStage& stage : stages) after += stage.seconds / stage.parallelism;
   double output = 0;

@@ -47,8 +47,8 @@ class AutotuneBudget final : public Policy {
     if (const double rate = trainer_rate_of(seen); rate > 0) target_ = 1 / rate;
   }
 
-  // One more actor for the slowest stage; false, and nothing done, where there is no need or none
-  // is to be had.
+  // Adds an actor to the slowest stage; returns false without a change if that is not needed or not
+  // possible.
   bool grow(Allocation& plan, std::uint32_t cpus, const Bounds& bounds) const {
     std::size_t slowest = 0;
     for (std::size_t i = 1; i < times_.size(); ++i) {
@@ -64,8 +64,8 @@ class AutotuneBudget final : public Policy {
   }
 
   PipelineDescription description_;
-  std::vector<double> times_;  // Seconds a split, by stage; 0: none yet.
-  double target_ = 0;          // Seconds the trainer takes for a split; 0: not known.
+  std::vector<double> times_;  // Seconds a split, by stage; 0: unknown.
+  double target_ = 0;          // Seconds the trainer takes for a split; 0: unknown.
   PrefetchGrowth prefetch_;
 };
 

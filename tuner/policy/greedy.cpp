@@ -11,7 +11,7 @@
 namespace forebay::tuner {
 namespace {
 
-// Intervals fade by this: the last one counts for two thirds.
+// Weight of older intervals; the last interval counts for two thirds.
 constexpr double kKept = 0.3;
 constexpr double kSame = 1e-9;
 
@@ -28,8 +28,8 @@ class Growth {
     allocation_.prefetch = 1;
   }
 
-  // An actor to each of the slowest stages; false, and nothing done, where that brings nothing or
-  // is not allowed.
+  // Adds an actor to each of the slowest stages; returns false without a change if that gains
+  // nothing or is not allowed.
   bool grow() {
     const double before = rate();
     const Allocation kept = allocation_;
@@ -48,7 +48,7 @@ class Growth {
     return steady_rate(costs_, allocation_.actors, limits_.limits.cpus, limits_.trainer_rate);
   }
 
-  // What was grown, with as much of the job's prefetch as fits beside it.
+  // The grown allocation, with as much of the job's prefetch as fits beside it.
   Allocation with_prefetch() const {
     Allocation all = allocation_;
     all.prefetch = description_.default_prefetch;

@@ -6,7 +6,7 @@
 
 namespace forebay::tuner {
 
-/// `max`: as many actors as CPUs in every stage. Free until contention or memory bites.
+/// `max`: as many actors as CPUs in every stage. Good until contention or memory limits it.
 std::unique_ptr<Policy> make_max(const PolicyContext& context);
 
 }  // namespace forebay::tuner

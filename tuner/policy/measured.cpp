@@ -8,20 +8,20 @@
 namespace forebay::tuner {
 namespace {
 
-// No time of a split or of an interval is longer than this; what is, was not measured.
+// No time of a split or of an interval is longer than this; a longer time is not a measurement.
 constexpr double kLongest = 1e9;
 constexpr double kMostCpus = 1e6;
-// An interval whose mean is this many standard errors away is not chance.
+// A mean this many standard errors away is not chance.
 constexpr double kSurprise = 4;
 
 double sane(double value) { return value > 0 && value < kLongest ? value : 0; }
 
-// Whether two samples of one stage are of different work.
+// Whether two samples of one stage come from different work.
 bool differs(const Work& before, const Work& now) {
   if (!before.seen() || !now.seen()) return false;
   const double spread = std::max(before.variation(), now.variation()) * before.service();
   const double error = spread * std::sqrt(1 / before.splits + 1 / now.splits);
-  // A tenth more is not worth losing what is known, however certain.
+  // A difference below a tenth does not justify dropping the estimate, however certain it is.
   return std::abs(now.service() - before.service()) >
          std::max(kSurprise * error, 0.1 * before.service());
 }

@@ -9,17 +9,17 @@
 
 namespace forebay::tuner {
 
-/// What a split costs in one stage, as its actors measured it: sums over `splits` of them. Finite
-/// and not negative whatever was observed.
+/// The cost of a split in one stage, as its actors measured it: sums over `splits` splits. Finite
+/// and not negative for any observation.
 struct Work {
   double splits = 0;
-  double wall_seconds = 0;   ///< Service, a wait for a CPU included,
-  double ready_seconds = 0;  ///< that wait,
-  double cpu_seconds = 0;    ///< and the time on a CPU.
-  double squares = 0;        ///< Of the services without that wait.
+  double wall_seconds = 0;   ///< Service, including waits for a CPU.
+  double ready_seconds = 0;  ///< Waits for a CPU.
+  double cpu_seconds = 0;    ///< Time on a CPU.
+  double squares = 0;        ///< Sum of squares of the service times without waits for a CPU.
 
   bool seen() const { return splits > 0 && wall_seconds > 0; }
-  /// Means, in seconds a split; only where seen().
+  /// Means, in seconds a split; require seen().
   double wall() const { return wall_seconds / splits; }
   double service() const { return (wall_seconds - ready_seconds) / splits; }
   double cpu() const { return cpu_seconds / splits; }
@@ -30,25 +30,25 @@ struct Work {
   void forget(double kept);
 };
 
-/// What a stage did in an interval; nothing where the observation has no such stage.
+/// The work of a stage in an interval; empty if the observation has no such stage.
 Work work_of(const Observation& seen, std::size_t stage);
 
-/// Splits/s the trainer takes when data is there, by what it measured; 0: it took none.
+/// Splits/s that the trainer takes when data is ready, as it measured; 0: it took none.
 double trainer_rate_of(const Observation& seen);
 
 /// CPUs the machine grants now, at least 1 and finite.
 double cpus_of(const Limits& limits);
 std::uint32_t whole_cpus_of(const Limits& limits);
 
-/// What stands, as an allocation of this layout whatever was observed.
+/// The current allocation in the shape of this description, for any observation.
 Allocation current_allocation_of(const PipelineDescription& description, const Observation& seen);
 
-/// Keeps what stages cost over intervals, for policies that plan with it.
+/// Keeps the costs of stages over intervals, for policies that plan with them.
 ///
-/// Older intervals fade by `kept` an interval. When an interval is further from what is kept than
-/// chance explains, the work has changed, and what is older than that interval is dropped. An
-/// interval in which a stage completed nothing leaves what is known, and shows that a split takes
-/// at least as long as its actors have been at it.
+/// Older intervals are weighted by `kept` per interval. If an interval differs from the kept mean
+/// by more than chance explains, the work has changed, and all older intervals are dropped. An
+/// interval in which a stage completed no split leaves the costs unchanged, and shows that a split
+/// takes at least as long as its actors have been at it.
 class Measured {
  public:
   /// `kept` from 0 (the last interval that completed something) to 1 (everything since the start).
@@ -58,24 +58,24 @@ class Measured {
 
   /// Whether every stage has completed a split.
   bool all_seen() const;
-  /// Whether any has.
+  /// Whether any stage has completed a split.
   bool any_seen() const;
   const Work& stage(std::size_t i) const { return stages_[i].work; }
-  /// What an actor of stage i takes for a split, a wait for a CPU left out. Of a stage that has
-  /// completed none: as long as its actors have been at it, or the mean of the others, whichever is
-  /// more; 0 when nobody has completed one.
+  /// Time of an actor of stage i for a split, without waits for a CPU. For a stage that has
+  /// completed none: the larger of its actors' time at it so far and the mean of the others; 0 if
+  /// no stage has completed one.
   double service(std::size_t i) const;
-  /// What of that is on a CPU; where nothing is known, all.
+  /// The part of service() on a CPU; all of it if nothing is known.
   double cpu(std::size_t i) const;
-  /// The last trainer rate that was measured; 0: none.
+  /// The last measured trainer rate; 0: none.
   double trainer_rate() const { return trainer_rate_; }
-  /// Costs without contention as a planner takes them; of `service` and `cpu` above.
+  /// Costs without contention for a planner, from `service` and `cpu` above.
   std::vector<StageCost> costs() const;
 
  private:
   struct Stage {
     Work work;
-    double unfinished = 0;  // seconds an actor has been at a split since one was completed
+    double unfinished = 0;  // seconds that an actor has worked since a split was completed
   };
 
   std::vector<Stage> stages_;

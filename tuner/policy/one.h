@@ -6,7 +6,7 @@
 
 namespace forebay::tuner {
 
-/// `one`: one actor a stage and the job's prefetch; where everything starts.
+/// `one`: one actor per stage and the job's prefetch; the start of every run.
 std::unique_ptr<Policy> make_one(const PolicyContext& context);
 
 }  // namespace forebay::tuner

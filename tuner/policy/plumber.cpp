@@ -12,10 +12,10 @@
 namespace forebay::tuner {
 namespace {
 
-// Plumber traces for a minute; here older intervals fade by this.
+// Weight of older intervals; Plumber itself traces for a minute.
 constexpr double kKept = 0.8;
 constexpr double kSame = 1e-9;
-constexpr double kMost = 1e6;  // More actors than that are not meant.
+constexpr double kMost = 1e6;  // Upper bound of actors.
 
 class Plumber final : public Policy {
  public:
@@ -41,8 +41,8 @@ class Plumber final : public Policy {
   }
 
  private:
-  // max min R_i theta_i with sum theta_i <= cpus and theta_i <= bound_i: every theta_i is
-  // rate / R_i, so either the CPUs or the tightest bound end it. Infinite where nobody uses a CPU.
+  // max min R_i theta_i with sum theta_i <= cpus and theta_i <= bound_i: every theta_i is rate /
+  // R_i, so either the CPUs or the tightest bound limit the rate. Infinite if no stage uses a CPU.
   double best_rate(double cpus) const {
     double cpu_seconds = 0;
     double bound = std::numeric_limits<double>::infinity();
@@ -55,8 +55,8 @@ class Plumber final : public Policy {
     return cpu_seconds > 0 ? std::min(bound, cpus / cpu_seconds) : bound;
   }
 
-  // The first stage reads: it needs as many actors as keep that rate in flight, its waits for disk
-  // or network included. Of all others CPU time is what counts.
+  // The first stage reads: it needs as many actors as keep that rate in flight, including its waits
+  // for disk or network. For all other stages only CPU time counts.
   std::uint32_t parallelism(std::size_t stage, double rate) const {
     const double seconds = stage == 0 ? measured_.service(stage) : measured_.cpu(stage);
     const double actors = std::ceil(rate * seconds * (1 - kSame));

@@ -24,7 +24,7 @@ namespace {
 using Made = Result<std::unique_ptr<Policy>>;
 using Maker = Made (*)(const PolicyContext&);
 
-// A maker that cannot fail.
+// Adapts a maker that cannot fail.
 template <std::unique_ptr<Policy> (*make)(const PolicyContext&)>
 Made sure(const PolicyContext& context) {
   return make(context);

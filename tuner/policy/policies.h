@@ -16,24 +16,24 @@
 
 namespace forebay::tuner {
 
-/// The truth about a modelled pipeline at this moment; only the oracle asks for it.
+/// The true costs of a modelled pipeline at this moment; only the oracle uses them.
 struct Truth {
   std::vector<StageCost> costs;
   double trainer_rate = 0;
 };
 
-/// What a policy is made from.
+/// The inputs from which a policy is made.
 struct PolicyContext {
   PipelineDescription description;
   Limits limits;  ///< At the start.
   std::uint64_t seed = 1;
   Allocation fixed;                         ///< For `static`; empty: one actor a stage.
-  std::function<Truth()> truth;             ///< For `oracle`; empty where nobody knows.
-  std::string weights;                      ///< A file for `intune`; empty: the shipped ones.
+  std::function<Truth()> truth;             ///< For `oracle`; empty if the truth is unknown.
+  std::string weights;                      ///< A file for `intune`; empty: the shipped weights.
   RewardMode reward = RewardMode::kUsable;  ///< For `intune`.
 };
 
-/// What `forebay tune --policies` lists.
+/// A line of `forebay tune --policies`.
 struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
@@ -44,7 +44,7 @@ struct PolicyInfo {
 
 std::span<const PolicyInfo> policies();
 
-/// kInvalid names the nearest policy, or says what the context lacks.
+/// Returns kInvalid, naming the nearest policy or the input that the context lacks.
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyContext& context);
 
 }  // namespace forebay::tuner

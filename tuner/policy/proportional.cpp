@@ -11,7 +11,8 @@
 namespace forebay::tuner {
 namespace {
 
-// `cpus` in proportion to `work`: shares rounded down, what is left to the largest remainders.
+// Divides `cpus` in proportion to `work`: shares are rounded down, the rest goes to the largest
+// remainders.
 std::vector<std::uint32_t> divided(std::uint32_t cpus, const std::vector<double>& work) {
   const double all = std::accumulate(work.begin(), work.end(), 0.0);
   std::vector<std::uint32_t> parts;

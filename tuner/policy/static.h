@@ -6,8 +6,8 @@
 
 namespace forebay::tuner {
 
-/// `static`: what the job file says (PolicyContext::fixed), one actor a stage where it says
-/// nothing. Never changes it.
+/// `static`: the allocation in the job file (PolicyContext::fixed); one actor per stage if the file
+/// gives no numbers. Never changes it.
 std::unique_ptr<Policy> make_static(const PolicyContext& context);
 
 }  // namespace forebay::tuner

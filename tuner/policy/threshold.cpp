@@ -14,7 +14,7 @@ constexpr double kUp = 0.8;
 constexpr double kDown = 0.5;
 constexpr double kReserved = 0.5;
 
-// Share of its actors' time that a stage worked; not a number where it had none.
+// Share of its actors' time that a stage worked; NaN if it had no actor time.
 double utilisation(const StageObservation& stage) {
   return std::min(1.0, stage.working_seconds / stage.actor_seconds);
 }
@@ -40,7 +40,7 @@ class Threshold final : public Policy {
   }
 
  private:
-  // How many more a stage asks for.
+  // How many more actors a stage requests.
   static std::uint32_t asked(const Observation& seen, std::size_t i, std::uint32_t actors) {
     const double busy = utilisation(seen.stages[i]);
     const bool queued = i == 0 || seen.stages[i - 1].queue_fill > 0;
@@ -48,7 +48,7 @@ class Threshold final : public Policy {
     return std::max(1U, static_cast<std::uint32_t>(std::ceil(actors * (busy / kUp - 1))));
   }
 
-  // How many more it may have: of what no other stage holds or has reserved.
+  // How many more actors the stage may have: CPUs that no other stage holds or has reserved.
   std::uint32_t room(const Allocation& next, std::size_t stage, double cpus) const {
     const double reserved = kReserved * cpus / static_cast<double>(next.actors.size());
     double free = cpus;

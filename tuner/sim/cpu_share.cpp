@@ -6,7 +6,8 @@
 namespace forebay::tuner {
 namespace {
 
-// 2⁻⁴⁰ CPUs: a million CPUs still fit, and no share of a CPU is wrong by more than 10⁻¹².
+// Resolution 2⁻⁴⁰ CPUs: a million CPUs still fit, and no share of a CPU is wrong by more than
+// 10⁻¹².
 std::int64_t fixed_point(double cpus) {
   return static_cast<std::int64_t>(std::llround(cpus * 0x1.0p40));
 }
@@ -45,8 +46,8 @@ double CpuShare::fitting_stretch() const {
     const Class& only = classes_.front();
     return (only.busy * only.cpu / cpus_ - 1 + only.cpu) / only.cpu;
   }
-  // Newton's method for 1/use(f) = 1/cpus, which is almost a straight line. Its error is squared
-  // with every step, so after a small step the rest is below rounding.
+  // Newton's method for 1/use(f) = 1/cpus, which is almost a straight line. Each step squares the
+  // error, so after a small step the rest is below rounding.
   double f = stretch_;
   for (int i = 0; i < 30; ++i) {
     const double next = std::max(1.0, newton_step(f));

@@ -6,23 +6,23 @@
 
 namespace forebay::tuner {
 
-/// Shares CPUs among stages as a kernel does: nobody waits while there are enough, and everybody's
-/// time on a CPU stretches by the same factor f when there are not.
+/// Shares CPUs among stages as a kernel does: no actor waits while there are enough CPUs; otherwise
+/// every actor's time on a CPU stretches by the same factor f.
 ///
-/// Work is counted in seconds an actor would need with CPUs for all. All actors of stages with the
-/// same share of CPU get on with their work at the same speed, 1/(1 - cpu + cpu·f), and a clock for
-/// each such share that runs at this speed tells when each of them ends: what f does to hundreds of
-/// services costs a handful of operations.
+/// Work is counted in seconds that an actor would need with CPUs for all. All actors of stages with
+/// the same share of CPU progress at the same speed, 1/(1 - cpu + cpu·f). Each such share has a
+/// clock that runs at this speed and tells when each actor's work ends, so a change of f costs a
+/// handful of operations even for hundreds of services.
 class CpuShare {
  public:
   CpuShare(const std::vector<double>& cpu, double cpus);
 
-  /// One more, or one fewer, at work in a stage. Takes effect with update().
+  /// Adds or removes an actor at work in a stage. Takes effect with update().
   void add(std::size_t stage) { change(class_of_[stage], 1); }
   void remove(std::size_t stage) { change(class_of_[stage], -1); }
   void set_cpus(double cpus);
 
-  /// Makes f fit who is at work from `now` on; false when nothing changed.
+  /// Recomputes f for the actors at work from `now` on; returns false if nothing changed.
   bool update(double now) {
     if (!changed_) return false;
     changed_ = false;
@@ -31,7 +31,7 @@ class CpuShare {
     return true;
   }
 
-  /// A stage's clock at a moment since the last change.
+  /// A stage's clock at a time after the last change.
   double clock(std::size_t stage, double now) const {
     const Class& one = classes_[class_of_[stage]];
     return one.clock + (now - since_) * one.speed;
@@ -44,7 +44,7 @@ class CpuShare {
   double stretch() const { return stretch_; }
 
  private:
-  /// Stages with one share of CPU.
+  /// The stages with one share of CPU.
   struct Class {
     double cpu;
     std::int64_t demand;  // Of one actor.
@@ -68,7 +68,7 @@ class CpuShare {
   std::vector<std::size_t> class_of_;  // By stage.
   double cpus_ = 0;
   std::int64_t supply_ = 0;
-  std::int64_t demand_ = 0;  // CPUs asked for; fixed point, so that adding and removing is exact.
+  std::int64_t demand_ = 0;  // CPUs wanted; fixed point, so that adding and removing is exact.
   double stretch_ = 1;
   double since_ = 0;
   bool changed_ = false;

@@ -7,10 +7,10 @@
 
 namespace forebay::tuner {
 
-/// Memory in use against the limit, at every moment.
+/// Compares memory in use with the limit, at every moment.
 ///
-/// A limit that is lowered is enforced kGraceSeconds later; a raised one counts at once. What
-/// actors on their way out hold at that moment can be exempted.
+/// A lowered limit is enforced kGraceSeconds later; a raised one counts at once. The memory that
+/// leaving actors hold at that moment can be exempted.
 class MemoryAccount {
  public:
   static constexpr double kGraceSeconds = 4;  ///< Two periods of a tuner.
@@ -25,10 +25,10 @@ class MemoryAccount {
 
   void set_limit(double now, std::uint64_t limit);
   std::uint64_t limit() const { return declared_.back().limit; }
-  /// When a limit set before will come into force; infinity: none is waiting.
+  /// When a limit that was set takes effect; infinity: no limit is pending.
   double next_change() const;
-  /// Brings into force what is due; true when the limit got lower by it. Then `leaving` bytes do
-  /// not count from now on, until they are given back with give_exempt().
+  /// Puts limits that are due into effect; returns true if the limit became lower. Then `leaving`
+  /// bytes do not count from now on, until give_exempt() returns them.
   bool enforce(double now, std::uint64_t leaving);
   void give_exempt(std::uint64_t bytes);
 
@@ -48,12 +48,12 @@ class MemoryAccount {
   void check();
 
   std::uint64_t used_;
-  std::uint64_t watched_ = 0;  // Above this take() has something to note.
+  std::uint64_t watched_ = 0;  // Threshold above which take() calls note_high().
   std::uint64_t peak_;
   std::uint64_t peak_ever_;
   std::uint64_t exempt_ = 0;
   std::uint64_t enforced_;
-  std::deque<Declared> declared_;  // The last, and those before it that still count.
+  std::deque<Declared> declared_;  // The last limit, and earlier ones that still count.
   bool exceeded_ = false;
 };
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t kLayers = 256;
 constexpr std::size_t kDrawnAhead = 64;
-constexpr double kTail = 3.6541528853610088;      // Where the tail begins,
-constexpr double kArea = 0.00492867323397465524;  // and the area of each layer, for 256 of them.
+constexpr double kTail = 3.6541528853610088;      // Where the tail begins.
+constexpr double kArea = 0.00492867323397465524;  // The area of each layer, for 256 layers.
 
 double density(double x) { return std::exp(-0.5 * x * x); }
 

@@ -30,10 +30,11 @@ class NormalSource {
   std::vector<double> ready_;  // Drawn ahead: a short loop keeps the tables in cache.
 };
 
-/// e^x within 1e-13 of itself, for |x| below 700: the same bits on every machine, which the C
-/// library's is not, and small enough to be inlined.
+/// e^x with a relative error of 1e-13, for |x| below 700. Gives the same bits on every machine,
+/// unlike the C library's, and is small enough to be inlined.
 inline double quick_exp(double x) {
-  constexpr double kRounds = 0x1.8p52;  // Added and taken away, it leaves the nearest whole number.
+  constexpr double kRounds =
+      0x1.8p52;  // Adding and subtracting it rounds to the nearest whole number.
   const double whole = x * 1.4426950408889634 + kRounds;
   const double k = whole - kRounds;
   const double r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
@@ -54,7 +55,7 @@ class LogNormal {
  public:
   explicit LogNormal(double variation);
 
-  /// 1 where there is no variation; draws nothing then.
+  /// The next factor; 1 without drawing a number if there is no variation.
   double next(NormalSource& normal) const {
     return sigma_ == 0 ? 1 : quick_exp(sigma_ * normal.next() + shift_);
   }

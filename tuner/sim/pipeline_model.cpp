@@ -37,7 +37,7 @@ PipelineDescription description_of(const PipelineModel& model) {
                                   .bytes_per_actor = stage.bytes_per_actor});
     description.fixed_bytes += model.queue_splits * stage.bytes_out;
   }
-  // What the last stage puts out waits for the trainer, in the prefetch.
+  // The last stage's output waits for the trainer in the prefetch.
   const std::uint64_t item_bytes = model.stages.empty() ? 0 : model.stages.back().bytes_out;
   description.fixed_bytes -= model.queue_splits * item_bytes;
   description.prefetch_item_bytes = item_bytes;

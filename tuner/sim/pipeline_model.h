@@ -9,7 +9,7 @@
 
 namespace forebay::tuner {
 
-/// What a stage of a modelled pipeline costs. Names and meaning as in the file format (README.md
+/// The cost of a stage of a modelled pipeline. Names and meaning as in the file format (README.md
 /// here).
 struct StageModel {
   std::string name = {};
@@ -18,17 +18,17 @@ struct StageModel {
   double alpha = 0;
   double beta = 0;
   double noise = 0;
-  double max_rate = 0;  ///< 0: none.
+  double max_rate = 0;  ///< 0: no limit.
   std::uint32_t max_actors = 128;
   std::uint64_t bytes_per_actor = 0;
   std::uint64_t bytes_out = 0;
 };
 
-/// A change at a moment: with `stage`, of that stage, else of the machine or the trainer.
+/// A change at a moment: of the stage `stage` if it is set, else of the machine or the trainer.
 struct ModelEvent {
   double at_seconds = 0;
   std::optional<std::size_t> stage = {};
-  std::optional<double> seconds_factor = {};  ///< Of the file's `seconds`; not cumulative.
+  std::optional<double> seconds_factor = {};  ///< Factor for the file's `seconds`; not cumulative.
   std::optional<double> max_rate = {};
   std::optional<double> cpus = {};
   std::optional<std::uint64_t> memory_bytes = {};
@@ -49,11 +49,11 @@ struct PipelineModel {
   std::vector<ModelEvent> events = {};  ///< By at_seconds.
 };
 
-/// What of it is declared to a tuner: no costs. `max_actors` in all is 0 (no bound beyond the
-/// stages').
+/// The part of a model that is declared to a tuner, without costs. `max_actors` in all is 0 (no
+/// bound beyond the stages').
 PipelineDescription description_of(const PipelineModel& model);
 
-/// The model as it stands at a moment: every event up to and at `seconds` applied, none left.
+/// The model at a moment: every event up to and at `seconds` is applied, and no event is left.
 PipelineModel model_at(const PipelineModel& model, double seconds);
 
 }  // namespace forebay::tuner

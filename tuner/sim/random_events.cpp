@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kRoom = 1.02;
 
-/// A disturbance, and what takes it back.
+/// A disturbance, and the event that reverts it.
 struct Disturbance {
   ModelEvent begins;
   ModelEvent ends;
@@ -28,7 +28,8 @@ Disturbance other_cpus(const PipelineModel& model, ValueSampler& sampler) {
           .ends = {.cpus = model.cpus}};
 }
 
-/// A third of the rate of the stage that has one, else of what the pipeline does, at its source.
+/// Limits a stage to a third: of its rate limit if a stage has one, else the first stage to a third
+/// of the pipeline's rate.
 Disturbance slower_storage(const PipelineModel& model) {
   const auto limited = std::find_if(model.stages.begin(), model.stages.end(),
                                     [](const StageModel& stage) { return stage.max_rate > 0; });

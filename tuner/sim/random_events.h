@@ -9,7 +9,7 @@
 
 namespace forebay::tuner {
 
-/// Random numbers in the shapes that pipelines are drawn from. A value.
+/// Draws random numbers from the distributions of pipelines. A value.
 class ValueSampler {
  public:
   explicit ValueSampler(std::uint64_t seed) : random_(seed) {}
@@ -19,7 +19,7 @@ class ValueSampler {
   double log_uniform(double low, double high) {
     return low * std::exp(random_.uniform() * std::log(high / low));
   }
-  /// Whole, both ends included.
+  /// A whole number, both ends included.
   std::uint32_t whole(std::uint32_t low, std::uint32_t high) {
     return low + random_.below(high - low + 1);
   }
@@ -28,9 +28,9 @@ class ValueSampler {
   Random random_;
 };
 
-/// One to four disturbances of `model`, each taken back 120 to 300 s later, the next as long after
+/// One to four disturbances of `model`, each reverted 120 to 300 s later, the next as long after
 /// that: a stage that takes four times as long, half or twice the CPUs, a third of a stage's rate,
-/// half the memory (one actor a stage with prefetch 1 stays legal), another trainer.
+/// half the memory (one actor per stage with prefetch 1 stays legal), another trainer.
 std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& sampler);
 
 }  // namespace forebay::tuner

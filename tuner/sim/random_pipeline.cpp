@@ -13,9 +13,9 @@ namespace forebay::tuner {
 namespace {
 
 constexpr double kMiB = 1 << 20;
-constexpr double kRoom = 1.02;  // What is legal is not so by a single byte.
+constexpr double kRoom = 1.02;  // Slack, so that an allocation does not fit by a single byte.
 
-/// Draws one pipeline, part by part; later parts look at earlier ones.
+/// Draws one pipeline, part by part; later parts depend on earlier ones.
 class PipelineSampler {
  public:
   PipelineSampler(std::uint64_t seed, const RandomPipelineOptions& options)
@@ -45,7 +45,7 @@ class PipelineSampler {
     model_.queue_splits = sampler_.whole(4, 16);
     model_.prefetch_splits = 4U << sampler_.whole(0, 3);
     model_.rows_per_split = 1024U << sampler_.whole(0, 4);
-    // No service of three seconds: a decision is taken every two.
+    // Keeps services below three seconds: a decision is taken every two.
     const double fewest = std::clamp(model_.cpus / 3, options_.fewest_splits_per_second,
                                      options_.most_splits_per_second);
     rate_ = sampler_.log_uniform(fewest, options_.most_splits_per_second);
@@ -65,14 +65,14 @@ class PipelineSampler {
       StageModel& stage = any_stage();
       stage.max_actors = sampler_.chance(0.5) ? 512 : sampler_.whole(128, 512);
       stage.cpu = sampler_.log_uniform(0.02, 0.3);
-      // Bounded so that the actors there may be can keep up; by CPU it takes a third at most.
+      // Bounded so that max_actors actors can keep up and use at most a third of the CPUs.
       const double most =
           std::min({1.5, 0.8 * stage.max_actors / rate_, model_.cpus / rate_ / (3 * stage.cpu)});
       stage.seconds = sampler_.log_uniform(std::min(0.1, most / 2), most);
     }
   }
 
-  /// Makes the stages that do not wait use up what CPUs are left at the rate drawn.
+  /// Scales the stages that do not wait so that they use up the remaining CPUs at the rate drawn.
   void scale_costs() {
     double left = model_.cpus / rate_;
     double drawn = 0;
@@ -102,7 +102,7 @@ class PipelineSampler {
 
   void draw_bounds() {
     if (sampler_.chance(0.1)) {
-      StageModel& stage = any_stage();  // Too few, or just enough.
+      StageModel& stage = any_stage();  // Too few actors, or just enough.
       stage.max_actors = whole(1 + rate_ * stage.seconds * sampler_.uniform(0.3, 1.2));
     }
     if (!sampler_.chance(options_.rate_limited)) return;
@@ -140,7 +140,7 @@ class PipelineSampler {
     model_.trainer_step_seconds = 1 / (oracle_of(model_).splits_per_second * factor);
   }
 
-  /// The model with memory for everything and no trainer.
+  /// The model with unlimited memory and no trainer.
   PipelineModel without_limits() const {
     PipelineModel unlimited = model_;
     unlimited.memory_bytes = std::uint64_t{1} << 60;

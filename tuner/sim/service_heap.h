@@ -6,16 +6,16 @@
 
 namespace forebay::tuner {
 
-/// What is known of a split in work.
+/// A split in work.
 struct Service {
   double work = 0;     ///< Seconds it takes with CPUs for all.
-  double taken = 0;    ///< When its actor took it,
-  double started = 0;  ///< and began: later, where starts are spaced.
+  double taken = 0;    ///< When its actor took it.
+  double started = 0;  ///< When its actor began it: later if starts are spaced.
   std::uint32_t actors = 0;
 };
 
 /// The splits in work in one stage, the next to end on top: a binary heap of (end on the stage's
-/// clock, slot). Room is made by reserve(), nothing else allocates.
+/// clock, slot). reserve() allocates; no other method does.
 class ServiceHeap {
  public:
   void reserve(std::size_t actors) {
@@ -51,7 +51,7 @@ class ServiceHeap {
     if (!heap_.empty()) sink(last);
   }
 
-  /// Work done so far in all of them, when the stage's clock shows `clock`.
+  /// Sum of the work done so far in all splits when the stage's clock shows `clock`.
   double progress(double clock) const {
     double sum = 0;
     for (const Entry& entry : heap_) sum += slots_[entry.slot].work - (entry.end - clock);

@@ -12,22 +12,23 @@ namespace forebay::tuner {
 struct SimTotals {
   double seconds = 0;
   std::uint64_t trained = 0;  ///< Splits the trainer finished.
-  std::uint64_t steps = 0;    ///< Splits through stages: the measure of the simulator's own speed.
+  std::uint64_t steps = 0;    ///< Splits through stages: measures the simulator's own speed.
   double trainer_wait_seconds = 0;
   double cpu_seconds = 0;  ///< CPU time of all stages.
   std::uint64_t memory_peak = 0;
 };
 
-/// A modelled pipeline as a discrete-event simulation: exact in the semantics of README.md here.
+/// A modelled pipeline as a discrete-event simulation, exact in the semantics of README.md here.
 ///
-/// Deterministic: same model, seed and calls, same results to the bit. One thread. After running
-/// out of memory it stands still. Guarded use goes through Guard; apply() obeys anything with one
-/// actor or more a stage, also what is not legal, as rivals without a guard do.
+/// Deterministic: the same model, seed and calls give the same results to the bit. One thread.
+/// After running out of memory it stands still. Guarded callers go through Guard; apply() accepts
+/// every allocation with at least one actor per stage, even an illegal one, for policies without a
+/// guard.
 class Simulator final : public TunedPipeline {
  public:
   Simulator(const PipelineModel& model, std::uint64_t seed);
   ~Simulator() override;
-  /// A copy goes on by itself, with the same chances ahead.
+  /// A copy continues independently, with the same random numbers ahead.
   Simulator(const Simulator& other);
   Simulator& operator=(const Simulator&) = delete;
 

@@ -21,8 +21,8 @@ bool spaces_starts(const PipelineModel& model) {
          std::any_of(model.events.begin(), model.events.end(), limits);
 }
 
-/// Where the least of `moments` is, the first of equals. Without branches on the values: which one
-/// it is cannot be predicted.
+/// Index of the least of `moments`, the first of equals. Does not branch on the values, because the
+/// result cannot be predicted.
 std::size_t soonest(const std::vector<double>& moments) {
   const std::size_t size = moments.size();
   double even = moments[0];

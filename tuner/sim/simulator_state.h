@@ -12,10 +12,10 @@
 
 namespace forebay::tuner {
 
-/// The trainer: takes a split, works a step, takes the next.
+/// The trainer: takes a split, works a step, takes the next split.
 struct TrainerState {
   double step_seconds = 0;
-  double step_in_work = 0;  // What the step it works on takes.
+  double step_in_work = 0;  // Seconds of the step in work.
   bool waiting = true;
   TimeSum waiting_time;
   std::uint64_t steps = 0;
@@ -30,8 +30,8 @@ struct TrainerState {
   }
 };
 
-/// What happens next is the least of a few moments: a stage's next split ends (`next[stage]`), the
-/// trainer's step ends, something comes from outside, a spaced start is due.
+/// The next event is the least of a few moments: a stage's next split ends (`next[stage]`), the
+/// trainer's step ends, an outside event happens, a spaced start is due.
 struct Simulator::State {
   static constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
@@ -42,30 +42,31 @@ struct Simulator::State {
   void run_until(double seconds);
   void happen(std::size_t what);
 
-  /// Where nobody took the place of who finished, the stage has one fewer at work.
+  /// Updates the CPU shares; if no split replaced the one that ended, the stage has one fewer at
+  /// work.
   void share_cpus();
   void foresee(std::size_t i);
   void finish(std::size_t i);
 
-  /// Hands a finished split on; false when there is no room for it.
+  /// Hands a finished split on; returns false if there is no space for it.
   bool put_out(std::size_t i);
   bool hand_to_idle(StageState& stage, std::size_t i);
   bool hand_to_trainer();
   void enqueue(StageState& stage);
   void dequeue(StageState& stage);
 
-  /// Takes a split from the queue after stage i, where there is one; who waited for room there puts
-  /// its own in and goes on, and so on upstream.
+  /// Takes a split from the queue after stage i, if there is one. An actor that waited for space in
+  /// that queue then puts its own split in and continues, and so on upstream.
   bool take_from(std::size_t i);
   void unblock(std::size_t i);
 
-  /// An actor of stage i has nothing in hand: it leaves if it was told to, else takes a split, else
+  /// An actor of stage i holds no split: it leaves if it was asked to, else takes a split, else
   /// waits for one.
   void release(std::size_t i);
   void leave(StageState& stage);
   void remove_actors(StageState& stage, std::uint32_t count);
 
-  /// An actor of stage i has a split in hand.
+  /// An actor of stage i starts to work on a split.
   void begin(std::size_t i);
   void start_spaced(std::size_t i);
   void plan_start(std::size_t i);
@@ -97,12 +98,12 @@ struct Simulator::State {
   double at = 0;  // Since the interval's start.
   double interval_start = 0;
   std::size_t events_seen = 0;
-  std::size_t vacated = kNobody;  // The stage whose top split ended and has not been replaced.
+  std::size_t vacated = kNobody;  // The stage whose top split ended and was not replaced yet.
   double limits_cpus = model.cpus;
 
   std::uint64_t trained = 0;
   std::uint64_t steps = 0;
-  double cpu_before = 0;  // Of earlier intervals.
+  double cpu_before = 0;  // CPU seconds of earlier intervals.
   double wait_before = 0;
 };
 

@@ -12,13 +12,13 @@
 
 namespace forebay::tuner {
 
-/// The integral over an interval of a number that goes up and down by one. Moments are seconds
-/// since the interval's start.
+/// The integral over an interval of a number that changes by one. Times are seconds since the
+/// interval's start.
 class TimeSum {
  public:
   void up(double at) { sum_ -= at; }
   void down(double at) { sum_ += at; }
-  /// The integral up to `at`, where the number is now `number`.
+  /// The integral up to `at`; `number` is the current number.
   double until(double at, std::uint64_t number) const {
     return sum_ + static_cast<double>(number) * at;
   }
@@ -28,7 +28,8 @@ class TimeSum {
   double sum_ = 0;
 };
 
-/// First in, first out, bounded by reserve(): when those who wait for their start took their split.
+/// A FIFO queue, bounded by reserve(), of the times at which the actors that wait for their start
+/// took their split.
 class WaitingStarts {
  public:
   void reserve(std::size_t actors);
@@ -48,23 +49,23 @@ class WaitingStarts {
   std::size_t count_ = 0;
 };
 
-/// One stage: its actors by what they do, the queue after it, and the sums of the interval.
+/// One stage: its actors by state, the queue after it, and the sums of the interval.
 ///
-/// Actors that wait are alike, so they are numbers; those at work are in the heap. The last stage's
-/// queue is the prefetch.
+/// Waiting actors are alike, so only their number is kept; actors at work are in the heap. The last
+/// stage's queue is the prefetch.
 struct StageState {
   explicit StageState(const StageModel& stage);
 
   void set_alive(std::uint32_t number, double at);
-  /// Costs after a change of the number of actors or of the model.
+  /// Updates the mean after a change of the number of actors or of the model.
   void update_mean() { mean = seconds * slow(alive); }
   double slow(double n) const { return 1 + alpha * (n - 1) + beta * n * (n - 1); }
   std::uint32_t staying() const { return alive - leaving; }
 
-  /// Counts a split that has ended.
+  /// Adds a split that has ended to the sums.
   void record(const Service& service, double now) {
     const double elapsed = now - service.taken;
-    // The stretch is what went beyond the work; rounding may make a little less of it.
+    // The stretch is the time beyond the work; rounding may make it slightly negative.
     const double ready = std::max(0.0, now - service.started - service.work);
     ++done;
     done_actors += service.actors;
@@ -73,7 +74,7 @@ struct StageState {
     done_work += service.work;
     done_ready += ready;
   }
-  /// What the interval showed; `at` is its length, `clock` the stage's clock.
+  /// The observation of an interval; `at` is its length, `clock` the stage's clock.
   StageObservation observation(double at, double clock) const;
   double cpu_seconds(double clock) const;
   void restart(double clock);
@@ -83,16 +84,16 @@ struct StageState {
   double alpha;
   double beta;
   LogNormal noise;
-  double gap = 0;   // Between two starts, at least.
+  double gap = 0;   // Least time between two starts.
   double mean = 0;  // Of a service that starts now.
   std::uint64_t bytes_per_actor;
   std::uint64_t bytes_out;
 
-  std::uint32_t alive = 0;    // Leaving ones included.
-  std::uint32_t leaving = 0;  // Told to go: whoever next has put out its split.
-  std::uint32_t exempt = 0;   // Of those, told before a lowered limit came into force.
-  std::uint32_t idle = 0;     // Waiting for input,
-  std::uint32_t blocked = 0;  // or with a finished split until the queue has room.
+  std::uint32_t alive = 0;    // Leaving actors included.
+  std::uint32_t leaving = 0;  // Asked to leave: the next actors that put out their split do.
+  std::uint32_t exempt = 0;   // Of those, asked before a lowered limit came into force.
+  std::uint32_t idle = 0;     // Waiting for input.
+  std::uint32_t blocked = 0;  // Waiting with a finished split for space in the queue.
   std::uint32_t queued = 0;   // Splits in the queue after this stage.
   std::uint32_t capacity = 0;
   ServiceHeap in_work;
@@ -109,7 +110,7 @@ struct StageState {
   double done_squared = 0;
   double done_work = 0;
   double done_ready = 0;
-  double progress_before = 0;  // Of splits in work when the interval began.
+  double progress_before = 0;  // Of the splits in work when the interval began.
 };
 
 }  // namespace forebay::tuner
