@@ -10,7 +10,7 @@ std::string describe(double number) {
   return number < 0 ? "minus infinity" : "infinite";
 }
 
-/// The row's first value that is not finite, in words; "": all are.
+/// Describes the row's first value that is not finite; empty if all values are finite.
 std::string fault_in(const Batch& batch, const ModelShape& shape, std::size_t row) {
   if (!std::isfinite(batch.labels[row])) return "its label is " + describe(batch.labels[row]);
   for (std::size_t feature = 0; feature < batch.dense_features; ++feature) {
@@ -20,7 +20,7 @@ std::string fault_in(const Batch& batch, const ModelShape& shape, std::size_t ro
   return "";
 }
 
-/// Likewise of what the model made of it.
+/// Describes the model's first value for the row that is not finite; empty if all are finite.
 std::string fault_of_model(const BadLoss& what, const ModelShape& shape, std::size_t row) {
   if (std::isfinite(what.logits[row])) return "";
   std::string score = "its score is " + describe(what.logits[row]);
@@ -30,7 +30,7 @@ std::string fault_of_model(const BadLoss& what, const ModelShape& shape, std::si
          "'s table has numbers for its ids that are none";
 }
 
-/// ", first that of its row 7: …"; "": no row is known to be at fault.
+/// Returns ", first that of its row 7: …"; empty if no row is known to be at fault.
 std::string row_at_fault(const BadLoss& what, const ModelShape& shape) {
   const auto announced = [&](std::size_t row, const std::string& fault) {
     return ", first that of its row " + std::to_string(what.first_row + row) + ": " + fault;

@@ -11,19 +11,19 @@
 
 namespace forebay {
 
-/// A batch whose loss is not finite, and what is known of it.
+/// A batch whose loss is not finite, with the values by which the row at fault is found.
 struct BadLoss {
   const Batch& batch;
   double loss = 0;
-  std::span<const float> logits = {};  ///< Of its rows; none: they are not known.
-  std::size_t first_row = 0;           ///< Which row of the whole batch its first is.
-  /// Which of the vectors that tables have for a row are not finite: the lowest feature;
-  /// `table_rows.size()` of the shape: none. Empty: it is not known.
+  std::span<const float> logits = {};  ///< Of the batch's rows; empty if they are unknown.
+  std::size_t first_row = 0;           ///< Index of the batch's first row in the global batch.
+  /// Returns the lowest feature whose table has a vector for the row that is not finite;
+  /// `table_rows.size()` of the shape if all are finite. Empty function: unknown.
   std::function<std::size_t(std::size_t row)> bad_vector = {};
 };
 
-/// What to say of it: which batch, and the first row at fault, from its values or, where those are
-/// finite, from what tables have for it and from its logit. Columns are named as `shape` does.
+/// Builds the error message: the batch, and the first row at fault, found by its values or, if
+/// those are finite, by its vectors in the tables and its logit. Columns are named as in `shape`.
 Error bad_loss(const BadLoss& what, const ModelShape& shape);
 
 }  // namespace forebay

@@ -55,7 +55,7 @@ Result<TrainState> read_state(const fs::path& folder, const Manifest& manifest) 
   return from_texts(std::move(texts), folder.string());
 }
 
-/// The first of the files of tensors whose bytes are not those that were written.
+/// Checks the files of tensors; the error names the first whose bytes differ from those written.
 Status check_tensor_files(const Checkpoint& checkpoint) {
   for (const auto& [name, file] : checkpoint.manifest.files) {
     if (!is_tensor_file(name)) continue;

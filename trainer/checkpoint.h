@@ -17,20 +17,19 @@
 
 namespace forebay {
 
-/// What a checkpoint holds beside the model's state.
+/// The contents of a checkpoint beside the model's state.
 struct TrainState {
   LoaderState loader;
   LossWindow losses = {};
-  std::string evaluations =
-      {};  ///< What evaluations found so far, as JSON; empty: there were none.
-  /// Further small files by name, for whoever gave them: "model.json", "tuner/…".
+  std::string evaluations = {};  ///< Results of the evaluations so far, as JSON; empty: none.
+  /// Further small files by name; their writers define the content: "model.json", "tuner/…".
   std::map<std::string, std::string> texts = {};
 };
 
 /// One complete checkpoint on the disk.
 struct Checkpoint {
   std::string path;           ///< The directory.
-  std::uint64_t batches = 0;  ///< Trained on when it was taken.
+  std::uint64_t batches = 0;  ///< Batches trained on when it was taken.
   Manifest manifest;
   TrainState state;
 };
@@ -39,7 +38,7 @@ struct Checkpoint {
 ///
 ///   model.safetensors       weights                 (trainer/tensor_file.h)
 ///   optimizer.safetensors   the optimizer's state
-///   tables.safetensors      what tables keep beside
+///   tables.safetensors      state of tables beside weights
 ///   tables/…                files of tables on the disk, as links
 ///   loader.json             LoaderState             (actors/loader_state.h)
 ///   losses.json             {"steps": n, "last": […]}, the LossWindow
@@ -47,41 +46,43 @@ struct Checkpoint {
 ///   …                       TrainState's texts
 ///   manifest.json           all files with their sizes and digests (trainer/saving/manifest.h)
 ///
-/// Written aside as `.tmp-…`, synced, renamed: under its name a checkpoint is whole. Whatever has
-/// another name (trainer/saving/checkpoint_names.h) stays as it is. One process has a
-/// directory at a time, and one of its threads uses the store.
+/// Written aside as `.tmp-…`, synced, renamed: a checkpoint that has its name is complete. Entries
+/// with other names (trainer/saving/checkpoint_names.h) are left alone. Only one process may use a
+/// directory at a time, and only one of its threads may use the store.
 class CheckpointStore {
  public:
-  /// Makes the directory where it is missing, and removes what a killed run left unfinished. The
-  /// last `keep` checkpoints are kept, at least one. Refuses a directory that another store has:
-  /// each would remove what the other is writing.
+  /// Creates the directory if it is missing, and removes the unfinished files of a killed run.
+  /// Keeps the last `keep` checkpoints, at least one. Returns an error for a directory that another
+  /// store uses: each would remove the files that the other is writing.
   static Result<CheckpointStore> open(const std::string& directory, std::size_t keep = 2);
 
-  /// Whether there is any checkpoint, damaged ones included. False where the directory
-  /// cannot be read: restore_last says so.
+  /// Whether there is no checkpoint, damaged ones included. False if the directory cannot be read;
+  /// restore_last then reports the error.
   bool empty() const;
 
-  /// Writes one; the previous stays until it is complete. `go_on`, if any, is told how many bytes
-  /// of tensors are written, and gives up (kTimeout) when it says false. Streams. Those it is one
-  /// too many for are only set aside: the disk takes its time to remove them, see sweep().
+  /// Writes a checkpoint; the previous one stays until it is complete. `go_on`, if set, receives
+  /// the number of bytes of tensors written so far; the save is cancelled (kTimeout) when it
+  /// returns false. Streams. Surplus checkpoints are only renamed, because removing them takes the
+  /// disk a while; see sweep().
   Result<std::string> save(StateSource& source, const TrainState& state,
                            const std::function<bool(std::uint64_t)>& go_on = {});
 
-  /// Removes what was set aside; the next save() would, and so would open().
+  /// Removes the renamed surplus checkpoints; the next save() and open() do so, too.
   Status sweep() const;
 
   struct Found {
-    std::optional<Checkpoint> checkpoint;  ///< The last complete one.
-    std::vector<std::string> damaged;      ///< Later ones, one line each: which, and what is wrong.
-    bool touched = false;  ///< The model holds parts of damaged ones and is of no use.
+    std::optional<Checkpoint> checkpoint;  ///< The last complete checkpoint.
+    std::vector<std::string>
+        damaged;           ///< Later checkpoints, one line each: the name and the damage.
+    bool touched = false;  ///< The model holds parts of damaged checkpoints and cannot be used.
   };
-  /// Fills the model from the last whole checkpoint that `accept` agrees to; damaged ones are gone
-  /// behind. What `accept` refuses, or a model of another shape, ends the search with that error,
-  /// and so does a checkpoint of another version of the format.
+  /// Fills the model from the last complete checkpoint that `accept` agrees to; later, damaged ones
+  /// are skipped. An error of `accept`, a model of another shape, or a checkpoint of another
+  /// version of the format ends the search with that error.
   using Accept = std::function<Status(const Checkpoint&)>;
   Result<Found> restore_last(Model& model, const Accept& accept);
 
-  /// Removes every checkpoint, for a run that starts anew.
+  /// Removes every checkpoint, for a run that starts from the beginning.
   Status clear();
 
  private:
@@ -93,22 +94,23 @@ class CheckpointStore {
 
   std::string directory_;
   std::size_t keep_;
-  Descriptor held_;  // of the directory, locked
-  Manifest last_;    // of the checkpoint that was written or restored last: its bytes are known
+  Descriptor held_;  // of the locked directory
+  Manifest last_;    // of the last checkpoint written or restored: its bytes are known
 };
 
-/// How much of a checkpoint is checked against its manifest.
+/// How thoroughly a checkpoint is checked against its manifest.
 enum class Check : std::uint8_t {
-  kSizes,    ///< That every file is there and whole; the tensors are checked as they are loaded.
+  kSizes,    ///< Every file exists and has its size; tensors are checked as they are loaded.
   kDigests,  ///< Every byte.
 };
 
-/// Reads what one checkpoint's directory holds beside the tensors. kCorrupt where it is damaged,
-/// kInvalid where it is of another version of the format.
+/// Reads the contents of a checkpoint's directory except the tensors. Returns kCorrupt if it is
+/// damaged, kInvalid if it has another version of the format.
 Result<Checkpoint> read_checkpoint(const std::string& path, Check check);
 
-/// Fills the model from a checkpoint that was read. Refuses (kInvalid) one of another shape before
-/// anything is changed; that its bytes have changed (kCorrupt) may show after the model has.
+/// Fills the model from a checkpoint that was read. Returns kInvalid for a checkpoint of another
+/// shape before the model changes. Changed bytes (kCorrupt) may be found after the model has
+/// changed.
 Status load_checkpoint(const Checkpoint& checkpoint, Model& model);
 
 }  // namespace forebay

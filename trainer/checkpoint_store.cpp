@@ -45,7 +45,8 @@ Status remove_all_that(IsOne is_one, const std::string& directory) {
                                       system_words(error.value()));
 }
 
-/// The directory, locked until what is returned goes; unlocked where its file system has no locks.
+/// Locks the directory until the returned descriptor is closed; not locked if its file system has
+/// no locks.
 Result<Descriptor> hold(const std::string& directory) {
   Descriptor held(open_file(directory, O_RDONLY | O_DIRECTORY));
   if (held && (::flock(held.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)) return held;
@@ -71,7 +72,7 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
     return is_unfinished(name) || is_set_aside(name) || name == kTrial;
   };
   if (auto removed = remove_all_that(is_left_over, directory); !removed) return pass(removed);
-  // Found out now, not after the minutes until the first checkpoint is due.
+  // Reports an unwritable directory now, not minutes later at the first checkpoint.
   const fs::path trial = fs::path(directory) / kTrial;
   if (fs::create_directory(trial, error); !error) fs::remove(trial, error);
   if (error) {
@@ -107,7 +108,7 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
 }
 
 Status CheckpointStore::put_in_place(const std::string& aside, const std::string& name) const {
-  // Those of this batch or later are damaged: a resume went behind them.
+  // Checkpoints of this batch or later are damaged: a resume skipped them.
   auto abandoned = list_checkpoints(directory_);
   if (!abandoned) return pass(abandoned);
   std::erase_if(*abandoned, [&](const std::string& other) { return is_before(other, name); });
@@ -156,7 +157,7 @@ Status CheckpointStore::clear() {
   return sweep();
 }
 
-/// By another name, so that a kill while they are removed leaves no half of a checkpoint.
+/// Renames the checkpoints, so that a kill during their removal leaves no partial checkpoint.
 Status CheckpointStore::set_aside(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
     std::error_code error;

@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kClaimedBytes = std::size_t{64} << 10;  // by the reader, at a time
+constexpr std::size_t kClaimedBytes = std::size_t{64} << 10;  // claimed by the reader at a time
 
 int shift_for(std::size_t row_bytes, std::size_t slot_bytes) {
   int shift = 0;
@@ -77,8 +77,8 @@ void CopyBeforeChange::begin() {
   alive_.store(true, std::memory_order_release);
 }
 
-/// Those of `groups` from `at` on that nobody copied or read yet are this thread's to copy; gives
-/// how many, and moves `at` behind them. Stops before one that has to be waited for.
+/// Claims for this thread those of `groups`, from index `at` on, that are not copied or read yet;
+/// returns their number and advances `at` past them. Stops before a group that it has to wait for.
 std::size_t CopyBeforeChange::take_over(std::span<const std::size_t> groups, std::size_t& at,
                                         std::span<std::size_t> own) {
   std::size_t count = 0;
@@ -95,7 +95,7 @@ std::size_t CopyBeforeChange::take_over(std::span<const std::size_t> groups, std
   return count;
 }
 
-// Many at a time, as taking the lock costs as much as copying a row.
+// Takes many groups at a time, because taking the lock costs as much as copying a row.
 void CopyBeforeChange::copy_aside(std::span<const std::size_t> groups) {
   std::array<std::size_t, kAtOnce> own;
   std::unique_lock lock(room_.mutex_);
@@ -121,7 +121,7 @@ void CopyBeforeChange::copy_aside(std::span<const std::size_t> groups) {
   }
 }
 
-/// Claims groups [first, last] for reading; copies that are being made are waited for.
+/// Claims groups [first, last] for reading; waits for copies in progress.
 void CopyBeforeChange::claim(std::size_t first, std::size_t last) {
   std::unique_lock lock(room_.mutex_);
   for (std::size_t group = first; group <= last; ++group) {
@@ -133,7 +133,7 @@ void CopyBeforeChange::claim(std::size_t first, std::size_t last) {
   }
 }
 
-/// Gives back groups [first, last]; those before `done` were read to their end.
+/// Releases groups [first, last]; groups before `done` were read to their end.
 void CopyBeforeChange::let_go(std::size_t first, std::size_t last, std::size_t done) {
   const std::lock_guard lock(room_.mutex_);
   for (std::size_t group = first; group <= last; ++group) {
@@ -150,7 +150,7 @@ void CopyBeforeChange::let_go(std::size_t first, std::size_t last, std::size_t d
   room_.tell();
 }
 
-/// Groups from `first` on whose old bytes lie one behind the other.
+/// The run of groups from `first` on whose old bytes are contiguous.
 CopyBeforeChange::Run CopyBeforeChange::run_from(std::size_t first, std::size_t last) {
   const auto is_copied = [this](std::size_t group) {
     return groups_[group].load(std::memory_order_relaxed) == State::kCopied;

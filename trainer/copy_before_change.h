@@ -13,17 +13,17 @@
 
 namespace forebay {
 
-/// Room for what the guards of one model copy aside: a fixed number of slots, all of which are
-/// counted as the model's memory whether they are in use or not.
+/// Memory for the copies that the guards of one model make: a fixed number of slots, all of which
+/// count as the model's memory whether in use or not.
 ///
-/// Also what guards and their threads wait on. Outlives the guards.
+/// Also holds the mutex and condition of the guards and their threads. Outlives the guards.
 class CopyRoom {
  public:
-  /// At least one slot, however few `bytes`.
+  /// At least one slot, even if `bytes` is smaller.
   CopyRoom(std::size_t slot_bytes, std::size_t bytes);
 
   std::size_t slot_bytes() const { return slot_bytes_; }
-  /// The most that was in use at a time.
+  /// The peak of bytes in use.
   std::size_t most_bytes() const;
 
  private:
@@ -31,7 +31,7 @@ class CopyRoom {
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  // With the mutex held.
+  // Requires the mutex.
   std::uint32_t take();
   void give(std::uint32_t slot) { free_.push_back(slot); }
   void tell();
@@ -41,7 +41,7 @@ class CopyRoom {
 
   const std::size_t slot_bytes_;
   const std::uint32_t slots_;
-  const std::unique_ptr<std::byte[]> memory_;  // resident as it is used
+  const std::unique_ptr<std::byte[]> memory_;  // becomes resident on first use
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   int waiting_ = 0;
@@ -49,24 +49,23 @@ class CopyRoom {
   std::vector<std::uint32_t> free_;
 };
 
-/// Lets one thread read an array of rows as it was at one moment while others change it: who is
-/// about to change a group of rows that is not read yet copies it aside first. Where the room is
-/// full he waits until the reader got there, so the reader never waits for anything but a copy that
-/// is being made.
+/// Lets one thread read an array of rows as of one moment while other threads change it: a thread
+/// that is about to change a group of unread rows copies the group aside first. If no slot is free
+/// the writer waits for the reader, so the reader only ever waits for a copy in progress.
 ///
 /// begin() is called between two steps. before_change() may be called by any number of threads,
 /// each before it writes; without a reader it costs one load. read() and end() belong to the
-/// reader. What is read does not depend on who was when where. Neither copied nor moved; the memory
-/// and the room outlive it.
+/// reader. The bytes read do not depend on the timing of threads. Neither copyable nor movable; the
+/// memory and the room outlive it.
 class CopyBeforeChange {
  public:
-  /// `memory` is whole rows of `row_bytes`; a row fits into a slot.
+  /// `memory` consists of whole rows of `row_bytes`; a row must fit into a slot.
   CopyBeforeChange(std::span<const std::byte> memory, std::size_t row_bytes, CopyRoom& room);
   CopyBeforeChange(const CopyBeforeChange&) = delete;
   CopyBeforeChange& operator=(const CopyBeforeChange&) = delete;
   ~CopyBeforeChange();
 
-  /// What it takes per byte that it guards, beside the room.
+  /// Bytes that a guard of `memory` bytes takes, beside the room.
   static std::size_t own_bytes(std::size_t memory, std::size_t row_bytes, std::size_t slot_bytes);
 
   /// Whether there is a reader.
@@ -75,7 +74,7 @@ class CopyBeforeChange {
   void begin();
 
   void before_change(std::size_t row) { before_change(std::span<const std::size_t>(&row, 1)); }
-  /// Likewise for many rows, as any integers.
+  /// The same for many rows, given as integers of any type.
   template <class Row>
   void before_change(std::span<const Row> rows) {
     if (!alive()) return;
@@ -90,10 +89,10 @@ class CopyBeforeChange {
     if (count > 0) copy_aside(std::span(due).first(count));
   }
 
-  /// Bytes [offset, offset + to.size()) as they were at begin(). Ascending, each once.
+  /// Reads bytes [offset, offset + to.size()) as of begin(). Ascending, each byte once.
   void read(std::uint64_t offset, std::span<std::byte> to);
 
-  /// Nothing more is read. Ends what waits.
+  /// Ends reading, and wakes writers that wait.
   void end();
 
  private:
@@ -119,8 +118,8 @@ class CopyBeforeChange {
   std::size_t group_bytes_ = 0;
   std::atomic<bool> alive_{false};
   std::vector<std::atomic<State>> groups_;
-  const std::unique_ptr<std::uint32_t[]> slots_;  // of groups being copied and copied ones
-  std::size_t copying_ = 0;                       // likewise
+  const std::unique_ptr<std::uint32_t[]> slots_;  // of groups copied or being copied
+  std::size_t copying_ = 0;                       // groups being copied
 };
 
 }  // namespace forebay

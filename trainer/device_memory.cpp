@@ -5,16 +5,15 @@
 namespace forebay {
 namespace {
 
-// What staged_batch.h lays out beside dense values, labels and lists: a bag and a place an id, a
-// slot a row twice, and what aligning takes.
+// The parts of staged_batch.h beside dense values, labels and lists: a bag and a place per id, a
+// slot per row twice, and padding for alignment.
 constexpr std::uint64_t kStagedId = 8;
 constexpr std::uint64_t kStagedRow = 8;
 constexpr std::uint64_t kAligning = 512;
-// Buffers are asked for an eighth larger than needed, and libtorch rounds page-locked ones up to a
+// Buffers are allocated an eighth larger than needed, and libtorch rounds page-locked ones up to a
 // power of two.
 constexpr std::uint64_t kRounding = 2;
-// What finds a row (SlotCache): by row of the host, by slot of the device, and whether the host
-// moved it.
+// The SlotCache: by row of the host, by slot of the device, and whether the host moved the row.
 constexpr std::uint64_t kHostRow = 8;
 constexpr std::uint64_t kDeviceRow = 24;
 
@@ -29,7 +28,7 @@ std::uint64_t host_rows(const TrainerSpec& spec, const ModelShape& shape) {
   return std::min(all, spec.tables.memory_bytes / row_bytes(spec, shape));
 }
 
-/// Of a batch, as it is sent; `touched` rows come back at most.
+/// Bytes of a batch as it is sent; at most `touched` rows are copied back.
 struct Staged {
   std::uint64_t sent = 0;
   std::uint64_t returned = 0;
@@ -58,7 +57,8 @@ std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
   if (spec.device == "cpu" || !learns(spec.model)) return 0;
   const Staged batch = staged(spec, shape, batch_size, ids_per_batch);
   const std::uint64_t parameters = (dense_copies(spec.optimizer) + 1) * shape.dense_parameters();
-  // Values of the rows that a step touches: themselves, by id, their gradients, their update.
+  // Values of the rows that a step touches: the rows, the rows by id, their gradients, their
+  // update.
   const std::uint64_t rows = 4 * ids_per_batch * shape.row_width();
   const std::uint64_t values = parameters + batch_size * row_activations(shape) + rows;
   return sizeof(float) * values + device_rows(spec, shape) * row_bytes(spec, shape) +

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-/// Whether another time the file may be read for all that.
+/// Whether the error is temporary, so that the file may be readable later.
 bool is_of_the_moment(int reason) {
   return reason == EACCES || reason == EPERM || reason == ENOMEM || is_out_of_descriptors(reason);
 }
@@ -114,7 +114,7 @@ Status sync_file(const std::string& path) {
 Status sync_directory(const std::string& path) { return sync_file(path); }
 
 Result<std::string> read_small_file(const std::string& path, std::size_t most) {
-  // Without O_NONBLOCK opening a FIFO waits until something writes into it.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer.
   const int descriptor = open_file(path, O_RDONLY | O_NONBLOCK);
   if (descriptor < 0) return reading_error(path, "be opened");
   struct stat info {};

@@ -11,7 +11,7 @@
 namespace forebay {
 
 /// A digest of any number of bytes taken piece by piece: the chain (`Digest::then`) of the digests
-/// of its whole megabytes and what is left, so it does not depend on how the bytes came.
+/// of its whole megabytes and of the rest, so it does not depend on the division into pieces.
 class RunningDigest {
  public:
   void add(const void* data, std::size_t size);
@@ -26,11 +26,11 @@ class RunningDigest {
 
 /// Writes a new file from its start to its end and makes it durable.
 ///
-/// Owns the descriptor. Errors name the file and what the system said; nothing more is written
-/// then.
+/// Owns the descriptor. Errors name the file and the system's message; after an error nothing more
+/// is written.
 class DurableFile {
  public:
-  /// Refuses a file that exists.
+  /// Returns an error if the file exists.
   static Result<DurableFile> create(const std::string& path);
   DurableFile(DurableFile&& other) noexcept;
   DurableFile& operator=(DurableFile&&) = delete;
@@ -42,7 +42,7 @@ class DurableFile {
     std::uint64_t bytes = 0;
     Digest digest;
   };
-  /// Reaches the disk before it returns.
+  /// Returns after the file has reached the disk.
   Result<Written> finish();
 
  private:
@@ -54,23 +54,23 @@ class DurableFile {
   RunningDigest digest_;
 };
 
-/// What errno says of a file that cannot be …: kOverloaded where there is no room, else
+/// Builds the error of errno for a file that cannot be …: kOverloaded if there is no space, else
 /// kUnavailable.
 tl::unexpected<Error> file_error(const std::string& path, const char* action);
 
-/// What errno says of a part of a checkpoint that cannot be …: kUnavailable where another time it
-/// may be (no permission, too many open files), else kCorrupt: it is gone, or its disk will not
-/// give it. The words say which; that bytes have changed is another matter.
+/// Builds the error of errno for a part of a checkpoint that cannot be …: kUnavailable if it may be
+/// readable later (no permission, too many open files), else kCorrupt: the file is missing, or its
+/// disk cannot read it. The text says which; changed bytes are a separate error.
 tl::unexpected<Error> reading_error(const std::string& path, const char* action);
 
-/// Makes what a file holds durable.
+/// Syncs a file's content to the disk.
 Status sync_file(const std::string& path);
 
-/// Makes the entries of a directory durable: new, renamed and removed ones.
+/// Syncs the entries of a directory: new, renamed and removed ones.
 Status sync_directory(const std::string& path);
 
-/// Reads a file of at most `most` bytes as a whole. kCorrupt where it is larger; else as
-/// reading_error() has it.
+/// Reads a whole file of at most `most` bytes. Returns kCorrupt if it is larger; other errors as
+/// reading_error().
 Result<std::string> read_small_file(const std::string& path, std::size_t most);
 
 }  // namespace forebay

@@ -11,7 +11,7 @@ namespace forebay {
 
 /// Takes `step` for each batch without using a CPU, as a trainer on an accelerator would.
 ///
-/// Has no weights and no loss. `pause` is what waits; a test hands in its own.
+/// Has no weights and no loss. `pause` does the waiting; a test passes its own.
 class EmulatedModel final : public Model {
  public:
   using Pause = std::function<void(std::chrono::nanoseconds)>;
@@ -33,7 +33,7 @@ class EmulatedModel final : public Model {
   const Pause pause_;
 };
 
-/// Takes batches and does nothing with them: what is left is the pipeline's speed.
+/// Takes batches and does nothing with them, so that only the pipeline's speed counts.
 class NoModel final : public Model {
  public:
   bool learns() const override { return false; }

@@ -12,24 +12,25 @@
 
 namespace forebay {
 
-/// What the trainer's module offers to the program that opens it, both built from the same sources.
+/// The functions of the trainer's module for the program that opens it; both are built from the
+/// same sources.
 struct TrainerEntry {
-  std::uint32_t abi = 0;  ///< kTrainerAbi of its sources; nothing else is looked at before.
+  std::uint32_t abi = 0;  ///< kTrainerAbi of its sources; checked before any other member.
   const char* torch_version = nullptr;
-  /// A model that learns, on `spec.device`; 0 `spec.threads` count as 1. With `ranks`, this one's
-  /// part of it.
+  /// Makes a model that learns, on `spec.device`; 0 `spec.threads` count as 1. With `ranks`, this
+  /// rank's part of it.
   Result<std::unique_ptr<Model>> (*make_model)(const TrainerSpec& spec, const ModelShape& shape,
                                                Collective* ranks) = nullptr;
   /// trainer/torch/export.h.
   Result<ExportedModel> (*export_model)(const ModelDescription& model, StateSource& state,
                                         const ExportTarget& target) = nullptr;
-  /// Meets the other ranks; more than one.
+  /// Connects to the other ranks; requires more than one rank.
   Result<std::unique_ptr<Collective>> (*make_collective)(const CollectiveSpec& spec) = nullptr;
   /// Serves the ranks' store, or connects to it.
   Result<std::unique_ptr<RankStore>> (*open_rank_store)(const CollectiveSpec& spec) = nullptr;
 };
 
-/// Changes with every change to TrainerEntry, Model, Collective, RankStore, TrainerSpec,
+/// Must change with every change to TrainerEntry, Model, Collective, RankStore, TrainerSpec,
 /// ModelShape, ModelDescription or Batch.
 inline constexpr std::uint32_t kTrainerAbi = 11;
 

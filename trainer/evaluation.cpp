@@ -16,7 +16,7 @@ double log_loss_of(double logit, bool label) {
 std::optional<double> auc_of_sorted(std::span<const float> positives,
                                     std::span<const float> negatives) {
   if (positives.empty() || negatives.empty()) return std::nullopt;
-  // Twice the number of (positive, negative) pairs in the right order, a tie counting one.
+  // Twice the number of correctly ordered (positive, negative) pairs; a tie counts one.
   std::uint64_t wins = 0;
   std::size_t below = 0;
   std::size_t not_above = 0;
@@ -39,7 +39,7 @@ Evaluation::Evaluation(Auc kind) : kind_(kind) {
 }
 
 std::uint64_t Evaluation::bytes(Auc kind, std::uint64_t rows) {
-  // A vector that grows holds its values twice for a moment, the second time with as much again.
+  // A growing vector briefly holds its values twice, the second time with as much spare capacity.
   constexpr std::uint64_t kPerRow = 3 * sizeof(float);
   if (kind == Auc::kStreaming) return StreamingAuc::kBytes;
   if (kind == Auc::kExact || rows <= kMostExactRows) return rows * kPerRow;

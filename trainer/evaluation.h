@@ -12,29 +12,30 @@
 
 namespace forebay {
 
-/// How well scores tell the rows of one class from those of the other.
+/// How well scores separate the rows of the two classes.
 struct Quality {
   std::uint64_t rows = 0;
   std::uint64_t positives = 0;
-  /// The chance that a positive row scores above a negative one, ties counted half; nothing
-  /// where one class has no rows.
+  /// The probability that a positive row scores above a negative one, ties counted half; empty if
+  /// one class has no rows.
   std::optional<double> auc = {};
-  double auc_error = 0;                 ///< `auc` is so near the exact value; 0: it is exact.
-  std::optional<double> log_loss = {};  ///< Mean, in nats; nothing without rows.
-  /// Log loss over the entropy of the share of positives (He et al. 2014): 1 is what a model
-  /// reaches that knows this share alone. Nothing where one class has no rows.
+  double auc_error = 0;                 ///< Bound of the error of `auc`; 0: it is exact.
+  std::optional<double> log_loss = {};  ///< Mean, in nats; empty without rows.
+  /// Log loss over the entropy of the share of positives (He et al. 2014): 1 is the value of a
+  /// model that knows only this share. Empty if one class has no rows.
   std::optional<double> normalized_entropy = {};
-  /// Mean predicted chance over the share of positives: 1 is right on average. Nothing without
+  /// Mean predicted probability over the share of positives: 1 is right on average. Empty without
   /// positives.
   std::optional<double> calibration = {};
 
   bool operator==(const Quality&) const = default;
 };
 
-/// Gathers scores and labels batch by batch, then computes figures of them.
+/// Collects scores and labels batch by batch, then computes figures from them.
 ///
-/// Exact, it keeps four bytes a row; streaming, a histogram (trainer/streaming_auc.h); `auto` is
-/// exact for up to kMostExactRows rows and turns to the histogram with the next. Scores are logits.
+/// In exact mode it keeps four bytes per row; in streaming mode a histogram
+/// (trainer/streaming_auc.h); `auto` is exact for up to kMostExactRows rows and switches to the
+/// histogram with the next row. Scores are logits.
 class Evaluation {
  public:
   using Auc = TrainerSpec::Auc;
@@ -42,10 +43,11 @@ class Evaluation {
 
   explicit Evaluation(Auc kind = Auc::kExact);
 
-  /// Bytes that it takes at most for so many rows.
+  /// The most bytes that it takes for so many rows.
   static std::uint64_t bytes(Auc kind, std::uint64_t rows);
 
-  /// Refuses a score that is not finite, and a label other than 0 and 1; names the row.
+  /// Returns an error that names the row for a score that is not finite, or a label other than 0
+  /// and 1.
   Status add(std::span<const float> scores, std::span<const float> labels);
 
   /// Sorts the scores in place: O(n log n), no further memory.
@@ -56,9 +58,9 @@ class Evaluation {
   void stream();
 
   const Auc kind_;
-  std::vector<float> positives_;  // Of the exact way; empty once it streams.
+  std::vector<float> positives_;  // In exact mode; empty once it streams.
   std::vector<float> negatives_;
-  std::optional<StreamingAuc> streamed_;  // Absent while it is exact.
+  std::optional<StreamingAuc> streamed_;  // Absent in exact mode.
   std::uint64_t rows_ = 0;
   std::uint64_t clicks_ = 0;
   double loss_sum_ = 0;
@@ -66,14 +68,14 @@ class Evaluation {
 };
 
 /// The area under the ROC curve of sorted scores, ties by average rank (Mann and Whitney's U);
-/// counted in integers, so exact to the last rounding. Nothing where one side is empty.
+/// counted in integers, so exact to the last rounding. Empty if one class has no rows.
 std::optional<double> auc_of_sorted(std::span<const float> positives,
                                     std::span<const float> negatives);
 
-/// -log of the chance that a logit gives to `label`, without overflow.
+/// -log of the probability that a logit gives to `label`, without overflow.
 double log_loss_of(double logit, bool label);
 
-/// The entropy of a yes that comes with this chance, in nats.
+/// The entropy of a binary event of probability `chance`, in nats.
 double entropy_of(double chance);
 
 }  // namespace forebay

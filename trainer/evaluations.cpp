@@ -58,7 +58,7 @@ std::optional<Evaluated> parse_one(const json& object) {
   return evaluated;
 }
 
-/// The larger the better.
+/// The figure's value, with its sign such that larger is better.
 std::optional<double> merit(TrainerSpec::Metric metric, const Quality& quality) {
   if (metric == TrainerSpec::Metric::kAuc) return quality.auc;
   if (!quality.log_loss) return std::nullopt;

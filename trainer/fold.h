@@ -4,7 +4,7 @@
 
 namespace forebay {
 
-/// The key of an id in a table of `rows` rows: its positive modulus; 0 rows: the id itself.
+/// Returns the key of an id in a table of `rows` rows: its positive modulus; 0 rows: the id itself.
 inline std::int64_t fold(std::int64_t id, std::int64_t rows) {
   if (rows == 0) return id;
   if ((rows & (rows - 1)) == 0) return id & (rows - 1);

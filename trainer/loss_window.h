@@ -8,11 +8,11 @@ namespace forebay {
 
 /// The mean loss over the last 1 % of all steps since the start, at least one.
 ///
-/// Keeps the losses of that 1 % and no others: the window's first step never moves back.
+/// Keeps only the losses of that 1 %: the window's first step never moves back.
 class LossWindow {
  public:
   LossWindow() = default;
-  /// Goes on after `steps` steps of which `last` are the losses of the last 1 %.
+  /// Continues after `steps` steps; `last` are the losses of their last 1 %.
   LossWindow(std::uint64_t steps, std::deque<double> last)
       : steps_(steps), last_(std::move(last)) {}
 
@@ -21,7 +21,7 @@ class LossWindow {
   }
 
   void add(double loss);
-  /// Nothing before the first step.
+  /// Empty before the first step.
   std::optional<double> mean() const;
 
   std::uint64_t steps() const { return steps_; }

@@ -11,21 +11,23 @@
 
 namespace forebay {
 
-/// A tensor whose values lie in memory, in one piece.
+/// A tensor whose values are contiguous in memory.
 struct MemoryTensor {
   StateTensor tensor;
   std::span<std::byte> memory;
-  CopyBeforeChange* guard = nullptr;  ///< Of this memory; null: it is small, and copied at once.
+  CopyBeforeChange* guard =
+      nullptr;  ///< Guards this memory; null: the tensor is small and copied at once.
 };
 
-/// `values` as bytes that may be written to.
+/// Describes `values` as writable bytes.
 MemoryTensor in_memory(StateTensor tensor, std::span<float> values,
                        CopyBeforeChange* guard = nullptr);
 
-/// A snapshot of a model whose state lies in memory. The model outlives it.
+/// A snapshot of a model whose state is in memory. The model outlives it.
 class MemorySource final : public StateSource {
  public:
-  /// Between two steps, in any order. Refused while another snapshot of a guarded tensor lives.
+  /// Call it between two steps; tensors in any order. Fails while another snapshot of a guarded
+  /// tensor exists.
   static Result<std::unique_ptr<StateSource>> take(std::vector<MemoryTensor> tensors);
   ~MemorySource() override;
   MemorySource(const MemorySource&) = delete;
@@ -46,11 +48,11 @@ class MemorySource final : public StateSource {
   std::vector<Location> locations_;
 };
 
-/// What they are, without where.
+/// The descriptions of the tensors, without their memory.
 std::vector<StateTensor> tensors_of(const std::vector<MemoryTensor>& tensors);
 
-/// Fills `tensors` from `from`, which has to have the same ones; changes nothing where it has not.
-/// Between two steps, and while no snapshot lives.
+/// Fills `tensors` from `from`, which must have the same tensors; otherwise changes nothing. Call
+/// it between two steps, while no snapshot exists.
 Status restore_memory(StateSource& from, const std::vector<MemoryTensor>& tensors);
 
 }  // namespace forebay

@@ -53,7 +53,7 @@ std::string name_in(const Names& names, T value) {
   return {};
 }
 
-/// False where `announced` has no such name.
+/// Reads the value that `announced[key]` names; returns false if `names` does not have that name.
 template <class Names, class T>
 bool take(const json& announced, const char* key, const Names& names, T& value) {
   const std::string wanted = announced.at(key).template get<std::string>();
@@ -66,7 +66,7 @@ bool take(const json& announced, const char* key, const Names& names, T& value) 
   return false;
 }
 
-/// Whether sizes are within what shape_of lets through.
+/// Whether the sizes are within the limits of shape_of.
 bool is_plausible(const ModelDescription& model) {
   const ModelShape& shape = model.shape;
   const auto within = [](std::int64_t value, std::int64_t low, std::int64_t high) {
@@ -91,7 +91,7 @@ bool is_plausible(const ModelDescription& model) {
   return true;
 }
 
-/// Throws what the library throws for a value of another type.
+/// Throws the library's exception for a value of another type.
 std::optional<ModelDescription> read(const json& announced) {
   ModelDescription model;
   ModelShape& shape = model.shape;
@@ -146,7 +146,7 @@ std::string to_json(const ModelDescription& model) {
   return json_text(announced, 1) + "\n";
 }
 
-// A row that nobody trained is not kept: it is a function of the seed.
+// An untrained row is not stored: it is a function of the seed.
 Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec) {
   const auto same = [](const std::string& key, const std::string& was,
                        const std::string& is) -> Status {

@@ -10,37 +10,38 @@
 
 namespace forebay {
 
-/// What a checkpoint's tensors are a model of, so that it can be used without the job file: its
-/// kind, its sizes, the names of its columns.
+/// Describes the model of a checkpoint's tensors, so that the checkpoint can be used without the
+/// job file: the kind, the sizes, the names of the columns.
 struct ModelDescription {
-  /// Of these keys: model, optimizer, table_optimizer, pooling, seed, tables.storage.
+  /// Only these keys are set: model, optimizer, table_optimizer, pooling, seed, tables.storage.
   TrainerSpec spec;
   ModelShape shape;
 };
 
-/// A checkpoint's file of it.
+/// The checkpoint's file with the description.
 inline constexpr char kModelFile[] = "model.json";
 
 std::string to_json(const ModelDescription& model);
 
-/// Refuses, in the name of `path`, what is no description of a model (kCorrupt), and one of another
-/// version of the format (kInvalid).
+/// Returns an error that begins with `path`: kCorrupt for a text that does not describe a model,
+/// kInvalid for another version of the format.
 Result<ModelDescription> parse_model(const std::string& text, const std::string& path);
 
-/// Whether a job with this `spec` may go on from a checkpoint of `kept`: refuses (kInvalid, by its
-/// key) what no tensor's name or extent would show, and what says it better than those.
+/// Checks whether a job with this `spec` may continue from a checkpoint of `kept`. Returns
+/// kInvalid, naming the key, for a difference that no tensor's name or extent would show, or that
+/// the key explains better than they do.
 Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec);
 
-/// Added to the path that a model is written to before it gets its name.
+/// Suffix of the path to which a model is written before it gets its final name.
 inline constexpr char kExportAside[] = ".tmp";
 
-/// Where a model is exported to.
+/// The destination of an export.
 struct ExportTarget {
   std::string file;
-  /// Asked once it is known how many bytes are written, and in memory until they are. An error that
-  /// it returns ends the export, as below.
+  /// Called once the number of bytes to write is known; they stay in memory until written. An error
+  /// that it returns ends the export, as below.
   std::function<Status(std::uint64_t bytes)> fits = {};
-  /// Asked when all is read, before anything is written: whether what was read is whole.
+  /// Called when all is read, before anything is written: checks that the data read is complete.
   std::function<Status()> is_whole = {};
 };
 

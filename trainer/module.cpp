@@ -24,14 +24,14 @@ std::vector<fs::path> places(const std::string& directory) {
   if (!directory.empty()) found.emplace_back(directory);
   found.push_back(program);
   found.push_back(program / ".." / "lib" / "forebay");
-  // In a build tree, from tools/, tests/trainer/ and tests/trainer/torch/.
+  // In a build tree, relative to tools/, tests/trainer/ and tests/trainer/torch/.
   for (const char* up : {"..", "../..", "../../.."}) {
     found.push_back(program / up / "trainer" / "torch");
   }
   return found;
 }
 
-/// The kernels that OpenBLAS is to use: it takes its slowest for a CPU that is younger than itself.
+/// The kernels for OpenBLAS to use: on a CPU newer than itself it selects its slowest.
 const char* blas_kernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -43,8 +43,8 @@ const char* blas_kernels() {
   return nullptr;
 }
 
-/// The model's threads wait for each other several times in a step. They look for about 0.1 ms
-/// before they sleep: waking takes that long, and a thread that looks on takes a CPU from the
+/// The model's threads wait for each other several times per step. They spin for about 0.1 ms
+/// before they sleep: a wake-up takes that long, and longer spinning would take a CPU from the
 /// pipeline.
 void set_waiting() {
   if (getenv("OMP_WAIT_POLICY") != nullptr) return;
@@ -53,11 +53,11 @@ void set_waiting() {
 }
 
 Result<const TrainerEntry*> load(const fs::path& file) {
-  // Local, so that libtorch's symbols do not get in anyone's way.
+  // Local, so that libtorch's symbols do not collide with others.
   void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (module == nullptr) {
     const std::string reason = dlerror();
-    // The loader's own words for EMFILE, which does not mean that anything is missing.
+    // The dynamic loader's text for EMFILE, which does not mean that a library is missing.
     if (reason.find("Error 24") != std::string::npos ||
         reason.find("Too many open files") != std::string::npos) {
       return fail(Code::kUnavailable, "libtorch cannot be loaded: " + system_words(EMFILE));
@@ -79,7 +79,7 @@ Result<const TrainerEntry*> load(const fs::path& file) {
 }  // namespace
 
 Result<TrainerModule> TrainerModule::open(const std::string& directory) {
-  // What the user set stands.
+  // A value that the user set is kept.
   set_waiting();
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
   if (const char* kernels = blas_kernels()) setenv("OPENBLAS_CORETYPE", kernels, 0);

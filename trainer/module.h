@@ -14,22 +14,22 @@ namespace forebay {
 
 struct TrainerEntry;
 
-/// The part of the trainer that is linked with libtorch, opened when a command trains: linking it
+/// The part of the trainer that is linked with libtorch, loaded when a command trains: linking it
 /// would cost every command its start-up time and memory.
 ///
-/// Open it before any thread is started: it sets variables that libtorch's libraries read as they
-/// load (threads that wait for each other spin only briefly; the matrix products start none of
+/// Open it before any thread is started: it sets variables that libtorch's libraries read while
+/// loading (threads that wait for each other spin only briefly; matrix products start no threads of
 /// their own). It stays loaded until the process ends.
 class TrainerModule {
  public:
-  /// Looks beside the program, in ../lib/forebay, where the program was built, and in `directory`
-  /// first where that is not empty. Says what to install where libtorch is missing.
+  /// Searches beside the program, in ../lib/forebay, where the program was built, and before these
+  /// in `directory` if it is not empty. The error says what to install if libtorch is missing.
   static Result<TrainerModule> open(const std::string& directory = "");
 
   std::string torch_version() const;
 
-  /// A model that learns, with its starting weights; 0 `spec.threads` count as 1. With `ranks`,
-  /// which outlive it, this one's part of it.
+  /// Makes a model that learns, with its initial weights; 0 `spec.threads` count as 1. With
+  /// `ranks`, which outlive it, this rank's part of the model.
   Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
                                             Collective* ranks = nullptr) const;
 
@@ -37,10 +37,10 @@ class TrainerModule {
   Result<ExportedModel> export_model(const ModelDescription& model, StateSource& state,
                                      const ExportTarget& target) const;
 
-  /// Meets the other ranks: `spec.size` is above 1.
+  /// Connects to the other ranks; requires `spec.size` above 1.
   Result<std::unique_ptr<Collective>> make_collective(const CollectiveSpec& spec) const;
 
-  /// Serves the ranks' store or connects to it, as `spec.opens_store` has it, at most for
+  /// Serves the ranks' store or connects to it, depending on `spec.opens_store`, for at most
   /// `spec.timeout`.
   Result<std::unique_ptr<RankStore>> open_rank_store(const CollectiveSpec& spec) const;
 
@@ -50,7 +50,7 @@ class TrainerModule {
   const TrainerEntry* entry_;
 };
 
-/// The model that `spec` asks for; opens the module only for one that needs it.
+/// Makes the model of `spec`; opens the module only for a model that needs it.
 Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
                                           Collective* ranks = nullptr);
 

@@ -9,21 +9,21 @@
 
 namespace forebay {
 
-/// The store at MASTER_ADDR:MASTER_PORT by which ranks find each other: short texts by name.
+/// The store at MASTER_ADDR:MASTER_PORT through which ranks find each other: short texts by name.
 ///
-/// Rank 0 or a launcher serves it. One thread at a time. Fails with kUnavailable when the process
-/// that serves it is gone.
+/// Rank 0 or a launcher serves it. One thread at a time. Fails with kUnavailable if the serving
+/// process has ended.
 class RankStore {
  public:
   virtual ~RankStore() = default;
 
   virtual Status put(const std::string& name, const std::string& text) = 0;
 
-  /// Nothing while no rank has put it. Does not wait for one that will.
+  /// Returns the text, or nothing if no rank has put it yet. Does not wait.
   virtual Result<std::optional<std::string>> find(const std::string& name) = 0;
 
-  /// Connects each rank to all others: every rank calls it, and it returns when all have, or fails
-  /// after the timeout of the CollectiveSpec. Nothing else ends it.
+  /// Connects each rank to all others. Every rank calls it; it returns when all have called it, or
+  /// fails after the timeout of the CollectiveSpec. It cannot be cancelled.
   virtual Result<std::unique_ptr<Collective>> connect() = 0;
 };
 

@@ -9,8 +9,8 @@ namespace forebay {
 
 /// The learning rate of the step on batch `number`, which counts from 0 over the whole job: rises
 /// to `learning_rate` over the first `warmup_steps` steps, and from step `decay_start` on falls to
-/// 0 over `decay_steps` with the square of what is left (MLPerf's DLRM). A function of the number
-/// alone, so that a resumed run goes on as it was.
+/// 0 over `decay_steps` with the square of the remaining share (MLPerf's DLRM). A function of the
+/// number alone, so that a resumed run continues unchanged.
 inline double learning_rate_at(const TrainerSpec& spec, std::uint64_t number) {
   double rate = spec.learning_rate;
   if (number < spec.warmup_steps) {

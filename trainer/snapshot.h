@@ -16,17 +16,17 @@ namespace forebay {
 enum class ElementType : std::uint8_t { kF32, kF64, kI32, kI64, kU8, kU32, kU64 };
 
 std::size_t size_of(ElementType type);
-/// As safetensors has it: "F32".
+/// The name in safetensors: "F32".
 std::string_view name_of(ElementType type);
 
-/// One named tensor of a model's state, row-major: what it is, not where.
+/// Describes one named tensor of a model's state, row-major, without its location.
 struct StateTensor {
   enum class Part : std::uint8_t {
-    kWeights,    ///< What a prediction needs.
-    kOptimizer,  ///< What only training needs.
-    kTables,     ///< What tables keep beside or instead of weights: keys, counts, rows of several.
+    kWeights,    ///< Needed for predictions.
+    kOptimizer,  ///< Needed for training only.
+    kTables,     ///< State of tables beside or instead of weights: keys, counts, rows of several.
   };
-  /// All of them, in the order in which a state lists its tensors.
+  /// All parts, in the order in which a state lists its tensors.
   static constexpr std::array kParts = {Part::kWeights, Part::kOptimizer, Part::kTables};
 
   std::string name = {};  ///< Such as "bottom.0.weight", "table.3"; unique in its part.
@@ -35,42 +35,43 @@ struct StateTensor {
   std::vector<std::int64_t> shape = {};
 
   std::uint64_t bytes() const;
-  /// Whether the extents are sizes and bytes() is a number: asked of what comes from outside.
+  /// Whether the extents are valid sizes and bytes() does not overflow; for tensors read from
+  /// files.
   bool is_sound() const;
   bool operator==(const StateTensor&) const = default;
 };
 
 /// The whole state of a model at one moment: a live model's snapshot, or a checkpoint.
 ///
-/// Belongs to one thread at a time, which need not be the model's: that one may train on.
+/// Belongs to one thread at a time, which need not be the model's: the model may train meanwhile.
 class StateSource {
  public:
   virtual ~StateSource() = default;
 
-  /// In an order that depends on the model alone: weights, then what is the optimizer's, then
-  /// tables.
+  /// In an order that depends on the model alone: weights, then the optimizer's tensors, then those
+  /// of tables.
   virtual const std::vector<StateTensor>& tensors() const = 0;
 
-  /// Reads bytes [offset, offset + to.size()) of a tensor. Parts in any order, within one in
-  /// ascending order of (index, offset), from its beginning again after another part was read; each
-  /// byte at most once; what is left out is let go.
+  /// Reads bytes [offset, offset + to.size()) of a tensor. Parts may come in any order; within a
+  /// part, reads ascend by (index, offset), and restart from its begin after another part was read.
+  /// Each byte is read at most once; bytes that are skipped are released.
   virtual Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) = 0;
 
-  /// What is being read, and whatever is read from now on, fails soon with kTimeout where it would
-  /// have to be waited for. Any thread.
+  /// Makes current and later reads that would have to wait fail soon with kTimeout. Any thread.
   virtual void give_up() {}
 
-  /// Puts the files of the state that lie on the disk already into `folder`, as hard links where it
-  /// is of the same file system; makes the folder when there are any. They are never changed after.
+  /// Puts the state's files that are on the disk already into `folder`, as hard links if it is on
+  /// the same file system; creates the folder if there are any files. They are never changed
+  /// afterwards.
   virtual Status link_files(const std::string& folder);
 
-  /// The folder that those files lie in, to be read and not changed while this lives; empty where
-  /// there are none.
+  /// The folder with those files, to be read and not changed while this object lives; empty if
+  /// there are no files.
   virtual Result<std::string> files_folder();
 };
 
-/// Names the first difference between the state a model has and the state that is offered to it; a
-/// wanted extent of -1 takes any. The order does not matter.
+/// Names the first difference between the state of a model and the state offered to it; a wanted
+/// extent of -1 matches any. The order does not matter.
 Status check_tensors(const std::vector<StateTensor>& wanted,
                      const std::vector<StateTensor>& offered);
 

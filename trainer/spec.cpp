@@ -13,7 +13,7 @@ namespace {
 constexpr int kWidest = 16384;
 constexpr int kMostCrossLayers = 64;
 constexpr std::int64_t kMostTableRows = std::int64_t{1} << 31;
-constexpr std::uint64_t kHashedRow = 48;  // What HashedTables keeps beside a row, at most.
+constexpr std::uint64_t kHashedRow = 48;  // Most bytes of HashedTables per row beside its values.
 constexpr std::uint64_t kFoundRow = 16;   // Key, slot and count of a row in BatchRows.
 constexpr std::size_t kCopySlot = 128;
 constexpr std::size_t kMostCopied = std::size_t{64} << 20;
@@ -202,9 +202,9 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
   const auto threads = static_cast<std::uint64_t>(std::max(spec.threads, 1));
   const std::uint64_t dim = shape.row_width();
 
-  // As trainer/torch lays it out: a gradient of the MLPs per share of the batch; per thread the
-  // activations of one group of rows; per batch the gradients of the pooled vectors and their sums
-  // by row, and, for each batch whose rows are looked ahead at, the rows of its ids.
+  // Follows the buffers of trainer/torch: a gradient of the MLPs per share of the batch; per thread
+  // the activations of one group of rows; per batch the gradients of the pooled vectors and their
+  // sums by row, and, for each batch that is prefetched, the rows of its ids.
   const std::uint64_t mlp_gradients = kModelShares * shape.dense_parameters();
   const std::uint64_t most_touched = std::min(shape.table_parameters() / dim, ids_per_batch);
   const std::uint64_t per_thread = kModelGroupRows * row_activations(shape);

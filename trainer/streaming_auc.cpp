@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kBits = 20;
 
-/// The upper bits of a float as a number that grows with it; both zeros are one score.
+/// The upper bits of a float as a number in the same order; both zeros map to one bin.
 std::size_t bin_of(float score) {
   const auto bits = std::bit_cast<std::uint32_t>(score == 0 ? 0.0F : score);
   const std::uint32_t in_order = (bits >> 31) == 0 ? bits | 0x80000000U : ~bits;
@@ -26,7 +26,7 @@ void StreamingAuc::add(float score, bool positive) {
 }
 
 std::optional<StreamingAuc::Area> StreamingAuc::area() const {
-  // Sums of whole numbers; where they pass 2^53 what is rounded off is far below the bins' error.
+  // Sums of whole numbers; above 2^53 the rounding error is far below the bins' error.
   double positives = 0;
   double negatives = 0;
   double wins = 0;

@@ -10,7 +10,7 @@
 namespace forebay {
 namespace {
 
-/// A batch that owns what it points to.
+/// A batch that owns the memory it points to.
 struct OwnedBatch {
   std::vector<float> labels, dense;
   std::vector<std::int32_t> lengths;
@@ -37,8 +37,8 @@ struct Turn {
   LookupCounts lookups;
 };
 
-/// Steps through batches, telling of them ahead; what is counted is of those behind the first
-/// `uncounted`: no batch was told of before the first of a turn, as no run begins.
+/// Steps through batches and announces them ahead. Skips the first `uncounted` steps in the
+/// figures, because no batch was announced before the first step of a turn, unlike in a run.
 Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
                        std::size_t uncounted, std::size_t ahead) {
   std::size_t announced = 0;

@@ -14,8 +14,8 @@
 
 namespace forebay {
 
-/// Batches whose ids follow Zipf's law over each feature's table; the frequent ones lie all over
-/// it. A function of the seed and the number.
+/// Batches whose ids follow Zipf's law over each feature's table; frequent ids are spread over the
+/// table. A function of the seed and the number.
 class ZipfBatches {
  public:
   struct Options {
@@ -34,23 +34,25 @@ class ZipfBatches {
   std::int64_t row(std::size_t feature, std::uint64_t rank) const;
 
   const Options options_;
-  std::vector<double> below_;  ///< The chance of a rank up to this one.
+  std::vector<double> below_;  ///< The probability of a rank up to this one.
 };
 
-/// How two models are compared that differ in where their tables lie.
+/// The plan for comparing two models that differ in the storage of their tables.
 struct TableBenchPlan {
   ZipfBatches::Options batches;
-  std::uint64_t settle = 40;  ///< Steps of the tiers before the first turn: their memory fills.
+  std::uint64_t settle = 40;  ///< Steps of the tiers before the first turn, to fill their memory.
   std::uint64_t turns = 3;
-  std::uint64_t uncounted = 2;  ///< Steps of a turn before its clock starts.
-  std::uint64_t steps = 12;     ///< Those that count.
-  std::size_t ahead = 8;        ///< Batches told of before they are stepped on.
+  std::uint64_t uncounted = 2;  ///< Steps of a turn before its measurement starts.
+  std::uint64_t steps = 12;     ///< Measured steps.
+  std::size_t ahead = 8;        ///< Batches announced before they are stepped on.
 };
 
-/// Called as it goes on: what was done, and the rows a second in tiers and in memory (0: not yet).
+/// Called with the progress: the finished part, and the rows a second in tiers and in memory (0:
+/// not measured yet).
 using TableBenchReport = std::function<void(const std::string& done, double tiers, double memory)>;
 
-/// Rows a second, medians of the turns; `ready` is the tiers' share of lookups that were.
+/// Rows a second, medians of the turns; `ready` is the share of the tiers' lookups whose row was in
+/// memory.
 struct TableBench {
   double memory = 0;
   double tiers = 0;

@@ -36,7 +36,7 @@ std::string header_of(const std::vector<StateTensor>& tensors) {
     offset = end;
   }
   std::string text = json_text(header);
-  text.append((8 - text.size() % 8) % 8, ' ');  // So that the values are aligned.
+  text.append((8 - text.size() % 8) % 8, ' ');  // Aligns the values.
   return text;
 }
 
@@ -53,7 +53,7 @@ struct Entry {
   std::uint64_t end = 0;
 };
 
-/// Whether the entry has as many bytes as its offsets say.
+/// Whether the entry's size matches its offsets.
 bool is_whole(const Entry& entry) {
   return entry.tensor.is_sound() && entry.begin <= entry.end &&
          entry.end - entry.begin == entry.tensor.bytes();

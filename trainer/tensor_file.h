@@ -17,17 +17,17 @@ namespace forebay {
 /// JSON header (little-endian), the header ({"name": {"dtype": "F32", "shape": […],
 /// "data_offsets": [begin, end]}, …}), then the values, tensor by tensor.
 
-/// Writes a new file of tensors, from the first's first byte to the last's last.
+/// Writes a new file of tensors, from the first tensor's first byte to the last tensor's last.
 class TensorFileWriter {
  public:
   static Result<TensorFileWriter> create(const std::string& path,
                                          const std::vector<StateTensor>& tensors);
 
-  /// Where the next values go, at least a byte; wrote() says how many were put there.
+  /// Memory for the next values, at least a byte; wrote() says how many bytes were filled.
   Result<std::span<std::byte>> room() { return file_->room(); }
   void wrote(std::size_t bytes) { file_->wrote(bytes); }
 
-  /// Reaches the disk before it returns.
+  /// Returns after the file has reached the disk.
   Result<DurableFile::Written> finish() { return file_->finish(); }
 
  private:
@@ -36,19 +36,20 @@ class TensorFileWriter {
   std::unique_ptr<BlockFileWriter> file_;
 };
 
-/// A file of tensors that is read from its beginning to its end.
+/// Reads a file of tensors from its begin to its end.
 class TensorFile {
  public:
-  /// Refuses a header that is no such, or that does not fit the file's size. The tensors get
-  /// `part`, and stand in the order of their values.
+  /// Returns an error for an invalid header, or one that does not fit the file's size. The tensors
+  /// get `part`, and are ordered by the location of their values.
   static Result<TensorFile> open(const std::string& path, StateTensor::Part part);
 
   const std::string& path() const { return path_; }
   const std::vector<StateTensor>& tensors() const { return tensors_; }
-  /// In ascending order of (index, offset), from the beginning again after finish() and rewind().
+  /// Reads in ascending order of (index, offset); starts again from the begin after finish() and
+  /// rewind().
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to);
 
-  /// Reads what is left: how many bytes the file has, and their digest. It is closed then.
+  /// Reads the rest; returns the file's size and digest, and closes the file.
   Result<DurableFile::Written> finish();
   void rewind() { file_.reset(); }
 

@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-/// One turn: its rows per second; `next` gives the batch of each step.
+/// Runs one turn and returns its rows per second; `next` returns the batch of each step.
 template <class Next>
 Result<double> take_turn(Model& model, const Clock& clock, const TrainBenchPlan& plan,
                          const Next& next) {

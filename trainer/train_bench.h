@@ -10,7 +10,8 @@
 
 namespace forebay {
 
-/// Rows per second that a model trains on, fed by a pipeline and fed one batch over and over.
+/// Rows per second that a model trains on, with batches from a pipeline and with one repeated
+/// batch.
 struct TrainBench {
   double fed = 0;
   double cached = 0;
@@ -18,17 +19,18 @@ struct TrainBench {
   double ratio() const { return cached > 0 ? fed / cached : 0; }
 };
 
-/// How `bench_training` goes on. In each turn the first `settle` steps are not counted: batches
-/// that a source made while it was not asked would flatter it, and making them costs the other.
+/// The plan of `bench_training`. In each turn the first `settle` steps are not measured: batches
+/// that the source prepared between its turns would flatter it, and preparing them slows the other
+/// turn.
 struct TrainBenchPlan {
   std::uint64_t turns = 7;  ///< At least 1.
   std::uint64_t settle = 10;
-  std::uint64_t steps = 18;  ///< Counted, of each turn.
+  std::uint64_t steps = 18;  ///< Measured steps of each turn.
 };
 
-/// Trains in turns on batches of `source` and on its first batch again, so that what else the
-/// machine does hits both alike; gives the turn whose ratio is the median. Refuses a source that
-/// has too few batches for the plan.
+/// Alternates between batches of `source` and its first batch repeated, so that other load on the
+/// machine affects both alike; returns the turn whose ratio is the median. Returns an error if the
+/// source has too few batches for the plan.
 Result<TrainBench> bench_training(Model& model, BatchSource& source, const Clock& clock,
                                   const TrainBenchPlan& plan);
 

@@ -15,7 +15,7 @@
 
 namespace forebay {
 
-/// What a training run has done so far.
+/// The progress of a training run.
 struct TrainProgress {
   std::uint64_t batches = 0;           ///< Of this run.
   std::uint64_t rows = 0;              ///< Of this run.
@@ -23,47 +23,47 @@ struct TrainProgress {
   LossWindow losses;                   ///< Since the start of the job.
   double loss = 0;                     ///< Of the last batch.
   std::chrono::nanoseconds elapsed{};  ///< Since the loop began.
-  std::chrono::nanoseconds waited{};   ///< For data.
-  std::chrono::nanoseconds stepped{};  ///< In the model.
-  std::chrono::nanoseconds saved{};    ///< Held up by checkpoints as they began.
-  bool stopped = false;                ///< Ended by the stop flag, before the data did.
+  std::chrono::nanoseconds waited{};   ///< Time spent waiting for data.
+  std::chrono::nanoseconds stepped{};  ///< Time spent in the model.
+  std::chrono::nanoseconds saved{};    ///< Time spent on the begin of checkpoints.
+  bool stopped = false;                ///< Ended by the stop flag, before the data ended.
   bool enough = false;                 ///< Ended by Options::enough.
 
-  /// The share of the time so far that the trainer waited for data; 0 before any.
+  /// The share of the time so far that the trainer waited for data; 0 at the start.
   double starved_ratio() const;
 };
 
-/// Pulls batches from a source and trains a model on them until either the source ends or a
-/// flag says stop.
+/// Pulls batches from a source and trains a model on them until the source ends or a flag stops it.
 ///
-/// Owns the run's figures, nothing else. Runs on the thread that calls `run`, which is the
-/// model's. Stops between two batches: a source that is told to stop too gives no more batches,
-/// so a stop takes one step at most. A batch is done once the model has stepped on it.
+/// Owns the run's figures only. Runs on the thread that calls `run`, which is the model's. Stops
+/// between two batches; the source must be stopped as well, so that it returns no more batches, and
+/// a stop then takes one step at most. A batch is done once the model has stepped on it.
 class TrainLoop {
  public:
-  /// Called with the progress so far; an error it returns ends the run.
+  /// Called with the progress so far; an error that it returns ends the run.
   using Report = std::function<Status(const TrainProgress&)>;
 
-  /// Begins a checkpoint. False: not yet, it is asked again after the next step.
+  /// Begins a checkpoint. False: not yet; it is called again after the next step.
   using Save = std::function<Result<bool>(const TrainProgress&)>;
 
   struct Options {
-    Position start;     ///< Where the source starts: that of the checkpoint on a resume.
-    LossWindow losses;  ///< Likewise.
+    Position start;     ///< Where the source starts: the checkpoint's position on a resume.
+    LossWindow losses;  ///< The losses before the start: the checkpoint's on a resume.
     std::uint64_t max_batches = 0;                ///< Of this run; 0: no bound.
     std::chrono::nanoseconds checkpoint_every{};  ///< 0: not by time.
-    std::uint64_t checkpoint_steps = 0;  ///< After batches that it divides; 0: not by number.
-    Report on_step;                      ///< After every step; may be empty.
-    std::function<bool()> enough;        ///< Asked before every step; may be empty.
-    Save save;                           ///< When a checkpoint is due; may be empty.
+    std::uint64_t checkpoint_steps =
+        0;                         ///< After batches whose number it divides; 0: not by number.
+    Report on_step;                ///< After every step; may be empty.
+    std::function<bool()> enough;  ///< Called before every step; may be empty.
+    Save save;                     ///< Called when a checkpoint is due; may be empty.
   };
 
   TrainLoop(Model& model, BatchSource& source, const Clock& clock, Options options);
 
-  /// Runs to the end. Fails with the source's or the model's error.
+  /// Runs to the end. Returns the source's or the model's error.
   Result<TrainProgress> run(const std::atomic<bool>& stop);
 
-  /// How far it got, also when it failed.
+  /// The progress so far, also after an error.
   const TrainProgress& progress() const { return progress_; }
 
  private:
@@ -80,8 +80,8 @@ class TrainLoop {
   bool save_due_ = false;
 };
 
-/// Scores every row of `source` and compares with the labels. Stops early, with nothing, when
-/// `stop` is set.
+/// Scores every row of `source` and compares the scores with the labels. Stops early and returns
+/// nothing if `stop` is set.
 Result<std::optional<Quality>> evaluate(Model& model, BatchSource& source, Evaluation evaluation,
                                         const std::atomic<bool>& stop);
 

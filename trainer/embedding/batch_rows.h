@@ -11,23 +11,23 @@
 
 namespace forebay {
 
-/// Which rows of the tables a batch names, and where they are. Rows are distinct within a feature,
-/// in the order in which the batch first names them: what is summed by row is summed in that order,
-/// whatever slots the rows are in.
+/// The table rows that a batch names, and their slots. Rows are distinct within a feature, in the
+/// order in which the batch first names them: sums by row are added in that order, in whatever
+/// slots the rows are.
 struct BatchRows {
   std::uint64_t batch = 0;        ///< Its number.
-  const Batch* source = nullptr;  ///< It itself, while its rows are found and given slots.
-  std::size_t mark = 0;           ///< The storage's own.
-  std::size_t shares = 0;         ///< Of the batch, `share_rows` of its rows each.
+  const Batch* source = nullptr;  ///< The batch, while its rows are found and given slots.
+  std::size_t mark = 0;           ///< For the storage's use.
+  std::size_t shares = 0;         ///< Shares of the batch, `share_rows` of its rows each.
   std::size_t share_rows = 0;
   std::vector<std::size_t> first_id;      ///< [features + 1]
   std::vector<std::size_t> share_starts;  ///< [features, shares]: ids before the share.
-  std::vector<std::int32_t> place;        ///< [num_ids]: which of its feature's rows.
+  std::vector<std::int32_t> place;        ///< [num_ids]: index among its feature's rows.
   std::vector<std::size_t> first_row;     ///< [features + 1]
   std::vector<std::int64_t> keys;         ///< [distinct rows]
   std::vector<std::int32_t> times;        ///< [distinct rows]: how often the batch names it.
   std::vector<std::int32_t> slots;        ///< [distinct rows]: in the feature's arena.
-  std::uint64_t fetched_lookups = 0;  ///< Ids whose row was not in memory when it was asked for.
+  std::uint64_t fetched_lookups = 0;  ///< Ids whose row was not in memory when it was requested.
 
   std::size_t features() const { return first_row.size() - 1; }
   std::size_t num_rows() const { return keys.size(); }
@@ -37,22 +37,22 @@ struct BatchRows {
   }
 };
 
-/// Finds the distinct rows of batches. Keeps working space of 16 bytes for each id of the largest
+/// Finds the distinct rows of batches. Keeps working memory of 16 bytes for each id of the largest
 /// feature, twice; belongs to one thread at a time.
 class RowFinder {
  public:
-  /// `table_rows`: a key is the id folded by its positive modulus; 0: the id itself.
+  /// `table_rows`: a key is the id folded by its positive modulus; 0: the id is the key.
   explicit RowFinder(std::vector<std::int64_t> table_rows) : table_rows_(std::move(table_rows)) {}
 
-  /// Fills all of `rows` but the slots. Refuses lengths that are negative or do not add up to the
-  /// batch's ids.
+  /// Fills all of `rows` except the slots. Returns an error for lengths that are negative or do not
+  /// add up to the batch's ids.
   Status find(const Batch& batch, std::size_t share_rows, BatchRows& rows);
 
  private:
   struct Entry {
     std::int64_t key;
     std::int32_t place;
-    std::uint32_t stamp;  ///< Of the feature that wrote it.
+    std::uint32_t stamp;  ///< The feature that wrote it.
   };
 
   Status measure(const Batch& batch, BatchRows& rows) const;

@@ -11,12 +11,12 @@
 
 namespace forebay {
 
-/// About how often keys were seen, in a byte a counter (Cormode and Muthukrishnan's count-min
-/// sketch, updated conservatively): never too low below 255, too high where keys collide. A
-/// function of what was added, in order. Belongs to one thread.
+/// Approximate counts of keys, in one byte per counter (Cormode and Muthukrishnan's count-min
+/// sketch, updated conservatively): below 255 never too low, too high if keys collide. A
+/// deterministic function of the additions in their order. Belongs to one thread.
 class FrequencySketch {
  public:
-  /// Four counters a key; `keys` of them are told apart well.
+  /// Allocates four counters per key; `keys` keys are distinguished well.
   explicit FrequencySketch(std::uint64_t keys)
       : mask_(std::bit_ceil(std::max<std::uint64_t>(4 * keys, 64)) - 1), counters_(mask_ + 1) {}
 
@@ -33,7 +33,7 @@ class FrequencySketch {
         {at[place(bits, 0)], at[place(bits, 1)], at[place(bits, 2)], at[place(bits, 3)]});
   }
 
-  /// Returns the count after it.
+  /// Returns the new count.
   std::uint32_t add(std::int64_t key, std::uint32_t times) {
     const std::uint64_t bits = hash(key);
     std::uint8_t* at = counters() + line(bits);
@@ -43,7 +43,7 @@ class FrequencySketch {
     return wanted;
   }
 
-  /// Halves every count, so that what was once seen often fades.
+  /// Halves every count, so that old counts fade.
   void halve() {
     std::uint8_t* at = counters();
     for (std::uint64_t i = 0; i <= mask_; ++i) at[i] = static_cast<std::uint8_t>(at[i] >> 1);

@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-/// How often in `evict_after` steps it is looked who has to go.
+/// How many times in `evict_after` steps rows are checked for eviction.
 constexpr std::uint64_t kLooks = 4;
 
 StateTensor metadata_tensor(std::string name, ElementType type, std::size_t size) {
@@ -107,13 +107,13 @@ void HashedTables::drop_unseen() {
       table.seen[slot] = 0;
       table.free.push_back(static_cast<std::int32_t>(slot));
     }
-    // As restored() lists them, the lowest last: who gets which slot depends on no history.
+    // In the order of restored(), the lowest slot last: slots must not depend on the history.
     std::ranges::sort(table.free, std::greater());
     table.counts.halve();
   }
 }
 
-/// Makes one row of all that share one: what is summed by row is summed over all their ids.
+/// Merges all rows that map to the shared row into one, so that sums by row run over all their ids.
 void HashedTables::share(BatchRows& rows) {
   BatchRows& out = shared_;
   out.keys.clear();

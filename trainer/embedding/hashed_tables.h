@@ -9,16 +9,15 @@
 
 namespace forebay {
 
-/// `storage = "hashed"`: an id has a row of its own once it was seen `admit_after` times (as a
-/// sketch counts them: never later, and earlier where ids collide in it), the batch that it was
-/// seen in included. Before that, and where a table is full, ids share its first row, which is
-/// trained like any other.
+/// `storage = "hashed"`: an id gets a row of its own once it was seen `admit_after` times, the
+/// current batch included (counted by a sketch: never later, and earlier if ids collide in it).
+/// Before that, and if a table is full, ids share its first row, which is trained like any other.
 ///
 /// A row whose id was not seen for `evict_after` steps is dropped at the next step whose number is
-/// a multiple of a quarter of that; counts are halved then, so that ids seen seldom never add up.
-/// All of it is a function of the ids and steps alone. As these slot metadata are part of what the
-/// tables hold, rows get their slots in the step; only which rows a batch names is found ahead of
-/// it.
+/// a multiple of a quarter of that; counts are halved then, so that rarely seen ids never
+/// accumulate. All of this depends on the ids and steps alone. Because these slot metadata are part
+/// of the tables' state, rows get their slots in the step; only the rows that a batch names are
+/// found ahead of it.
 class HashedTables final : public TableStorage {
  public:
   struct Options {
@@ -26,10 +25,10 @@ class HashedTables final : public TableStorage {
     std::uint64_t evict_after = 0;  ///< Steps; 0: never.
   };
 
-  /// A table has at most `layout.rows` rows, the shared one included.
+  /// A table has at most `layout.rows` rows, including the shared one.
   HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room);
 
-  /// What finds a row and tells when it was seen.
+  /// Bytes of the index and of the times at which rows were seen.
   static std::uint64_t metadata_bytes(std::uint64_t rows);
 
   std::vector<std::int64_t> folds() const override {
@@ -42,7 +41,7 @@ class HashedTables final : public TableStorage {
   Status borrow(BatchRows& rows, Use use) override;
   void give_back(const BatchRows&) override {}
 
-  /// Rows of a table that ids have to themselves.
+  /// Number of a table's rows that belong to a single id.
   std::size_t own_rows(std::size_t feature) const { return tables_[feature].index.size(); }
 
  private:
@@ -54,8 +53,8 @@ class HashedTables final : public TableStorage {
     FrequencySketch counts;
     RowValues values;
     std::vector<std::int64_t> keys;   ///< By slot, of those in use.
-    std::vector<std::uint64_t> seen;  ///< By slot: the last step; 0: not in use.
-    std::vector<std::int32_t> free;   ///< Slots, the highest first.
+    std::vector<std::uint64_t> seen;  ///< By slot: the last step that saw it; 0: not in use.
+    std::vector<std::int32_t> free;   ///< Slots, highest first.
   };
 
   std::int32_t slot_of(Table& table, std::int64_t key, std::int32_t times, Use use);
@@ -70,7 +69,7 @@ class HashedTables final : public TableStorage {
   std::vector<Table> tables_;
   std::uint64_t steps_ = 0;
 
-  // Of one call, kept for their memory.
+  // Temporaries of one call, kept to reuse their memory.
   std::vector<std::int32_t> new_place_;
   BatchRows shared_;
 };

@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-/// Batches whose rows are known, at most: what is kept of each is counted in model_bytes().
+/// The most prepared batches; the memory of each is counted in model_bytes().
 constexpr std::size_t kMostReady = kMostExpectedBatches;
 
 }  // namespace
@@ -86,7 +86,7 @@ Status LookAhead::place(BatchRows& rows, std::uint64_t turn) {
       storage_.finish(before);
       Status status = storage_.prepare(rows, turn);
       const bool waits = !status && status.error().code == Code::kOverloaded;
-      // Where there is nothing to wait for, this batch alone is too large.
+      // If no earlier batch can free slots, this batch alone is too large.
       if (!waits || (before + 1 >= turn && !lent)) return status;
     }
     std::unique_lock lock(mutex_);
@@ -173,7 +173,7 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
   return now_.rows.get();
 }
 
-/// What of the preparing was left to the step itself.
+/// Does the part of the preparation that was left to the step.
 Status LookAhead::complete(BatchRows& rows, std::uint64_t turn) {
   if (storage_.looks_ahead()) return storage_.await(turn);
   const std::lock_guard storage(storage_mutex_);

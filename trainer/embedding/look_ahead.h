@@ -16,40 +16,40 @@
 
 namespace forebay {
 
-/// Prepares the rows of batches on a thread of its own, in the order in which they were expected,
-/// while the model steps on earlier ones (Agarwal et al., "Bagpipe", SOSP'23).
+/// Prepares the rows of prefetched batches on its own thread, in their order, while the model steps
+/// on earlier batches (Agarwal et al., "Bagpipe", SOSP'23).
 ///
-/// Of a storage that does not look ahead it finds the distinct rows alone; they get their slots in
-/// the step. Where the storage has no room it goes on once the model has finished a batch.
-/// prefetch() may be called by any thread; all else by the model's. A batch is held until its rows
-/// are known. One that is stepped on without having been expected is prepared there and then;
-/// expected ones that are passed over are dropped. The storage outlives it.
+/// For a storage that does not look ahead it only finds the distinct rows; they get their slots in
+/// the step. If the storage has no free slots it continues once the model has finished a batch.
+/// prefetch() may be called by any thread; all other methods by the model's. A batch is held until
+/// its rows are known. A batch that was not prefetched is prepared when the model steps on it;
+/// prefetched batches that are skipped are dropped. The storage outlives it.
 class LookAhead {
  public:
-  /// `share_rows`: how many rows of a batch make a share of BatchRows.
+  /// Each batch is divided into `shares` shares of BatchRows.
   explicit LookAhead(TableStorage& storage, std::size_t shares);
   ~LookAhead();
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;
 
-  /// nullptr: forget().
+  /// Announces a batch; nullptr calls forget().
   void prefetch(std::shared_ptr<const Batch> batch);
 
-  /// The rows of the batch that is stepped on now; valid until end().
+  /// Returns the rows of the batch that the model steps on now; valid until end().
   Result<const BatchRows*> begin(const Batch& batch);
-  /// The batch of begin() was stepped on.
+  /// Ends the step on the batch of begin().
   void end();
 
-  /// The rows of a batch that is only scored; valid until given_back().
+  /// Returns the rows of a batch that is only scored; valid until end_scoring().
   Result<const BatchRows*> begin_scoring(const Batch& batch);
   void end_scoring();
 
-  /// Lets go of what was expected and not stepped on.
+  /// Cancels all prefetched batches that were not stepped on.
   void forget();
 
   LookupCounts lookups() const;
 
-  /// Calls `work` while nothing is prepared, so that the storage can be looked at.
+  /// Calls `work` while no batch is being prepared, so that it may inspect the storage.
   template <class Work>
   auto while_still(const Work& work) {
     const std::lock_guard lock(storage_mutex_);
@@ -62,7 +62,7 @@ class LookAhead {
     std::shared_ptr<const Batch> batch;
     std::uint64_t turn = 0;
   };
-  /// A batch with its rows; the address tells it from others, it may be gone.
+  /// A batch with its rows. `batch` only identifies it; the batch may be destroyed.
   struct Prepared {
     const Batch* batch = nullptr;
     std::uint64_t number = 0;
@@ -78,7 +78,7 @@ class LookAhead {
   Status place(BatchRows& rows, std::uint64_t turn);
   std::uint64_t finished() const;
   std::size_t share_rows(const Batch& batch) const;
-  /// With the mutex: the turn that this batch was expected for, or 0.
+  /// Requires the mutex. Returns the turn for which this batch was prefetched, or 0.
   std::uint64_t turn_of(const Batch& batch) const;
   void pass_over(std::uint64_t turn);
   Result<const BatchRows*> borrow(const Batch& batch, TableStorage::Use use);
@@ -87,25 +87,26 @@ class LookAhead {
   TableStorage& storage_;
   const std::size_t shares_;
 
-  std::mutex storage_mutex_;  ///< Who holds it may call the storage.
+  std::mutex storage_mutex_;  ///< Held for every call of the storage.
   BatchRows borrowed_;
-  std::mutex finder_mutex_;  ///< Of the finder; taken after the storage's.
+  std::mutex finder_mutex_;  ///< Guards the finder; taken after the storage's.
   RowFinder finder_;
 
-  mutable std::mutex mutex_;  ///< Of all below; taken after those.
+  mutable std::mutex mutex_;  ///< Guards all below; taken after the other two.
   std::condition_variable changed_;
   std::deque<Expected> expected_;
-  Expected preparing_;  ///< Turn 0: nothing.
+  Expected preparing_;  ///< Turn 0: no batch.
   std::deque<Prepared> ready_;
   std::vector<std::unique_ptr<BatchRows>> spares_;
-  Prepared now_;             ///< What the model steps on; turn 0: borrowed.
-  std::uint64_t turns_ = 0;  ///< Given out.
+  Prepared now_;             ///< The batch of the current step; turn 0: borrowed.
+  std::uint64_t turns_ = 0;  ///< Number of turns assigned.
   std::uint64_t finished_ = 0;
-  std::uint64_t given_back_ = 0;  ///< Counts, so that who waits for room sees that there is more.
+  std::uint64_t given_back_ =
+      0;  ///< Number of calls of end_scoring(); a thread that waits for slots sees it change.
   bool lent_ = false;
   LookupCounts lookups_;
   bool stop_ = false;
-  std::thread thread_;  ///< From the first prefetch() on.
+  std::thread thread_;  ///< Started by the first prefetch().
 };
 
 }  // namespace forebay

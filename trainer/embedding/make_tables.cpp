@@ -26,7 +26,7 @@ Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const
     const HashedTables::Options options{spec.tables.admit_after, spec.tables.evict_after};
     return std::make_unique<HashedTables>(layout_of(spec, shape), options, room);
   }
-  // A model without sparse features has no tables that could lie anywhere.
+  // A model without sparse features has no tables to put into tiers.
   if (spec.tables.storage == TrainerSpec::Storage::kTiered && !shape.table_rows.empty()) {
     return TieredTables::make(layout_of(spec, shape),
                               {spec.tables.memory_bytes, spec.tables.folder, spec.tables.snapshot},

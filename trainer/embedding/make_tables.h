@@ -8,16 +8,16 @@
 
 namespace forebay {
 
-/// The layout of the tables that `spec` asks for.
+/// Returns the layout of the tables of `spec`.
 TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape);
 
-/// The storage that `spec.tables` asks for, with its first values; `room` outlives it. Fails where
-/// a folder cannot be used.
+/// Makes the storage of `spec.tables`, with its first values; `room` outlives it. Fails if a folder
+/// cannot be used.
 Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const ModelShape& shape,
                                                   CopyRoom& room);
 
-/// Whether tables in tiers have the memory for batches that name `ids_per_batch` different rows at
-/// most: one to train on and one to score. Refused with the sizes.
+/// Checks that tiered tables have memory for batches that name at most `ids_per_batch` different
+/// rows: one batch to train on and one to score. The error states the sizes.
 Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ids_per_batch);
 
 }  // namespace forebay

@@ -7,11 +7,11 @@
 
 namespace forebay {
 
-/// `storage = "memory"`: every row of every table lies in memory, a slot is a row.
+/// `storage = "memory"`: every row of every table is in memory; a slot is a row.
 class MemoryTables final : public TableStorage {
  public:
-  /// Fills the tables with their first values. `folder` is made and removed where tables are
-  /// restored that lay in tiers.
+  /// Fills the tables with their first values. `folder` is made and removed when tables are
+  /// restored from a tiered state.
   MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder = "");
 
   std::vector<std::int64_t> folds() const override { return rows_; }
@@ -24,7 +24,7 @@ class MemoryTables final : public TableStorage {
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
  private:
-  /// As TableLayout::name_of: [rows, width].
+  /// Tensors [rows, width], named by TableLayout::name_of.
   void append_state(std::vector<MemoryTensor>& tensors) override;
 
   const TableLayout layout_;

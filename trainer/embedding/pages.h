@@ -4,10 +4,10 @@
 
 namespace forebay {
 
-/// Zeroed memory in pages of its own, which becomes resident as it is first written to; large ones
-/// ask for huge pages, as embedding rows are read at random. Move-only.
+/// Zeroed memory in pages of its own, which become resident on first write. Large ones request huge
+/// pages, since embedding rows are read at random. Move-only.
 ///
-/// Aborts when the address space is exhausted: how much a model takes is checked before.
+/// Aborts if the address space is exhausted: a model's memory is checked before.
 class Pages {
  public:
   Pages() = default;
@@ -21,7 +21,7 @@ class Pages {
 
   std::size_t size() const { return size_; }
 
-  /// Zeroed again, and not resident until written to.
+  /// Zeroes the memory; pages are not resident until written to.
   void clear();
 
   template <class T>

@@ -13,9 +13,10 @@
 
 namespace forebay {
 
-/// Rows in memory, numbered from 0 (slots): each `width` weights and `state_width` values of the
-/// optimizer's. Becomes resident as it is written to. Whoever changes rows says so before, so that
-/// a snapshot can be read meanwhile; who may touch which slot when is the storage's to say.
+/// Rows in memory, numbered from 0 (slots): each has `width` weights and `state_width` values of
+/// optimizer state. Pages become resident on first write. A writer announces rows before it changes
+/// them, so that a snapshot can be read meanwhile; the storage decides which thread may use which
+/// slot at what time.
 class RowArena {
  public:
   /// `room` outlives it.
@@ -27,11 +28,12 @@ class RowArena {
 
   float* weights() const { return weights_.as<float>(); }
   float* weights(std::size_t slot) const { return weights() + slot * width_; }
-  /// nullptr where rows have no state.
+  /// nullptr if rows have no state.
   float* state() const { return state_.as<float>(); }
   float* state(std::size_t slot) const { return state() + slot * state_width_; }
 
-  /// All rows are 0 again and take no memory until they are written to; nothing reads a snapshot.
+  /// Resets all rows to 0; they take no memory until they are written to. Requires that no snapshot
+  /// is being read.
   void clear() {
     weights_.clear();
     state_.clear();
@@ -41,19 +43,18 @@ class RowArena {
     weights_guard_->before_change(slots);
     if (state_guard_ != nullptr) state_guard_->before_change(slots);
   }
-  /// Likewise by the storage, which is about to give these slots to other rows.
+  /// Called by the storage before it assigns these slots to other rows.
   void before_refill(std::span<const std::int32_t> slots) {
     before_change(slots);
     if (refills_.empty()) return;
     for (const std::int32_t slot : slots) ++refills_[static_cast<std::size_t>(slot)];
   }
-  /// From now on it is counted how often that happened to a slot, for who keeps copies of rows:
-  /// 4 bytes a slot.
+  /// Counts from now on how often a slot was refilled, for caches of rows: 4 bytes per slot.
   void count_refills() { refills_.resize(slots_); }
   std::uint32_t refills(std::size_t slot) const { return refills_[slot]; }
 
   CopyBeforeChange& weights_guard() const { return *weights_guard_; }
-  /// Null where rows have no state.
+  /// Null if rows have no state.
   CopyBeforeChange* state_guard() const { return state_guard_.get(); }
 
  private:
@@ -67,7 +68,7 @@ class RowArena {
   std::vector<std::uint32_t> refills_;  ///< By slot; empty: not counted.
 };
 
-/// The weights and state of all slots as tensors `name`.
+/// Appends the weights and state of all slots as tensors `name`.
 void append_arena(const RowArena& arena, const std::string& name,
                   std::vector<MemoryTensor>& tensors);
 

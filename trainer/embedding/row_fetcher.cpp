@@ -44,7 +44,7 @@ void RowFetcher::fetch(Rows rows) {
   changed_.notify_all();
 }
 
-/// Under the lock. Without a thread the batches have an error in place of their rows.
+/// Requires the lock. If the thread cannot start, fetches return the error instead of rows.
 void RowFetcher::start() {
   try {
     thread_ = start_thread("reading rows ahead", [this] { run(); });

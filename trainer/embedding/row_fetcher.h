@@ -14,18 +14,18 @@
 
 namespace forebay {
 
-/// Reads rows from the disk into their slots on a thread of its own, batch after batch in the order
-/// in which they were asked for, so that the disk has work while the next batch's rows are sought.
+/// Reads rows from the disk into their slots on its own thread, batch after batch in request order,
+/// so that the disk works while the next batch's rows are looked up.
 ///
-/// wait_for_turn() and fetch() are called by one thread at a time, the rest by any at any time.
-/// Slots that are fetched belong to it until their turn was awaited.
+/// wait_for_turn() and fetch() are called by one thread at a time, the other methods by any thread
+/// at any time. Slots being fetched belong to the fetcher until await() of their turn returned.
 class RowFetcher {
  public:
   struct Rows {
     std::uint64_t turn = 0;
     std::vector<std::uint64_t> numbers = {};
     std::vector<std::int32_t> slots = {};
-    std::vector<std::int32_t> times = {};  ///< How many of the batch's lookups are of the row.
+    std::vector<std::int32_t> times = {};  ///< How many of the batch's lookups name the row.
   };
 
   /// `arena` outlives it.
@@ -34,20 +34,21 @@ class RowFetcher {
   RowFetcher(const RowFetcher&) = delete;
   RowFetcher& operator=(const RowFetcher&) = delete;
 
-  /// Where rows lie from now on; nothing is being fetched, what failed before is forgotten.
+  /// Sets the disk to read from; requires that no fetch is in progress, and clears an earlier
+  /// error.
   void read_from(RowLog& disk);
 
-  /// Returns when fewer than two batches are under way: slots for more of them would be held in
-  /// vain, and rows that come again leave for them.
+  /// Blocks until fewer than two batches are in flight: further batches would hold slots early, for
+  /// which rows in frequent use would be evicted.
   void wait_for_turn();
-  /// Begins to read, behind what is under way.
+  /// Starts to read rows, after the batches in flight.
   void fetch(Rows rows);
 
-  /// Returns when the rows of turns up to this one have come. A failure stands.
+  /// Blocks until the rows of turns up to this one were read. An error remains until read_from().
   Status await(std::uint64_t turn);
   Status drain() { return await(~std::uint64_t{0}); }
 
-  /// Lookups of that turn whose rows have not come yet.
+  /// Number of lookups of that turn whose rows were not read yet.
   std::uint64_t awaited(std::uint64_t turn) const;
 
  private:
@@ -62,14 +63,14 @@ class RowFetcher {
 
   RowArena& arena_;
   RowLog* disk_ = nullptr;
-  std::atomic<std::uint64_t> came_ = 0;  ///< Lookups of the first batch.
+  std::atomic<std::uint64_t> came_ = 0;  ///< Lookups of the first batch whose rows were read.
 
-  mutable std::mutex mutex_;  ///< Of all below.
+  mutable std::mutex mutex_;  ///< Guards all below.
   std::condition_variable changed_;
-  std::deque<Fetching> batches_;  ///< The first is being read.
+  std::deque<Fetching> batches_;  ///< The first one is being read.
   Status status_;
   bool stop_ = false;
-  std::thread thread_;  ///< From the first fetch() on.
+  std::thread thread_;  ///< Started by the first fetch().
 };
 
 }  // namespace forebay

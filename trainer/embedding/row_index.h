@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-/// Which key is in which slot, both ways: open addressing over the slots' keys, 14 to 20 bytes a
-/// slot. A slot has at most one key. A value in all but copying; belongs to one thread.
+/// Maps keys to slots and back: open addressing over the slots' keys, 14 to 20 bytes per slot. A
+/// slot has at most one key. A value, but not copyable; belongs to one thread.
 class RowIndex {
  public:
   static constexpr std::int32_t kNone = -1;
@@ -34,12 +34,12 @@ class RowIndex {
     }
   }
 
-  /// Where find() will look first: fetched ahead of it.
+  /// Prefetches the cache line that find() will read first.
   void prefetch(std::int64_t key) const {
     __builtin_prefetch(table_.as<std::int32_t>() + home(key));
   }
 
-  /// A key that is not there, into a slot that has none.
+  /// Adds a key that is not in the index, for a slot without a key.
   void put(std::int64_t key, std::int32_t slot) {
     keys_.as<std::int64_t>()[slot] = key;
     std::size_t at = home(key);
@@ -48,7 +48,7 @@ class RowIndex {
     ++size_;
   }
 
-  /// The slot's key goes; those behind it move up.
+  /// Removes the slot's key; keys behind it in the probe sequence move up.
   void erase(std::int32_t slot) {
     std::size_t hole = home(key_of(slot));
     while (entry(hole) != slot + 1) hole = (hole + 1) & mask_;
@@ -63,7 +63,7 @@ class RowIndex {
     --size_;
   }
 
-  /// Of a slot that has one.
+  /// The key of a slot that has one.
   std::int64_t key_of(std::int32_t slot) const { return keys_.as<std::int64_t>()[slot]; }
   std::size_t size() const { return size_; }
 

@@ -11,7 +11,7 @@ namespace forebay {
 
 /// The first values of a table's rows: uniform within ±1/√rows (Naumov et al. 2019), a function of
 /// (seed, feature, key) alone, so that a row is the same wherever and whenever it is first needed.
-/// Values behind the first `dim` begin at 0.
+/// Values after the first `dim` begin at 0.
 class RowValues {
  public:
   RowValues(std::uint64_t seed, std::size_t feature, std::int64_t rows, std::size_t dim)
@@ -30,7 +30,7 @@ class RowValues {
   }
 
  private:
-  /// 24 bits, exact in a float, symmetric about 0.
+  /// Uniform in 24 bits, exact in a float, symmetric about 0.
   float within(std::uint32_t bits) const {
     const auto steps = static_cast<std::int32_t>(bits >> 8);
     return static_cast<float>(2 * steps + 1 - (1 << 24)) * (0x1.0p-24f * bound_);

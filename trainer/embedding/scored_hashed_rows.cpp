@@ -6,7 +6,7 @@
 namespace forebay {
 namespace {
 
-/// Slot 0 is the shared row; of the others, those whose row was seen have a key.
+/// Slot 0 is the shared row; of the other slots, those whose row was seen have a key.
 class HashedRows final : public ScoredRows {
  public:
   explicit HashedRows(TableLayout layout) : ScoredRows(std::move(layout)), places_(tables()) {}

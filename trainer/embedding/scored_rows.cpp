@@ -35,7 +35,7 @@ Result<std::unique_ptr<ScoredRows>> ScoredRows::open(const TrainerSpec& spec,
     case TrainerSpec::Storage::kHashed:
       return open_hashed_rows(std::move(layout), state);
     case TrainerSpec::Storage::kTiered:
-      if (!lies_in_tiers(state)) break;  // Several ranks' tables: whole.
+      if (!lies_in_tiers(state)) break;  // The tables of several ranks are whole.
       return open_tiered_rows(std::move(layout), state);
     case TrainerSpec::Storage::kMemory:
       break;

@@ -13,16 +13,16 @@
 
 namespace forebay {
 
-/// What scoring wants of the embedding tables in a state: every id's row, without the optimizer's
-/// values and without slot metadata, in one piece a table.
+/// The embedding rows of a state for scoring: every id's row, without the optimizer's values and
+/// without slot metadata, as one contiguous tensor per table.
 ///
-/// Tables in memory and in tiers: row k is key k's, ids are folded into keys; a row nobody trained
-/// has its first values. Hashed ones: row 0 is the one that ids share, row 1 + i that of
+/// Tables in memory and tiered tables: row k belongs to key k, and ids are folded into keys; an
+/// untrained row has its first values. Hashed tables: row 0 is the shared row, row 1 + i belongs to
 /// keys(t)[i].
 ///
-/// Opened, it has read the slot metadata and knows the sizes. Then begin(), take() of every tensor
-/// of weights in their order, end(). Belongs to one thread; refuses (kCorrupt) what does not fit
-/// together.
+/// Once opened it has read the slot metadata and knows the sizes. Then call begin(), take() for
+/// every tensor of weights in their order, and end(). Belongs to one thread; returns kCorrupt if
+/// parts of the state are inconsistent.
 class ScoredRows {
  public:
   using Tables = std::vector<std::span<float>>;
@@ -33,16 +33,16 @@ class ScoredRows {
 
   std::size_t tables() const { return rows_.size(); }
   std::size_t rows(std::size_t table) const { return rows_[table]; }
-  /// Of hashed tables: the ids that have rows of their own, ascending. Else empty.
+  /// Of hashed tables: the ids that have rows of their own, ascending. Otherwise empty.
   std::span<const std::int64_t> keys(std::size_t table) const { return keys_[table]; }
-  /// Of all rows and keys.
+  /// Bytes of all rows and keys.
   std::uint64_t bytes() const;
 
-  /// Where the rows shall lie: rows(t) · row_width values each, which live until end().
+  /// Sets the destination of the rows: rows(t) · row_width values per table, valid until end().
   Status begin(StateSource& state, Tables into);
-  /// Reads tensor `index` of the state if it holds rows; false: it is another.
+  /// Reads tensor `index` of the state if it holds rows; returns false for another tensor.
   Result<bool> take(StateSource& state, std::size_t index);
-  /// Refuses a state that lacked some.
+  /// Returns an error if the state lacked some rows.
   Status end() const;
 
  protected:
@@ -55,9 +55,9 @@ class ScoredRows {
     bool taken = false;
   };
 
-  /// What is known before the tensors are read.
+  /// Reads the values that are known before the tensors are read.
   virtual Status fill(StateSource&) { return {}; }
-  /// The place of the row in a slot; nullptr: nobody wants it.
+  /// Destination of the row in a slot; nullptr if the row is not needed.
   virtual float* place(std::size_t arena, std::size_t slot) = 0;
 
   float* row(std::size_t table, std::size_t number) const {
@@ -75,13 +75,13 @@ class ScoredRows {
   Tables into_;
 };
 
-/// A tensor of what tables keep beside weights, whole. kCorrupt where `state` lacks it, or it is of
-/// another type or extent; -1: any extent.
+/// Reads a whole tensor of slot metadata. Returns kCorrupt if `state` lacks it, or if its type or
+/// extent differs; -1 allows any extent.
 template <class T>
 Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
                                             ElementType type, std::int64_t extent);
 
-/// One file each.
+/// Each is defined in a file of its own.
 Result<std::unique_ptr<ScoredRows>> open_hashed_rows(TableLayout layout, StateSource& state);
 Result<std::unique_ptr<ScoredRows>> open_tiered_rows(TableLayout layout, StateSource& state);
 

@@ -10,8 +10,8 @@
 namespace forebay {
 namespace {
 
-/// Rows have their first values, then what was written to the disk, then what was trained since and
-/// lay in memory. They are numbered over all tables.
+/// A row is its first values, overwritten by the row on the disk if it was written there,
+/// overwritten by the row in memory if it was trained since. Rows are numbered over all tables.
 class TieredRows final : public ScoredRows {
  public:
   explicit TieredRows(TableLayout layout) : ScoredRows(std::move(layout)) {

@@ -8,7 +8,7 @@ namespace forebay {
 namespace {
 
 constexpr std::uint8_t kMostSpared = 3;
-constexpr std::int32_t kNew = -1;  // In place of a slot, until one is chosen.
+constexpr std::int32_t kNew = -1;  // Placeholder until a slot is chosen.
 
 }  // namespace
 
@@ -66,8 +66,8 @@ void SlotCache::give_back() {
 
 std::size_t SlotCache::free_slots() const { return slots_.size() - pinned_ - only_lent_; }
 
-/// A free slot, of which there is one: the next that was not used since the hand last came by as
-/// often as it was used.
+/// Chooses a free slot; there must be one. Takes the next free slot with a use count of 0, and
+/// decrements the counts of the free slots that the hand passes.
 std::size_t SlotCache::choose() {
   while (true) {
     const std::size_t at = hand_;

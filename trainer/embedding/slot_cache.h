@@ -10,51 +10,50 @@
 
 namespace forebay {
 
-/// The slot metadata of a cache of rows: which rows of a larger memory have a slot in a smaller one
-/// too. Values are none of its business.
+/// The slot metadata of a cache of rows: which rows of a larger memory also have a slot in a
+/// smaller one. Does not hold values.
 ///
-/// Rows get slots for a batch with a turn, as TableStorage has them, and keep them until the turn
-/// is finished; or for one batch out of turn, until that is given back. Who leaves for them is
-/// chosen among the others by a clock that spares rows for each of their last few batches (Smith
-/// 1978, "Sequentiality and prefetching in database systems"). A function of the calls alone.
-/// Belongs to one thread at a time.
+/// Rows get slots for a batch with a turn, as in TableStorage, and keep them until the turn is
+/// finished; or for one batch out of turn, until give_back(). Eviction is CLOCK among the other
+/// rows, with a use count for each row's last few batches (Smith 1978, "Sequentiality and
+/// prefetching in database systems"). Deterministic: depends on the calls alone. Belongs to one
+/// thread at a time.
 class SlotCache {
  public:
-  /// A row of the larger memory, and how often its place there was given to another row so far.
+  /// A row of the larger memory, and how often its slot there was refilled so far.
   struct Row {
     std::uint64_t number = 0;
     std::uint32_t refills = 0;
   };
 
-  /// Of what it keeps for so many rows and slots.
+  /// Bytes of the metadata of so many rows and slots.
   static std::uint64_t bytes(std::uint64_t rows, std::uint64_t slots);
 
   SlotCache(std::size_t rows, std::size_t slots);
 
   std::size_t slots() const { return slots_.size(); }
 
-  /// Writes a slot for each row, and lists in `missing` which of them (by their place in `rows`) do
-  /// not have their values there. False where too few are free: the same rows are asked for again
-  /// once a turn is finished, or this turn is. Turns that are looked ahead at leave room for a
-  /// batch out of turn.
+  /// Writes a slot for each row, and lists in `missing` the indices of rows whose values are not in
+  /// their slots. Returns false if too few slots are free; repeat the call after a turn is
+  /// finished. A turn after the next one leaves slots free for a batch out of turn.
   bool take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
             std::vector<std::uint32_t>& missing);
   void finish(std::uint64_t turn);
 
-  /// Likewise for a batch out of turn; one at a time.
+  /// The same for a batch out of turn; at most one at a time.
   bool lend(std::span<const Row> rows, std::span<std::int32_t> slots,
             std::vector<std::uint32_t>& missing);
   void give_back();
 
-  /// No row has a slot any more. No batch has any.
+  /// Removes all rows from the cache. No batch may hold slots.
   void clear();
 
  private:
   struct Slot {
-    std::uint64_t row = 0;        ///< 1 + its number; 0: none.
-    std::uint64_t last_turn = 0;  ///< Of the latest batch that holds it.
-    std::uint32_t refills = 0;    ///< Of the row, when its values came.
-    std::uint8_t spared = 0;      ///< How often the clock passes it by.
+    std::uint64_t row = 0;        ///< 1 + its number; 0: empty.
+    std::uint64_t last_turn = 0;  ///< The latest turn that holds it.
+    std::uint32_t refills = 0;    ///< The row's refill count when its values were copied.
+    std::uint8_t spared = 0;      ///< How often the clock passes it before it may be evicted.
     bool lent = false;
   };
 
@@ -76,8 +75,8 @@ class SlotCache {
   std::deque<std::size_t> pins_;  ///< Slots by the latest turn that holds them, from finished_ + 1.
   std::size_t pinned_ = 0;
   std::vector<std::size_t> lent_;
-  std::size_t only_lent_ = 0;  ///< Of those, the ones that no turn holds.
-  std::size_t most_rows_ = 0;  ///< Of a batch so far.
+  std::size_t only_lent_ = 0;  ///< Of those, slots not held by a turn.
+  std::size_t most_rows_ = 0;  ///< The most rows of a batch so far.
 };
 
 }  // namespace forebay

@@ -17,7 +17,7 @@ bool same_bits(std::span<const float> a, const float* b) {
 
 }  // namespace
 
-// Rows that have their first values still need not be written: they can be made again.
+// Rows that still have their first values need not be written: they can be made again.
 Status TieredTables::restore_whole(StateSource& from, const std::vector<MemoryTensor>& others) {
   std::vector<StateTensor> wanted = tensors_of(others);
   const std::size_t first = wanted.size();
@@ -61,7 +61,8 @@ Status TieredTables::read_whole(StateSource& from, std::size_t index, std::size_
   return {};
 }
 
-/// Rows from number `first` on: their weights, or, once they have those, their state.
+/// Writes the rows from number `first` on: their weights, or, if the weights were written, their
+/// state.
 Status TieredTables::write_whole(std::size_t table, std::uint64_t first,
                                  std::span<const float> values, Part part) {
   const std::size_t width = layout_.width;
@@ -70,7 +71,7 @@ Status TieredTables::write_whole(std::size_t table, std::uint64_t first,
   const std::size_t own = weights ? width : layout_.state_width;
   std::vector<std::uint64_t> numbers, known;
   std::vector<float> rows, made(all);
-  std::vector<std::size_t> places;  // of known ones in `rows`
+  std::vector<std::size_t> places;  // indices in `rows` of known rows
   for (std::size_t i = 0; i * own < values.size(); ++i) {
     const std::uint64_t number = first + i;
     const std::span<const float> row = values.subspan(i * own, own);

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kNobody = -1;
 
-// Rows of a snapshot that are put in their places at a time.
+// Rows of a snapshot that are restored at a time.
 constexpr std::size_t kRowsAtOnce = 4096;
 
 StateTensor keys_tensor(std::size_t slots) {
@@ -31,7 +31,7 @@ StateTensor written_tensor(std::size_t bytes) {
           .shape = {static_cast<std::int64_t>(bytes)}};
 }
 
-/// The rows of so many slots.
+/// Tensors of the rows of `slots` slots.
 std::vector<StateTensor> rows_tensors(const TableLayout& layout, std::size_t slots) {
   const auto rows = [&](StateTensor::Part part, std::size_t width) {
     return StateTensor{
@@ -47,13 +47,14 @@ std::vector<StateTensor> rows_tensors(const TableLayout& layout, std::size_t slo
   return tensors;
 }
 
-/// Which rows lie where, as of the snapshot.
+/// The location of each row, as of the snapshot.
 struct SlotMetadata {
   std::vector<std::int64_t> keys;     ///< By slot.
   std::vector<std::uint8_t> written;  ///< A bit a row.
 };
 
-/// What lies in memory, and a folder of links to what lay on the disk, which it removes in the end.
+/// Snapshot of the rows in memory, and a folder of links to the files on the disk, which the
+/// destructor removes.
 class TieredSource final : public StateSource {
  public:
   TieredSource(std::unique_ptr<StateSource> memory, SlotMetadata metadata, std::string folder)
@@ -145,9 +146,9 @@ void TieredTables::hold_nothing() {
   pinned_ = held_ = 0;
 }
 
-/// The snapshot may be of another memory, so of another number of slots. Its rows go through this
-/// one's, as many at a time as it holds, and what tells whose they are goes with them: what does
-/// not stay there is written to the disk.
+/// The snapshot may come from another memory size, so from another number of slots. Its rows, with
+/// their keys, pass through this arena, as many at a time as it holds; rows that do not stay there
+/// are written to the disk.
 Status TieredTables::restore_linked(StateSource& from, const std::vector<MemoryTensor>& others) {
   std::size_t slots = 0;
   for (const StateTensor& tensor : from.tensors()) {
@@ -184,7 +185,7 @@ Status TieredTables::restore_linked(StateSource& from, const std::vector<MemoryT
 Status TieredTables::restore_disk(StateSource& from) {
   const std::string folder = options_.folder + ".restored";
   std::error_code ignored;
-  fs::remove_all(folder, ignored);  // Of a run that was killed here.
+  fs::remove_all(folder, ignored);  // Left by a run that was killed here.
   fs::create_directories(folder, ignored);
   if (auto status = from.link_files(folder); !status) return status;
   auto opened = open_disk(folder);
@@ -201,7 +202,7 @@ Status TieredTables::restore_rows(StateSource& from, std::size_t slots) {
   return {};
 }
 
-/// The rows of so many slots of the snapshot, from `first` on, to the first ones here.
+/// Reads the rows of `count` slots of the snapshot, from `first` on, into the first slots here.
 Status TieredTables::read_into_arena(StateSource& from, std::size_t first, std::size_t count) {
   for (std::size_t i = 0; i < from.tensors().size(); ++i) {
     const StateTensor& tensor = from.tensors()[i];
@@ -215,7 +216,8 @@ Status TieredTables::read_into_arena(StateSource& from, std::size_t first, std::
   return {};
 }
 
-/// Those rows stay where they are when they are the snapshot's last, else they go to the disk.
+/// Keeps these rows in the arena if they are the snapshot's last, otherwise writes them to the
+/// disk.
 Status TieredTables::place_rows(StateSource& from, std::size_t first, std::size_t count) {
   const auto keys_at = std::ranges::find(from.tensors(), kKeysTensor, &StateTensor::name);
   const auto index = static_cast<std::size_t>(keys_at - from.tensors().begin());
@@ -236,7 +238,7 @@ Status TieredTables::has_row(std::int64_t key) const {
   return fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
 }
 
-/// From slot `first` on.
+/// Writes the rows of these keys, which start at slot `first`, to the disk.
 Status TieredTables::write_restored(std::size_t first, std::span<const std::int64_t> keys) {
   leaving_.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -10,14 +10,14 @@
 namespace forebay {
 namespace {
 
-// Slots looked at for each that is needed: the more, the nearer to the least often seen.
+// Slots inspected per slot needed: a larger sample comes closer to the least often seen rows.
 constexpr std::size_t kSample = 4;
-// Counts are halved after this many sightings a slot.
+// Counts are halved after this many additions per slot.
 constexpr std::uint64_t kFade = 16;
 constexpr std::uint64_t kPrefetch = 8;
 constexpr std::uint64_t kOutOfTurn = 0;
-// Of a batch, for working space: distinct rows are at most a quarter of the slots (two batches
-// fit).
+// Working memory of a batch as a share: its distinct rows are at most a quarter of the slots (two
+// batches fit).
 constexpr std::uint64_t kScratchShare = 16;
 
 std::uint64_t all_rows(const TableLayout& layout) {
@@ -26,8 +26,8 @@ std::uint64_t all_rows(const TableLayout& layout) {
       [](std::uint64_t sum, std::int64_t rows) { return sum + static_cast<std::uint64_t>(rows); });
 }
 
-/// A snapshot has what finds the rows while it is read, a whole one a log of its own and, for that,
-/// once more what is in memory.
+/// Bytes with a snapshot: it keeps a copy of the index while it is read; a whole snapshot also has
+/// a log of its own and, for it, a list of the slots' keys.
 std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots,
                          TieredTables::Snapshot snapshot) {
   const std::uint64_t rows = all_rows(layout);
@@ -105,7 +105,7 @@ TieredTables::TieredTables(const TableLayout& layout, const Options& options, st
 }
 
 void TieredTables::finish(std::uint64_t turn) {
-  // Of a batch that was passed over: its slots are about to be given to others. What failed stands.
+  // For a cancelled batch: its slots are about to be reassigned. An error is permanent.
   (void)fetcher_.await(turn);
   for (; finished_ < turn; ++finished_) {
     if (pins_.empty()) continue;
@@ -160,7 +160,8 @@ Status TieredTables::prepare(BatchRows& rows, std::uint64_t turn) {
   fetcher_.wait_for_turn();
   most_rows_ = std::max(most_rows_, rows.num_rows());
   find(rows, [&](std::int32_t slot) { pin(slot, turn); });
-  // Looking ahead leaves room for a batch out of turn; but the next batch itself always may.
+  // Leaves slots for a batch out of turn while looking ahead; the next batch itself may use them
+  // all.
   const std::size_t spared = turn == finished_ + 1 ? 0 : most_rows_;
   const std::size_t taken = pinned_ + held_ + spared;
   const std::size_t slots = arena_.slots();
@@ -233,8 +234,8 @@ Status TieredTables::bring(BatchRows& rows, std::uint64_t room, std::uint64_t tu
   return {};
 }
 
-/// A slot for each missing row: unused ones, then those of rows seen least among a sample of the
-/// free ones. False, and nothing has changed, when there are too few.
+/// Assigns a slot to each missing row: unused slots first, then those of the rows seen least among
+/// a sample of the free ones. Returns false, without a change, if there are too few.
 bool TieredTables::choose_slots() {
   std::size_t next = 0;
   leaving_.clear();
@@ -290,7 +291,7 @@ Status TieredTables::write_leaving() {
   });
 }
 
-/// Fills the slots of rows that were never written to the disk and lists the others.
+/// Fills the slots of rows that were never written to the disk and returns the other rows.
 RowFetcher::Rows TieredTables::make_rows(const BatchRows& rows) {
   slots_.clear();
   for (const Missing& row : missing_) slots_.push_back(row.slot);

@@ -14,29 +14,29 @@
 
 namespace forebay {
 
-/// `storage = "tiered"`: rows that batches need, and those seen most often, lie in one arena for
-/// all tables; the rest on the disk.
+/// `storage = "tiered"`: rows that batches need, and those seen most often, are in one arena for
+/// all tables; the rest is on the disk.
 ///
-/// A row is given a slot when a batch needs it: read from the disk if it was ever written there,
-/// else made with its first values. Who leaves for it is whoever was seen least often among a
-/// sample of those that no batch holds; a row that was trained is appended to the log as it leaves,
-/// before any row is read for a later batch, so nothing stale is ever read. Rows come while the
-/// next batch is prepared.
+/// A row is given a slot when a batch needs it: it is read from the disk if it was ever written
+/// there, otherwise made with its first values. Evicts the row seen least often among a sample of
+/// the rows that are not held by a batch. A trained row is appended to the log when it is evicted,
+/// before any row is read for a later batch, so a read never returns stale values. Rows are read
+/// while the next batch is prepared.
 class TieredTables final : public TableStorage {
  public:
   using Snapshot = TrainerSpec::Tables::Snapshot;
   struct Options {
-    std::uint64_t memory_bytes = 0;  ///< For everything: rows, what finds them, the log.
-    std::string folder;              ///< Emptied.
+    std::uint64_t memory_bytes = 0;  ///< For everything: rows, their index, the log.
+    std::string folder;              ///< Emptied at the start.
     Snapshot snapshot = Snapshot::kLinked;
   };
 
-  /// The tensors of a linked snapshot.
+  /// The names of the tensors of a linked snapshot.
   static constexpr const char* kRowsTensor = "tables.rows";
   static constexpr const char* kKeysTensor = "tables.keys";
   static constexpr const char* kWrittenTensor = "tables.written";
 
-  /// How many rows find room in `memory_bytes`; 0: not even what finds them does.
+  /// Number of rows that fit `memory_bytes`; 0: not even the index fits.
   static std::uint64_t slots_in(const TableLayout& layout, std::uint64_t memory_bytes,
                                 Snapshot snapshot = Snapshot::kLinked);
 
@@ -53,24 +53,24 @@ class TieredTables final : public TableStorage {
   Status borrow(BatchRows& rows, Use use) override;
   void give_back(const BatchRows& rows) override;
   Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override;
-  /// From a linked snapshot, or from whole tables.
+  /// Restores a linked snapshot, or whole tables.
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
-  /// How rows lie on the disk.
+  /// Options of the row log on the disk.
   static RowLog::Options disk_options(const TableLayout& layout);
 
-  /// So far.
+  /// Counts so far.
   struct Traffic {
-    std::uint64_t read = 0;     ///< Rows, from the disk,
-    std::uint64_t written = 0;  ///< to it,
-    std::uint64_t made = 0;     ///< and with their first values.
+    std::uint64_t read = 0;     ///< Rows read from the disk.
+    std::uint64_t written = 0;  ///< Rows written to the disk.
+    std::uint64_t made = 0;     ///< Rows made with their first values.
   };
   const Traffic& traffic() const { return traffic_; }
 
  private:
   struct Missing {
-    std::uint64_t number = 0;  ///< Of the row, over all tables.
-    std::uint32_t row = 0;     ///< In BatchRows.
+    std::uint64_t number = 0;  ///< The row's number over all tables.
+    std::uint32_t row = 0;     ///< Index in BatchRows.
     std::uint32_t feature = 0;
     std::int32_t slot = 0;
   };
@@ -79,10 +79,11 @@ class TieredTables final : public TableStorage {
   TieredTables(const TableLayout& layout, const Options& options, std::uint64_t slots,
                CopyRoom& room);
 
-  /// Gives slots to the rows that have one and lists those that are missing.
+  /// Holds the slots of rows that have one and lists the rows that are missing.
   template <class Hold>
   void find(BatchRows& rows, const Hold& hold);
-  /// Anew, with the rows that were linked in `from`; empty: none. Nothing is being fetched.
+  /// Opens the disk anew, with the rows linked in `from`; empty: no rows. Requires that no fetch is
+  /// in progress.
   Status open_disk(const std::string& from);
   Status bring(BatchRows& rows, std::uint64_t room, std::uint64_t turn);
   bool choose_slots();
@@ -117,23 +118,24 @@ class TieredTables final : public TableStorage {
   std::vector<RowValues> values_;            ///< Per feature.
   RowArena arena_;
   RowIndex index_;
-  std::vector<std::uint32_t> last_turn_;  ///< Per slot: of the latest batch that holds it.
+  std::vector<std::uint32_t> last_turn_;  ///< Per slot: the latest turn that holds it.
   std::vector<std::uint8_t> flags_;       ///< Per slot.
   std::vector<std::uint8_t> written_;     ///< A bit a row: on the disk.
   FrequencySketch seen_;
-  std::uint64_t counted_ = 0;  ///< Since counts were halved.
-  std::size_t hand_ = 0;       ///< Where the search for slots goes on.
+  std::uint64_t counted_ = 0;  ///< Additions since counts were halved.
+  std::size_t hand_ = 0;       ///< Where the search for slots continues.
   std::uint64_t finished_ = 0;
   std::deque<std::size_t> pins_;  ///< Slots by the latest turn that holds them, from finished_ + 1.
   std::size_t pinned_ = 0;
   std::size_t held_ = 0;
-  std::size_t most_rows_ = 0;  ///< Of a batch so far: kept free for one that is borrowed for.
+  std::size_t most_rows_ =
+      0;  ///< The most rows of a batch so far: kept free for a batch out of turn.
   Traffic traffic_;
   Status broken_;
   std::unique_ptr<RowLog> disk_;
   RowFetcher fetcher_;
 
-  // Of one call, kept for their memory.
+  // Temporaries of one call, kept to reuse their memory.
   std::vector<Missing> missing_;
   std::vector<std::uint64_t> candidates_;
   std::vector<std::pair<std::uint64_t, std::int32_t>> leaving_;

@@ -19,7 +19,7 @@ bool is_rows(const StateTensor& tensor) {
   return tensor.part != Part::kTables && tensor.name == TieredTables::kRowsTensor;
 }
 
-/// What cannot be a state of such tables.
+/// Returns an error for a tensor that cannot be part of the state of such tables.
 Status check_rows(const TableLayout& layout, const StateTensor& tensor, std::size_t slots) {
   const std::size_t width = tensor.part == Part::kWeights ? layout.width : layout.state_width;
   const std::vector<std::int64_t> wanted = {static_cast<std::int64_t>(slots),
@@ -65,7 +65,7 @@ WholeTables::~WholeTables() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-// File by file, each from its beginning to its end: that is how a checkpoint can be read.
+// Reads file by file, each from its begin to its end, as a checkpoint has to be read.
 Status WholeTables::take_over() {
   if (auto metadata = take_metadata(); !metadata) return metadata;
   if (auto weights = take_part(Part::kWeights); !weights) return weights;
@@ -128,13 +128,13 @@ Status WholeTables::take_rows(std::size_t index, Part part) {
   return {};
 }
 
-/// The weights of rows first, then, into the same rows, their state.
+/// Writes the weights of rows first, and later the state of the same rows.
 Status WholeTables::put_rows(std::size_t first_slot, std::span<const std::byte> values, Part part) {
   const std::size_t all = layout_.row_bytes();
   const bool weights = part == Part::kWeights;
   const std::size_t at = weights ? 0 : layout_.width * sizeof(float);
   const std::size_t bytes = weights ? layout_.width * sizeof(float) : all - at;
-  std::vector<std::pair<std::uint64_t, std::size_t>> rows;  // number, and which of `values`
+  std::vector<std::pair<std::uint64_t, std::size_t>> rows;  // number, and index in `values`
   for (std::size_t i = 0; i * bytes < values.size(); ++i) {
     const std::int64_t key = keys_[first_slot + i];
     if (key >= 0) rows.emplace_back(static_cast<std::uint64_t>(key), i);

@@ -16,19 +16,20 @@
 
 namespace forebay {
 
-/// Whether the tables of a state lie in tiers: rows in slots, and files.
+/// Whether the tables of a state are tiered: rows in slots, and files.
 bool lies_in_tiers(const StateSource& state);
 
-/// A state whose tables lie in tiers as one whose tables lie in memory, row after row: the same
-/// whatever memory they had, so that it can be merged with the parts of other ranks, and whoever
-/// goes on from it may keep its tables elsewhere.
+/// Presents a state with tiered tables as one with tables in memory, row after row. The result does
+/// not depend on the memory size, so it can be merged with the parts of other ranks, and a run that
+/// resumes from it may use another storage.
 ///
-/// Its rows are put into a folder of their own at once, by a thread of its own, so that whoever
-/// trains on is not held up however late they are read; reading waits for that. What is beside the
-/// tables is kept in memory. Any number of threads may read, each any bytes in any order.
+/// Its own thread moves the rows into a separate folder at once, so that training is not blocked
+/// however late they are read; a read waits for that. State beside the tables is kept in memory.
+/// Any number of threads may read, each any bytes in any order.
 class WholeTables final : public StateSource {
  public:
-  /// `layout` is that of the tables in `tiers`; `folder` is emptied, and removed in the end.
+  /// `layout` is that of the tables in `tiers`; `folder` is emptied now, and removed by the
+  /// destructor.
   WholeTables(TableLayout layout, std::shared_ptr<StateSource> tiers, std::string folder);
   ~WholeTables() override;
   WholeTables(const WholeTables&) = delete;
@@ -39,7 +40,7 @@ class WholeTables final : public StateSource {
   void give_up() override { given_up_ = true; }
 
  private:
-  /// Of a tensor: rows of a table, or values that are kept.
+  /// Source of a tensor: rows of a table, or values kept in memory.
   struct Location {
     bool is_table = false;
     std::size_t table = 0;
@@ -69,7 +70,7 @@ class WholeTables final : public StateSource {
   std::vector<std::uint8_t> written_;  // a bit a row
   std::unique_ptr<RowLog> disk_;
   std::atomic<bool> given_up_ = false;
-  std::shared_future<Status> taken_over_;  // waits for the thread as it goes
+  std::shared_future<Status> taken_over_;  // its destructor waits for the thread
 };
 
 }  // namespace forebay

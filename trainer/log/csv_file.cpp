@@ -14,7 +14,7 @@
 namespace forebay {
 namespace {
 
-/// A million lines are below this; a larger file is none of ours.
+/// A million lines take less; a larger file was not written here.
 constexpr off_t kMostBytes = off_t{1} << 30;
 
 tl::unexpected<Error> refused(const std::string& path, const std::string& what) {
@@ -49,7 +49,7 @@ void put(std::string& text, const std::optional<double>& number) {
   text.append(digits.data(), end.ptr);
 }
 
-/// Whether a line has no loss, as one of steps has.
+/// Whether a line has no loss, so that it is not a step's line.
 bool is_evaluation(std::string_view line) {
   constexpr int kBeforeLoss = 3;
   std::size_t field = 0;

@@ -9,20 +9,21 @@
 
 namespace forebay {
 
-/// A run's figures as a table: a header, then a line a LogLine; what there is not is empty.
+/// A run's figures as a table: a header, then one line per LogLine; an absent figure is empty.
 ///
-/// Owns the file. Lines are written whole and at once. Belongs to one thread.
+/// Owns the file. Each line is written whole, at once. Belongs to one thread.
 class CsvFile {
  public:
   static constexpr std::string_view kHeader =
       "step,epoch,rows,loss,learning_rate,rows_per_second,starved_ratio,auc,log_loss,"
       "normalized_entropy,calibration\n";
 
-  /// A run that begins: whatever the file held goes.
+  /// Starts a new run: replaces an existing file.
   static Result<CsvFile> begin(const std::string& path);
-  /// A run that goes on after `step`: lines of later steps, and half a line, are cut off, and the
-  /// evaluation after that step unless it was `evaluated`, as it comes again. A file with another
-  /// header is refused and stays as it is; where there is none it begins.
+  /// Continues after `step`: cuts off lines of later steps, an incomplete last line, and the
+  /// evaluation after that step unless it was `evaluated`, because it is repeated. Returns an error
+  /// for a file with another header, and leaves it unchanged; creates the file if it does not
+  /// exist.
   static Result<CsvFile> resume(const std::string& path, std::uint64_t step, bool evaluated);
 
   CsvFile(CsvFile&& other) noexcept;
@@ -39,9 +40,9 @@ class CsvFile {
   int descriptor_;
 };
 
-/// Of the bytes of a table, how many a run that goes on after `step` keeps: its header and the
-/// lines up to the first that is of a later step, of the evaluation after `step` unless it was
-/// `evaluated`, or no line. Pure; `table` begins with the header.
+/// Number of a table's bytes that a run that continues after `step` keeps: the header and the lines
+/// up to the first one that belongs to a later step, to the evaluation after `step` unless it was
+/// `evaluated`, or that is no valid line. Pure; `table` begins with the header.
 std::size_t kept_bytes(std::string_view table, std::uint64_t step, bool evaluated);
 
 }  // namespace forebay

@@ -12,13 +12,14 @@ namespace forebay {
 /// Seconds since 1970.
 using WallClock = std::function<double()>;
 
-/// TensorBoard's log of one run, in a file of its own.
+/// The TensorBoard log of one run, in a file of its own.
 ///
-/// Owns the file. A line is written as one record and at once. Belongs to one thread.
+/// Owns the file. Each line is written as one record, at once. Belongs to one thread.
 class EventFile {
  public:
-  /// Makes the directory where it is missing and in it a file that sorts behind those of earlier
-  /// runs. The run goes on after `step`; 0 for one that begins. Refused where it cannot be written.
+  /// Creates the directory if it is missing, and a file in it that sorts after those of earlier
+  /// runs. The run continues after `step`; 0 for a new run. Returns an error if it cannot be
+  /// written.
   static Result<EventFile> create(const std::string& directory, std::uint64_t step,
                                   WallClock wall_clock);
   EventFile(EventFile&& other) noexcept;

@@ -13,7 +13,7 @@ constexpr std::uint32_t kEightBytes = 1;
 constexpr std::uint32_t kBytes = 2;
 constexpr std::uint32_t kFourBytes = 5;
 
-// Numbers of the fields that are used.
+// Numbers of the used fields.
 constexpr std::uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7;
 constexpr std::uint32_t kSummaryValue = 1;                      // of Summary
 constexpr std::uint32_t kValueTag = 1, kSimpleValue = 2;        // of Summary.Value
@@ -52,7 +52,7 @@ std::string event_at(double wall, std::uint64_t step) {
   return event;
 }
 
-/// As TFRecord has it: the checksum of bytes that hold checksums would be weak.
+/// The masked checksum of TFRecord: a CRC of bytes that contain CRCs would be weak.
 std::uint32_t masked_crc(std::string_view bytes) {
   return std::rotr(crc32c(bytes), 15) + 0xa282ead8U;
 }
@@ -79,7 +79,7 @@ std::string start_record(double wall, std::uint64_t step) {
   std::string log;
   put_key(log, kSessionStatus, kVarint);
   put_varint(log, kSessionStart);
-  // What is purged is this step and later ones.
+  // TensorBoard purges this step and later ones.
   std::string event = event_at(wall, step + 1);
   put_bytes(event, kSessionLog, log);
   return framed(event);

@@ -13,13 +13,13 @@ struct Scalar {
   float value = 0;
 };
 
-/// What TensorBoard reads: tensorflow.Event messages (event.proto, summary.proto), each in a
+/// Encodes TensorBoard's input: tensorflow.Event messages (event.proto, summary.proto), each in a
 /// TFRecord frame. `wall` is in seconds since 1970. Pure functions.
 ///
 /// The first record of every file.
 std::string version_record(double wall);
-/// A run begins, or goes on, after `step`: what an earlier file says of steps from here on counts
-/// no more.
+/// Marks that a run begins, or continues, after `step`: TensorBoard then ignores the later steps of
+/// earlier files.
 std::string start_record(double wall, std::uint64_t step);
 std::string scalars_record(double wall, std::uint64_t step, std::span<const Scalar> scalars);
 

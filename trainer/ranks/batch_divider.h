@@ -10,30 +10,30 @@
 
 namespace forebay {
 
-/// A batch's ids by shard, and those of the tables that every rank has: of a rank's rows by all
-/// shards, or of a global batch by those of one rank (shards_of_rank).
+/// Divides a batch's ids by shard, and collects those of replicated tables: for the batch of a
+/// rank's rows, by all shards; for a global batch, by the shards of one rank (shards_of_rank).
 ///
-/// Owns what it returns, until the next batch; batches without labels and dense features. One
-/// thread.
+/// Owns the returned batches, which are valid until the next one and have no labels and dense
+/// features. One thread.
 class BatchDivider {
  public:
   BatchDivider(std::vector<std::int64_t> table_rows, TablePlacement placement);
 
   enum class What : std::uint8_t {
     kAll,
-    kReplicas,  ///< The ids of the shards are where they belong already.
+    kReplicas,  ///< The ids of the shards were divided before.
   };
-  /// Refuses lengths that are negative or do not add up to the batch's ids.
+  /// Returns an error for lengths that are negative or do not add up to the batch's ids.
   Status divide(const Batch& mine, What what = What::kAll);
 
-  /// One sparse feature a shard; ids of a cut table are keys in their shard. Where every table is
-  /// one shard it is the batch that was divided.
+  /// One sparse feature per shard; ids of a split table are keys in their shard. If every table is
+  /// a single shard, this is the divided batch itself.
   const Batch& sharded() const { return *sharded_; }
-  /// One sparse feature a replicated table.
+  /// One sparse feature per replicated table.
   const Batch& replicated() const { return replicas_.batch; }
 
  private:
-  /// A batch and what it points to.
+  /// A batch and the memory it points to.
   struct Division {
     std::vector<std::int32_t> lengths;
     std::vector<std::int64_t> ids;
@@ -49,7 +49,7 @@ class BatchDivider {
 
   const std::vector<std::int64_t> table_rows_;
   const TablePlacement placement_;
-  bool all_whole_ = true;  // Every table is one shard.
+  bool all_whole_ = true;  // Every table is a single shard.
   std::vector<std::size_t> first_id_;
   Division shards_, replicas_;
   const Batch* sharded_ = nullptr;

@@ -13,7 +13,7 @@ using How = TrainerSpec::Placement;
 
 constexpr std::int64_t kSmallTable = 1024;
 
-/// What is to be done with each table.
+/// Chooses the placement of each table.
 std::vector<How> choose(std::span<const std::int64_t> table_rows, How how, int ranks) {
   std::vector<How> chosen(table_rows.size(), how);
   std::int64_t rest = 0;
@@ -29,7 +29,7 @@ std::vector<How> choose(std::span<const std::int64_t> table_rows, How how, int r
   return chosen;
 }
 
-/// The features, the largest table first.
+/// The features, largest table first.
 std::vector<std::size_t> largest_first(std::span<const std::int64_t> table_rows) {
   std::vector<std::size_t> features(table_rows.size());
   std::iota(features.begin(), features.end(), std::size_t{0});
@@ -75,7 +75,7 @@ std::vector<int> TablePlacement::owners() const {
 TablePlacement place_tables(std::span<const std::int64_t> table_rows, How how, int ranks) {
   const std::vector<How> chosen = choose(table_rows, how, ranks);
   TablePlacement placement;
-  // Whoever has the fewest takes the next; of those, whoever has the fewest rows.
+  // The rank with the fewest shards takes the next; among equals, the one with the fewest rows.
   std::vector<std::pair<std::size_t, std::int64_t>> held(static_cast<std::size_t>(ranks));
   for (const std::size_t feature : largest_first(table_rows)) {
     const std::int64_t rows = table_rows[feature];

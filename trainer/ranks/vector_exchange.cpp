@@ -104,7 +104,7 @@ Status VectorExchange::exchange_sizes(const Batch& mine) {
   if (!announced) return announced;
   for (std::size_t rank = 0; rank < parts(); ++rank) {
     const Header& header = headers_in_[rank];
-    // No batch is that large: the ranks are not where they should be.
+    // No batch is that large: the ranks are out of step.
     constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
     if (header.rows > kMost || header.ids > kMost) {
       return fail(Code::kCorrupt, "rank " + std::to_string(rank) + " is at another operation");
@@ -249,7 +249,7 @@ std::uint64_t VectorExchange::bytes_for(std::size_t features, std::size_t ranks,
   const std::uint64_t rows = (global_rows + ranks - 1) / ranks;
   const std::uint64_t owned = (features + ranks - 1) / ranks;
   const std::uint64_t vectors = rows * features + global_rows * owned;
-  // Bags are not the same on all ranks: at worst all ids are here, on their way and arrived.
+  // Bags differ in size between ranks: at worst all ids are here, being sent and received.
   return vectors * dim * sizeof(float) + 3 * global_ids * sizeof(std::int64_t) +
          (rows * features + 2 * global_rows * owned) * sizeof(std::int32_t);
 }

@@ -11,13 +11,14 @@
 
 namespace forebay {
 
-/// Brings the ids of a batch to the ranks that own the features' tables, their pooled vectors back,
-/// and the gradients there again.
+/// Sends the ids of a batch to the ranks that own the features' tables, the pooled vectors back,
+/// and the gradients to the owners again.
 ///
-/// Each owner sees the ids of the global batch in its order, whoever has which rows of it, so what
-/// it does to its tables does not depend on the number of ranks. A step is exchange_ids,
-/// start_vectors and wait_vectors, start_gradients and wait_gradients, on every rank and in this
-/// order, on one thread. Owns the buffers; what it returns is valid until the next step.
+/// Each owner sees the ids of the global batch in the batch's order, independent of how its rows
+/// are divided among ranks, so the updates of its tables do not depend on the number of ranks. A
+/// step is exchange_ids, start_vectors and wait_vectors, start_gradients and wait_gradients, on
+/// every rank and in this order, on one thread. Owns the buffers; returned memory is valid until
+/// the next step.
 class VectorExchange {
  public:
   /// `owners` names a rank for each feature. `ranks` outlives it.
@@ -26,39 +27,44 @@ class VectorExchange {
   /// The features of this rank, ascending.
   const std::vector<std::size_t>& owned() const { return features_of_[rank_]; }
 
-  /// The ids of the global batch for the features of this rank: a batch of its own, without labels
+  /// Returns the ids of the global batch for the features of this rank, as a batch without labels
   /// and dense features, with one sparse feature for each of owned(). `mine` may have no rows.
   Result<const Batch*> exchange_ids(const Batch& mine);
 
-  /// Likewise without asking anybody: they came before the step, as `dealt`. All ranks, or none.
+  /// Uses ids that arrived before the step, `dealt`, without communication. All ranks call it, or
+  /// none of them.
   Status take_ids(const Batch& dealt, const Batch& mine);
 
   std::size_t rows() const { return rows_of_[rank_]; }  ///< Of this rank's share.
   std::size_t global_rows() const { return first_row_.back(); }
-  std::size_t first_row() const { return first_row_[rank_]; }  ///< Of this rank's share.
+  std::size_t first_row() const {
+    return first_row_[rank_];
+  }  ///< Index in the global batch of this rank's first row.
 
-  /// A run of rows of the global batch, all of one rank.
+  /// A run of rows of the global batch, all from one rank.
   struct Part {
     std::size_t first_row = 0;
     std::size_t rows = 0;
-    float* vectors = nullptr;  ///< [rows, dim]: where the owner of a feature leaves them.
+    float* vectors =
+        nullptr;  ///< [rows, dim]: destination of the vectors that the feature's owner writes.
   };
   std::size_t parts() const { return rows_of_.size(); }
   Part part(std::size_t owned_feature, std::size_t rank);
 
-  /// Once every part of every owned feature is filled.
+  /// Call it once every part of every owned feature is filled.
   void start_vectors();
   Status wait_vectors();
-  /// [rows(), dim] of any feature, after wait_vectors.
+  /// [rows(), dim] of any feature; valid after wait_vectors.
   const float* vectors(std::size_t feature) const;
 
-  /// Of this rank's rows: [rows(), dim] for each feature. Those for itself are not copied.
+  /// Sends the gradients of this rank's rows: [rows(), dim] for each feature. Those for itself are
+  /// not copied.
   void start_gradients(std::span<const float* const> gradients);
   Status wait_gradients();
-  /// Of the rows of part(owned_feature, rank), after wait_gradients.
+  /// Gradients of the rows of part(owned_feature, rank); valid after wait_gradients.
   const float* gradients(std::size_t owned_feature, std::size_t rank);
 
-  /// Bytes that it takes for global batches of this size, at most.
+  /// The most bytes for global batches of this size.
   static std::uint64_t bytes_for(std::size_t features, std::size_t ranks, std::size_t dim,
                                  std::uint64_t global_rows, std::uint64_t global_ids);
 
@@ -75,21 +81,21 @@ class VectorExchange {
   std::size_t vectors_of(std::size_t features, std::size_t rows) const {
     return features * rows * dim_;
   }
-  /// Offsets in floats, and bytes, of blocks that differ by rank.
+  /// Computes the offsets in floats, and the bytes, of blocks that differ by rank.
   void lay_out_vectors();
 
   Collective& ranks_;
   const std::size_t rank_;
   const std::size_t dim_;
   std::vector<std::vector<std::size_t>> features_of_;  // per rank
-  std::vector<std::size_t> owner_, place_;             // per feature: rank, and place among its own
+  std::vector<std::size_t> owner_, place_;  // per feature: rank, and index among its features
 
   Sizes rows_of_, ids_of_;              // of each rank's share; ids for the features of this rank
   std::vector<std::size_t> first_row_;  // per rank, and the end
-  std::vector<std::size_t> first_id_;   // of mine, per feature, and the end
+  std::vector<std::size_t> first_id_;   // of this rank's batch, per feature, and the end
   std::vector<Header> headers_out_, headers_in_;
-  Sizes bytes_out_, bytes_in_;            // of the ids, then
-  Sizes to_owner_bytes_, to_user_bytes_;  // of gradients or vectors; nothing to itself
+  Sizes bytes_out_, bytes_in_;            // of the ids
+  Sizes to_owner_bytes_, to_user_bytes_;  // of gradients or vectors; 0 for the rank itself
   Sizes to_owner_at_, to_user_at_;        // in floats
   std::vector<std::byte> out_, in_;
   std::vector<std::int32_t> lengths_;  // [owned, global rows]
@@ -98,7 +104,7 @@ class VectorExchange {
   std::vector<float> user_side_;             // by other owner: [its features, rows(), dim]
   std::vector<float> owner_side_;            // by other rank: [owned, its rows, dim]
   std::vector<float> own_vectors_;           // [owned, rows(), dim]: from itself to itself
-  std::vector<const float*> own_gradients_;  // per owned feature, likewise
+  std::vector<const float*> own_gradients_;  // per owned feature: gradients from itself
   Collective::Handle pending_;
 };
 

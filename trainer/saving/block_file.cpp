@@ -41,7 +41,8 @@ void BlockFileWriter::run() {
   }
 }
 
-// The last block is written with what is behind it in the ring, up to a whole page, and cut later.
+// The last block is written up to a whole page, including the bytes behind it in the ring; the file
+// is truncated later.
 void BlockFileWriter::write_block(std::span<const std::byte> block) {
   const std::byte* at = block.data();
   std::size_t left = whole_pages(block.size());
@@ -133,12 +134,12 @@ void BlockFileReader::run() {
     if (got <= 0) return ring_.end();
     offset += static_cast<std::uint64_t>(got);
     ring_.filled(static_cast<std::size_t>(got));
-    // After a part of a page only the end can come, and reading on from there may be refused.
+    // After a partial page only the end can follow, and a read at an unaligned offset may fail.
     if (static_cast<std::size_t>(got) % kDirectPage != 0) return ring_.end();
   }
 }
 
-/// False at the end.
+/// Returns false at the end.
 Result<bool> BlockFileReader::next_block() {
   if (has_block_) ring_.emptied();
   block_ = ring_.to_empty();

@@ -14,26 +14,26 @@
 
 namespace forebay {
 
-/// Writes a large new file from its start to its end at the disk's speed and makes it durable.
+/// Writes a large new file from its begin to its end at the disk's speed and syncs it.
 ///
-/// A thread of its own writes blocks past the page cache (through it where the file system has no
-/// other way) while the caller fills the next one. Takes BlockRing::kBytes. Errors name the file
-/// and what the system said. Belongs to one thread.
+/// Its own thread writes blocks with direct I/O (through the page cache if the file system does not
+/// support that) while the caller fills the next block. Takes BlockRing::kBytes. Errors name the
+/// file and the system's message. Belongs to one thread.
 class BlockFileWriter {
  public:
-  /// Refuses a file that exists.
+  /// Returns an error if the file exists.
   static Result<std::unique_ptr<BlockFileWriter>> create(const std::string& path);
   ~BlockFileWriter();
   BlockFileWriter(const BlockFileWriter&) = delete;
   BlockFileWriter& operator=(const BlockFileWriter&) = delete;
 
-  /// Where the next bytes go, at least one; wrote() says how many were put there.
+  /// Memory for the next bytes, at least one byte; wrote() says how many were filled.
   Result<std::span<std::byte>> room();
   void wrote(std::size_t bytes);
 
   Status write(std::span<const std::byte> bytes);
 
-  /// Reaches the disk before it returns. The digest is RunningDigest's.
+  /// Returns after the file has reached the disk. The digest is RunningDigest's.
   Result<DurableFile::Written> finish();
 
  private:
@@ -48,14 +48,14 @@ class BlockFileWriter {
   std::size_t used_ = 0;  // of block_
   std::uint64_t bytes_ = 0;
   RunningDigest digest_;
-  Status written_;            // by the thread, until the ring is closed or it is joined
-  std::uint64_t offset_ = 0;  // the thread's
+  Status written_;            // written by the thread, until the ring is closed or it is joined
+  std::uint64_t offset_ = 0;  // used by the thread
   std::unique_ptr<Thread> thread_;
 };
 
-/// Reads a large file from its start to its end at the disk's speed, and takes its digest.
+/// Reads a large file from its begin to its end at the disk's speed, and computes its digest.
 ///
-/// A thread of its own reads ahead, likewise. Errors are as reading_error() has them.
+/// Its own thread reads ahead with direct I/O in the same way. Errors are those of reading_error().
 class BlockFileReader {
  public:
   static Result<std::unique_ptr<BlockFileReader>> open(const std::string& path);
@@ -65,12 +65,12 @@ class BlockFileReader {
 
   std::uint64_t position() const { return position_; }
 
-  /// The next bytes; kCorrupt where the file ends before.
+  /// Reads the next bytes; returns kCorrupt if the file ends before.
   Status read(std::span<std::byte> to);
-  /// Leaves out what is before `position`, which is not before position().
+  /// Skips the bytes before `position`, which must not be before position().
   Status skip_to(std::uint64_t position);
 
-  /// Reads what is left: how many bytes the file has, and their digest.
+  /// Reads the rest; returns the file's size and digest.
   Result<DurableFile::Written> finish();
 
  private:
@@ -85,7 +85,7 @@ class BlockFileReader {
   bool has_block_ = false;
   std::uint64_t position_ = 0;
   RunningDigest digest_;
-  Status read_;  // by the thread, until the ring is ended
+  Status read_;  // written by the thread, until the ring is ended
   std::unique_ptr<Thread> thread_;
 };
 

@@ -104,7 +104,7 @@ void CheckpointWriter::write(std::unique_lock<std::mutex>& lock) {
   sweeping_ = true;
   changed_.notify_all();
   lock.unlock();
-  // Training does not wait for that; what it says the next one to be written says, too.
+  // Training does not wait for the removal; the next save() reports the same error.
   static_cast<void>(store_.sweep());
   lock.lock();
   sweeping_ = false;

@@ -15,18 +15,19 @@
 
 namespace forebay {
 
-/// Writes checkpoints by a thread of its own, one at a time, while training goes on.
+/// Writes checkpoints on its own thread, one at a time, while training goes on.
 ///
-/// Belongs to the model's thread; the store is the writer's as long as it lives. A snapshot is let
-/// go as soon as it is written; what the checkpoint replaces is removed after that, and only the
-/// next one and wait_swept() wait for it. What is in flight when the writer dies is given up.
+/// Belongs to the model's thread; the writer has exclusive use of the store during its lifetime. A
+/// snapshot is released as soon as it is written; replaced checkpoints are removed after that, and
+/// only the next checkpoint and wait_swept() wait for the removal. The destructor cancels the
+/// checkpoint in flight.
 class CheckpointWriter {
  public:
-  /// What became of a checkpoint.
+  /// The result of a checkpoint.
   struct Ended {
     std::uint64_t batches = 0;
-    Result<std::string> path;  ///< kTimeout: given up.
-    std::uint64_t bytes = 0;   ///< Of its tensors.
+    Result<std::string> path;  ///< kTimeout: cancelled.
+    std::uint64_t bytes = 0;   ///< Of the checkpoint's tensors.
     std::chrono::nanoseconds took{};
   };
 
@@ -36,12 +37,14 @@ class CheckpointWriter {
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
   bool busy() const;
-  /// Begins the next one; not while one is in flight, nor before its end was taken.
+  /// Begins the next checkpoint. Requires that none is in flight and that the last result was
+  /// taken.
   void begin(std::unique_ptr<StateSource> state, TrainState beside);
-  /// What ended, once.
+  /// Returns the result of the checkpoint that ended, once.
   std::optional<Ended> take();
 
-  /// Of the one in flight: its tensors, what of them is written, and for how long it is at it.
+  /// Of the checkpoint in flight: bytes of its tensors, bytes written, and the time since its
+  /// begin.
   struct Progress {
     std::uint64_t bytes = 0;
     std::uint64_t written = 0;
@@ -49,13 +52,13 @@ class CheckpointWriter {
   };
   Progress progress() const;
 
-  /// Until nothing is in flight, at most for so long.
+  /// Blocks until no checkpoint is in flight, at most for so long.
   void wait(std::chrono::nanoseconds at_most);
-  /// Whether what the last checkpoint replaced is still being removed.
+  /// Whether checkpoints that the last one replaced are still being removed.
   bool sweeping() const;
-  /// Until it is removed, at most for so long.
+  /// Blocks until they are removed, at most for so long.
   void wait_swept(std::chrono::nanoseconds at_most);
-  /// What is in flight ends soon, unwritten.
+  /// Cancels the checkpoint in flight; it ends soon, unwritten.
   void give_up();
 
  private:
@@ -67,13 +70,13 @@ class CheckpointWriter {
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::unique_ptr<StateSource> state_;  // of the one in flight, until it is taken up
-  StateSource* reading_ = nullptr;      // likewise, from then on
+  std::unique_ptr<StateSource> state_;  // of the checkpoint in flight, until the thread takes it
+  StateSource* reading_ = nullptr;      // the snapshot that the thread reads
   TrainState beside_;
   bool in_flight_ = false;
   bool given_up_ = false;
   bool sweeping_ = false;
-  bool ends_ = false;  // the writer itself
+  bool ends_ = false;  // ends the thread
   Progress progress_;
   std::chrono::nanoseconds began_{};
   std::optional<Ended> ended_;

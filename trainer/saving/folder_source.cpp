@@ -18,7 +18,7 @@ Status compare(const std::string& path, const DurableFile::Written& read,
   return fail(Code::kCorrupt, path + " is damaged: its bytes have changed");
 }
 
-/// The file itself, where `from` is a symbolic link to it.
+/// Links or copies a file; if `from` is a symbolic link, its target.
 Status put(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to.parent_path(), error);
@@ -82,7 +82,8 @@ Status FolderSource::read(std::size_t index, std::uint64_t offset, std::span<std
   return files_[file].read(place, offset, to);
 }
 
-/// One file is read at a time: the one before is read to its end and checked.
+/// Turns to the next file. Only one file is read at a time: the previous one is read to its end and
+/// checked.
 Status FolderSource::turn_to(std::size_t file) {
   if (current_ == file) return {};
   if (current_) {

@@ -13,27 +13,27 @@
 
 namespace forebay {
 
-/// Whether each file that the manifest lists is there and has its size; names the first that is
-/// not.
+/// Checks that each file in the manifest exists and has its size; the error names the first that
+/// does not.
 Status check_sizes(const std::string& folder, const Manifest& manifest);
 
-/// Whether a file of `folder` has the bytes that were written; reads it.
+/// Reads a file of `folder` and checks its bytes against the manifest.
 Status check_digest(const std::string& folder, const std::string& name, const Manifest::File& file);
 
-/// The state in a checkpoint's folder. Checks what it reads as it reads it: whether it was whole is
-/// known when finish() has said so.
+/// The state in a checkpoint's folder. Checks data as it is read; only finish() confirms that all
+/// of it was intact.
 class FolderSource final : public StateSource {
  public:
   static Result<FolderSource> open(const std::string& folder, Manifest manifest);
 
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
-  /// Links what never changes, copies the rest.
+  /// Links files that never change, and copies the others.
   Status link_files(const std::string& folder) override;
   /// Checks the files' bytes first.
   Result<std::string> files_folder() override;
 
-  /// Nothing more is read; kCorrupt, with the name of the file, when its bytes have changed.
+  /// Ends reading; returns kCorrupt, with the name of the file, if its bytes have changed.
   Status finish();
 
  private:
@@ -44,10 +44,10 @@ class FolderSource final : public StateSource {
   std::string folder_;
   Manifest manifest_;
   std::vector<TensorFile> files_;
-  std::vector<bool> finished_;          // whose bytes were checked
+  std::vector<bool> finished_;          // files whose bytes were checked
   std::optional<std::size_t> current_;  // the file that is being read
   std::vector<StateTensor> tensors_;
-  std::vector<std::pair<std::size_t, std::size_t>> places_;  // file, tensor in it
+  std::vector<std::pair<std::size_t, std::size_t>> places_;  // file, index of the tensor in it
 };
 
 }  // namespace forebay

@@ -6,26 +6,26 @@
 
 namespace forebay {
 
-/// What is known when a run has to end soon and its last batches are in no checkpoint yet.
+/// The state of a run that has to end soon while its last batches are in no checkpoint yet.
 struct LastSaveQuestion {
-  std::uint64_t bytes = 0;          ///< Of a checkpoint.
-  std::uint64_t bytes_left = 0;     ///< Of the one in flight; 0: none is.
-  double bytes_per_second = 0;      ///< As measured; 0: not yet.
+  std::uint64_t bytes = 0;          ///< Of one checkpoint.
+  std::uint64_t bytes_left = 0;     ///< Of the checkpoint in flight; 0: there is none.
+  double bytes_per_second = 0;      ///< As measured; 0: not measured yet.
   std::chrono::nanoseconds left{};  ///< Until the run is ended from outside.
 };
 
-/// What loses the least.
+/// The action that loses the fewest batches.
 enum class LastSave : std::uint8_t {
-  kWaitAndWrite,  ///< What is in flight, then the last one.
-  kWrite,         ///< What is in flight is given up for the last one.
-  kWait,          ///< Only what is in flight ends in time.
-  kNothing,       ///< Nothing does: the last complete one stands.
+  kWaitAndWrite,  ///< Finish the checkpoint in flight, then write the last one.
+  kWrite,         ///< Cancel the checkpoint in flight and write the last one.
+  kWait,          ///< Only the checkpoint in flight can finish in time.
+  kNothing,       ///< No checkpoint can finish in time: the last complete one remains.
 };
 
-/// Without a measured speed it is tried; whoever writes gives up in time.
+/// Plans to write if the speed is unknown; the writer cancels in time.
 LastSave plan_last_save(const LastSaveQuestion& question);
 
-/// How long so many bytes take; nothing without a measured speed.
+/// The time to write so many bytes; empty if the speed is unknown.
 std::optional<std::chrono::nanoseconds> time_to_write(std::uint64_t bytes, double bytes_per_second);
 
 }  // namespace forebay

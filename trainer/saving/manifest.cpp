@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Whether it names something below the folder it is relative to.
+/// Whether the name stays below the folder it is relative to.
 bool is_below(const std::string& name) {
   const std::filesystem::path path(name);
   if (name.empty() || name.find('\0') != std::string::npos || path.is_absolute()) return false;
@@ -38,7 +38,7 @@ std::optional<Manifest::File> parse_file(const json& announced) {
   return file;
 }
 
-/// Of a manifest without its own digest.
+/// The digest of a manifest without its own digest field.
 std::string digest_of(const json& manifest) {
   const std::string text = json_text(manifest);
   return Digest::of(text.data(), text.size()).hex();

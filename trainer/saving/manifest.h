@@ -9,16 +9,16 @@
 
 namespace forebay {
 
-/// What a checkpoint consists of: manifest.json,
+/// The contents of a checkpoint: manifest.json,
 /// {"version": 2, "files": {"name": {"bytes": n, "digest": hex, "inode": n}, …}, "digest": hex},
-/// the last of all the rest.
+/// where the last digest covers all the rest.
 struct Manifest {
   static constexpr int kVersion = 2;
 
   struct File {
     std::uint64_t bytes = 0;
     std::string digest;  ///< RunningDigest's, in hexadecimal digits.
-    /// Of a file that lies elsewhere too and is not changed there: a link with the same name,
+    /// Of a file that is also linked elsewhere and never changed there: a link with the same name,
     /// size and inode has the same digest.
     std::optional<std::uint64_t> inode = {};
 
@@ -34,8 +34,8 @@ struct Manifest {
 
 std::string to_json(const Manifest& manifest);
 
-/// Refuses, in the name of `path`: what is no manifest or names files outside of the folder
-/// (kCorrupt), and one of another version of the format (kInvalid).
+/// Returns an error that begins with `path`: kCorrupt if `text` is not a manifest or names files
+/// outside of the folder, kInvalid for another version of the format.
 Result<Manifest> parse_manifest(const std::string& text, const std::string& path);
 
 }  // namespace forebay

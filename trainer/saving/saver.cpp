@@ -9,9 +9,9 @@
 namespace forebay {
 namespace {
 
-constexpr std::chrono::milliseconds kSlice(
-    20);  // A stop that is asked for meanwhile is seen after it.
-constexpr std::uint64_t kTelling = std::uint64_t{32} << 20;  // Fewer bytes say nothing of a speed.
+constexpr std::chrono::milliseconds kSlice(20);  // Interval at which a stop request is noticed.
+constexpr std::uint64_t kTelling = std::uint64_t{32}
+                                   << 20;  // Fewer bytes are no basis for a speed.
 
 double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
   const double seconds = in_seconds(time);
@@ -40,7 +40,7 @@ Result<bool> Saver::save(Model& model, TrainState beside) {
   return true;
 }
 
-/// Takes note of what ended.
+/// Takes the result of the checkpoint that ended.
 void Saver::collect() {
   const auto ended = writer_.take();
   if (!ended) return;
@@ -55,7 +55,7 @@ void Saver::collect() {
   }
 }
 
-/// Waits for what is in flight, or gives it up where that loses less.
+/// Waits for the checkpoint in flight, or cancels it if that loses fewer batches.
 void Saver::settle() {
   for (; writer_.busy(); writer_.wait(kSlice)) {
     const auto left = time_left();
@@ -92,8 +92,8 @@ void Saver::write_last(Model& model, TrainState beside) {
   collect();
 }
 
-/// Waits until what the last checkpoint replaced is removed: the process may end without waiting
-/// for the writer's thread.
+/// Waits until the replaced checkpoints are removed: the process may end without waiting for the
+/// writer's thread.
 void Saver::tidy() {
   for (; writer_.sweeping(); writer_.wait_swept(kSlice)) {
     const auto left = time_left();

@@ -15,37 +15,38 @@
 
 namespace forebay {
 
-/// Saves a training run: in the background while it goes on, and at its end.
+/// Saves a training run: in the background while it trains, and at its end.
 ///
-/// A checkpoint that cannot be written (the disk is full) is told of and ends nothing but itself;
-/// the last complete one stands, and the next is tried when it is due. Belongs to the model's
+/// A checkpoint that cannot be written (the disk is full) is reported and does not end the run; the
+/// last complete one remains, and the next is written when it is due. Belongs to the model's
 /// thread; the model outlives it.
 class Saver {
  public:
   struct Options {
     std::function<void(const std::string&)> say = {};
-    /// How long the process may go on; nothing: as long as it wants.
+    /// Returns how long the process may go on; empty: no limit.
     std::function<std::optional<std::chrono::nanoseconds>()> time_left = {};
-    std::string checkpoint = {};  ///< The one the run goes on from; "": none.
-    std::uint64_t batches = 0;    ///< In it.
+    std::string checkpoint = {};  ///< The checkpoint that the run continues from; "": none.
+    std::uint64_t batches = 0;    ///< Batches in that checkpoint.
   };
 
   Saver(CheckpointStore& store, const Clock& clock, Options options);
 
-  /// Begins a checkpoint of the model as it is. False: one is in flight, it has to be asked again.
+  /// Begins a checkpoint of the model's current state. False: another is in flight, call it again
+  /// later.
   Result<bool> save(Model& model, TrainState beside);
 
   struct Ended {
-    std::string checkpoint;          ///< The last complete one; "": none.
-    std::uint64_t batches_lost = 0;  ///< Trained on after it.
-    Status written;                  ///< Why the last one was not, other than for lack of time.
-    std::uint64_t bytes = 0;         ///< Of a checkpoint.
-    std::optional<std::chrono::nanoseconds> takes = {};  ///< As measured, or so long it took.
+    std::string checkpoint;          ///< The last complete checkpoint; "": none.
+    std::uint64_t batches_lost = 0;  ///< Batches trained on after it.
+    Status written;           ///< The error of the last checkpoint, unless it ran out of time.
+    std::uint64_t bytes = 0;  ///< Of one checkpoint.
+    std::optional<std::chrono::nanoseconds> takes = {};  ///< Time to write one, as measured.
   };
-  /// Writes the last checkpoint, if there is time; waits for it. Nothing is in flight after it, and
-  /// what checkpoints replaced is removed, if there is time for that.
+  /// Writes the last checkpoint, if there is time, and waits for it. No checkpoint is in flight
+  /// afterwards, and the replaced checkpoints are removed, if there is time.
   Ended finish(Model& model, TrainState beside);
-  /// Ends what is in flight, without a last one: the run failed after `batches`.
+  /// Ends the checkpoint in flight, without a last one: the run failed after `batches`.
   Ended fail_after(std::uint64_t batches);
 
  private:
@@ -60,9 +61,9 @@ class Saver {
   const Options options_;
   std::string checkpoint_;
   std::uint64_t batches_;
-  std::uint64_t bytes_ = 0;      // of the last one begun
-  double bytes_per_second_ = 0;  // of the last one written
-  Status written_;               // whether the last one begun was, but for lack of time
+  std::uint64_t bytes_ = 0;      // of the last checkpoint begun
+  double bytes_per_second_ = 0;  // of the last checkpoint written
+  Status written_;               // error of the last checkpoint begun, unless it ran out of time
   CheckpointWriter writer_;
 };
 

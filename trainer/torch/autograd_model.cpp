@@ -27,20 +27,20 @@
 namespace forebay {
 namespace {
 
-/// A parameter with its optimizer's state on the device.
+/// A parameter and its optimizer's state on the device.
 struct Parameter {
   std::string name;
   at::Tensor value;
   std::vector<Moment> moments = {};
 };
 
-/// The rows of the tables that a batch names: which slots of the device they are in, and their
-/// values as a leaf of the tape.
+/// The table rows that a batch names: their slots on the device, and their values as a leaf of the
+/// tape.
 struct TouchedRows {
   at::Tensor slots, values;
 };
 
-/// A tensor of the state on the device, and a copy of it on the host.
+/// A tensor of the state on the device, and its copy on the host.
 struct HostCopy {
   at::Tensor device;
   at::Tensor host;
@@ -79,7 +79,7 @@ class AutogradModel final : public Model {
   const ModelShape shape_;
   const std::unique_ptr<DeviceLanes> lanes_;
   const std::unique_ptr<const Network> network_;
-  std::vector<Parameter> dense_;  // As the network has them.
+  std::vector<Parameter> dense_;  // In the network's order.
   at::Tensor steps_;              // Adam's count, int64 [1], on the host.
   std::optional<double> rate_;
   const std::unique_ptr<CopyRoom> room_;
@@ -166,7 +166,7 @@ at::Tensor AutogradModel::logits_of(const StagedBatch& batch, TouchedRows& touch
   return network_->record(weights, dense, pool(batch, touched));
 }
 
-/// All features at once: their rows lie side by side in one table of the device.
+/// Pools all features at once: their rows are in one table of the device.
 at::Tensor AutogradModel::pool(const StagedBatch& batch, TouchedRows& touched) {
   const at::Tensor& table = tables_.weights();
   const std::int64_t width = table.size(1);

@@ -9,13 +9,14 @@
 namespace forebay {
 
 /// Rows [first, first + count) of a batch's dense features, [count, dense_features], as a tensor
-/// over the batch's own memory; the batch must outlive it. Nothing is copied.
+/// over the batch's own memory, without a copy; the batch must outlive it.
 at::Tensor dense_tensor(const Batch& batch, std::size_t first, std::size_t count);
 
-/// All labels, [rows], likewise.
+/// All labels, [rows], as a tensor over the batch's memory.
 at::Tensor labels_tensor(const Batch& batch);
 
-/// All ids, int64 [num_ids], and all lengths, int32 [sparse_features, rows], likewise.
+/// All ids, int64 [num_ids], and all lengths, int32 [sparse_features, rows], over the batch's
+/// memory.
 at::Tensor ids_tensor(const Batch& batch);
 at::Tensor lengths_tensor(const Batch& batch);
 

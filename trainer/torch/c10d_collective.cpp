@@ -1,7 +1,7 @@
 #include "trainer/torch/c10d_collective.h"
 
 #ifndef USE_C10D_GLOO
-#define USE_C10D_GLOO 1  // Those who built libtorch had it; its headers hide the class without.
+#define USE_C10D_GLOO 1  // Built into libtorch, whose headers hide the class without it.
 #endif
 #if defined(FOREBAY_NCCL) && !defined(USE_C10D_NCCL)
 #define USE_C10D_NCCL 1
@@ -36,7 +36,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Why nobody waits any more. Any thread.
+/// Whether and why operations are abandoned. Any thread.
 class Abandoned {
  public:
   void set(const std::string& why) {
@@ -44,24 +44,24 @@ class Abandoned {
     why_ = why;
     is_set_.store(true, std::memory_order_release);
   }
-  /// Fails with it.
+  /// Returns an error with the reason once set() was called.
   Status check() const {
     if (!is_set_.load(std::memory_order_acquire)) return {};
     return fail(Code::kUnavailable, why_);
   }
 
  private:
-  std::atomic<bool> claimed_{false};  // by whoever writes it, once
+  std::atomic<bool> claimed_{false};  // taken by the only thread that writes why_
   std::atomic<bool> is_set_{false};
   std::string why_;
 };
 
 at::Tensor bytes_tensor(const std::byte* data, std::size_t size) {
-  // Nothing is written through a tensor that is only sent; c10d has no other type.
+  // c10d only reads a tensor that is sent, but has no const type for it.
   return at::from_blob(const_cast<std::byte*>(data), {static_cast<std::int64_t>(size)}, at::kByte);
 }
 
-/// As guard_torch, for c10d and what carries its data.
+/// Like guard_torch, for c10d and its transports; shortens their messages.
 template <class Work>
 auto guard_c10d(const Work& work) {
   auto done = guard_torch(work);
@@ -69,13 +69,13 @@ auto guard_c10d(const Work& work) {
   return done;
 }
 
-/// The same failure, as one of the ranks rather than of a library.
+/// The same failure, reported as that of a rank rather than of a library.
 Status as_lost(Status status) {
   return fail(Code::kUnavailable,
               "another rank did not take part: " + std::move(status.error().message));
 }
 
-/// An operation of c10d; keeps what it works on.
+/// An operation of c10d; owns the tensors it works on.
 class C10dPending final : public Collective::Pending {
  public:
   C10dPending(std::shared_ptr<Abandoned> abandoned, c10::intrusive_ptr<c10d::Work> work,
@@ -91,7 +91,7 @@ class C10dPending final : public Collective::Pending {
   Status wait() override {
     const auto work = std::exchange(work_, c10::intrusive_ptr<c10d::Work>());
     auto finished = guard_c10d([&] {
-      // NCCL takes a short wait for a failure.
+      // NCCL treats the timeout of a short wait as a failure.
       const auto given_up = [this] { return !abandoned_->check(); };
       const bool over = tensors_[0].is_cpu() ? wait_patiently(*work, given_up) : work->wait();
       for (std::size_t i = 0; over && i < copy_back_.size(); ++i) copy_back_[i].copy_(tensors_[i]);
@@ -106,7 +106,8 @@ class C10dPending final : public Collective::Pending {
   const std::shared_ptr<Abandoned> abandoned_;
   c10::intrusive_ptr<c10d::Work> work_;
   const Tensors tensors_;
-  const Tensors copy_back_;  // Where the first of `tensors_` go in the end, if not there already.
+  const Tensors
+      copy_back_;  // Destinations of the first of `tensors_`, unless these are the destinations.
 };
 
 class FailedPending final : public Collective::Pending {
@@ -118,7 +119,7 @@ class FailedPending final : public Collective::Pending {
   const Error error_;
 };
 
-/// A process group of either kind, over memory of the host.
+/// A process group of either kind, over host memory.
 template <class Group>
 class C10dCollective final : public Collective {
  public:
@@ -201,7 +202,7 @@ class C10dCollective final : public Collective {
   const std::shared_ptr<Abandoned> abandoned_ = std::make_shared<Abandoned>();
 };
 
-/// Numbers of addresses resolve without asking anyone.
+/// Resolves numeric addresses without a name server.
 struct AddressInfo {
   explicit AddressInfo(const std::string& host, std::uint16_t port) {
     addrinfo hints{};
@@ -219,8 +220,8 @@ struct AddressInfo {
   addrinfo* first = nullptr;
 };
 
-/// The address of this machine that packets to `host` carry: the others reach it there. "" when
-/// there is no way.
+/// The address of this machine on packets to `host`, at which other ranks reach it. "" if there is
+/// no route.
 std::string address_towards(const std::string& host, std::uint16_t port) {
   const AddressInfo found(host, port);
   std::array<char, NI_MAXHOST> text{};
@@ -244,7 +245,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const CollectiveSpec& spec) {
   options.port = spec.port;
   options.isServer = spec.opens_store;
   options.waitWorkers = false;
-  // It counts in whole seconds.
+  // The store counts timeouts in whole seconds.
   options.timeout = std::max<std::chrono::milliseconds>(spec.timeout, std::chrono::seconds(1));
   c10::intrusive_ptr<c10d::Store> store = c10::make_intrusive<c10d::TCPStore>(spec.host, options);
   if (spec.group.empty()) return store;
@@ -257,7 +258,7 @@ std::unique_ptr<Collective> open_gloo(const CollectiveSpec& spec,
   const std::string own = address_towards(spec.host, spec.port);
   options->devices.push_back(own.empty() ? c10d::ProcessGroupGloo::createDefaultDevice()
                                          : c10d::ProcessGroupGloo::createDeviceForHostname(own));
-  options->threads = 2;  // So that a sum does not wait for an exchange that was begun before it.
+  options->threads = 2;  // So that a sum does not wait for an exchange begun before it.
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(store, spec.rank, spec.size, options);
   return std::make_unique<C10dCollective<c10d::ProcessGroupGloo>>(spec, store, std::move(group),
                                                                   c10::Device(c10::kCPU));

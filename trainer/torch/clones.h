@@ -2,14 +2,15 @@
 
 #include "core/base/sanitizers.h"
 
-/// Compiles a function for several generations of x86-64; the loader picks one. Loops inside are
-/// vectorised by the compiler, so results may differ in the last bit between machines, never
-/// between runs on one. (The loader's choice runs before ThreadSanitizer is ready.)
+/// Compiles a function for several generations of x86-64; the dynamic loader selects one. The
+/// compiler vectorises its loops, so results may differ in the last bit between machines, never
+/// between runs on one machine. (Disabled under ThreadSanitizer, which is not ready when the loader
+/// selects.)
 #if defined(__x86_64__) && !FOREBAY_THREAD_SANITIZER
 #define FOREBAY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define FOREBAY_CLONES
 #endif
 
-/// Becomes part of each clone that calls it.
+/// Inlined into each clone that calls it.
 #define FOREBAY_INLINE [[gnu::always_inline]] inline

@@ -74,7 +74,7 @@ Result<double> CpuModel::step(const Batch& batch) {
   return loss;
 }
 
-/// The weights are those that gave the loss still.
+/// Weights are not updated yet, so scoring again reproduces the loss.
 Error CpuModel::name_row(const Batch& batch, const BatchRows& rows, double loss) {
   std::vector<float> logits(batch.rows);
   auto scored = guard_torch([&] {
@@ -148,7 +148,7 @@ Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const Mod
       distributed->replicas = std::move(*replicas);
     }
     of_tables = spec_of_shards(spec, shape, distributed->placement, ranks->rank());
-    // Whoever has a bag knows how long it is.
+    // The rank that has a bag divides by its length.
     of_tables.pooling = TrainerSpec::Pooling::kSum;
   }
   auto tables = EmbeddingTables::make(of_tables, own);

@@ -22,23 +22,23 @@ struct Group {
   std::size_t rows = 0;
 };
 
-/// What one thread works with.
+/// The working memory of one thread.
 struct Workspace {
   std::unique_ptr<GroupWorker> worker;
-  std::vector<std::size_t> next_id;  // Per sparse feature, as the groups of a share go by.
+  std::vector<std::size_t> next_id;  // Per sparse feature, advanced with the groups of a share.
 };
 
-/// Walks the groups of a batch's shares; what they do is the network's.
+/// Processes the groups of a batch's shares; the network defines the computation.
 class CpuModel final : public Model {
  public:
-  /// Of several ranks: who has which table, and those that every rank has (null: there are none).
+  /// With several ranks: the placement of tables, and the replicated tables (null: none).
   struct Distributed {
     Collective& ranks;
     TablePlacement placement;
     std::unique_ptr<EmbeddingTables> replicas;
   };
 
-  /// Without `distributed` this model is trained alone.
+  /// Without `distributed` this is the only rank.
   CpuModel(const TrainerSpec& spec, const ModelShape& shape,
            std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> distributed);
 
@@ -59,18 +59,20 @@ class CpuModel final : public Model {
   Status restore(StateSource& from) override { return tables_->restore(from, dense_state()); }
 
  private:
-  static constexpr std::size_t kBlock = 4096;  // Parameters of the network updated as one task.
+  static constexpr std::size_t kBlock = 4096;  // Parameters of the network updated by one task.
 
-  /// Forward and backward; the sum of the losses. Gradients are those of that sum, times `scale`.
+  /// Runs forward and backward; returns the sum of the losses. Gradients are of that sum, times
+  /// `scale`.
   double pass_over(const Batch& batch, const BatchRows& rows, double scale);
   Result<double> step_distributed(const Batch& batch);
   Status predict_distributed(const Batch& batch, std::span<float> scores);
   void score(const Batch& batch, const BatchRows& rows, std::span<float> scores);
   Status check(const Batch& batch) const;
   Error name_row(const Batch& batch, const BatchRows& rows, double loss);
-  /// The first feature whose vector for a row is not finite; as many as there are: none.
+  /// The first feature whose vector for a row is not finite; the number of features if all are
+  /// finite.
   std::size_t bad_vector(const Batch& batch, const BatchRows& rows, std::size_t row) const;
-  /// A loss that is none: what the first rank says that had such a row.
+  /// Builds the error of a loss that is not finite: that of the first rank whose rows are at fault.
   Error name_row_distributed(const Batch& batch, double loss, const std::string& at_fault);
   /// Calls `work` for each group of the share.
   template <class Work>
@@ -79,20 +81,20 @@ class CpuModel final : public Model {
   std::span<const float> forward(const Batch& batch, const BatchRows& rows, const Group& group,
                                  Workspace& space);
   void update(const Batch& batch, const BatchRows& rows);
-  /// Likewise with the gradients, and the loss, of all ranks.
+  /// Updates the weights with the gradients of all ranks, and replaces `loss` by that of all ranks.
   Status update_distributed(const Batch& batch, double& loss);
-  /// Adds up the gradients of the network and has the ranks add theirs, a part after the other.
+  /// Sums the gradients of the network and starts the sums over ranks, one part after the other.
   std::vector<Collective::Handle> start_sums(double loss);
-  /// What start_sums added up beside: the loss, and lookups.
+  /// Takes the other values that start_sums sent: the loss (returned), and lookups.
   double take_sums();
-  /// Cuts what was added up where its norm is too large, and applies it.
+  /// Scales the summed gradients if their norm is too large, and applies them.
   void cut_and_apply(double norm, const BatchRows& rows);
   std::size_t tables() const { return distributed_ ? distributed_->tables() : tables_->features(); }
   std::size_t parts() const { return tables() + (parameters_ + kBlock - 1) / kBlock; }
-  /// Adds up the gradients of one part of the update; the parts are this rank's tables, then blocks
-  /// of the network's parameters.
+  /// Sums the gradients of one part of the update; the parts are this rank's tables, then blocks of
+  /// the network's parameters.
   void gather(std::size_t part, const Batch& batch, const BatchRows& rows);
-  /// What was added up.
+  /// The sums of one part.
   std::span<float> sums_of(std::size_t part);
   void apply(std::size_t part, const BatchRows& rows);
   std::vector<MemoryTensor> dense_state();
@@ -119,9 +121,9 @@ class CpuModel final : public Model {
 
   Collective* const ranks_;
   std::optional<RankedTables> distributed_;  // With ranks.
-  BatchRows shares_;                         // Likewise: how this rank's rows are divided; no more.
-  LookupCounts of_all_;                      // Likewise: of all ranks,
-  LookupCounts told_;                        // and of this one, as far as it told the others.
+  BatchRows shares_;     // With ranks: the shares of this rank's rows; no other field is used.
+  LookupCounts of_all_;  // With ranks: sums over all ranks.
+  LookupCounts told_;    // With ranks: this rank's counts that were sent to the others.
 };
 
 }  // namespace forebay

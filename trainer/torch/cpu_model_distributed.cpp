@@ -12,7 +12,7 @@
 #include "trainer/torch/parallel.h"
 #include "trainer/torch/torch_error.h"
 
-// What is done together with other ranks.
+// The operations with other ranks.
 namespace forebay {
 
 Error CpuModel::name_row_distributed(const Batch& batch, double loss, const std::string& at_fault) {
@@ -73,7 +73,8 @@ std::vector<Collective::Handle> CpuModel::start_sums(double loss) {
     float* begin = sums_of(first).data();
     std::size_t count = static_cast<std::size_t>(std::to_address(sums_of(end - 1).end()) - begin);
     if (end == parts()) {
-      // Behind the sums lies a share that was added to them; the rest goes with the last of them.
+      // Behind the sums is a share that was already summed; its memory carries the other values,
+      // sent with the last sums.
       const LookupCounts now = distributed_->lookups();
       begin[count++] = static_cast<float>(loss);
       begin[count++] = static_cast<float>(now.all - told_.all);
@@ -92,8 +93,8 @@ double CpuModel::take_sums() {
   return beside[0];
 }
 
-// What the tables wait for goes first, while the network's gradients are added up; their sums are
-// on their way while the tables are updated.
+// Sends the gradients that the tables wait for first and sums the network's gradients meanwhile;
+// those sums are in flight while the tables are updated.
 Status CpuModel::update_distributed(const Batch& batch, double& loss) {
   rate_ = learning_rate_at(spec_, batch.number);
   optimizer_.begin_step(*rate_);
@@ -126,7 +127,7 @@ Status CpuModel::update_distributed(const Batch& batch, double& loss) {
     }
   });
   if (!clips) return {};
-  // What comes after the shards is the same on all ranks.
+  // The parts after the shards are the same on all ranks.
   const auto rest = squares.begin() + static_cast<std::ptrdiff_t>(shards);
   auto tables = sum_over_ranks(*ranks_, std::accumulate(squares.begin(), rest, 0.0));
   if (!tables) return pass(tables);

@@ -12,7 +12,7 @@
 namespace forebay {
 namespace {
 
-/// The sum of the group's losses; writes the gradients of that sum, times `scale`.
+/// Returns the sum of the group's losses; writes the gradients of that sum, times `scale`.
 double take_loss(const Batch& batch, const Group& group, std::span<const float> logits,
                  std::span<float> gradients, double scale) {
   double sum = 0;

@@ -6,7 +6,7 @@
 #include "trainer/torch/optimizer.h"
 #include "trainer/torch/parallel.h"
 
-// Gradients are added up and applied, a part at a time.
+// Sums and applies gradients, one part at a time.
 namespace forebay {
 
 std::span<float> CpuModel::sums_of(std::size_t part) {

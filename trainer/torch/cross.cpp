@@ -19,7 +19,7 @@ namespace {
 
 std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-// Places of a layer's parameters.
+// Indices of a layer's parameters.
 constexpr std::size_t kV = 0;
 constexpr std::size_t kW = 1;
 constexpr std::size_t kB = 2;

@@ -13,17 +13,17 @@ namespace forebay {
 
 /// Low-rank cross layers (Wang et al. 2021): x[l+1] = x[0] ⊙ (W[l] (V[l] x[l]) + b[l]) + x[l].
 ///
-/// Knows shapes only, as Mlp does. Its parameters are each layer's V [rank, width], W [width, rank]
+/// Holds shapes only, as Mlp does. Its parameters are each layer's V [rank, width], W [width, rank]
 /// and b [width].
 class CrossLayers {
  public:
-  /// What one thread needs to work on up to some number of rows.
+  /// The memory that one thread needs for up to some number of rows.
   struct Activations {
     std::vector<at::Tensor> inputs;   ///< x[0] … x[layers], [rows, width].
     std::vector<at::Tensor> narrow;   ///< V[l] x[l], [rows, rank].
-    std::vector<at::Tensor> factors;  ///< What x[0] is multiplied with, [rows, width].
-    at::Tensor gradient;              ///< Of the last output, then of each input in turn.
-    at::Tensor input_gradient;        ///< What of x[0]'s comes by its products.
+    std::vector<at::Tensor> factors;  ///< The factor of x[0], [rows, width].
+    at::Tensor gradient;              ///< Of the last output, then of each earlier input.
+    at::Tensor input_gradient;        ///< The part of x[0]'s gradient that comes from the products.
     at::Tensor factor_gradient, narrow_gradient;
     at::Tensor ones;  ///< [rows]
   };
@@ -34,22 +34,23 @@ class CrossLayers {
   std::size_t tensors() const { return 3 * layers_; }
   std::size_t parameters() const { return layers_ * width_ * (2 * rank_ + 1); }
   void append_parameters(ParameterShapes& parameters) const;
-  /// Weights normal, σ = √(2 / (in + out)) (Glorot), biases 0, as MLPerf's reference has it.
+  /// Draws normal weights, σ = √(2 / (in + out)) (Glorot), and sets biases to 0, as MLPerf's
+  /// reference does.
   void initialise(std::span<float> values, Random random) const;
 
   Activations make_activations(std::size_t rows) const;
-  /// The first `rows` rows of each.
+  /// Views of the first `rows` rows of each tensor.
   static Activations first_rows(const Activations& all, std::size_t rows);
 
-  /// From inputs.front(), which the caller fills, to inputs.back().
+  /// Computes inputs.back() from inputs.front(), which the caller fills.
   void forward(Parameters weights, Activations& space) const;
-  /// From `gradient`, which the caller fills with that of inputs.back(), to that of inputs.front();
-  /// adds to `sums`.
+  /// Computes the gradient of inputs.front() from `gradient`, which the caller fills with that of
+  /// inputs.back(); adds the parameters' gradients to `sums`.
   void backward(Parameters weights, Activations& space, Parameters sums) const;
 
-  /// The same output in differentiable operators.
+  /// Computes the same output in differentiable operators.
   at::Tensor record(Parameters weights, const at::Tensor& input) const;
-  /// The same as lines of TorchScript, from `x` to `x`.
+  /// The same computation as lines of TorchScript, from `x` to `x`.
   std::vector<std::string> script() const;
 
  private:

@@ -11,7 +11,7 @@ namespace forebay {
 namespace {
 
 /// A bottom MLP over the dense values, cross layers over its output and the pooled vectors, a top
-/// MLP over what comes out (MLPerf's DLRM-DCNv2; Wang et al. 2021).
+/// MLP over their output (MLPerf's DLRM-DCNv2; Wang et al. 2021).
 class Dcn final : public Network {
  public:
   explicit Dcn(const ModelShape& shape)
@@ -141,7 +141,7 @@ class DcnWorker final : public GroupWorker {
   Mlp::Activations bottom_all_;
   CrossLayers::Activations cross_all_;
   Mlp::Activations top_all_;
-  Mlp::Activations bottom_now_;  // The first `rows_` of each.
+  Mlp::Activations bottom_now_;  // The first `rows_` rows of each.
   CrossLayers::Activations cross_now_;
   Mlp::Activations top_now_;
 };

@@ -21,7 +21,7 @@ FOREBAY_CLONES void adagrad(float rate, std::span<const float> gradient, float* 
   }
 }
 
-/// `rate` has the first mean's correction in it, `correction` is the root of the second's.
+/// `rate` includes the first mean's correction; `correction` is the root of the second's.
 FOREBAY_CLONES void adam(float rate, float correction, std::span<const float> gradient,
                          float* weights, float* means, float* squares) {
   constexpr auto kKeep1 = static_cast<float>(kAdamBeta1);

@@ -11,27 +11,27 @@
 
 namespace forebay {
 
-/// How a network's parameters follow their gradients: SGD, Adagrad (Duchi et al. 2011) or Adam
-/// (Kingma and Ba 2015), each as PyTorch has it.
+/// The optimizer of a network's parameters: SGD, Adagrad (Duchi et al. 2011) or Adam (Kingma and Ba
+/// 2015), each as in PyTorch.
 ///
 /// Owns the optimizer's state. Disjoint ranges of one step may be updated by different threads.
 class DenseOptimizer {
  public:
   DenseOptimizer(TrainerSpec::Optimizer optimizer, std::size_t parameters);
 
-  /// The next step is taken with this learning rate.
+  /// Sets the learning rate of the next step.
   void begin_step(double learning_rate);
 
-  /// Changes `weights`, which are the parameters from `first` on.
+  /// Updates `weights`, the parameters from `first` on.
   void update(std::size_t first, std::span<const float> gradient, float* weights);
 
-  /// What is kept for each parameter: "" of Adagrad's sums, ".m" and ".v" of Adam's means.
+  /// The state of each parameter: "" for Adagrad's sums, ".m" and ".v" for Adam's means.
   struct Moment {
     const char* suffix;
     float* values;
   };
   std::vector<Moment> moments() const;
-  /// Adam's count of steps, "steps"; nothing for the others.
+  /// Adam's count of steps, "steps"; appends nothing for the others.
   void append_count(std::vector<MemoryTensor>& tensors);
 
  private:
@@ -39,19 +39,19 @@ class DenseOptimizer {
   Pages first_, second_;  // Adagrad's sums; Adam's means of gradients and of their squares.
   std::int64_t steps_ = 0;
   float rate_ = 0;
-  float correction_ = 1;  // Adam's, of the second moment's root.
+  float correction_ = 1;  // Adam's, for the root of the second moment.
 };
 
-/// Adds the `rest` to `sum`, in their order.
+/// Adds the `rest` to `sum`, in order.
 void add_shares(std::span<float> sum, std::span<const float* const> rest);
 
-/// In double precision, in their order.
+/// In double precision, in order.
 double sum_of_squares(std::span<const float> values);
 
 void scale(std::span<float> values, float factor);
 
-/// What gradients of this L2 norm are multiplied with so that it is at most `most` (0: anything),
-/// as PyTorch's clip_grad_norm_ has it.
+/// The factor for gradients of this L2 norm such that it becomes at most `most` (0: no limit), as
+/// in PyTorch's clip_grad_norm_.
 float clip_factor(double norm, double most);
 
 }  // namespace forebay

@@ -47,8 +47,8 @@ class StreamLanes final : public DeviceLanes {
   struct Mark final : LaneMark {
     explicit Mark(const StreamLanes& its) : lanes(its), event(its.device_.type()) {}
     void block(DeviceLane lane) override { event.block(lanes.stream(lane)); }
-    // A stream of its own waits for just this, and the host for that stream: the events of all
-    // devices cannot be waited for otherwise in libtorch 1.13.
+    // Blocks a dedicated stream on this event, and waits for that stream: libtorch 1.13 has no
+    // other way to wait for events of all devices.
     void wait() override {
       event.block(lanes.waiting_);
       lanes.impl_.synchronizeStream(lanes.waiting_);
@@ -92,11 +92,11 @@ class DeferredLanes final : public DeviceLanes {
   }
 
  private:
-  /// kCompute's is always empty.
+  /// The queue of kCompute is always empty.
   struct PutOff {
-    std::mutex done_mutex;  ///< Of who works it off; taken first.
+    std::mutex done_mutex;  ///< Of the thread that runs the work; taken first.
     std::size_t done = 0;
-    std::mutex queued_mutex;  ///< Of the rest.
+    std::mutex queued_mutex;  ///< Guards the rest.
     std::deque<std::function<void()>> work;
     std::size_t queued = 0;
   };

@@ -19,15 +19,16 @@ constexpr std::size_t kOutOfTurn = DeviceTables::kStaged;
 std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
 
 at::Tensor floats_on(at::Device device, std::uint64_t rows, std::size_t width) {
-  // Without tables nothing is selected, which libtorch takes from something alone.
+  // Without tables no row is selected, but libtorch cannot select from an empty tensor.
   return at::empty({std::max<std::int64_t>(static_cast<std::int64_t>(rows), 1), extent(width)},
                    at::TensorOptions(at::kFloat).device(device));
 }
 
-/// A size that is not outgrown by a few bytes.
+/// A size with an eighth to spare, so that small growth needs no reallocation.
 std::int64_t roomy(std::int64_t bytes) { return bytes + bytes / 8; }
 
-/// Where each feature's arena begins when all arenas are numbered through; the last is the end.
+/// The number of each feature's first row when all arenas are numbered through; the last is the
+/// end.
 std::vector<std::uint64_t> first_numbers(TableStorage& host, std::size_t features) {
   std::map<const RowArena*, std::uint64_t> first;
   std::vector<std::uint64_t> numbers;
@@ -60,7 +61,7 @@ DeviceTables::DeviceTables(std::unique_ptr<TableStorage> host, const TableLayout
   if (state_width_ > 0) {
     moments_.push_back({"", floats_on(lanes.device(), cache_.slots(), state_width_)});
   }
-  // Memory belongs to the lane it was asked for in; others wait for what was done with it there.
+  // Memory belongs to the lane it was allocated in; other lanes wait for the work on it there.
   lanes_.mark(DeviceLane::kCompute)->block(DeviceLane::kIn);
 }
 
@@ -92,7 +93,7 @@ Status DeviceTables::prepare(BatchRows& rows, std::uint64_t turn) {
   const auto staged =
       std::ranges::find_if(ahead, [&](const Staged& each) { return each.turn <= finished_; });
   if (staged == ahead.end()) return no_room(rows);
-  // Asked again for a turn that the device had no room for: the host need not be.
+  // On a retry, after the device had no free slots, the host has prepared the turn already.
   if (host_prepared_ != turn) {
     if (auto prepared = host_->prepare(rows, turn); !prepared) return prepared;
     if (auto came = host_->await(turn); !came) return came;
@@ -161,7 +162,7 @@ void DeviceTables::write(const BatchRows& rows, const StagedBatch& to) {
   }
 }
 
-/// One copy, and on the device the rows that came to where they belong.
+/// Sends the batch in one copy, and on the device moves the fetched rows to their slots.
 void DeviceTables::send(Staged& staged) {
   const std::int64_t bytes = staged_bytes(staged.extents);
   const auto width = extent(width_);
@@ -222,7 +223,7 @@ void DeviceTables::give_back(const BatchRows& rows) {
   host_->give_back(rows);
 }
 
-/// What was computed with a batch is over, or will be before its place is written to again.
+/// The work with a batch has ended, or will end before its memory is written to again.
 void DeviceTables::release(Staged& staged) {
   auto released = guard_torch([&] {
     if (staged.changed) write_home(staged);

@@ -13,22 +13,22 @@
 
 namespace forebay {
 
-/// Tables whose rows lie on a device while batches need them, and stay there as long as they are
-/// needed often; all of them lie in another storage, on the host.
+/// Tables whose rows are on a device while batches need them, and stay there while they are needed
+/// often; all rows are in another storage, on the host.
 ///
-/// A batch that is prepared goes to the device with those of its rows that are not there, in one
-/// copy beside what the device computes. Rows that a step changed come back to the host likewise,
-/// and are written to the other storage as the batch's turn is finished: so that one always holds
-/// what the finished steps made, its snapshots are right without asking the device, and it may move
-/// its rows as it likes. A row on the device is never older than on the host: it is changed there
-/// alone, and fetched again once the host gave its place to another row.
+/// A prepared batch is copied to the device, with those of its rows that are not there, in one copy
+/// that overlaps with computation. Rows that a step changed are copied back to the host in the same
+/// way, and written to the other storage when the batch's turn is finished. So that storage always
+/// holds the result of the finished steps, its snapshots are right without the device, and it may
+/// move its rows freely. A row on the device is never older than on the host: it is changed only
+/// there, and fetched again after the host refilled its slot.
 class DeviceTables final : public TableStorage {
  public:
-  /// So many batches are on the device at a time, the one that is stepped on included; and one out
-  /// of turn.
+  /// The most batches on the device at a time, including the one that is stepped on; one more may
+  /// be out of turn.
   static constexpr std::size_t kStaged = kMostStagedBatches;
 
-  /// `slots`: rows on the device, at most as many as the host has; `lanes` outlives it.
+  /// `slots`: rows on the device, at most as many as on the host; `lanes` outlives it.
   DeviceTables(std::unique_ptr<TableStorage> host, const TableLayout& layout, std::uint64_t slots,
                DeviceLanes& lanes);
 
@@ -42,32 +42,33 @@ class DeviceTables final : public TableStorage {
   Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override;
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
-  /// The batch of `rows` on the device: what is computed from now on finds it there, with its rows.
-  /// Called by the thread that steps, as are those below.
+  /// Returns the batch of `rows` on the device; work that is queued from now on sees it there, with
+  /// its rows. Called by the thread that steps, as are those below.
   StagedBatch on_device(const BatchRows& rows);
-  /// What the optimizer changes: rows by slot.
+  /// The tensors that the optimizer updates: rows by slot.
   at::Tensor& weights() { return weights_; }
   std::vector<Moment>& moments() { return moments_; }
-  /// The rows of that batch have been changed.
+  /// Announces that the step has changed the rows of that batch.
   void changed(const BatchRows& rows);
 
-  /// How many rows were copied to the device so far.
+  /// Number of rows copied to the device so far.
   std::uint64_t fetched() const { return fetched_; }
 
  private:
-  /// A batch on its way, on the device, or on its way back.
+  /// A batch being sent, on the device, or being copied back.
   struct Staged {
-    std::uint64_t turn = 0;  ///< Free once it is finished.
+    std::uint64_t turn = 0;  ///< Free once this turn is finished.
     StagedExtents extents;
-    at::Tensor host, device;           ///< kByte; grow.
-    std::unique_ptr<LaneMark> copied;  ///< To the device, with its rows where they belong.
-    std::unique_ptr<LaneMark> used;    ///< Nothing computes with it any more.
+    at::Tensor host, device;  ///< kByte; they grow.
+    std::unique_ptr<LaneMark>
+        copied;                      ///< The batch is on the device, with its rows in their slots.
+    std::unique_ptr<LaneMark> used;  ///< The last work with it.
     bool changed = false;
-    at::Tensor after;  ///< Its rows as the step left them, on the device,
-    at::Tensor home;   ///< and in the host's memory, float; grows.
+    at::Tensor after;  ///< Its rows after the step, on the device.
+    at::Tensor home;   ///< The same in host memory, float; grows.
     std::unique_ptr<LaneMark> came_home;
     std::vector<std::size_t> first_row;    ///< As in BatchRows.
-    std::vector<std::int32_t> host_slots;  ///< Likewise.
+    std::vector<std::int32_t> host_slots;  ///< As `slots` in BatchRows.
   };
 
   void want(const BatchRows& rows);
@@ -83,17 +84,17 @@ class DeviceTables final : public TableStorage {
   const std::size_t width_;
   const std::size_t state_width_;
   DeviceLanes& lanes_;
-  std::vector<std::uint64_t> first_number_;  ///< Per feature: of its arena's rows.
+  std::vector<std::uint64_t> first_number_;  ///< Per feature: the number of its arena's first row.
   SlotCache cache_;
   at::Tensor weights_;
   std::vector<Moment> moments_;
   std::array<Staged, kStaged + 1> staged_;  ///< The last is for batches out of turn.
   std::uint64_t finished_ = 0;
-  std::uint64_t host_prepared_ = 0;  ///< The latest turn that the host has slots for.
+  std::uint64_t host_prepared_ = 0;  ///< The latest turn for which the host has slots.
   std::uint64_t fetched_ = 0;
   Status broken_;
 
-  // Of one call, kept for their memory.
+  // Temporaries of one call, kept to reuse their memory.
   std::vector<SlotCache::Row> wanted_;
   std::vector<std::int32_t> slots_;
   std::vector<std::uint32_t> missing_;

@@ -17,8 +17,8 @@ namespace {
 
 std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-/// A bottom MLP over the dense values, the dot product of each pair of its output and the pooled
-/// vectors, a top MLP over all of that (Naumov et al. 2019).
+/// A bottom MLP over the dense values, the dot products of all pairs of its output and the pooled
+/// vectors, a top MLP over all of these (Naumov et al. 2019).
 class Dlrm final : public Network {
  public:
   explicit Dlrm(const ModelShape& shape)
@@ -128,8 +128,8 @@ class DlrmWorker final : public GroupWorker {
   const Interaction interaction_;
   const Parameters bottom_weights_, top_weights_;
   std::size_t rows_ = 0;
-  Mlp::Activations bottom_all_, top_all_;  // Of a whole group,
-  Mlp::Activations bottom_now_, top_now_;  // and of `rows_` rows.
+  Mlp::Activations bottom_all_, top_all_;  // For a whole group.
+  Mlp::Activations bottom_now_, top_now_;  // For `rows_` rows.
   Pages vectors_;                          // [rows, vectors, dim]
   Pages features_, feature_gradients_;     // [rows, interaction.width()]
   at::Tensor top_input_, top_input_gradient_;

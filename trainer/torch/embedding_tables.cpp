@@ -10,10 +10,10 @@
 namespace forebay {
 namespace {
 
-// Rows are fetched this many bags before they are needed: a miss costs about as much as these.
+// Rows are prefetched this many bags ahead: a cache miss costs about as much as these bags.
 constexpr std::size_t kAhead = 12;
 
-/// Calls `work` with the width as a constant where it is a usual one, so that loops unroll.
+/// Calls `work` with the width as a constant if it is a common one, so that loops unroll.
 template <class Work>
 FOREBAY_INLINE void with_width(std::size_t dim, const Work& work) {
   switch (dim) {
@@ -32,7 +32,7 @@ FOREBAY_INLINE void prefetch(const float* row, std::size_t dim) {
   for (std::size_t i = 0; i < dim; i += 16) __builtin_prefetch(row + i);
 }
 
-/// Where the vectors of a feature's ids are: id -> place among its rows -> slot.
+/// The location of the vectors of a feature's ids: id -> index among its rows -> slot.
 struct Lookup {
   const float* weights;
   const std::int32_t* slots;
@@ -75,13 +75,13 @@ struct BagGradients {
   bool mean;
 };
 
-/// How far into a table's ids; how many of its rows have come.
+/// A position in a table's ids, and the number of its rows seen so far.
 struct AddedUp {
   std::size_t id = 0;
   std::int32_t seen = 0;
 };
 
-/// Adds each bag's gradient to the sums of the rows in it. Places count up as rows first come.
+/// Adds each bag's gradient to the sums of its rows. Places are numbered in the order of first use.
 FOREBAY_CLONES void add_by_row(const BagGradients& bags, const std::int32_t* place, float* sums,
                                AddedUp& done) {
   with_width(bags.dim, [&] [[gnu::always_inline]] (std::size_t dim) {
@@ -104,7 +104,7 @@ FOREBAY_CLONES void add_by_row(const BagGradients& bags, const std::int32_t* pla
   });
 }
 
-/// One arena's weights and optimizer state.
+/// The weights and optimizer state of one arena.
 struct Rows {
   float* weights;
   float* state;
@@ -127,7 +127,7 @@ FOREBAY_CLONES void update_rows(const UpdateRule& rule, const Rows& table,
   });
 }
 
-/// Row-wise Adagrad: the state is one value a row, the sum of the means of its squared gradients.
+/// Row-wise Adagrad: one state value per row, the sum of the means of its squared gradients.
 FOREBAY_CLONES void update_rows_as_one(float learning_rate, const Rows& table,
                                        std::span<const std::int32_t> slots, const float* sums) {
   with_width(table.dim, [&] [[gnu::always_inline]] (std::size_t dim) {

@@ -14,16 +14,16 @@
 
 namespace forebay {
 
-/// Fills a table of `rows` rows with its first values (RowValues), `dim` of `width` at random.
+/// Fills a table of `rows` rows with its first values (RowValues); `dim` of `width` are random.
 void initialise_table(std::span<float> values, std::int64_t rows, std::uint64_t seed,
                       std::size_t feature, std::size_t dim, std::size_t width);
 
-/// Embedding bags, one table a sparse feature, with the optimizer's state beside them: what a model
-/// does with rows, wherever they lie.
+/// Embedding bags, one table per sparse feature, with the optimizer's state: the model's operations
+/// on rows, for any storage.
 ///
-/// A batch is begun, its bags pooled, its gradients added up by row and applied, and ended. In
-/// between, the calls for different features may run on different threads; those for one feature
-/// may not. Results depend neither on that nor on the storage's memory.
+/// A batch is begun, its bags pooled, its gradients summed by row and applied, and ended. In
+/// between, calls for different features may run on different threads; calls for one feature may
+/// not. Results depend neither on the threads nor on the storage's memory.
 class EmbeddingTables {
  public:
   struct Rule {
@@ -31,7 +31,7 @@ class EmbeddingTables {
     TrainerSpec::Pooling pooling = TrainerSpec::Pooling::kSum;
   };
 
-  /// Tables with their first values. Fails where a folder cannot be used.
+  /// Makes tables with their first values. Fails if a folder cannot be used.
   static Result<std::unique_ptr<EmbeddingTables>> make(const TrainerSpec& spec,
                                                        const ModelShape& shape);
 
@@ -40,29 +40,29 @@ class EmbeddingTables {
 
   std::size_t features() const { return sums_.size(); }
 
-  /// Model::prefetch.
+  /// See Model::prefetch.
   void prefetch(std::shared_ptr<const Batch> batch) { ahead_.prefetch(std::move(batch)); }
 
-  /// The rows of the batch to be trained on, until end(). Refuses a batch whose lengths do not add
-  /// up.
+  /// Returns the rows of the batch to be trained on, valid until end(). Returns an error if lengths
+  /// do not add up.
   Result<const BatchRows*> begin(const Batch& batch) { return ahead_.begin(batch); }
   void end() { ahead_.end(); }
-  /// Likewise of a batch that is only scored.
+  /// Returns the rows of a batch that is only scored, valid until end_scoring().
   Result<const BatchRows*> begin_scoring(const Batch& batch) { return ahead_.begin_scoring(batch); }
   void end_scoring() { ahead_.end_scoring(); }
 
   /// Pools the ids from `first_id` on, `lengths[0 … count)` of them for each of `count` bags, into
-  /// out, out + stride, …; returns how many ids that were.
+  /// out, out + stride, …; returns the number of ids pooled.
   std::size_t pool(std::size_t feature, const BatchRows& rows, std::size_t first_id,
                    std::span<const std::int32_t> lengths, float* out, std::size_t stride) const;
 
-  /// The gradients of the pooled vectors of some rows of a batch in a row, contiguous.
+  /// The gradients of the pooled vectors of consecutive rows of a batch, contiguous.
   struct GradientRun {
     std::size_t rows = 0;
     const float* vectors = nullptr;
   };
-  /// Adds up the gradients of each row of one table, in the order of the batch, of which `runs` are
-  /// all rows.
+  /// Sums the gradients of each row of one table, in the order of the batch; `runs` must cover all
+  /// rows of the batch.
   void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
               std::span<const GradientRun> runs);
   void add_up(std::size_t feature, const Batch& batch, const BatchRows& rows,
@@ -70,22 +70,22 @@ class EmbeddingTables {
     const GradientRun whole{batch.rows, gradients};
     add_up(feature, batch, rows, {&whole, 1});
   }
-  /// Those sums: a vector for each row of the feature. May be changed before they are applied.
+  /// The sums of add_up(): a vector for each row of the feature. May be changed before apply().
   std::span<float> sums(std::size_t feature) { return sums_[feature]; }
-  /// Changes each row once.
+  /// Updates each row once.
   void apply(std::size_t feature, const BatchRows& rows, float learning_rate) {
     apply(feature, rows.slots_of(feature), sums_[feature].data(), learning_rate);
   }
-  /// Likewise by other sums, a vector for each of the slots.
+  /// Updates rows by other sums, a vector for each of the slots.
   void apply(std::size_t feature, std::span<const std::int32_t> slots, const float* sums,
              float learning_rate);
 
   LookupCounts lookups() const { return ahead_.lookups(); }
 
-  /// Of `others` and of the tables, between two steps.
+  /// Takes a snapshot of `others` and of the tables. Call it between two steps.
   Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others);
   Status restore(StateSource& from, std::vector<MemoryTensor> others);
-  /// Tables in memory that are part of a state with others: where they lie.
+  /// For tables in memory that are part of a larger state: appends their tensors.
   void append_to(std::vector<MemoryTensor>& tensors) { storage_->append_to(tensors); }
 
  private:

@@ -22,7 +22,7 @@ std::string joined_lines(const std::vector<std::string>& lines, const std::strin
   return text;
 }
 
-/// Which row an id has. In tables whose keys are any ids: one more than the place of its key, or 0.
+/// TorchScript for the row of an id. In hashed tables: one more than the index of its key, or 0.
 std::string rows_source(const TrainerSpec& spec) {
   if (spec.tables.storage != TrainerSpec::Storage::kHashed) {
     return "def rows(self, table: Tensor, keys: Tensor, ids: Tensor) -> Tensor:\n"
@@ -48,7 +48,7 @@ std::string pool_source(const TrainerSpec& spec) {
          joined_lines(lines, "  ");
 }
 
-/// One feature's ids to its vectors.
+/// TorchScript lines that map one feature's ids to its vectors.
 std::vector<std::string> vector_lines(const std::string& number) {
   return {
       "end = first + int(counts[" + number + "].sum())",
@@ -57,7 +57,7 @@ std::vector<std::string> vector_lines(const std::string& number) {
       "first = end"};
 }
 
-/// The dense values and the vectors of a batch, and what the network makes of them.
+/// TorchScript that computes the dense values and vectors of a batch, and the network's output.
 std::string forward_source(const ModelShape& shape, const Network& network) {
   std::vector<std::string> lines = {"counts = lengths.to(ids.dtype)", "first = 0"};
   std::string all;
@@ -78,7 +78,7 @@ std::string forward_source(const ModelShape& shape, const Network& network) {
          joined_lines(lines, "  ");
 }
 
-/// The weights of a model by name, to be filled; keys are all there.
+/// The weights of a model by name, to be filled; the keys are filled already.
 struct Weights {
   std::map<std::string, at::Tensor> network;
   std::vector<at::Tensor> tables;
@@ -106,7 +106,7 @@ std::span<float> values_of(const at::Tensor& tensor) {
   return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
-/// Reads a tensor of the network's; false: it is another.
+/// Reads a tensor of the network; returns false for another tensor.
 Result<bool> take(const Weights& weights, StateSource& state, std::size_t index) {
   const StateTensor& tensor = state.tensors()[index];
   const auto found = weights.network.find(tensor.name);
@@ -161,7 +161,7 @@ ExportedModel write(const ModelDescription& model, const Network& network, const
   return written;
 }
 
-/// Of all that is written.
+/// Bytes of all that is written.
 std::uint64_t bytes_of(const ModelShape& shape, const ScoredRows& rows) {
   return rows.bytes() + shape.dense_parameters() * sizeof(float);
 }

@@ -13,12 +13,13 @@ namespace forebay {
 ///   forward(dense: float32 [B, D], ids: int64 [N], lengths: int32 [F, B]) -> float32 [B]
 ///
 /// gives a row's logit. The ids are all rows' ids of the first feature, then of the second, …, as
-/// in TorchRec's KeyedJaggedTensor; lengths says how many belong to which row. Any id will do: it
-/// finds its row as in training, where ids without one of their own share one. Its attribute
-/// `forebay` is `to_json(model)`: the names of the columns in their order, the sizes, the kind.
+/// in TorchRec's KeyedJaggedTensor; lengths says how many belong to which row. Any id is valid: it
+/// maps to its row as in training, where ids without a row of their own share one. The module's
+/// attribute `forebay` is `to_json(model)`: the names of the columns in their order, the sizes, the
+/// kind.
 ///
-/// Streams: in memory are what is written, once, and of hashed tables 20 bytes a row beside.
-/// Refuses a state that lacks something, and leaves no half a file behind.
+/// Streams: memory holds the output once, and for hashed tables 20 bytes per row more. Returns an
+/// error for a state that lacks a tensor, and removes an incomplete file.
 Result<ExportedModel> export_model(const ModelDescription& model, StateSource& state,
                                    const ExportTarget& target);
 

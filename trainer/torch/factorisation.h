@@ -4,8 +4,8 @@
 
 namespace forebay {
 
-/// DeepFM's second-order part (Rendle 2010; Guo et al. 2017): the dot products of all pairs of a
-/// row's vectors, added up, as ½ Σ_d ((Σ_f v[f][d])² − Σ_f v[f][d]²).
+/// DeepFM's second-order part (Rendle 2010; Guo et al. 2017): the sum of the dot products of all
+/// pairs of a row's vectors, computed as ½ Σ_d ((Σ_f v[f][d])² − Σ_f v[f][d]²).
 ///
 /// A row's vectors have `dim` values each and begin `stride` apart.
 struct Factorisation {
@@ -13,7 +13,7 @@ struct Factorisation {
   std::size_t dim = 0;
   std::size_t stride = 0;
 
-  /// Adds the sum of each row to out[row].
+  /// Adds each row's sum to out[row].
   void forward(const float* z, std::size_t rows, float* out) const;
 
   /// Adds out_gradient[row] times the derivative for vector f of row r to gradient + f ·

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kBlock = 16;
 using Block = float __attribute__((vector_size(kBlock * sizeof(float)), aligned(4)));
 
-/// Writes the products of vector i with all before it, a block at a time; what a block writes too
-/// much, later products overwrite. `zt` is [dim, padded], the vectors as columns.
+/// Writes the products of vector i with all before it, a block at a time; later products overwrite
+/// the surplus of a block. `zt` is [dim, padded], the vectors as columns.
 FOREBAY_INLINE void dots_of(const float* zi, const float* zt, std::size_t i, std::size_t dim,
                             std::size_t padded, float* out) {
   for (std::size_t first = 0; first < i; first += kBlock) {
@@ -48,7 +48,8 @@ FOREBAY_CLONES void forward_rows(const Interaction& shape, const float* z, std::
   }
 }
 
-/// One row: dz[i] = Σ_j g(i,j) z[j] over all j ≠ i, plus what the first vector passes straight on.
+/// One row: dz[i] = Σ_j g(i,j) z[j] over all j ≠ i, plus the gradient that the first vector passes
+/// on directly.
 FOREBAY_INLINE void backward_row(const float* z, const float* gradient, std::size_t vectors,
                                  std::size_t dim, float* dz) {
   std::memcpy(dz, gradient, dim * sizeof(float));
@@ -69,7 +70,7 @@ FOREBAY_INLINE void backward_row(const float* z, const float* gradient, std::siz
   }
 }
 
-/// The usual width, with a vector in a register.
+/// The common width, with a vector in a register.
 FOREBAY_INLINE void backward_row_of_blocks(const float* z, const float* gradient,
                                            std::size_t vectors, float* dz) {
   std::memcpy(dz, gradient, sizeof(Block));

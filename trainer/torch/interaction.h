@@ -19,8 +19,9 @@ struct Interaction {
   /// `z` is [rows, vectors, dim], `out` [rows, width()] and kSlack more entries.
   void forward(const float* z, std::size_t rows, float* out) const;
 
-  /// From the gradient of the features, [rows, width()], to those of the vectors: of the first into
-  /// `bottom` [rows, dim]; of vector 1 + f of row r into pooled + f · pooled_stride + r · dim.
+  /// Computes the gradients of the vectors from those of the features, [rows, width()]: of the
+  /// first into `bottom` [rows, dim]; of vector 1 + f of row r into pooled + f · pooled_stride + r
+  /// · dim.
   void backward(const float* z, const float* gradient, std::size_t rows, float* bottom,
                 float* pooled, std::size_t pooled_stride) const;
 };

@@ -13,18 +13,18 @@
 
 namespace forebay {
 
-/// Normal random numbers of mean 0.
+/// Fills `values` with normal random numbers of mean 0.
 void fill_normal(std::span<float> values, double deviation, Random& random);
 
-/// Fully connected layers with a ReLU after each (the last one's is a choice), and their gradients.
+/// Fully connected layers with a ReLU after each (optional for the last one), and their gradients.
 ///
-/// Knows shapes only; weights, gradients and activations are handed in, so that any number of
+/// Holds shapes only; weights, gradients and activations are passed in, so that any number of
 /// threads may use one Mlp. Its parameters are each layer's weight, [out, in], and bias, [out].
 class Mlp {
  public:
   enum class Last : std::uint8_t { kRelu, kLinear };
 
-  /// What one thread needs to work on up to some number of rows.
+  /// The memory that one thread needs for up to some number of rows.
   struct Activations {
     std::vector<at::Tensor> outputs;    ///< Per layer, [rows, width].
     std::vector<at::Tensor> gradients;  ///< Of the outputs.
@@ -33,29 +33,29 @@ class Mlp {
 
   Mlp(std::string name, std::size_t input, std::vector<int> widths, Last last);
 
-  /// Tensors among its parameters.
+  /// Number of tensors among its parameters.
   std::size_t tensors() const { return 2 * widths_.size(); }
   std::size_t parameters() const;
   void append_parameters(ParameterShapes& parameters) const;
-  /// Starts weights normal, σ = √(2 / (in + out)), biases normal, σ = √(1 / out) (Naumov et al.
+  /// Draws normal weights, σ = √(2 / (in + out)), and normal biases, σ = √(1 / out) (Naumov et al.
   /// 2019).
   void initialise(std::span<float> values, Random random) const;
 
   Activations make_activations(std::size_t rows) const;
-  /// The first `rows` rows of each.
+  /// Views of the first `rows` rows of each tensor.
   static Activations first_rows(const Activations& all, std::size_t rows);
 
-  /// Fills the outputs.
+  /// Computes the outputs.
   void forward(Parameters weights, const at::Tensor& input, Activations& activations) const;
 
-  /// From gradients.back(), which the caller fills: adds to `sums`, and writes the input's gradient
-  /// where one is wanted.
+  /// Propagates gradients.back(), which the caller fills: adds the parameters' gradients to `sums`,
+  /// and writes the input's gradient if one is wanted.
   void backward(Parameters weights, const at::Tensor& input, Activations& activations,
                 Parameters sums, at::Tensor* input_gradient) const;
 
-  /// The same output in differentiable operators.
+  /// Computes the same output in differentiable operators.
   at::Tensor record(Parameters weights, at::Tensor x) const;
-  /// The same as an expression in TorchScript.
+  /// The same computation as an expression in TorchScript.
   std::string script(std::string x) const;
 
  private:

@@ -9,16 +9,16 @@
 
 namespace forebay {
 
-/// A model on the CPU: embedding bags, interactions and optimizers are this project's own loops,
-/// the layers libtorch's matrix products. The same batches give the same bits whatever
-/// `spec.threads`. With `ranks`, which outlive it, this one's part of a model that all train.
+/// Makes a model on the CPU: embedding bags, interactions and optimizers are this project's own
+/// loops, the layers libtorch's matrix products. The same batches give the same bits for any
+/// `spec.threads`. With `ranks`, which outlive it, this rank's part of the common model.
 Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const ModelShape& shape,
                                               Collective* ranks = nullptr);
 
-/// The same model in libtorch's operators and autograd alone, on any device it knows; starts with
-/// the same weights. Tables are those of any storage, on the host; rows that batches need, and
-/// those that come again, lie on the device. Batches that are expected are copied there beside
-/// training.
+/// Makes the same model from libtorch's operators and autograd alone, on any device that libtorch
+/// supports; it starts with the same weights. Tables use any storage, on the host; rows that
+/// batches need, and those in frequent use, are on the device. Announced batches are copied there
+/// while training goes on.
 Result<std::unique_ptr<Model>> make_autograd_model(const TrainerSpec& spec,
                                                    const ModelShape& shape);
 

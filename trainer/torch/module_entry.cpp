@@ -14,7 +14,7 @@
 namespace forebay {
 namespace {
 
-/// The number of "cuda" (0) or "cuda:N"; nothing for any other.
+/// The number of "cuda" (0) or "cuda:N"; empty for any other device.
 std::optional<std::size_t> gpu_number(std::string_view device) {
   if (device == "cuda") return 0;
   constexpr std::string_view kNumbered = "cuda:";
@@ -25,7 +25,7 @@ std::optional<std::size_t> gpu_number(std::string_view device) {
   return error == std::errc() && end == device.end() ? std::optional(number) : std::nullopt;
 }
 
-/// Of one that is not the CPU.
+/// Checks a device that is not the CPU.
 Status check_device(const std::string& device) {
   const auto number = gpu_number(device);
   if (!number) {
@@ -63,7 +63,7 @@ constexpr TrainerEntry kEntry = {.abi = kTrainerAbi,
 
 extern "C" __attribute__((visibility("default"))) const forebay::TrainerEntry*
 forebay_trainer_entry() {
-  // The model divides its work among threads itself; an operator inside has one.
+  // The model divides its work among threads itself, so an operator uses one thread.
   at::set_num_threads(1);
   return &forebay::kEntry;
 }

@@ -8,13 +8,13 @@
 
 namespace forebay {
 
-/// How a weight follows its gradient.
+/// How a weight is updated by its gradient.
 struct UpdateRule {
   TrainerSpec::Optimizer optimizer = TrainerSpec::Optimizer::kSgd;
   float learning_rate = 0;
 };
 
-/// Adagrad (Duchi et al. 2011) as PyTorch has it: each weight has the sum of its squared gradients.
+/// Adagrad (Duchi et al. 2011) as in PyTorch: each weight has the sum of its squared gradients.
 inline constexpr float kAdagradEpsilon = 1e-10f;
 
 /// Adam's (Kingma and Ba 2015) usual values.
@@ -22,7 +22,7 @@ inline constexpr double kAdamBeta1 = 0.9;
 inline constexpr double kAdamBeta2 = 0.999;
 inline constexpr float kAdamEpsilon = 1e-8f;
 
-/// Changes `count` weights; `sums` is Adagrad's state and not looked at with SGD.
+/// Updates `count` weights; `sums` is Adagrad's state and is not read with SGD.
 FOREBAY_INLINE void update_weights(const UpdateRule& rule, const float* gradient, float* weights,
                                    float* sums, std::size_t count) {
   if (rule.optimizer == TrainerSpec::Optimizer::kSgd) {

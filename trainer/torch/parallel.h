@@ -7,8 +7,8 @@
 namespace forebay {
 
 /// Calls `work(task, thread)` for each task in [0, tasks), on at most `threads` threads numbered
-/// from 0; whichever is free takes the next task. Ends when all are done; an exception of `work`
-/// comes out here. Inside, libtorch's own operators run on the calling thread alone.
+/// from 0; a free thread takes the next task. Returns when all tasks are done; rethrows an
+/// exception of `work`. Inside, libtorch's own operators run on the calling thread alone.
 template <class Work>
 void for_each_task(int threads, int tasks, const Work& work) {
   std::exception_ptr thrown;

@@ -5,11 +5,11 @@
 
 namespace forebay {
 
-/// How often who waits looks whether it still should: Gloo has no way to end a wait.
+/// Interval at which a waiting thread checks whether to give up: Gloo cannot cancel a wait.
 inline constexpr std::chrono::milliseconds kLook{200};
 
-/// Waits for an operation of c10d (`Work` is c10d::Work but in tests). False: given up, since
-/// `given_up()` says so. Throws what the operation failed with.
+/// Waits for an operation of c10d (`Work` is c10d::Work except in tests). Returns false if
+/// `given_up()` returned true. Throws the operation's exception if it failed.
 template <class Work, class GivenUp>
 bool wait_patiently(Work& work, const GivenUp& given_up) {
   while (!work.isCompleted()) {
@@ -17,8 +17,9 @@ bool wait_patiently(Work& work, const GivenUp& given_up) {
     try {
       return work.wait(kLook);
     } catch (const std::exception&) {
-      // It lasted longer than a look, though it may be over by now; or it failed. If it is over,
-      // waiting again says at once how it ended: what was thrown here may only be of the look.
+      // The operation took longer than one interval, though it may have ended by now; or it failed.
+      // If it has ended, waiting again reports its result at once: this exception may only be the
+      // interval's timeout.
     }
   }
   return work.wait();

@@ -74,7 +74,7 @@ Status RankedTables::find_ids() {
   return {};
 }
 
-// The vectors of the replicas are made while the others are on their way.
+// The vectors of the replicas are computed while the others are in flight.
 Status RankedTables::begin_shards(int threads) {
   if (auto found = find_ids(); !found) return found;
   const bool trains = use_ == Use::kTrain;

@@ -21,19 +21,19 @@
 
 namespace forebay {
 
-/// The tables of all ranks as a step of one sees them: pooled vectors of its rows from whoever has
-/// a feature's table, or a part of it; gradients to where the rows are; and this rank's own part in
-/// that.
+/// The tables of all ranks in one rank's step: gets the pooled vectors of its rows from the ranks
+/// that own a feature's table, or a part of it; sends gradients to the ranks that have the rows;
+/// and does the work of this rank's own tables for all ranks.
 ///
-/// Its own tables are numbered: first its shards, then those that every rank has. begin, put,
+/// This rank's tables are numbered: first its shards, then the replicated tables. Call begin, put,
 /// start_gradients, wait_gradients, wait_replicas, end, on the model's thread, in the same order on
-/// every rank; put on any. Where one fails the others do, too.
+/// every rank; put on any thread. If a call fails on one rank it fails on the others, too.
 class RankedTables {
  public:
-  /// What a rank holds.
+  /// The tables of a rank.
   struct Parts {
-    EmbeddingTables& shards;  ///< Those of shards_of(); bags are summed. Outlives it.
-    std::unique_ptr<EmbeddingTables> replicas;  ///< Those of replicas_of(); null: there are none.
+    EmbeddingTables& shards;  ///< Those of shards_of(); bags are summed. Must outlive this object.
+    std::unique_ptr<EmbeddingTables> replicas;  ///< Those of replicas_of(); null: none.
   };
 
   /// `ranks` outlives it.
@@ -42,40 +42,41 @@ class RankedTables {
 
   enum class Use : std::uint8_t { kTrain, kScore };
 
-  /// The ids that all ranks' rows of a batch have in this rank's shards, before the batch is
-  /// trained on; null: those told and not trained on never will be. Either every rank is told of a
-  /// batch, or none: then they exchange its ids within the step. Any thread.
+  /// Announces the ids that all ranks' rows of a batch have in this rank's shards, before the batch
+  /// is trained on; null cancels all announced batches. A batch must be announced on every rank, or
+  /// on none: its ids are then exchanged within the step. Any thread.
   void prefetch(const std::shared_ptr<const Batch>& ids);
 
-  /// Finds the vectors of `mine`, which may have no rows and outlives the step.
+  /// Gets the vectors of `mine`, which may have no rows and must outlive the step.
   Status begin(const Batch& mine, Use use, int threads);
   void end();
 
   std::size_t global_rows() const { return exchange_.global_rows(); }
-  /// Which row of the global batch the first of this rank's is.
+  /// Index in the global batch of this rank's first row.
   std::size_t first_row() const { return exchange_.first_row(); }
-  /// Copies the vectors of rows [first, first + rows) to where a network wants them.
+  /// Copies the vectors of rows [first, first + rows) to the network's locations.
   void put(std::size_t first, std::size_t rows, const VectorLocations& places) const;
 
-  /// Of this rank's rows: [features, rows, width]. Changes them; they stay until end().
+  /// Sends the gradients of this rank's rows: [features, rows, width]. Changes them; they must stay
+  /// until end().
   void start_gradients(float* gradients, int threads);
-  /// Those of its shards are there.
+  /// Blocks until the gradients of this rank's shards have arrived.
   Status wait_gradients() { return exchange_.wait_gradients(); }
-  /// Those of the tables that every rank has are added up.
+  /// Blocks until the gradients of the replicated tables are summed.
   Status wait_replicas() { return replicas_ ? replicas_->wait_sums() : Status(); }
 
   std::size_t tables() const { return shards() + (replicas_ ? replicas_->tables() : 0); }
   std::size_t shards() const { return exchange_.owned().size(); }
-  /// Adds up the gradients of a shard, by its number, after wait_gradients.
+  /// Sums the gradients of a shard, by its number; call it after wait_gradients.
   void add_up(std::size_t shard);
-  /// What was added up of a table.
+  /// The summed gradients of a table.
   std::span<float> sums(std::size_t table);
   void apply(std::size_t table, float learning_rate);
 
-  /// Of this rank's tables, in the steps so far.
+  /// Lookups of this rank's tables, in the steps so far.
   LookupCounts lookups() const;
 
-  /// The tables that every rank has are part of this rank's state.
+  /// Appends the tensors of the replicated tables, which are part of this rank's state.
   void append_to(std::vector<MemoryTensor>& tensors) {
     if (replicas_) replicas_->own().append_to(tensors);
   }
@@ -83,19 +84,19 @@ class RankedTables {
  private:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  /// Where a feature's table is: some shards in a row, or a replica.
+  /// The location of a feature's table: consecutive shards, or a replica.
   struct Home {
     std::size_t first_shard = 0;
     std::size_t shards = 0;
     std::size_t replica = kNone;
   };
 
-  /// What prefetch() was told of the batch with this number; null: nothing.
+  /// Removes and returns the batch announced with this number; null if it was not announced.
   std::shared_ptr<const Batch> take_dealt(std::uint64_t number);
   Status find_ids();
   Status begin_shards(int threads);
   void pool(std::size_t table);
-  /// The share of a vector in its bag's mean; 1 where bags are summed here.
+  /// The factor of a vector in its bag's mean; 1 if bags are summed here.
   float share_of(std::size_t feature, std::size_t row) const;
   void put_one(std::size_t feature, std::size_t row, float* to) const;
 
@@ -109,9 +110,9 @@ class RankedTables {
   std::optional<ReplicatedTables> replicas_;
   Use use_ = Use::kTrain;
   const Batch* mine_ = nullptr;
-  std::shared_ptr<const Batch> dealt_;  // What came before this step; null: nothing.
-  const Batch* ids_ = nullptr;          // Of all ranks, for the shards of this one.
-  const BatchRows* rows_ = nullptr;     // Of those ids.
+  std::shared_ptr<const Batch> dealt_;  // Ids announced before this step; null: none.
+  const Batch* ids_ = nullptr;          // Ids of all ranks, for the shards of this one.
+  const BatchRows* rows_ = nullptr;     // Rows of those ids.
   std::mutex mutex_;
   std::deque<std::shared_ptr<const Batch>> expected_;  // under mutex_
 };

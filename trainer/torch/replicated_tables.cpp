@@ -67,7 +67,7 @@ std::span<float> ReplicatedTables::sums(std::size_t table) {
   return std::span(sums_).subspan(first_sum_[table], first_sum_[table + 1] - first_sum_[table]);
 }
 
-// A row without a gradient stays as it is, whatever the optimizer: it is left out.
+// A row without a gradient stays unchanged, with every optimizer: it is skipped.
 void ReplicatedTables::apply(std::size_t table, float learning_rate) {
   const std::span<float> all = sums(table);
   std::vector<std::int32_t> slots;
@@ -75,7 +75,7 @@ void ReplicatedTables::apply(std::size_t table, float learning_rate) {
   for (std::size_t row = 0; row * width_ < all.size(); ++row) {
     const std::span<const float> sum = all.subspan(row * width_, width_);
     if (std::ranges::all_of(sum, [](float value) { return value == 0; })) continue;
-    // To the front, where no row is that is still to be looked at.
+    // Moves the sum to the front, over rows that were processed already.
     std::ranges::copy(sum, all.data() + slots.size() * width_);
     slots.push_back(static_cast<std::int32_t>(row));
   }

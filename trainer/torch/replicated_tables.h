@@ -13,14 +13,14 @@
 
 namespace forebay {
 
-/// Tables that every rank has: each pools its own rows and adds up their gradients; the sums over
-/// all ranks, of whole tables, change them alike everywhere.
+/// Tables that every rank has: each rank pools its own rows and sums their gradients; the sums over
+/// all ranks, of whole tables, update them identically everywhere.
 ///
-/// begin, start_sums, wait_sums, apply, end, on the model's thread, in the same order on every
-/// rank; apply on any. For small tables: what a step costs goes with their rows.
+/// Call begin, start_sums, wait_sums, apply, end, on the model's thread, in the same order on every
+/// rank; apply on any thread. For small tables: the cost of a step grows with their rows.
 class ReplicatedTables {
  public:
-  /// `table_rows` of each; `ranks` outlives it.
+  /// `table_rows` per table; `ranks` outlives it.
   ReplicatedTables(Collective& ranks, std::unique_ptr<EmbeddingTables> tables,
                    std::vector<std::int64_t> table_rows, std::size_t width);
 
@@ -28,17 +28,17 @@ class ReplicatedTables {
   EmbeddingTables& own() { return *tables_; }
   const EmbeddingTables& own() const { return *tables_; }
 
-  /// Pools the bags of `mine`, which has one sparse feature a table and outlives the step.
+  /// Pools the bags of `mine`, which has one sparse feature per table and must outlive the step.
   Status begin(const Batch& mine, bool trains, int threads);
   void end();
   /// [rows, width]
   const float* vectors(std::size_t table) const { return pooled_.data() + table * batch_floats(); }
 
-  /// Adds up the gradients of each table's pooled vectors, [rows, width], and begins to add those
-  /// of the other ranks.
+  /// Sums the gradients of each table's pooled vectors, [rows, width], and starts the sums over
+  /// ranks.
   void start_sums(std::span<const float* const> gradients, int threads);
   Status wait_sums();
-  /// [rows of the table, width], after wait_sums.
+  /// [rows of the table, width]; valid after wait_sums.
   std::span<float> sums(std::size_t table);
   void apply(std::size_t table, float learning_rate);
 

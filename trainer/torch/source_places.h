@@ -5,7 +5,7 @@
 
 namespace forebay {
 
-/// Whether `text` is a place in a library's sources, such as "../gloo/tcp/pair.cc:598".
+/// Whether `text` is a location in a library's source, such as "../gloo/tcp/pair.cc:598".
 inline bool is_source_place(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == text.size()) return false;
@@ -13,8 +13,7 @@ inline bool is_source_place(std::string_view text) {
          text.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
 }
 
-/// The message without such places in brackets, which Gloo's begin with: a user has no use for
-/// them.
+/// Removes such locations in brackets, with which Gloo's messages begin: they do not help a user.
 inline std::string without_source_places(std::string message) {
   for (std::size_t begin = 0; (begin = message.find('[', begin)) != std::string::npos;) {
     const std::size_t end = message.find(']', begin);

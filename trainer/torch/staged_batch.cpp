@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::int64_t kAligned = 64;
 
-/// Hands out memory from the front.
+/// Allocates memory from the front of `bytes`.
 class Sections {
  public:
-  /// `bytes` may be undefined where only the sum is wanted.
+  /// `bytes` may be undefined if only the total size is wanted.
   explicit Sections(const at::Tensor& bytes) : bytes_(bytes) {}
 
   at::Tensor next(at::ScalarType type, std::initializer_list<std::int64_t> shape) {

@@ -11,20 +11,20 @@ namespace forebay {
 
 /// The optimizers of dense_optimizer.h and of the tables in libtorch's operators, on any device.
 
-/// What an optimizer keeps for each value of a tensor; `suffix` tells several apart.
+/// The state that an optimizer keeps for each value of a tensor; `suffix` distinguishes several.
 struct Moment {
   const char* suffix;
   at::Tensor value;
 };
 
-/// Zeroed, and on the device of `value`.
+/// Zeroed, on the device of `value`.
 std::vector<Moment> moments_of(TrainerSpec::Optimizer optimizer, const at::Tensor& value);
 std::vector<Moment> moments_of(TrainerSpec::TableOptimizer optimizer, const at::Tensor& value);
 
 struct ParameterRule {
   TrainerSpec::Optimizer optimizer;
   double learning_rate;
-  std::int64_t steps;  ///< This one included.
+  std::int64_t steps;  ///< Including this one.
 };
 void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at::Tensor& value,
                       std::vector<Moment>& moments);
@@ -33,7 +33,7 @@ struct RowRule {
   TrainerSpec::TableOptimizer optimizer;
   double learning_rate;
 };
-/// Distinct rows of a table and the sums of their gradients.
+/// The distinct rows of a table and the sums of their gradients.
 struct RowGradients {
   const at::Tensor& rows;
   const at::Tensor& gradients;
@@ -41,8 +41,7 @@ struct RowGradients {
 void update_rows(const RowRule& rule, const RowGradients& changes, at::Tensor& table,
                  std::vector<Moment>& moments);
 
-/// Scales the gradients so that their common L2 norm is at most `most`; those that are not defined
-/// are left out.
+/// Scales the gradients so that their common L2 norm is at most `most`; ignores undefined ones.
 void clip(std::vector<at::Tensor>& gradients, double most);
 
 }  // namespace forebay

@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// Calls `work` and turns what libtorch throws into an Error of one line.
+/// Calls `work` and turns libtorch's exceptions into an Error of one line.
 template <class Work>
 Result<std::invoke_result_t<Work>> guard_torch(const Work& work) {
   try {

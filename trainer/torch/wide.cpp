@@ -166,11 +166,11 @@ class WideWorker final : public GroupWorker {
   const Factorisation shape_;
   const Parameters weights_;
   const std::size_t row_;  // Values of a row's vectors.
-  std::size_t count_ = 0;  // Rows now.
+  std::size_t count_ = 0;  // Current number of rows.
   Mlp::Activations deep_all_, deep_now_;
   Pages rows_all_;                             // [rows, vectors, row_width]
   at::Tensor input_all_, input_gradient_all_;  // [rows, top_input]
-  at::Tensor input_, input_gradient_;          // The first `count_` of them.
+  at::Tensor input_, input_gradient_;          // Their first `count_` rows.
 };
 
 std::unique_ptr<GroupWorker> Wide::make_worker(Parameters weights) const {
