@@ -5,7 +5,7 @@
 
 namespace forebay {
 
-/// `[order]` of the job file: in what order rows come, and how they are cut into batches.
+/// `[order]` of the job file: the order of rows, and how they are cut into batches.
 struct OrderSpec {
   enum class Shuffle : std::uint8_t {
     kAll,   ///< `true`: rows of the whole dataset are mixed.

@@ -24,7 +24,7 @@
 
 namespace forebay {
 
-/// The whole pipeline at one moment.
+/// The state of the whole pipeline at one moment.
 struct PipelineStats {
   std::vector<StageStats> stages;  ///< load, decode, shuffle, transform, batch
   std::size_t prefetch_bytes = 0;
@@ -35,11 +35,10 @@ struct PipelineStats {
   std::size_t window_bytes = 0;
   std::size_t window_capacity = 0;
   std::uint64_t splits_issued = 0;
-  std::uint64_t lowest_missing =
-      0;  ///< The split that the reorder buffer waits for; counts over epochs.
+  std::uint64_t lowest_missing = 0;  ///< The reorder buffer waits for this split; over epochs.
 };
 
-/// Runs the stages over a dataset and gives out its batches.
+/// Runs the stages over a dataset and produces its batches.
 ///
 /// Owns the pools and their threads. next() belongs to one thread; every other method may be called
 /// from any thread. The objects that Options refers to must outlive the pipeline. The destructor

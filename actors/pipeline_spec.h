@@ -17,9 +17,8 @@ struct Allocation {
 
 /// `[pipeline]` of the job file: the resources that the pipeline may use.
 struct PipelineSpec {
-  int cpus = 1;  ///< CPUs the process may use.
-  std::uint64_t memory_bytes =
-      0;  ///< Hard limit on resident memory; 0: half of the available memory.
+  int cpus = 1;                    ///< CPUs the process may use.
+  std::uint64_t memory_bytes = 0;  ///< Hard limit on resident memory; 0: half of what is available.
   std::uint64_t prefetch_bytes =
       0;  ///< Finished batches that may wait; 0: chosen from memory_bytes.
   Allocation allocation;

@@ -26,7 +26,7 @@ struct PositionFacts {
 /// With R rows and S splits an epoch, B + H of the rows damaged or held out, and G of the R - B - H
 /// others handed out each epoch (all, or as many as fill batches):
 ///
-///   split < S; the splits of `ahead` lie above it; `open_split` is one that is left, and has more
+///   split < S; the splits of `ahead` are above it; `open_split` is not given out, and has more
 ///   than `split_rows` rows
 ///   rows - epoch · G = rows of the splits given out whole - left_out + split_rows
 ///   left_out = B + H of these splits: all that were counted, in epoch 0

@@ -50,8 +50,7 @@ class Quarantine {
   const Options options_;
   std::uint64_t count_;
   std::unique_ptr<std::FILE, Close> file_;
-  std::set<std::pair<std::string, std::uint64_t>>
-      known_;  // rows that earlier runs wrote to the file
+  std::set<std::pair<std::string, std::uint64_t>> known_;  // rows written by earlier runs
 };
 
 }  // namespace forebay

@@ -42,7 +42,7 @@ struct Checkpoint {
 ///   tables/…                files of tables on the disk, as links
 ///   loader.json             LoaderState             (actors/loader_state.h)
 ///   losses.json             {"steps": n, "last": […]}, the LossWindow
-///   evaluations.json        TrainState::evaluations, as it is; empty where there were none
+///   evaluations.json        TrainState::evaluations, unchanged; empty if there are none
 ///   …                       TrainState's texts
 ///   manifest.json           all files with their sizes and digests (trainer/saving/manifest.h)
 ///
@@ -72,8 +72,7 @@ class CheckpointStore {
 
   struct Found {
     std::optional<Checkpoint> checkpoint;  ///< The last complete checkpoint.
-    std::vector<std::string>
-        damaged;           ///< Later checkpoints, one line each: the name and the damage.
+    std::vector<std::string> damaged;      ///< Later checkpoints, one line each: name and damage.
     bool touched = false;  ///< The model holds parts of damaged checkpoints and cannot be used.
   };
   /// Fills the model from the last complete checkpoint that `accept` agrees to; later, damaged ones

@@ -18,9 +18,8 @@ struct CollectiveSpec {
   int size = 1;
   std::string host = "127.0.0.1";  ///< Of the store, which all ranks can reach.
   std::uint16_t port = 0;
-  bool opens_store =
-      false;               ///< Whether this rank serves the store; otherwise another process does.
-  std::string group = "";  ///< Names this start of the ranks in a store that outlives it.
+  bool opens_store = false;  ///< This rank serves the store; else another process does.
+  std::string group = "";    ///< Names this start of the ranks in a store that outlives it.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  ///< Of each operation.
   std::string device = "cpu";  ///< As TrainerSpec::device; its kind selects the transport.
 };
@@ -56,8 +55,7 @@ class Collective {
     std::span<const std::byte> send;
     std::span<const std::size_t> send_bytes;  ///< Per rank; they add up to the size of `send`.
     std::span<std::byte> receive;
-    std::span<const std::size_t>
-        receive_bytes;  ///< Per rank; the bytes that this rank receives from it.
+    std::span<const std::size_t> receive_bytes;  ///< Per rank; what that rank sends to this one.
   };
   virtual Handle start_all_to_all(const Exchange& exchange) = 0;
 

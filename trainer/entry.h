@@ -21,7 +21,7 @@ struct TrainerEntry {
   /// rank's part of it.
   Result<std::unique_ptr<Model>> (*make_model)(const TrainerSpec& spec, const ModelShape& shape,
                                                Collective* ranks) = nullptr;
-  /// trainer/torch/export.h.
+  /// See trainer/torch/export.h.
   Result<ExportedModel> (*export_model)(const ModelDescription& model, StateSource& state,
                                         const ExportTarget& target) = nullptr;
   /// Connects to the other ranks; requires more than one rank.

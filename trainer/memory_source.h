@@ -15,8 +15,7 @@ namespace forebay {
 struct MemoryTensor {
   StateTensor tensor;
   std::span<std::byte> memory;
-  CopyBeforeChange* guard =
-      nullptr;  ///< Guards this memory; null: the tensor is small and copied at once.
+  CopyBeforeChange* guard = nullptr;  ///< Of this memory; null: small, copied at once.
 };
 
 /// Describes `values` as writable bytes.

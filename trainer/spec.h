@@ -87,15 +87,13 @@ struct TrainerSpec {
   std::chrono::nanoseconds rank_timeout = std::chrono::seconds(30);  ///< For a rank to take part.
   std::string checkpoint = "checkpoints";  ///< A directory; relative to the job file; "": none.
   std::chrono::nanoseconds checkpoint_every = std::chrono::minutes(5);
-  std::uint64_t checkpoint_steps =
-      0;         ///< Also after batches whose number it divides; 0: not by number.
-  int keep = 2;  ///< Number of checkpoints kept.
-  std::vector<std::string> evaluate;  ///< Files and globs, as in `dataset.paths`.
-  double evaluate_share = 0;          ///< Share of the rows held out, in [0, 1).
-  std::uint64_t evaluate_every = 0;   ///< In steps since the job's start; 0: only at the end.
+  std::uint64_t checkpoint_steps = 0;  ///< Also after batches that it divides; 0: not by number.
+  int keep = 2;                        ///< Number of checkpoints kept.
+  std::vector<std::string> evaluate;   ///< Files and globs, as in `dataset.paths`.
+  double evaluate_share = 0;           ///< Share of the rows held out, in [0, 1).
+  std::uint64_t evaluate_every = 0;    ///< In steps since the job's start; 0: only at the end.
   Auc evaluate_auc = Auc::kAuto;
-  std::uint64_t early_stopping =
-      0;  ///< Ends the run after so many evaluations without gain; 0: never.
+  std::uint64_t early_stopping = 0;  ///< Ends after so many evaluations without gain; 0: never.
   Metric early_stopping_metric = Metric::kLogLoss;
   std::string tensorboard;  ///< A directory for event files; relative to the job file; "": none.
   std::string csv;          ///< A file with a line every `log_every` steps; "": none.

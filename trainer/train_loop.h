@@ -51,11 +51,10 @@ class TrainLoop {
     LossWindow losses;  ///< The losses before the start: the checkpoint's on a resume.
     std::uint64_t max_batches = 0;                ///< Of this run; 0: no bound.
     std::chrono::nanoseconds checkpoint_every{};  ///< 0: not by time.
-    std::uint64_t checkpoint_steps =
-        0;                         ///< After batches whose number it divides; 0: not by number.
-    Report on_step;                ///< After every step; may be empty.
-    std::function<bool()> enough;  ///< Called before every step; may be empty.
-    Save save;                     ///< Called when a checkpoint is due; may be empty.
+    std::uint64_t checkpoint_steps = 0;  ///< After batches that it divides; 0: not by number.
+    Report on_step;                      ///< After every step; may be empty.
+    std::function<bool()> enough;        ///< Called before every step; may be empty.
+    Save save;                           ///< Called when a checkpoint is due; may be empty.
   };
 
   TrainLoop(Model& model, BatchSource& source, const Clock& clock, Options options);

@@ -20,10 +20,9 @@ struct Decision {
   Allocation applied;                ///< The guard's goal; in `advise` mode the allocation before.
   std::vector<std::string> guarded;  ///< What the guard changed and why.
   std::string fault;                 ///< Why the policy was overruled; empty: it was not.
-  double expected_before =
-      0;  ///< The rate that the last decision promised for this interval, in splits/s.
-  double measured = 0;        ///< The measured rate, in splits/s.
-  double decide_seconds = 0;  ///< Time to decide.
+  double expected_before = 0;        ///< Rate that the last decision promised, in splits/s.
+  double measured = 0;               ///< The measured rate, in splits/s.
+  double decide_seconds = 0;         ///< Time to decide.
 };
 
 /// Names the part of a decision, as read from a log or a message, that does not have a number for

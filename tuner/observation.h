@@ -17,8 +17,7 @@ namespace forebay::tuner {
 struct StageObservation {
   std::uint32_t actors = 0;   ///< Requested, at the interval's end.
   std::uint32_t leaving = 0;  ///< Asked to stop, still finishing a split.
-  double actor_seconds =
-      0;  ///< Time alive in the interval, summed over actors, leaving ones included.
+  double actor_seconds = 0;   ///< Time alive in the interval, summed over actors, also leaving.
 
   double working_seconds = 0;
   double input_wait_seconds = 0;

@@ -41,7 +41,7 @@ struct Avx512Step {
   }
 };
 
-/// Turns 16 rows of 16 numbers, `stride` apart, into 16 columns of 16, one behind the other.
+/// Transposes 16 rows of 16 numbers, `stride` apart, into 16 consecutive columns of 16.
 void transpose(const std::int32_t* rows, std::size_t stride, std::int32_t* columns) {
   __m512i a[16];
   __m512i b[16];
@@ -223,7 +223,7 @@ class GroupPass {
     return _mm512_add_epi32(marks_.of(part, field), _mm512_set1_epi32(1));
   }
 
-  /// Field `field` of the part's rows; the next call gives the field behind it.
+  /// Returns field `field` of the part's rows; the next call must take the next field.
   Fields take_field(std::size_t part, std::size_t field) {
     const __m512i end = marks_.of(part, field + 1);
     const Fields fields{begin_[part], _mm512_sub_epi32(end, begin_[part])};

@@ -39,7 +39,7 @@ inline void read_int(const char* at, std::size_t size, float& value, std::uint64
     odd = 1;
     return;
   }
-  const std::uint64_t minus = *at == '-' ? 1 : 0;  // Never where the field is empty.
+  const std::uint64_t minus = *at == '-' ? 1 : 0;  // Always 0 for an empty field.
   const std::size_t digits = size - minus;
   const std::uint64_t word = word_of(at + minus, digits);
   odd |= not_digits(word) | (minus & (digits - 1) >> 63);

@@ -17,11 +17,11 @@ struct CsvLayout {
   ColumnChoice choice;
 };
 
-/// Parses a split of CSV rows, as Format::decode says. Pure; any thread.
+/// Parses a split of CSV rows; see Format::decode. Pure; any thread.
 Decoded decode_csv(const RawSplit& raw, const CsvLayout& layout, const DecodeOptions& options,
                    BufferPool& pool);
 
-/// As Format::decoded_bytes says.
+/// See Format::decoded_bytes.
 std::size_t decoded_csv_bytes(const CsvLayout& layout, std::size_t rows, std::size_t raw_bytes);
 
 }  // namespace forebay

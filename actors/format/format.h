@@ -41,7 +41,7 @@ struct DecodeOptions {
 /// The result of decoding a split. Every row that the index counted is in exactly one of the first
 /// three members.
 struct Decoded {
-  ColumnSet columns;           ///< The rows that go on, in file order, in the format's schema.
+  ColumnSet columns;  ///< The rows that the filter keeps, in file order, in the format's schema.
   std::vector<BadRow> bad;     ///< Damaged rows, in file order.
   std::uint64_t filtered = 0;  ///< Sound rows that the filter removed.
   /// Where the decoder found more or fewer rows than the index counted; the split must not be used

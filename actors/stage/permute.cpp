@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-using Sources = std::span<const std::uint32_t>;  // Sources[i]: the row that comes to place i.
+using Sources = std::span<const std::uint32_t>;  // Sources[i]: the row that moves to place i.
 
 std::size_t slab_bytes(const ColumnSet& columns) {
   std::size_t bytes = SlabCarver::aligned<float>(columns.rows) * (columns.dense.size() + 1);

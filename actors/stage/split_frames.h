@@ -19,7 +19,7 @@ Frames pack_split(const ColumnSplit& split, const PackOptions& options, BufferPo
 /// The limits within which a receiver accepts a split.
 struct SplitLimits {
   UnpackLimits columns;
-  std::size_t files = 0;  ///< Of the dataset: damaged rows name one of these.
+  std::size_t files = 0;  ///< Of the dataset; damaged rows refer to them by number.
 };
 
 /// A split made by another process, as Pipeline::accept takes it.

@@ -43,7 +43,7 @@ class ColumnBinder {
   std::vector<std::size_t> sparse();
   /// Exactly two sparse columns; both may be the same column. Empty after an error.
   std::vector<std::size_t> sparse_pair();
-  /// The sparse column of this name, as parameter `key` gives it.
+  /// The index of the sparse column `name`; an error names the parameter `key`.
   std::size_t sparse_named(const std::string& key, const std::string& name);
 
   /// The targets of results over these sources, by the naming rule.

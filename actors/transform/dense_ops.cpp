@@ -55,7 +55,7 @@ std::unique_ptr<TransformPlan::Step> make_box_cox(OpInput& input) {
   });
 }
 
-/// Values to bucket numbers; a NaN, missing or not, has no bucket and gives an empty list.
+/// Maps values to bucket numbers; a NaN, missing or not, has no bucket and gives an empty list.
 class BucketizeStep final : public TransformPlan::Step {
  public:
   BucketizeStep(Targets targets, std::vector<float> borders)

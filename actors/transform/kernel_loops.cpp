@@ -86,8 +86,9 @@ void log1p(float* values, std::size_t count) {
   return x == static_cast<double>(kInfinity) ? x : sum;
 }
 
-/// e^t - 1: t is held within ±700, past which a float has no room anyway. With n = t / ln 2 rounded
-/// and r = t - n ln 2, |r| < 0.35: 2^n (e^r - 1) + (2^n - 1), Taylor's series to r¹¹ (2e-14 of it).
+/// e^t - 1: t is clamped to ±700, which is beyond float's range. With n = t / ln 2 rounded and r =
+/// t - n ln 2, |r| < 0.35: 2^n (e^r - 1) + (2^n - 1), Taylor's series to r¹¹ (relative error
+/// 2e-14).
 [[gnu::always_inline]] inline double expm1_of(double t) {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
   constexpr double kLn2High = 0x1.62e42fefap-1;  // 33 bits, so that n · kLn2High is exact

@@ -101,8 +101,7 @@ class LookAhead {
   Prepared now_;             ///< The batch of the current step; turn 0: borrowed.
   std::uint64_t turns_ = 0;  ///< Number of turns assigned.
   std::uint64_t finished_ = 0;
-  std::uint64_t given_back_ =
-      0;  ///< Number of calls of end_scoring(); a thread that waits for slots sees it change.
+  std::uint64_t given_back_ = 0;  ///< Calls of end_scoring(); wakes a thread that waits for slots.
   bool lent_ = false;
   LookupCounts lookups_;
   bool stop_ = false;

@@ -128,8 +128,7 @@ class TieredTables final : public TableStorage {
   std::deque<std::size_t> pins_;  ///< Slots by the latest turn that holds them, from finished_ + 1.
   std::size_t pinned_ = 0;
   std::size_t held_ = 0;
-  std::size_t most_rows_ =
-      0;  ///< The most rows of a batch so far: kept free for a batch out of turn.
+  std::size_t most_rows_ = 0;  ///< Of a batch so far: kept free for a batch out of turn.
   Traffic traffic_;
   Status broken_;
   std::unique_ptr<RowLog> disk_;

@@ -37,16 +37,13 @@ class VectorExchange {
 
   std::size_t rows() const { return rows_of_[rank_]; }  ///< Of this rank's share.
   std::size_t global_rows() const { return first_row_.back(); }
-  std::size_t first_row() const {
-    return first_row_[rank_];
-  }  ///< Index in the global batch of this rank's first row.
+  std::size_t first_row() const { return first_row_[rank_]; }  ///< Of this rank's share.
 
   /// A run of rows of the global batch, all from one rank.
   struct Part {
     std::size_t first_row = 0;
     std::size_t rows = 0;
-    float* vectors =
-        nullptr;  ///< [rows, dim]: destination of the vectors that the feature's owner writes.
+    float* vectors = nullptr;  ///< [rows, dim]: written by the owner of the feature.
   };
   std::size_t parts() const { return rows_of_.size(); }
   Part part(std::size_t owned_feature, std::size_t rank);

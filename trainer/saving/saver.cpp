@@ -10,8 +10,7 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice(20);  // Interval at which a stop request is noticed.
-constexpr std::uint64_t kTelling = std::uint64_t{32}
-                                   << 20;  // Fewer bytes are no basis for a speed.
+constexpr std::uint64_t kTelling = std::uint64_t{32} << 20;  // Fewer bytes show no speed.
 
 double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
   const double seconds = in_seconds(time);

@@ -106,8 +106,7 @@ class C10dPending final : public Collective::Pending {
   const std::shared_ptr<Abandoned> abandoned_;
   c10::intrusive_ptr<c10d::Work> work_;
   const Tensors tensors_;
-  const Tensors
-      copy_back_;  // Destinations of the first of `tensors_`, unless these are the destinations.
+  const Tensors copy_back_;  // Destinations of the first of `tensors_`, if others.
 };
 
 class FailedPending final : public Collective::Pending {

@@ -59,10 +59,9 @@ class DeviceTables final : public TableStorage {
   struct Staged {
     std::uint64_t turn = 0;  ///< Free once this turn is finished.
     StagedExtents extents;
-    at::Tensor host, device;  ///< kByte; they grow.
-    std::unique_ptr<LaneMark>
-        copied;                      ///< The batch is on the device, with its rows in their slots.
-    std::unique_ptr<LaneMark> used;  ///< The last work with it.
+    at::Tensor host, device;           ///< kByte; they grow.
+    std::unique_ptr<LaneMark> copied;  ///< To the device, with its rows in their slots.
+    std::unique_ptr<LaneMark> used;    ///< The last work with it.
     bool changed = false;
     at::Tensor after;  ///< Its rows after the step, on the device.
     at::Tensor home;   ///< The same in host memory, float; grows.

@@ -23,8 +23,7 @@ struct ComparisonOptions {
   int threads = 1;                     ///< Concurrent runs.
   bool keep_periods = true;            ///< False: keeps only a run's figures, to save memory.
   std::function<bool()> stopped = {};  ///< Called every period, from any thread.
-  std::function<void(std::uint64_t)> progress =
-      {};  ///< Receives the number of runs done; called from any thread.
+  std::function<void(std::uint64_t)> progress = {};  ///< Gets the runs done; any thread.
 };
 
 /// Number of runs of the whole comparison.

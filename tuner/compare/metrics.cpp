@@ -11,8 +11,7 @@ namespace {
 constexpr std::uint64_t kDecisionsLeftOut = 30;
 constexpr std::size_t kFinalPeriods = 10;
 constexpr std::size_t kWindow = 3;
-constexpr double kReached =
-    0.95 * (1 - 1e-12);  // Tolerance for sums of doubles that end slightly below.
+constexpr double kReached = 0.95 * (1 - 1e-12);  // Sums of doubles may end slightly below.
 
 using Periods = std::span<const Period>;
 

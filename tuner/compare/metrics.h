@@ -18,10 +18,9 @@ struct Recovery {
 /// The figures by which a run is judged. A ratio is the splits trained over the splits that the
 /// oracle trains in the same time.
 struct RunFigures {
-  double ratio_overall = 0;  ///< From the first decision to the last.
-  std::optional<double>
-      ratio_after_30;      ///< From decision 31 on; empty if the run has no such time.
-  double ratio_final = 0;  ///< Over the last ten periods.
+  double ratio_overall = 0;              ///< From the first decision to the last.
+  std::optional<double> ratio_after_30;  ///< From decision 31 on; empty if there is no such time.
+  double ratio_final = 0;                ///< Over the last ten periods.
   /// The number k, counted from 1, of the first decision from which on three periods together reach
   /// 95 % of the oracle; empty if that never happens before the next change.
   std::optional<std::uint64_t> decisions_to_95;

@@ -15,8 +15,7 @@ struct OracleStretch {
 
 /// One period of a run: from one decision to the next.
 struct Period {
-  std::uint64_t decision =
-      0;  ///< The decision at its begin; 0: from the start to the first decision.
+  std::uint64_t decision = 0;  ///< At its begin; 0: from the start to the first decision.
   double begin_seconds = 0;
   double end_seconds = 0;
   std::uint64_t trained = 0;          ///< Splits the trainer finished in it.

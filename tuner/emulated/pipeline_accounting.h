@@ -12,9 +12,8 @@ namespace forebay::tuner {
 struct Census {
   std::vector<std::uint32_t> actors;   ///< Alive, including those that are leaving.
   std::vector<std::uint32_t> leaving;  ///< Asked to stop, still alive.
-  std::vector<std::uint32_t>
-      queued;                  ///< Splits behind the stage; behind the last stage: prefetched.
-  std::uint32_t prefetch = 1;  ///< Limit of prefetched splits.
+  std::vector<std::uint32_t> queued;   ///< Splits behind the stage; the last: prefetched.
+  std::uint32_t prefetch = 1;          ///< Limit of prefetched splits.
 };
 
 /// Accounts for a pipeline's memory and queues over time, from one census to the next.

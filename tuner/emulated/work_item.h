@@ -12,10 +12,9 @@ struct WorkItem {
   std::uint32_t actors = 1;  ///< Alive in the stage at the begin, including this one.
   double begin = 0;          ///< When the split was taken.
 
-  double cpu_seconds = 0;  ///< CPU time needed.
-  double wait_seconds =
-      0;           ///< Wait for a disk or a network, including the wait for a limited rate.
-  double end = 0;  ///< When the work is done.
+  double cpu_seconds = 0;   ///< CPU time needed.
+  double wait_seconds = 0;  ///< Wait for disk or network, including a rate limit.
+  double end = 0;           ///< When the work is done.
 
   double seconds() const { return end - begin; }
   /// Time spent waiting for a CPU.

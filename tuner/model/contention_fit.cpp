@@ -23,8 +23,7 @@ constexpr double kDrift = 0.006 * 0.006;          // of the scale, per interval
 constexpr double kChangeSigmas = 3.5;
 constexpr double kChangeLeast = 0.07;  // of the logarithm: smaller changes are followed as drift
 constexpr double kPlausible = 1e-4;    // weight from which a hypothesis may explain a change
-constexpr double kSameActors =
-    0.1;  // relative difference up to which two numbers of actors are the same
+constexpr double kSameActors = 0.1;    // relative; counts as the same number of actors
 constexpr double kOutlastDeviation = 0.25;  // of the logarithm of the time of a first split
 constexpr double kFloor = 1e-7;             // every hypothesis keeps at least this weight
 constexpr double kRestored = 0.2 * 0.2;     // variance of a scale restored from another run

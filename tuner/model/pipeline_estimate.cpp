@@ -11,9 +11,8 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kTrainerMemory = 0.5;  // weight of the last interval
-constexpr double kTrainerChange =
-    0.15;                           // relative; a larger difference is another trainer, not noise
+constexpr double kTrainerMemory = 0.5;   // weight of the last interval
+constexpr double kTrainerChange = 0.15;  // relative; more means another trainer, not noise
 constexpr double kRounding = 1e-6;  // of an interval: tolerance between two measures of its length
 constexpr double kLeastCpus = 0.2;  // share that the stages always get
 constexpr double kUnseenSeconds = 0.1;    // before any split was seen

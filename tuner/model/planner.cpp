@@ -23,8 +23,7 @@ constexpr double kCuriosity =
 constexpr double kGuessed = 2;   // times the actors with which splits were measured
 constexpr double kPatience = 5;  // seconds
 constexpr double kStaying = 0.002;  // of the rate, that a change must gain
-constexpr double kEasing =
-    0.0002;  // of the rate, for a change that only removes actors, which risks little
+constexpr double kEasing = 0.0002;  // of the rate, to only remove actors, which risks little
 
 // Whether no stage has more actors in `few` than in `many`.
 bool within(const Allocation& few, const Allocation& many) {

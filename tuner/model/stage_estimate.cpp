@@ -14,10 +14,8 @@ constexpr double kLeastCpuShare = 0.005;   // below these two, CPU time says not
 constexpr double kLeastCpuSeconds = 1e-6;  // the service time; seconds of a split
 constexpr double kRateWait = 0.06;         // share of waiting for the rate that indicates a limit
 constexpr double kDeepWait = 0.2;
-constexpr double kRateExceeded =
-    0.03;  // a rate this far above a limit shows that the limit is gone
-constexpr double kRateMissed =
-    0.9;  // fewer actors that do not reach a limit show that there was none
+constexpr double kRateExceeded = 0.03;  // a rate this far above a limit shows that it is gone
+constexpr double kRateMissed = 0.9;     // fewer actors that miss a limit: there was none
 constexpr double kBlur = 0.3;
 constexpr double kWave = 0.1;
 constexpr double kSaturated = 0.9;  // share of busy time from which a limit binds

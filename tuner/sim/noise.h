@@ -33,8 +33,7 @@ class NormalSource {
 /// e^x with a relative error of 1e-13, for |x| below 700. Gives the same bits on every machine,
 /// unlike the C library's, and is small enough to be inlined.
 inline double quick_exp(double x) {
-  constexpr double kRounds =
-      0x1.8p52;  // Adding and subtracting it rounds to the nearest whole number.
+  constexpr double kRounds = 0x1.8p52;  // Adding and subtracting it rounds to a whole number.
   const double whole = x * 1.4426950408889634 + kRounds;
   const double k = whole - kRounds;
   const double r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
