@@ -42,7 +42,7 @@ struct Checkpoint {
 ///   tables/…                files of tables on the disk, as links
 ///   loader.json             LoaderState             (actors/loader_state.h)
 ///   losses.json             {"steps": n, "last": […]}, the LossWindow
-///   evaluations.json        TrainState::evaluations, unchanged; empty if there are none
+///   evaluations.json        TrainState::evaluations, unchanged; empty without evaluations
 ///   …                       TrainState's texts
 ///   manifest.json           all files with their sizes and digests (trainer/saving/manifest.h)
 ///

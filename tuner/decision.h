@@ -20,7 +20,7 @@ struct Decision {
   Allocation applied;                ///< The guard's goal; in `advise` mode the allocation before.
   std::vector<std::string> guarded;  ///< What the guard changed and why.
   std::string fault;                 ///< Why the policy was overruled; empty: it was not.
-  double expected_before = 0;        ///< Rate that the last decision promised, in splits/s.
+  double expected_before = 0;        ///< Rate promised for this interval, in splits/s.
   double measured = 0;               ///< The measured rate, in splits/s.
   double decide_seconds = 0;         ///< Time to decide.
 };

@@ -17,7 +17,7 @@ namespace forebay::tuner {
 struct StageObservation {
   std::uint32_t actors = 0;   ///< Requested, at the interval's end.
   std::uint32_t leaving = 0;  ///< Asked to stop, still finishing a split.
-  double actor_seconds = 0;   ///< Time alive in the interval, summed over actors, also leaving.
+  double actor_seconds = 0;   ///< Alive time in the interval over all actors, leaving ones too.
 
   double working_seconds = 0;
   double input_wait_seconds = 0;
@@ -45,7 +45,7 @@ struct Observation {
   std::vector<StageObservation> stages{};
 
   std::uint64_t trainer_steps = 0;  ///< Items (splits or batches) the trainer finished.
-  double splits_per_item = 1;       ///< Splits per item.
+  double splits_per_item = 1;       ///< How many splits make one item.
   double trainer_step_seconds = 0;  ///< Sum over those steps, without waiting.
   double trainer_wait_seconds = 0;  ///< Waiting for data, without evaluation and checkpoints.
   double other_cpu_seconds = 0;     ///< CPU the process used outside the stages.

@@ -9,7 +9,7 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr double kBuffer = 8;  // splits by which the queues around a stage smooth
+constexpr double kBuffer = 8;  // splits that the queues around a stage absorb
 constexpr double kStageLoss = 0.5;
 constexpr double kCpuLoss = 0.5;
 constexpr double kLimitVariance = 0.56;
