@@ -10,17 +10,18 @@
 
 namespace forebay {
 
-/// A worker's policy: asks the one that the trainer keeps for this node.
+/// A worker's policy: forwards each decision to the policy that the trainer keeps for this node.
 ///
-/// While the trainer does not answer what stands stays. Belongs to the tuner's thread, which waits
-/// for the answer.
+/// If the trainer does not answer, the current allocation stays. Belongs to the tuner's thread,
+/// which blocks until the answer arrives.
 class CentralPolicy final : public tuner::Policy {
  public:
   struct Options {
     std::string node;
     tuner::PipelineDescription description;
     tuner::Limits limits;
-    std::function<TunersRef()> tuners;  ///< Where to ask now.
+    /// Returns the trainer's tuners as they can be reached now.
+    std::function<TunersRef()> tuners;
   };
 
   explicit CentralPolicy(Options options) : options_(std::move(options)) {}

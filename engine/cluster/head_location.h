@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-/// Where the head is: at an address, or at the one that stands in a file, which is read again while
-/// nobody answers, so that a head that has come back elsewhere is found.
+/// Location of the head: a fixed address, or a file that holds the address. The file is read again
+/// while no head answers, so that a head that restarts at another address is found.
 ///
 /// `net` outlives it. Any thread.
 class HeadLocation {
@@ -20,17 +20,17 @@ class HeadLocation {
   HeadLocation(std::string given, NetworkEndpoint& net, std::function<void(const std::string&)> say)
       : given_(std::move(given)), net_(net), say_(std::move(say)) {}
 
-  /// Keeps a session with the head from now on. kInvalid: what can never work. A file that is not
-  /// there yet is waited for.
+  /// Keeps a session with the head from now on. kInvalid: the address can never work. If the file
+  /// does not exist yet, the location waits for it.
   Status open();
 
-  /// Reads the file again when nobody is at the address that stood there. Now and then.
+  /// Reads the file again if the address that it gave cannot be reached. To be called periodically.
   void look();
 
-  /// "H:P"; empty while the file says nothing.
+  /// "H:P"; empty until the file holds an address.
   std::string address() const;
 
-  /// The head's actor called `name`; a ref that names nobody while there is no session.
+  /// Returns the head's actor `name`, or an empty ref while there is no session.
   template <class Ref>
   Ref actor(std::string_view name) const {
     return net_.actor<Ref>(address(), name);
@@ -43,7 +43,7 @@ class HeadLocation {
   const std::string given_;
   NetworkEndpoint& net_;
   const std::function<void(const std::string&)> say_;
-  std::string trouble_;  // the caller's of look()
+  std::string trouble_;  // belongs to the caller of look()
   const Synchronized<> serial_{};
   std::string address_;  // under serial_
 };

@@ -44,7 +44,7 @@ Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patienc
   const StatusRef status_ref = head();
   if (status_ref.receiver() == nullptr) return fail(Code::kUnavailable, nobody);
   auto answer = ask(status_ref, scheduler::QueryCluster{}, patience).wait();
-  // A head that is just beginning can be reached before it is there to be asked.
+  // A head that has just started can be connected to before its actor exists.
   while (!answer && answer.error().code == Code::kNotFound && clock_.now() < until) {
     static_cast<void>(Latch().wait_for(kRetryInterval));
     answer = ask(status_ref, scheduler::QueryCluster{}, patience).wait();

@@ -11,15 +11,16 @@
 
 namespace forebay {
 
-/// Looks at a cluster over the network, as an unauthenticated peer who only asks: `forebay status
-/// --join`. Owns its end of the network. Belongs to one thread.
+/// Queries a cluster over the network for `forebay status --join`, as an unauthenticated peer that
+/// only reads. Owns its network endpoint. Belongs to one thread.
 class HeadLook {
  public:
-  /// kInvalid: no address, or no keys where some are needed.
+  /// kInvalid: the address is wrong, or keys are needed and missing.
   static Result<std::unique_ptr<HeadLook>> open(const std::string& address,
                                                 const std::string& keys);
 
-  /// What the head at that address knows. kUnavailable: nobody there answers within `patience`.
+  /// Returns the cluster status from the head at that address. kUnavailable: no head answers there
+  /// within `patience`.
   Result<scheduler::ClusterStatus> look(std::chrono::nanoseconds patience);
 
  private:

@@ -11,14 +11,14 @@
 
 namespace forebay {
 
-/// A head in a process of its own: outlives trainers and workers, remembers in its store.
+/// A head in a process of its own. It outlives trainers and workers and keeps its state in a store.
 ///
 /// Owns the store, the network and the actor.
 class HeadNode {
  public:
   struct Options {
     std::string listen;
-    std::string store;  ///< A folder; made when it is not there.
+    std::string store;  ///< A folder; created if it does not exist.
     std::string keys;
     std::chrono::nanoseconds lease = std::chrono::seconds(5);
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
@@ -30,13 +30,13 @@ class HeadNode {
   HeadNode(const HeadNode&) = delete;
   HeadNode& operator=(const HeadNode&) = delete;
 
-  /// Where it listens, as "H:P".
+  /// The address it listens on, as "H:P".
   const std::string& address() const { return address_; }
 
-  /// What it knows now. Any thread.
+  /// Returns the current cluster status. Any thread.
   Result<scheduler::ClusterStatus> status() const;
 
-  /// Until `stopped`.
+  /// Blocks until `stopped` returns true.
   void run(const std::function<bool()>& stopped) const;
 
  private:

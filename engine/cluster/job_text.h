@@ -11,36 +11,36 @@
 
 namespace forebay {
 
-/// A file that has to be the same on every node.
+/// A file that must be identical on every node.
 struct SharedFile {
-  std::string name;         ///< Of a dataset's file: relative to what all share; else its path.
+  std::string name;  ///< A dataset's file: relative to the common root; any other file: its path.
   std::uint64_t bytes = 0;  ///< Decompressed.
-  std::string content;      ///< Digest of that.
+  std::string content;      ///< Digest of the decompressed bytes.
   static auto fields(auto& self) { return std::tie(self.name, self.bytes, self.content); }
   friend bool operator==(const SharedFile&, const SharedFile&) = default;
 };
 
-/// What a worker needs to open a trainer's job: what is in JobShare::text. A value.
+/// What a worker needs to open a trainer's job: the content of JobShare::text. A value.
 struct JobText {
-  std::string path;               ///< The job file, absolute, where the trainer sees it.
-  std::string text;               ///< Its content,
-  std::vector<std::string> sets;  ///< and what overrides it.
-  std::string state;              ///< The loader's state at the start: what the order depends on.
+  std::string path;               ///< The job file's absolute path on the trainer.
+  std::string text;               ///< The job file's content.
+  std::vector<std::string> sets;  ///< `--set` overrides.
+  std::string state;              ///< The loader's state at the start; the order depends on it.
   std::vector<SharedFile> files;
-  std::vector<SharedFile> libraries;  ///< Of user functions.
+  std::vector<SharedFile> libraries;  ///< Libraries of user functions.
   static auto fields(auto& self) {
     return std::tie(self.path, self.text, self.sets, self.state, self.files, self.libraries);
   }
 };
 
-/// Of a job whose dataset is open. kInvalid when a library cannot be read.
+/// Describes a job whose dataset is open. kInvalid: a library cannot be read.
 Result<JobText> job_text_of(const JobSpec& job, const JobRun& run);
 
 std::string encode_job_text(const JobText& text);
 /// kCorrupt for anything that encode_job_text did not write.
 Result<JobText> decode_job_text(const std::string& bytes);
 
-/// A name for what must be equal on all nodes of a job.
+/// Returns a fingerprint of everything that must be equal on all nodes of a job.
 std::string fingerprint_of(const JobText& text);
 
 /// The files of a dataset, as they are on this node.

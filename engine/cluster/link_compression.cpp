@@ -10,7 +10,7 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::seconds kPeriod(2);
-/// Bytes a second of a way that nothing was seen to limit.
+/// Bytes a second assumed for a link that was never seen to be the bottleneck.
 constexpr double kFree = 1e12;
 
 }  // namespace
@@ -40,7 +40,7 @@ void LinkCompression::look(NodeStages& stages, std::uint64_t ready) {
                       .make_rate = make_rate_,
                       .cpus = options_.cpus,
                       .receiver_cpus = 1};
-  // A way that is wide enough with compression may be so only thanks to it.
+  // A link that is fast enough with compression may be so only because of the compression.
   if (!limits && current != Compression::kNone) return;
   if (choice_.decide(load, *trials_) == current) return;
   stages.set_compression(choice_.current());

@@ -12,23 +12,23 @@
 
 namespace forebay {
 
-/// Decides whether a worker compresses what it sends, by measuring: `cluster.compress = "auto"`.
+/// Decides by measurement whether a worker compresses what it sends: `cluster.compress = "auto"`.
 ///
-/// Once a period compares what the stages made with what could be handed over. When half of
-/// what the node may hold is made and not fetched, the way to the trainer is what limits; then what
-/// went is what the way carries. Each way of compressing is tried on a split of this job. Belongs
-/// to one thread.
+/// Once a period it compares the bytes that the stages made with the bytes that could be handed
+/// over. If half of the splits that the node may hold are made and not fetched, the link to the
+/// trainer is the bottleneck, and the bytes sent are the link's capacity. Each kind of compression
+/// is tried on a split of this job. Belongs to one thread.
 class LinkCompression {
  public:
   struct Options {
     double cpus = 1;
     const Clock& clock;
-    std::function<void(const std::string&)> say;  ///< Each change, with the rates behind it.
+    std::function<void(const std::string&)> say;  ///< Reports each change with the measured rates.
   };
 
   explicit LinkCompression(Options options) : options_(std::move(options)) {}
 
-  /// `ready`: splits that are made and not handed over.
+  /// `ready`: number of splits that are made and not handed over.
   void look(NodeStages& stages, std::uint64_t ready);
 
  private:
@@ -44,7 +44,7 @@ class LinkCompression {
   CompressionChoice choice_;
   std::optional<Sums> before_;
   std::optional<CompressionChoice::Trials> trials_;
-  double make_rate_ = 0;  // the most that was made while the way was free
+  double make_rate_ = 0;  // the highest rate so far; reached while the link is not the bottleneck
 };
 
 }  // namespace forebay

@@ -11,9 +11,10 @@
 
 namespace forebay {
 
-/// The trainer's own stages as one more node's: what they make is in the reorder buffer at once.
+/// Runs the trainer's own stages as one more node of the cluster. Splits that they make enter the
+/// reorder buffer directly.
 ///
-/// The pipeline outlives it. Called on the local worker's thread, `made` from any.
+/// The pipeline outlives it. Called on the local worker's thread; `made` on any thread.
 class LocalSplitExecutor final : public scheduler::SplitExecutor {
  public:
   LocalSplitExecutor(Pipeline& pipeline, std::string job, std::string fingerprint)
@@ -21,14 +22,14 @@ class LocalSplitExecutor final : public scheduler::SplitExecutor {
 
   void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
 
-  /// The pipeline's own stages have made this split.
+  /// Reports that the pipeline's own stages have made this split.
   void made(std::uint64_t split) const {
     static_cast<void>(worker_.tell(
         scheduler::WorkDone{.opening = opening_, .split = split, .frames = {}, .handed_on = true}));
   }
 
-  /// What the stages make goes into this trainer's batches and nowhere else, so another trainer's
-  /// job on the same head is none for them, even where it has the same splits.
+  /// The stages' output goes only into this trainer's batches. Refuses another trainer's job on the
+  /// same head, even if it has the same splits.
   void open(const scheduler::JobShare& job, std::uint64_t opening) override {
     opening_ = opening;
     scheduler::WorkOpened opened{
@@ -49,7 +50,7 @@ class LocalSplitExecutor final : public scheduler::SplitExecutor {
 
  private:
   Pipeline& pipeline_;
-  const std::string job_;  // its id
+  const std::string job_;  // this trainer's job id
   const std::string fingerprint_;
   scheduler::WorkResults worker_;
   std::atomic<std::uint64_t> opening_{0};

@@ -42,7 +42,7 @@ Status PeerRegistry::on(const PeerDown& down, Context&) {
 
 Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& options,
                                                                const Clock& clock) {
-  // ZeroMQ aborts where it gets none of its two; the others are the loop's and the actors'.
+  // ZeroMQ aborts if it cannot start its two threads; the other two are the loop's and the actors'.
   constexpr std::size_t kThreads = 4;
   if (auto status = check_threads(kThreads, "the network"); !status) return pass(status);
   ZmqTransport::Options transport;

@@ -18,10 +18,10 @@
 
 namespace forebay {
 
-/// The peer at one address, as long as there is one.
+/// Maps each address to the peer that is connected there now.
 class PeerRegistry final : public ActorOf<PeerRegistry, PeerUp, PeerDown> {
  public:
-  /// What the actor writes and anyone may read; outlives it.
+  /// Written by the actor, readable by any thread; outlives the actor.
   struct Table {
     Synchronized<> serial;
     std::map<std::string, PeerId> by_address = {};  // under serial
@@ -37,34 +37,34 @@ class PeerRegistry final : public ActorOf<PeerRegistry, PeerUp, PeerDown> {
   Table& table_;
 };
 
-/// A process's end of a cluster's network: transport, actors, and who is there.
+/// A process's endpoint in a cluster's network: transport, actors and the registry of peers.
 ///
 /// Owns all three and ends them in order: the transport, then the actors. Any thread.
 class NetworkEndpoint {
  public:
   struct Options {
-    std::string keys;  ///< A folder; "": none, which only does on loopback.
+    std::string keys;  ///< A folder; "": no keys, which is allowed on loopback only.
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
     MemoryBudget* received = nullptr;
     std::function<void(const std::string&)> say;
   };
 
-  /// Reads the keys. Opens nothing yet.
+  /// Reads the keys. Opens no socket yet.
   static Result<std::unique_ptr<NetworkEndpoint>> make(const Options& options, const Clock& clock);
   ~NetworkEndpoint();
   NetworkEndpoint(const NetworkEndpoint&) = delete;
   NetworkEndpoint& operator=(const NetworkEndpoint&) = delete;
 
-  /// "tcp://H:P" or "H:P"; where it really listens, as "H:P".
+  /// `address`: "tcp://H:P" or "H:P". Returns the address that it really listens on, as "H:P".
   Result<std::string> listen(const std::string& address);
-  /// Keeps a session with this address from now on.
+  /// Connects to this address and keeps the session up from now on.
   Status connect(const std::string& address);
-  /// Gives up an address.
+  /// Ends the session with an address and stops reconnecting.
   void disconnect(const std::string& address);
-  /// Whether a session with this "H:P" stands.
+  /// Returns whether there is a session with this "H:P" now.
   bool reaches(const std::string& address) const { return table_.peer(address) != PeerId::kNone; }
 
-  /// The actor called `name` at `address`; a ref that names nobody while there is no session.
+  /// Returns the actor `name` at `address`, or an empty ref while there is no session.
   template <class Ref>
   Ref actor(const std::string& address, std::string_view name) {
     const PeerId peer = table_.peer(address);
@@ -74,7 +74,7 @@ class NetworkEndpoint {
   ActorSystem& actors() { return *actors_; }
   Node& node() { return *node_; }
 
-  /// Ends the network: nothing comes or goes any more.
+  /// Ends the network: no message arrives or leaves any more.
   void stop();
 
  private:
@@ -87,16 +87,16 @@ class NetworkEndpoint {
   std::unique_ptr<Node> node_;
 };
 
-/// Descriptors that connections of peers never take, however many there may be: half of them, since
-/// data files, the store and checkpoints are opened after the first peers have joined; and no more
-/// than this.
+/// Number of descriptors that peers' connections never use: half of `limit`, and at most this many.
+/// Data files, the store and checkpoints are opened after the first peers have joined and need
+/// them.
 inline constexpr std::size_t kMostKeptDescriptors = 256;
 std::size_t kept_descriptors(std::size_t limit);
 
-/// Room for what other processes' actors tell an actor here: what bounds it is the leases.
+/// Mailbox size for messages from other processes' actors. Leases bound the real size.
 inline constexpr std::size_t kNetMailbox = std::size_t{1} << 40;
 
-/// "H:P" of "tcp://H:P"; what has no scheme stays.
+/// "H:P" of "tcp://H:P"; an address without a scheme is returned unchanged.
 std::string without_scheme(const std::string& address);
 
 }  // namespace forebay

@@ -11,9 +11,9 @@
 namespace forebay {
 namespace {
 
-/// What a split's dozen of messages may take, each of which may wait for a CPU.
+/// Seconds that a split's dozen messages may take; each of them may wait for a CPU.
 constexpr double kTravelSeconds = 0.03;
-/// Splits that travel while the stages work on others, at least and at most.
+/// Fewest and most splits that are sent while the stages work on others.
 constexpr double kFewestOnTheWay = 2;
 constexpr double kMostOnTheWay = 32;
 constexpr std::chrono::milliseconds kRatePeriod(200);
@@ -64,7 +64,7 @@ Status NodeStages::put(ColumnSplit&& split, PoolContext&) {
   return {};
 }
 
-// The first split's data will do: those of one job are alike.
+// The first split's data is enough: all splits of a job are alike.
 void NodeStages::keep_sample(const Frames& frames) {
   constexpr std::size_t kMost = 256 << 10;
   const Frame& data = frames.back();
@@ -78,7 +78,7 @@ std::vector<std::byte> NodeStages::sample() const {
   return serial_([this]() -> std::vector<std::byte> { return sample_; });
 }
 
-// As many as are made in the time that messages take: a node that is slow hoards none.
+// As many splits as are made in the time that messages take, so that a slow node hoards no splits.
 std::uint64_t NodeStages::on_the_way() const {
   const auto now = options_.run.clock().now();
   const std::uint64_t done = splits_done();
@@ -115,7 +115,7 @@ std::vector<std::uint32_t> NodeStages::actors() const { return {wanted_.begin(),
 
 void NodeStages::set_waiting(std::uint32_t splits) { waiting_ = std::max(splits, 1U); }
 
-// While a split is packed it is there twice.
+// While a split is packed, two copies of it exist.
 std::size_t NodeStages::slots() const {
   const std::uint64_t largest = sizing_.sizes().largest_split;
   const std::uint64_t packers = wanted_[static_cast<std::size_t>(Stage::kTransform)];

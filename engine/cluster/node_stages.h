@@ -21,34 +21,36 @@
 
 namespace forebay {
 
-/// A worker's stages: a split's number in, its columns as frames out.
+/// A worker's stages: take a split's number, produce its columns as frames.
 ///
-/// Owns the pools, their threads and every buffer, frames that are still on their way included:
-/// it must outlive them. Any thread may call it.
+/// Owns the pools, their threads and every buffer, including those of frames that are still being
+/// sent: it must outlive these frames. Any thread may call it.
 class NodeStages final : SplitSink {
  public:
   struct Options {
     JobRun& run;
-    std::uint64_t room = 0;  ///< For buffers and threads; what a worker has beside itself.
-    std::function<void(std::uint64_t number, Frames)> done;  ///< On the last stage's threads.
-    std::function<void(const Error&)> failed;                ///< On the failing actor's thread.
+    /// Bytes for buffers and threads, without the rest of the worker process.
+    std::uint64_t room = 0;
+    /// Called on the last stage's threads.
+    std::function<void(std::uint64_t number, Frames)> done;
+    std::function<void(const Error&)> failed;  ///< Called on the failing actor's thread.
   };
 
   explicit NodeStages(Options options);
   ~NodeStages() override;
 
-  /// Lets the stages make a split; there is room for slots() of them.
+  /// Starts making a split. At most slots() splits may be in progress or finished.
   void make(std::uint64_t number);
 
-  /// kOverloaded when there is no memory for another actor's thread.
+  /// kOverloaded: there is no memory for another actor's thread.
   Status resize(Stage stage, std::uint32_t actors);
   std::vector<std::uint32_t> actors() const;
 
-  /// Finished splits that may wait beside those in work.
+  /// Sets how many finished splits may wait besides those in progress.
   void set_waiting(std::uint32_t splits);
   std::uint32_t waiting() const { return waiting_; }
 
-  /// How many splits it can hold, in work and finished.
+  /// Returns how many splits it can hold, in progress and finished.
   std::size_t slots() const;
 
   void set_compression(Compression compression) { compression_ = compression; }
@@ -57,7 +59,7 @@ class NodeStages final : SplitSink {
   std::vector<StageStats> stats() const { return stages_.stats(); }
   std::uint64_t threads() const { return stages_.threads(); }
   std::uint64_t buffer_bytes() const { return budget_.used(); }
-  /// Told to make and not done.
+  /// Splits that were passed to make() and are not done.
   std::uint64_t in_work() const {
     return begun_.load(std::memory_order_relaxed) - done_.load(std::memory_order_relaxed);
   }
@@ -65,14 +67,14 @@ class NodeStages final : SplitSink {
   const MemorySizes& sizes() const { return sizing_.sizes(); }
   std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
 
-  /// Of the columns that were packed, and of the frames that came of it.
+  /// Bytes of the columns before packing, and bytes of the packed frames.
   std::uint64_t plain_bytes() const { return plain_.load(std::memory_order_relaxed); }
   std::uint64_t packed_bytes() const { return packed_.load(std::memory_order_relaxed); }
-  /// Packed data of a split of this job, not compressed; empty before there is one.
+  /// Packed, uncompressed data of one split of this job; empty until a split was made.
   std::vector<std::byte> sample() const;
   BufferPool& buffers() { return buffers_; }
 
-  /// The least room with which it can work at all.
+  /// The smallest `room` with which the stages can work.
   static std::uint64_t least_room_of(JobRun& run);
 
  private:

@@ -9,9 +9,9 @@
 namespace forebay {
 namespace {
 
-/// Nodes that are remembered; more names than that are somebody's mistake.
+/// Most nodes that are remembered; more names than that are a mistake.
 constexpr std::size_t kMostNodes = 4096;
-/// Decisions after which what was learnt is kept.
+/// Learned state is saved after every so many decisions.
 constexpr std::uint64_t kKeptEvery = 5;
 
 bool same_machine(const tuner::PipelineDescription& a, const tuner::PipelineDescription& b) {
@@ -56,7 +56,7 @@ Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask) {
   Node node;
   node.description = ask.description;
   node.policy = std::move(*policy);
-  // What does not fit this machine's layout is not taken.
+  // A learned state that does not fit this machine's pipeline is not restored.
   const bool restored =
       !options_.learned_state.empty() && node.policy->restore(options_.learned_state);
   open_log(node, ask, restored ? options_.learned_state : "");

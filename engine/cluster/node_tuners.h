@@ -15,21 +15,22 @@
 
 namespace forebay {
 
-/// The tuners of all workers, in one place: for each node a policy that sees what it saw.
+/// The tuners of all workers: one policy for each node, which sees that node's observations.
 ///
-/// The guard stays with the machine it guards; what a node asks for and gets is decided, logged
-/// (`.forebay/decisions-NODE.jsonl`) and shown here. A worker that joins anew keeps its
-/// policy and what that has learnt, unless its machine is another.
+/// The guard runs on the node that it guards. The policy's decisions are made, logged
+/// (`.forebay/decisions-NODE.jsonl`) and shown here. A worker that joins again keeps its policy and
+/// learned state, unless its machine has changed.
 class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> {
  public:
   struct Options {
     const JobSpec& job;
     std::string command;  ///< For the log: `train`, `ingest`.
-    /// Told each decision: the node, and its decision in words.
+    /// Called with each decision: the node and a description of its decision.
     std::function<void(const std::string& node, const std::string& words)> on_decision = {};
-    std::function<void(const std::string&)> note;  ///< What a person should hear.
-    std::string learned_state = {};                ///< Of an earlier run, for every node; "": none.
-    /// Given now and then what a node's policy has learnt, for the next run.
+    std::function<void(const std::string&)> note;  ///< Reports a message to the user.
+    /// Learned state of an earlier run, for every node; "": no earlier run.
+    std::string learned_state = {};
+    /// Called now and then with the learned state of a node's policy, to save it for the next run.
     std::function<void(const std::string& learned_state)> keep = {};
   };
 
@@ -53,7 +54,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> 
   std::map<std::string, Node> nodes_;
 };
 
-/// Where the decisions for a node are kept.
+/// Returns the path of the decision log of a node.
 std::string node_log_path(const std::string& run_dir, const std::string& node);
 
 }  // namespace forebay

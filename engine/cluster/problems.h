@@ -6,14 +6,15 @@
 
 namespace forebay {
 
-/// Which problems a person has heard of lately: the same one is news again after half a minute.
-/// Figures in it (for how long it has lasted) do not make it another. Pure state.
+/// Tracks which problems were reported lately: the same problem is reported again after 30 seconds.
+/// Problems that differ only in figures (for example a duration) are the same. Pure state.
 class Problems {
  public:
   bool is_news(const std::string& problem, std::chrono::nanoseconds now);
 
  private:
-  std::map<std::string, std::chrono::nanoseconds> said_;  // without figures, and when
+  // Problem without figures → time of its last report.
+  std::map<std::string, std::chrono::nanoseconds> said_;
 };
 
 }  // namespace forebay

@@ -6,7 +6,7 @@ namespace forebay {
 
 void RowsByNode::made(std::uint64_t split, const std::string& node, std::uint64_t rows) {
   if (split < frontier_) {
-    rows_[node] += rows;  // It went straight through to the trainer.
+    rows_[node] += rows;  // The trainer has received it already.
   } else {
     pending_[split] = {node, rows};
   }

@@ -8,19 +8,19 @@
 
 namespace forebay {
 
-/// Whose rows the trainer got: what each node made of what was handed over. Pure state; its caller
-/// guards it.
+/// Counts the rows handed to the trainer by the node that made them. Pure state; its caller guards
+/// it.
 class RowsByNode {
  public:
   explicit RowsByNode(std::uint64_t splits_per_epoch) : splits_per_epoch_(splits_per_epoch) {}
 
-  /// This node has made the split, with so many rows that remain.
+  /// Records that this node has made the split, with `rows` rows after filtering.
   void made(std::uint64_t split, const std::string& node, std::uint64_t rows);
 
-  /// The trainer has everything up to here.
+  /// Records that the trainer has received everything before `position`.
   void given(const Position& position);
 
-  /// At `position`, the rows of splits that were only in part handed over included.
+  /// Returns the rows at `position`, including rows of splits that were handed over in part.
   std::map<std::string, std::uint64_t> at(const Position& position) const;
 
  private:
@@ -34,9 +34,9 @@ class RowsByNode {
   }
 
   const std::uint64_t splits_per_epoch_;
-  std::uint64_t frontier_ = 0;  // All below it were handed over whole.
+  std::uint64_t frontier_ = 0;  // all splits below it were handed over whole
   std::map<std::string, std::uint64_t> rows_;
-  std::map<std::uint64_t, Made> pending_;  // not below the trainer's position
+  std::map<std::uint64_t, Made> pending_;  // splits at or after the trainer's position
 };
 
 }  // namespace forebay

@@ -23,7 +23,7 @@ scheduler::Autoscaler::Options options_of(const ClusterSpec& cluster) {
   return options;
 }
 
-/// What wait(2) says of a command that did not do.
+/// Describes a failed command's status from wait(2).
 std::string ending_of(int status) {
   if (status == -1) return "could not be started";
   if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
@@ -68,10 +68,10 @@ std::optional<std::uint32_t> Scaling::wanted() const {
   return static_cast<std::uint32_t>(wanted);
 }
 
-// The command is the user's own, from his job file: a shell reads it as he wrote it.
+// The command comes from the user's job file; a shell interprets it as written.
 void Scaling::ask_for(const scheduler::ScaleDecision& decision) {
   if (asking_.exchange(true)) {
-    wanted_ = -1;  // Decide again when it has ended.
+    wanted_ = -1;  // Decide again when the command has ended.
     return;
   }
   say_(decision.why);

@@ -15,31 +15,32 @@
 
 namespace forebay {
 
-/// Asks the launcher for as many workers as feed the trainer: runs `cluster.scale` with their
-/// number behind it.
+/// Asks the launcher for as many workers as the trainer needs: runs `cluster.scale` with the number
+/// of workers appended.
 ///
-/// Decides once a period from what the trainer took and what workers make. A command that still
-/// runs is waited for before the next one. Belongs to one thread; its end waits for the command.
+/// Decides once a period from the rate at which the trainer takes splits and the rate at which
+/// workers make them. At most one command runs at a time. Belongs to one thread; the destructor
+/// waits for the command.
 class Scaling {
  public:
   using Say = std::function<void(const std::string&)>;
 
-  /// What the trainer has taken since the start.
+  /// Sums of what the trainer has taken since the start.
   struct Taken {
     std::chrono::nanoseconds at{0};
-    std::uint64_t splits = 0;  ///< In batches.
+    std::uint64_t splits = 0;  ///< Splits, counted when they leave in batches.
     std::chrono::nanoseconds waited{0};
   };
 
   Scaling(const JobSpec& job, Say say);
 
-  /// `local_node` is the trainer's own among the nodes.
+  /// `local_node` is the name of the trainer's own worker among the nodes.
   void look(const scheduler::ClusterStatus& status, const Taken& now,
             const std::string& local_node);
 
-  /// Workers that would be worth having; nothing before it is known.
+  /// Returns the number of workers worth having; nullopt until it is known.
   std::optional<std::uint32_t> wanted() const;
-  /// Whether a command runs.
+  /// Returns whether a command is running.
   bool busy() const { return asking_; }
 
  private:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kOpenerStack = std::size_t{4} << 20;
 
-/// A pool does not say which split it was; any of them ends the worker's part in the job.
+/// A pool does not say which split failed; any failure ends the worker's part in the job.
 scheduler::WorkFailed failure(std::uint64_t opening, const Error& error) {
   return {.opening = opening, .split = std::nullopt, .error = error};
 }
@@ -27,7 +27,7 @@ std::string in_mib(std::uint64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + "MiB";
 }
 
-/// A limit that will do when the process takes a little more the next time.
+/// A limit that is still enough if the process uses slightly more memory the next time.
 std::uint64_t enough_for(std::uint64_t bytes) {
   constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
   return (bytes / kStep + 2) * kStep;
@@ -90,7 +90,8 @@ void StageSplitExecutor::open_now(const scheduler::JobShare& job, std::uint64_t 
   static_cast<void>(worker_.tell(std::move(told)));
 }
 
-// What these made may still be on its way, so they stay, without their actors.
+// Frames that these stages made may still be in use by the transport, so the stages stay, without
+// their actors.
 void StageSplitExecutor::end_stages() {
   opener_.reset();
   if (const Opened* before = running_.exchange(nullptr)) {

@@ -14,28 +14,29 @@
 
 namespace forebay {
 
-/// What a worker's node does with its leases: opens the job, and runs its stages.
+/// Executes a worker node's leases: opens the job and runs its stages.
 ///
 /// Owns the job and the stages. A job is opened on a thread of its own, since files may have to be
-/// read for it. Must outlive every frame it made: stop the transport before.
+/// read first. Must outlive every frame it made: stop the transport before.
 class StageSplitExecutor final : public scheduler::SplitExecutor {
  public:
   struct Options {
     WorkerSetup place;
-    std::uint64_t resident = 0;  ///< What the process takes beside a job.
-    /// The stages run from here on, or do not any more (null). On the opening thread, or in stop().
+    std::uint64_t resident = 0;  ///< Bytes that the process uses besides a job.
+    /// Called when the stages start to run, and with null when they stop. On the opening thread, or
+    /// in stop().
     std::function<void(NodeStages*, WorkerJob*)> on_stages;
   };
 
   explicit StageSplitExecutor(Options options) : options_(std::move(options)) {}
   ~StageSplitExecutor() override { stop(); }
 
-  /// Whom results are told; before the worker actor begins.
+  /// Sets the actor that receives results. Call it before the worker actor begins.
   void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
-  /// Ends the stages; nothing is reported any more.
+  /// Ends the stages; reports nothing afterwards.
   void stop();
 
-  /// Calls `use` with the stages that run, if any do; they stay as long as this.
+  /// Calls `use` with the running stages, if there are any. They live as long as this object.
   void with_stages(const std::function<void(NodeStages&, const WorkerJob&)>& use) const;
 
   void open(const scheduler::JobShare& job, std::uint64_t opening) override;
@@ -60,10 +61,10 @@ class StageSplitExecutor final : public scheduler::SplitExecutor {
   scheduler::WorkResults worker_;
   std::atomic<bool> stopped_{false};
   std::unique_ptr<Thread> opener_;
-  std::vector<std::unique_ptr<Opened>> all_;  // the last one runs; none goes before the work does
+  std::vector<std::unique_ptr<Opened>> all_;  // the last one runs; all live until this object ends
   std::atomic<Opened*> running_{nullptr};
   std::atomic<std::uint64_t> opening_{0};
-  double cpu_before_ = 0;  // the worker actor's thread, as below
+  double cpu_before_ = 0;  // used on the worker actor's thread, like load_before_
   std::optional<std::chrono::nanoseconds> load_before_;
   SystemClock clock_;
 };

@@ -8,12 +8,13 @@
 
 namespace forebay {
 
-/// Under which name a head answers QueryCluster, and a trainer's process its workers' tuners.
+/// Names under which a head answers QueryCluster and a trainer's process answers its workers'
+/// tuners.
 inline constexpr std::string_view kStatusName = "status";
 inline constexpr std::string_view kTunersName = "tuners";
 
-/// Starts a head over what `store` remembers and lets every peer reach it. It takes workers of this
-/// program's version and operators. `store` outlives the network's actors.
+/// Starts a head with the state in `store` and makes it reachable for every peer. It accepts
+/// workers with this program's version and operators. `store` outlives the network's actors.
 Result<scheduler::HeadActor::Ref> start_head(NetworkEndpoint& net, Store& store,
                                              scheduler::HeadOptions options);
 

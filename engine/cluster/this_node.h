@@ -6,18 +6,19 @@
 
 namespace forebay {
 
-/// This machine's name, as other nodes may know it.
+/// Returns this machine's host name as other nodes can resolve it.
 std::string host_name();
 
-/// "H:P" as others reach it: where it means every interface, this machine's name stands for H.
+/// Returns "H:P" as other nodes can connect to it: if H means every interface, this machine's name
+/// replaces H.
 std::string reachable(const std::string& address);
 
-/// What nodes of one job have in common: the program's version,
+/// The program's version, which must be equal on all nodes of a job.
 std::string program_version();
-/// and a digest of the operators it knows.
+/// A digest of the operators this program knows; must be equal on all nodes, too.
 std::string operators_digest();
 
-/// What every worker of this process says of itself; the rest is its owner's to fill in.
+/// Returns the options common to all workers of this process; the caller fills in the rest.
 scheduler::WorkerOptions worker_here(const std::string& name);
 
 }  // namespace forebay

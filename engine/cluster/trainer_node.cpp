@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLocalNode = "local";
 
-/// Where workers on this machine find the trainer.
+/// The file in which workers on this machine find the trainer's address.
 std::string address_file(const JobSpec& job) { return job.run.dir + "/address"; }
 
 std::string new_job_id(const std::string& fingerprint) {
@@ -38,7 +38,7 @@ std::string new_job_id(const std::string& fingerprint) {
 
 Result<std::unique_ptr<TrainerNode>> TrainerNode::open(const JobSpec& job,
                                                        const std::string& command, Say say) {
-  // What a killed run left would lead workers astray, whether this run has a cluster or not.
+  // The address file of a killed run would mislead workers, even if this run has no cluster.
   std::error_code ignored;
   fs::remove(address_file(job), ignored);
   if (!job.cluster.used()) return std::unique_ptr<TrainerNode>();
@@ -90,7 +90,7 @@ Status TrainerNode::open_listener() {
   return {};
 }
 
-// For scripts on a file system that the nodes share: where to join.
+// Writes the address to join, for scripts on a file system that the nodes share.
 void TrainerNode::write_address() const {
   const std::string path = address_file(job_);
   const std::string aside = path + ".new";
@@ -166,7 +166,7 @@ Status TrainerNode::start_split_client(JobRun& run, const JobText& text,
                  .splits_per_epoch = run.pipeline().splits_per_epoch(),
                  .epochs = run.order().epochs};
   options.start = run.begin();
-  // This node's own worker is one of those it waits for.
+  // This node's own worker counts as one of the workers to wait for.
   options.min_workers = static_cast<std::uint32_t>(job_.cluster.min_workers) +
                         (job_.cluster.local && job_.cluster.min_workers > 0 ? 1 : 0);
   options.period = job_.cluster.heartbeat;
@@ -225,12 +225,12 @@ Status TrainerNode::begin(JobRun& run) {
 
 void TrainerNode::end(const std::string& error) {
   if (run_ == nullptr) return;
-  remove_address();  // Here, too: a run that was stopped has no destructors.
+  remove_address();  // Here, too: a stopped run's destructors do not run.
   ticker_.reset();
   static_cast<void>(split_client_control_.tell(scheduler::EndJob{error}));
-  static_cast<void>(closed_.wait_for(2s));  // With a head that is gone it stays closed.
+  static_cast<void>(closed_.wait_for(2s));  // If the head is gone, the latch is never set.
   local_worker_.stop();
-  // Nobody brings anything to the pipeline once the network and the split client are gone.
+  // Once the network and the split client have stopped, no split reaches the pipeline any more.
   net_->stop();
   net_->actors().shutdown(ActorHost::Stop::kNow);
   run_ = nullptr;
@@ -291,11 +291,12 @@ std::optional<scheduler::ClusterStatus> TrainerNode::ask_around() {
     if (auto answer = ask(ref, scheduler::QueryCluster{}, 200ms).wait()) head = std::move(*answer);
   }
   const auto split_client = ask(split_client_control_, scheduler::QuerySplitClient{}, 200ms).wait();
-  if (!split_client || (!head && split_client->open)) return std::nullopt;  // Late for once.
+  if (!split_client || (!head && split_client->open))
+    return std::nullopt;  // The answer is late; the next look asks again.
   return trainer_view(job_id_, std::move(head), *split_client);
 }
 
-// What is known, for whoever wants to see it and for the window.
+// Collects the current status for status queries and for the window of leases.
 void TrainerNode::look() {
   if (other_head_) other_head_->look();
   auto status = ask_around();
@@ -321,8 +322,8 @@ void TrainerNode::use(const scheduler::ClusterStatus& status) {
                  kLocalNode);
 }
 
-// Workers that find damage refuse a job each for itself. Where the damage is in the trainer's own
-// files too, no other worker will do better.
+// Each worker that finds damage refuses the job on its own. If the trainer's own files are damaged,
+// too, no other worker can do better.
 void TrainerNode::check_own_files(const scheduler::ClusterStatus& status) {
   std::string refused = refusals(status);
   if (refused.empty() || refused == std::exchange(refusals_, refused)) return;
@@ -331,7 +332,7 @@ void TrainerNode::check_own_files(const scheduler::ClusterStatus& status) {
     run_->pipeline().end_with(checked.error());
 }
 
-// For a stall: what is wrong, or else who has how many.
+// For a stall report: the problems, or else the number of splits each node holds.
 std::string TrainerNode::where_splits_are() const {
   const scheduler::ClusterStatus now = status();
   std::string text;

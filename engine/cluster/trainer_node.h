@@ -31,12 +31,13 @@
 
 namespace forebay {
 
-/// The trainer's end of a cluster: the listener, the head (or the way to one), the split client,
-/// and this node's own worker. Between the pipeline, which issues splits and takes them, and the
-/// actors.
+/// The trainer's node of a cluster: the listener, the head (or the connection to one), the split
+/// client, and this node's own worker. Connects the pipeline, which issues and receives splits, to
+/// the actors.
 ///
-/// open() before the job is opened, so that what is wrong with addresses and keys shows at once;
-/// begin() when the pipeline stands; end() before the pipeline goes. Its own threads call the rest.
+/// Call open() before the job is opened, so that wrong addresses and keys are reported at once;
+/// begin() when the pipeline has started; end() before the pipeline is destroyed. The other
+/// functions are called on its own threads.
 class TrainerNode final : public SplitDispatch,
                           scheduler::ArrivalSink,
                           scheduler::HeadFinder,
@@ -44,25 +45,26 @@ class TrainerNode final : public SplitDispatch,
  public:
   using Say = std::function<void(const std::string&)>;
 
-  /// Nothing when the job has no cluster. The job's folder is held by this process.
+  /// Returns null if the job has no cluster. This process must hold the lock of the job's folder.
   static Result<std::unique_ptr<TrainerNode>> open(const JobSpec& job, const std::string& command,
                                                    Say say);
   ~TrainerNode() override;
 
-  /// What the pipeline has to be started with.
+  /// Returns the options with which the pipeline must be started.
   JobRun::Sharing sharing();
 
-  /// From now on splits are leased. The run outlives end().
+  /// Leases splits from now on. `run` outlives end().
   Status begin(JobRun& run);
 
-  /// Tells everybody that the job is over, and waits until they were told, at most two seconds.
+  /// Announces to all nodes that the job is over, and waits at most two seconds for the message to
+  /// be delivered.
   void end(const std::string& error);
 
-  /// Where workers join, as "tcp://H:P".
+  /// The address that workers join, as "tcp://H:P".
   const std::string& address() const { return address_; }
-  /// Of what the trainer had got at `position`.
+  /// Returns, for each node, the rows that the trainer had received at `position`.
   std::map<std::string, std::uint64_t> rows_by_node(const Position& position) const;
-  /// A snapshot, a second old at most.
+  /// Returns a snapshot that is at most one second old.
   scheduler::ClusterStatus status() const;
 
  private:
@@ -93,12 +95,12 @@ class TrainerNode final : public SplitDispatch,
   const std::string command_;
   const Say say_;
   SystemClock clock_;
-  MemoryBudget received_;  // counts what came by wire and lives
+  MemoryBudget received_;  // counts the bytes of received messages that are still in memory
   std::string address_;
   std::string job_id_;
   std::unique_ptr<RocksStore> store_;
   std::unique_ptr<NetworkEndpoint> net_;
-  std::optional<HeadLocation> other_head_;  // where the job names a head of its own
+  std::optional<HeadLocation> other_head_;  // if the job names a separate head
   std::unique_ptr<LocalSplitExecutor> local_executor_;
   JobRun* run_ = nullptr;
   ActorRef<scheduler::IssueSplits, scheduler::Trained, scheduler::EndJob,
@@ -107,17 +109,18 @@ class TrainerNode final : public SplitDispatch,
   scheduler::SplitClientRef split_client_;
   scheduler::HeadRef own_head_;
   ActorRef<scheduler::QueryCluster> head_status_;
-  ActorRef<scheduler::SaveLearnedState, scheduler::FindLearnedState> keeper_;  // our own head's
+  // Our own head's actor.
+  ActorRef<scheduler::SaveLearnedState, scheduler::FindLearnedState> keeper_;
   scheduler::WorkerActor::Ref local_worker_;
   NodeTuners::Ref tuners_;
   Latch closed_;
-  const Synchronized<> serial_{};     // over those below
-  std::vector<std::uint64_t> early_;  // issued before the split client stood
+  const Synchronized<> serial_{};     // guards the members below
+  std::vector<std::uint64_t> early_;  // issued before the split client started
   bool begun_ = false;
   std::optional<RowsByNode> rows_;
   scheduler::ClusterStatus status_;
-  Problems problems_;     // the ticker's thread, as those below
-  std::string refusals_;  // after which our own files were checked last
+  Problems problems_;     // used on the ticker's thread, like those below
+  std::string refusals_;  // the refusals after which our own files were last checked
   std::optional<Scaling> scaling_;
   std::unique_ptr<Ticker> ticker_;
 };

@@ -8,7 +8,7 @@ scheduler::ClusterStatus trainer_view(const std::string& job,
                                       std::optional<scheduler::ClusterStatus> head,
                                       const scheduler::SplitClientStatus& split_client) {
   scheduler::ClusterStatus seen;
-  // Another job's nodes and problems are nothing to this one.
+  // Nodes and problems of another job do not concern this one.
   if (head && head->job == job) seen = std::move(*head);
   if (!split_client.open || seen.problems.empty()) {
     seen.problems.insert(seen.problems.end(), split_client.problems.begin(),

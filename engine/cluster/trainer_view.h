@@ -7,16 +7,15 @@
 
 namespace forebay {
 
-/// How the cluster of `job` looks from its trainer: what the head says of it, or, where the head
-/// cannot be asked or serves another job, only what the split client makes of that. What is wrong
-/// never goes without a word: where the head finds nothing, the split client's problems stand.
-/// Pure.
+/// Returns the cluster status of `job` as its trainer sees it: the head's status, or only the split
+/// client's if the head cannot be asked or serves another job. Problems are never dropped: if the
+/// head reports none of them, the split client's problems are included. Pure.
 scheduler::ClusterStatus trainer_view(const std::string& job,
                                       std::optional<scheduler::ClusterStatus> head,
                                       const scheduler::SplitClientStatus& split_client);
 
-/// Why workers of a job that nobody makes splits of were refused, in one text; empty while any
-/// makes some, or when none was refused. Pure.
+/// Returns why workers were refused, as one text, if no node makes splits of the job; empty if a
+/// node does, or if no worker was refused. Pure.
 std::string refusals(const scheduler::ClusterStatus& cluster);
 
 }  // namespace forebay

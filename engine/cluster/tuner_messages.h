@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-// How the tuner's values travel. The tuner itself knows nothing of a network; fields are
-// append-only here as everywhere.
+// Wire format of the tuner's values; the tuner itself does not depend on the network. As in all
+// messages, fields are append-only.
 
 template <class T>
 struct WireOfTuner {
@@ -87,8 +87,8 @@ struct WireField<tuner::Decision> : WireOfTuner<tuner::Decision> {
   }
 };
 
-/// Worker → trainer's tuners: this is my machine and what I saw; what would you have me do? The
-/// first makes the node's policy.
+/// Worker → trainer's tuners: asks for a decision, with the worker's machine and observation. The
+/// first message of a node creates its policy.
 struct AskDecision {
   static constexpr std::string_view kTag = "cluster.ask_decision/1";
   using Reply = tuner::Proposal;
@@ -101,7 +101,7 @@ struct AskDecision {
   }
 };
 
-/// Worker → trainer's tuners: what came of it, for the log.
+/// Worker → trainer's tuners: what the worker applied and measured, for the log.
 struct DecisionTaken {
   static constexpr std::string_view kTag = "cluster.decision_taken/1";
   std::string node;

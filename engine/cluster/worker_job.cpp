@@ -14,14 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Without the slashes that it begins with.
+/// Removes leading slashes.
 std::string_view inner(std::string_view path) {
   path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
   return path;
 }
 
-/// Where a path of the job lies here. A job's own paths are relative to its file, FROM is where the
-/// trainer sees them.
+/// Returns where a path of the job lies on this node. A job's paths are relative to its file; FROM
+/// is a path as the trainer sees it.
 std::string place_here(const std::string& path, const std::string& job_file,
                        const WorkerSetup& place) {
   const std::string there = (fs::path(job_file).parent_path() / path).lexically_normal().string();
@@ -45,7 +45,8 @@ Result<JobSpec> read_text(const JobText& text, const WorkerSetup& place) {
   return job;
 }
 
-/// The worker's own folder; the job's is another's and may be read only.
+/// Returns the worker's own folder; the job's folder belongs to another process and may be
+/// read-only.
 Result<std::string> folder_of(const JobSpec& job, const WorkerSetup& place) {
   const fs::path folder =
       place.dir.empty() ? fs::path(job.run.dir) / "workers" / place.name : fs::path(place.dir);
@@ -97,7 +98,7 @@ std::string first_difference(const std::vector<SharedFile>& wanted,
 WorkerJob::~WorkerJob() {
   run_.reset();
   if (folder_.empty()) return;
-  std::error_code in_use;  // An index that this worker made stays for the next one.
+  std::error_code in_use;  // An index that this worker made stays for the next worker.
   for (const char* part : {"/index", "/spill", ""}) fs::remove(folder_ + part, in_use);
 }
 

@@ -15,31 +15,30 @@
 
 namespace forebay {
 
-/// How a worker sees a job: where its files lie here, and what it may use.
+/// How a worker opens a job: where the job's files are on this node, and what the worker may use.
 struct WorkerSetup {
-  /// `--data-root FROM=TO`: a path that begins with FROM at the trainer begins with TO here. The
-  /// first that fits counts.
+  /// `--data-root FROM=TO`: a path that begins with FROM on the trainer begins with TO here. The
+  /// first pair that matches is used.
   std::vector<std::pair<std::string, std::string>> data_roots = {};
-  std::string dir =
-      {};  ///< `--dir`: for the index and what is written out; "": in the job's folder.
-  std::string name = {};  ///< Of the worker; a folder is called so.
+  std::string dir = {};   ///< `--dir`: for the index and for spilled data; "": in the job's folder.
+  std::string name = {};  ///< The worker's name; its folder is named after it.
   int cpus = 1;
   std::uint64_t memory_bytes = 0;
   std::function<void(const std::string&)> announce = {};
   std::function<bool()> stopped = {};
 };
 
-/// A trainer's job, opened on a worker and found to be the same: every file's size and content, the
-/// order, the operators.
+/// A trainer's job, opened on a worker and verified: sizes and contents of all files, the order and
+/// the operators equal the trainer's.
 ///
-/// Owns the dataset and the operators. Refuses a folder of its own whose files are the job's data,
-/// and publishes what it reads. Belongs to one thread until it is made.
+/// Owns the dataset and the operators. Refuses a worker folder whose files are the job's data, and
+/// publishes the files it reads. Belongs to one thread until it is made.
 class WorkerJob {
  public:
-  /// Blocks while files that no index describes are read. What differs is refused with kInvalid,
-  /// what is missing with kNotFound, both by name.
+  /// Blocks while files without an index are read. kInvalid names what differs from the trainer's,
+  /// kNotFound names what is missing.
   static Result<std::unique_ptr<WorkerJob>> open(const JobText& text, const WorkerSetup& place);
-  /// Removes the worker's folder in the job's own where nothing was put into it.
+  /// Removes the worker's folder inside the job's folder if it is empty.
   ~WorkerJob();
   WorkerJob(const WorkerJob&) = delete;
   WorkerJob& operator=(const WorkerJob&) = delete;
@@ -53,17 +52,18 @@ class WorkerJob {
   Status check(const JobText& wanted);
 
   JobSpec job_;
-  std::string folder_;  // in the job's own; "": the user's
+  std::string folder_;  // inside the job's folder; "": the user gave a folder
   std::optional<PublishedInputs> inputs_;
   std::unique_ptr<JobRun> run_;
   std::string fingerprint_;
 };
 
-/// `path` as this node sees it.
+/// Returns `path` as this node sees it.
 std::string mapped(const std::string& path,
                    const std::vector<std::pair<std::string, std::string>>& data_roots);
 
-/// Names the first file of `wanted` that `here` lacks or has otherwise; empty: none.
+/// Returns the name of the first file of `wanted` that is missing in `here` or differs; "" if all
+/// are equal.
 std::string first_difference(const std::vector<SharedFile>& wanted,
                              const std::vector<SharedFile>& here);
 

@@ -32,8 +32,8 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
   return end;
 }
 
-// The network goes first, since it may hold what the stages made; the tuner before its tuned
-// pipeline.
+// The network ends first, since it may hold frames that the stages made; the tuner ends before its
+// tuned pipeline.
 WorkerNode::~WorkerNode() {
   if (work_) work_->stop();
   if (net_) {
@@ -70,7 +70,7 @@ void WorkerNode::make_worker() {
   work_->report_to(worker_);
 }
 
-// Several times a second: was a stop asked for, is there a head at all?
+// Called several times a second: handles a stop request and a lost head.
 void WorkerNode::look(const std::function<bool()>& stopped) {
   if (serial_([this] { return ended_.has_value(); })) return;
   if (stopped() && !std::exchange(leaving_, true)) {
@@ -154,7 +154,7 @@ scheduler::HeadRef WorkerNode::head() {
   return head_->actor<scheduler::HeadRef>(scheduler::kHeadName);
 }
 
-// A split client of its own is dialled once; the transport keeps the session up from then on.
+// A separate split client is connected to once; the transport keeps the session up from then on.
 scheduler::SplitClientRef WorkerNode::split_client(const std::string& address) {
   const std::string at_head = head_->address();
   const std::string place = address.empty() ? at_head : without_scheme(address);

@@ -25,39 +25,42 @@
 
 namespace forebay {
 
-/// A worker process: joins a head, makes splits, is tuned from the trainer, goes when the job does.
+/// A worker process: joins a head, makes splits, is tuned by the trainer, and ends when the job
+/// does.
 ///
-/// From open() to run()'s return. Owns everything; run() belongs to the main thread.
+/// Owns everything from open() until run() returns; run() belongs to the main thread.
 class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
  public:
   struct Options {
-    std::string join;  ///< As HeadLocation takes it.
+    std::string join;  ///< In HeadLocation's format.
     std::string keys;
     WorkerSetup place;
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
-    std::chrono::nanoseconds grace = std::chrono::seconds(5);      ///< After a stop was asked for.
-    std::chrono::nanoseconds patience = std::chrono::minutes(10);  ///< With no head, then it fails.
+    std::chrono::nanoseconds grace =
+        std::chrono::seconds(5);  ///< Time to finish after a stop request.
+    std::chrono::nanoseconds patience =
+        std::chrono::minutes(10);  ///< Time without a head after which run() fails.
     std::function<void(const std::string&)> say;
-    /// The memory of the process outgrew `--memory`. Empty: it is not compared.
+    /// Called when the process uses more memory than `--memory`. Empty: no check.
     std::function<void(const std::string& why)> outgrown = {};
   };
 
-  /// How it went.
+  /// Result of a run.
   struct Outcome {
     std::string job;
     std::uint64_t splits = 0;
     double seconds = 0;
-    std::string refused;  ///< Why it could not make the job's splits; empty: it could.
+    std::string refused;  ///< Why it could not make the job's splits; empty if it could.
   };
 
-  /// Opens the listener's other side: wrong addresses and keys show here.
+  /// Reads the keys and connects: wrong addresses and keys are reported here.
   static Result<std::unique_ptr<WorkerNode>> open(Options options);
   ~WorkerNode() override;
 
-  /// Until the job ends, the head will not have it, or `stopped` says that it is asked to go.
+  /// Blocks until the job ends, the head refuses the worker, or `stopped` returns true.
   Result<Outcome> run(const std::function<bool()>& stopped);
 
-  /// How it is now. Any thread.
+  /// Returns the current figures. Any thread.
   WorkerFigures figures() const;
 
  private:
@@ -81,15 +84,15 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::unique_ptr<StageSplitExecutor> work_;
   scheduler::WorkerActor::Ref worker_;
   std::unique_ptr<WorkerPipeline> tuned_pipeline_;  // while stages run
-  std::optional<ActorSystem> tuning_;               // its host; gone before the tuned pipeline is
-  std::unique_ptr<MemoryWatch> memory_;             // while stages run
-  std::chrono::nanoseconds last_head_{0};           // the ticker's thread, as leaving_
+  std::optional<ActorSystem> tuning_;      // runs the tuner; destroyed before the tuned pipeline
+  std::unique_ptr<MemoryWatch> memory_;    // while stages run
+  std::chrono::nanoseconds last_head_{0};  // used on the ticker's thread, like leaving_
   bool leaving_ = false;
   std::chrono::nanoseconds next_look_{0};
-  std::unique_ptr<LinkCompression> compression_;  // the ticker's thread
+  std::unique_ptr<LinkCompression> compression_;  // used on the ticker's thread
   Latch over_;
-  const Synchronized<> serial_{};                         // over those below
-  std::optional<Result<scheduler::WorkerStatus>> ended_;  // how the worker was then
+  const Synchronized<> serial_{};                         // guards the members below
+  std::optional<Result<scheduler::WorkerStatus>> ended_;  // the worker's last status
   std::string split_client_address_;
   std::map<std::string, bool> dialled_;
 };

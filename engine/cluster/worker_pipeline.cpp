@@ -104,7 +104,7 @@ tuner::Observation WorkerPipeline::observe() {
   seen.trainer_wait_seconds = seen.seconds - seen.trainer_step_seconds;
   seen.other_cpu_seconds = std::max(0.0, now.cpu_seconds - before_.cpu_seconds - stages_cpu);
   seen.prefetch = current_state.prefetch;
-  seen.prefetch_fill = share_idle;  // What a split client that does not ask would leave waiting.
+  seen.prefetch_fill = share_idle;  // The fill that a split client without requests would leave.
   seen.memory_bytes = current_state.memory_bytes;
   seen.memory_peak = std::max(samples_.peak, seen.memory_bytes);
   before_ = std::move(now);
@@ -112,7 +112,8 @@ tuner::Observation WorkerPipeline::observe() {
   return seen;
 }
 
-// Who goes before who comes; what there is no memory for is tried again at the next step.
+// Shrinks stages before it grows others. A thread that does not fit into memory is tried again at
+// the next step.
 void WorkerPipeline::apply(const tuner::Allocation& allocation) {
   const std::vector<std::uint32_t> current = options_.stages.actors();
   for (const bool growing : {false, true}) {

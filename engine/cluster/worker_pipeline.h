@@ -11,19 +11,20 @@
 
 namespace forebay {
 
-/// A worker's stages as what a tuner watches and turns: like LivePipeline, without a trainer.
+/// A worker's stages as a tuned pipeline: like LivePipeline, without a trainer.
 ///
-/// Its trainer is the split client: an item is a split handed over; time in which the node had much
-/// less in hand than it has room for is time in which the split client was busy, all other it
-/// waited for this node. What may wait are finished splits. Belongs to the tuner's thread.
+/// The split client takes the trainer's place: an item is a split handed over. While the node holds
+/// much fewer splits than it has room for, the split client counts as busy; otherwise it counts as
+/// waiting for this node. The prefetch is the number of finished splits that may wait. Belongs to
+/// the tuner's thread.
 class WorkerPipeline final : public tuner::TunedPipeline {
  public:
   struct Options {
     NodeStages& stages;
     tuner::Limits limits;
-    std::uint64_t resident_before = 0;  ///< Taken before the stages were made.
+    std::uint64_t resident_before = 0;  ///< Bytes used before the stages were made.
     std::uint64_t rows_per_split = 1;
-    std::uint32_t max_actors = 0;  ///< 0: twice the CPUs, and the stages.
+    std::uint32_t max_actors = 0;  ///< 0: twice the CPUs plus the number of stages.
     const Clock& clock;
   };
 
@@ -41,10 +42,10 @@ class WorkerPipeline final : public tuner::TunedPipeline {
     std::uint64_t handed_over = 0;
     double cpu_seconds = 0;
   };
-  /// Of the looks since the last observation.
+  /// Sums of the samples since the last observation.
   struct Samples {
     double count = 0;
-    double idle = 0;  ///< Where the node could have had more splits in hand.
+    double idle = 0;  ///< Samples in which the node could have held more splits.
     std::array<double, kNumStages> fill{};
     std::uint64_t peak = 0;
   };

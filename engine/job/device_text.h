@@ -7,8 +7,8 @@
 
 namespace forebay {
 
-/// What the model of a job takes on its device, for a person; "" on the cpu. Whether the device has
-/// it is found out as the model is made.
+/// Describes for the user what a job's model uses on its device; "" on the cpu. Whether the device
+/// has enough memory is checked when the model is made.
 std::string describe_device(const JobSpec& job, const Schema& schema);
 
 }  // namespace forebay

@@ -47,7 +47,7 @@ std::optional<ParamValue> read_list(const toml::array& list) {
   return std::nullopt;
 }
 
-// A value that some key may take, or nothing.
+// Reads a value that some key may take; nullopt for other values.
 std::optional<ParamValue> read_value(const toml::node& node) {
   if (const auto* list = node.as_array()) return read_list(*list);
   if (const auto* flag = node.as_boolean()) return flag->get();
@@ -112,7 +112,7 @@ class Flattener {
   std::string_view file_;
 };
 
-// The right side of `--set key=value`: as TOML, else the bare string.
+// Parses the right side of `--set key=value`: as TOML, else as a bare string.
 ParamValue read_assigned(std::string_view text) {
   const toml::parse_result parsed = toml::parse("v = " + std::string(text));
   if (parsed && parsed.table().size() == 1) {

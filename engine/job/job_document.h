@@ -16,9 +16,10 @@ struct JobValue {
   std::string where;  ///< `job.toml, line 3` or `--set order.seed=x`.
 };
 
-/// A job file as text gave it, flat: every value by its dotted name, the transforms in order.
+/// The values of a job file as written, flat: every value by its dotted name, the transforms in
+/// order.
 ///
-/// Knows nothing of which keys there are. Later `set`s override what is there.
+/// Does not know which keys exist. A later `set` overrides an earlier value.
 struct JobDocument {
   using Values = std::map<std::string, JobValue>;
 
@@ -28,7 +29,7 @@ struct JobDocument {
   };
 
   Values values;                              ///< `order.batch_size` → 8192.
-  std::map<std::string, std::string> tables;  ///< Tables that were opened, and where.
+  std::map<std::string, std::string> tables;  ///< Each table that was opened, and where.
   std::vector<Transform> transforms;
 };
 

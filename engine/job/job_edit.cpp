@@ -33,7 +33,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Where a comment begins, or the line's end.
+/// Returns where a comment begins, or the line's end.
 std::size_t end_of_value(const std::string& line, std::size_t at) {
   char quote = 0;
   for (; at < line.size() && line[at] != '\n' && line[at] != '\r'; ++at) {
@@ -49,7 +49,8 @@ std::size_t end_of_value(const std::string& line, std::size_t at) {
   return at;
 }
 
-/// `pipeline.allocation` of a line such as `[pipeline.allocation]  # …`; nothing elsewhere.
+/// Returns `pipeline.allocation` for a line such as `[pipeline.allocation]  # …`; "" for lines that
+/// open no table.
 std::string table_of(const std::string& line) {
   const std::string bare = without_spaces(line);
   if (bare.empty() || bare.front() != '[' || bare.starts_with("[[")) return {};
@@ -68,13 +69,13 @@ bool sets(const std::string& line, const std::string& table, const std::string& 
   return (table.empty() ? key : table + "." + key) == name;
 }
 
-/// Replaces the value, else adds it behind the table's last key.
+/// Replaces the value, or adds it after the table's last key.
 std::string edited(const std::string& text, const std::string& table, const std::string& key,
                    const std::string& value) {
   std::vector<std::string> lines = lines_of(text);
   std::string current;
   const std::string whole = table + "." + key;
-  std::size_t behind = 0;  // the line after the last one that belongs to the table
+  std::size_t behind = 0;  // one past the last line of the table
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (opens_table(lines[i])) {
       const std::string opened = table_of(lines[i]);
@@ -87,7 +88,7 @@ std::string edited(const std::string& text, const std::string& table, const std:
       break;
     }
     const std::string bare = without_spaces(lines[i]);
-    // Not behind a comment, which may be about the table below.
+    // Not after a comment, which may belong to the table below.
     if (current == table && bare != "\n" && !bare.starts_with('#')) behind = i + 1;
   }
   std::string result;

@@ -54,7 +54,7 @@ Status read_transforms(const JobDocument& document, JobSpec& job) {
     if (library != spec->params.end()) {
       if (auto* path = std::get_if<std::string>(&library->second)) {
         *path = resolve(job.base_dir, *path);
-        // A bare name would be looked for among the system's libraries.
+        // The dynamic linker looks up a bare name among the system's libraries.
         if (path->find('/') == std::string::npos) path->insert(0, "./");
       }
     }

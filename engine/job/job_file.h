@@ -11,22 +11,22 @@
 
 namespace forebay {
 
-/// What a job gets where its file is silent.
+/// Default values for keys that the job file does not set.
 struct JobDefaults {
   int cpus = 1;
   std::uint64_t memory_bytes = 0;
 };
 
-/// Reads the job file `path`, applies the `--set` assignments in order, checks every key and
-/// fills in defaults. kNotFound or kInvalid, naming file and line or key, and what is wanted.
+/// Reads the job file `path`, applies the `--set` assignments in order, checks every key and fills
+/// in defaults. kNotFound or kInvalid names the file and the line or key, and what is wanted.
 Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>& sets,
                          const JobDefaults& defaults);
 
-/// The same from the job file's text.
+/// Does the same from the job file's text.
 Result<JobSpec> parse_job(std::string text, const std::string& path,
                           const std::vector<std::string>& sets, const JobDefaults& defaults);
 
-/// The same from a document. `path` is the job file as the user named it; paths in it are
+/// Does the same from a document. `path` is the job file as the user named it; paths in it are
 /// relative to its folder.
 Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
                          const JobDefaults& defaults);

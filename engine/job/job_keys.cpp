@@ -23,7 +23,7 @@ bool is_known(std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// `; did you mean X?` for a word that is near one of a key's choices.
+/// Returns `; did you mean X?` if the value is similar to one of the key's choices.
 std::string nearest_choice(const KeyRule& rule, const ParamValue& value) {
   const auto* text = std::get_if<std::string>(&value);
   if (rule.kind != ValueKind::kChoice || text == nullptr) return "";
@@ -104,7 +104,8 @@ void JobKeys::counts(std::string_view key, std::vector<int>& into) const {
   const ParamValue* value = find(key);
   if (value == nullptr) return;
   into.clear();
-  const auto* list = std::get_if<std::vector<std::int64_t>>(value);  // An empty list has no kind.
+  // An empty list has no element type.
+  const auto* list = std::get_if<std::vector<std::int64_t>>(value);
   if (list == nullptr) return;
   for (std::int64_t item : *list) into.push_back(static_cast<int>(item));
 }

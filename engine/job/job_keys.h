@@ -15,16 +15,16 @@
 namespace forebay {
 
 /// Checks that every key of `document` is known, of the right kind and in its range. kInvalid names
-/// the first that is not, where it stands and what is wanted, or the nearest known key.
+/// the first key that is not, where it was written, and what is wanted or the nearest known key.
 Status check_keys(const JobDocument& document);
 
-/// Reads the values of a document that `check_keys` has passed. A key that was not given leaves its
-/// target as it is.
+/// Reads the values of a document that `check_keys` has accepted. If a key is missing, its target
+/// keeps its value.
 class JobKeys {
  public:
   explicit JobKeys(const JobDocument& document) : document_(document) {}
 
-  /// The value of a known key, or nothing.
+  /// Returns the value of a known key, or null if it is missing.
   const ParamValue* find(std::string_view key) const;
 
   void text(std::string_view key, std::string& into) const;

@@ -5,7 +5,7 @@
 
 namespace forebay {
 
-/// Refuses (kInvalid) keys that do not go together: what no single one can be blamed for.
+/// Refuses (kInvalid) keys that contradict each other although each is valid on its own.
 Status check_combinations(const JobSpec& job);
 
 }  // namespace forebay

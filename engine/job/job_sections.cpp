@@ -147,7 +147,7 @@ void read_rest(JobKeys& keys, JobSpec& job) {
   keys.duration("run.grace", job.run.grace);
   keys.duration("run.stall_after", job.run.stall_after);
   keys.duration("run.stall_fail", job.run.stall_fail);
-  // Whichever was given moves the other's default out of its way.
+  // If only one of the two was given, the other's default is moved to fit.
   if (keys.find("run.stall_after") == nullptr) {
     job.run.stall_after = std::min(job.run.stall_after, job.run.stall_fail);
   }

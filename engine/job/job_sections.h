@@ -5,7 +5,8 @@
 
 namespace forebay {
 
-/// Takes what the job file's tables say, but for [[transform]], over what `job` holds already.
+/// Reads all tables of the job file except [[transform]] into `job`; keys that are missing keep the
+/// values in `job`.
 void read_sections(JobKeys& keys, JobSpec& job);
 
 }  // namespace forebay

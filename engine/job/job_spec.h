@@ -12,47 +12,48 @@
 
 namespace forebay {
 
-/// `[tuner]`: who sets the actors while a job runs.
+/// `[tuner]`: how the actors of the stages are set while a job runs.
 struct TunerSpec {
   std::string mode = "on";                                    ///< off | advise | on
   std::string policy = "intune";                              ///< See `forebay tune --policies`.
   std::string reward = "usable";                              ///< usable | paper (tuner/reward.h)
-  std::chrono::nanoseconds period = std::chrono::seconds(2);  ///< Between two decisions.
+  std::chrono::nanoseconds period = std::chrono::seconds(2);  ///< Time between two decisions.
 };
 
-/// `[cluster]`: who else makes splits.
+/// `[cluster]`: the other nodes that make splits.
 struct ClusterSpec {
-  std::string listen;                                        ///< Workers join here; "": none.
-  std::string head;                                          ///< Of a head of its own; "": ours.
-  std::uint64_t min_workers = 0;                             ///< Wait for so many.
-  std::uint64_t max_workers = 0;                             ///< Ask for no more; 0: no bound.
-  bool local = true;                                         ///< This node makes splits, too.
-  std::string keys;                                          ///< A folder; needed past loopback.
-  std::chrono::nanoseconds lease = std::chrono::seconds(5);  ///< On a split.
+  std::string listen;             ///< Address for workers to join; "": no listener.
+  std::string head;               ///< Address of a separate head; "": the trainer runs its own.
+  std::uint64_t min_workers = 0;  ///< Workers to wait for before the start.
+  std::uint64_t max_workers = 0;  ///< Most workers to ask for; 0: no bound.
+  bool local = true;              ///< The trainer's node makes splits, too.
+  std::string keys;               ///< A folder; needed beyond loopback.
+  std::chrono::nanoseconds lease = std::chrono::seconds(5);  ///< Duration of a lease on a split.
   std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
-  std::chrono::nanoseconds rejoin = std::chrono::seconds(60);  ///< How long a lost end is awaited.
-  std::string placement = "spread";                            ///< spread | pack | near
-  std::string compress = "auto";                               ///< auto | none | lz4 | zstd
-  std::string metrics;                                         ///< HOST:PORT for Prometheus.
-  std::string scale;  ///< A command; given the workers wanted.
+  /// How long a lost peer is waited for.
+  std::chrono::nanoseconds rejoin = std::chrono::seconds(60);
+  std::string placement = "spread";  ///< spread | pack | near
+  std::string compress = "auto";     ///< auto | none | lz4 | zstd
+  std::string metrics;               ///< HOST:PORT for Prometheus.
+  std::string scale;                 ///< A command, called with the wanted number of workers.
 
   bool used() const { return !listen.empty() || !head.empty(); }
 };
 
-/// `[run]`: where a run keeps its files and how patient it is.
+/// `[run]`: where a run keeps its files, and its timeouts.
 struct RunSpec {
-  /// No key: whether the process is this run's alone. Then `pipeline.memory` bounds all of its
-  /// memory, else what the run accounts for.
+  /// Not a key. Whether the process serves this run alone. If so, `pipeline.memory` bounds the
+  /// whole process's memory; else only the memory that the run accounts for.
   bool owns_process = true;
   std::string dir;                             ///< Absolute or relative to the working folder.
   std::uint64_t spill_bytes = 20'000'000'000;  ///< Decompressed bytes that may be written.
-  std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< For an orderly stop.
+  std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< Time for an orderly stop.
   std::chrono::nanoseconds stall_after =
-      std::chrono::seconds(30);                                    ///< Then a stuck stage is named.
-  std::chrono::nanoseconds stall_fail = std::chrono::minutes(10);  ///< Then the run fails.
+      std::chrono::seconds(30);  ///< Time until a stuck stage is reported.
+  std::chrono::nanoseconds stall_fail = std::chrono::minutes(10);  ///< Time until the run fails.
 };
 
-/// What a job was read from: enough to read it again elsewhere.
+/// The sources of a job: enough to read it again on another node.
 struct JobSource {
   std::string text;               ///< The job file.
   std::vector<std::string> sets;  ///< `--set` assignments, in order.
@@ -68,14 +69,15 @@ struct JobSpec {
   OrderSpec order;
   std::vector<TransformSpec> transforms;
   PipelineSpec pipeline;
-  std::uint64_t max_actors = 0;  ///< `pipeline.max_actors`: most actors in all; 0: no bound.
+  /// `pipeline.max_actors`: most actors of all stages together; 0: no bound.
+  std::uint64_t max_actors = 0;
   TunerSpec tuner;
   TrainerSpec trainer;
   ClusterSpec cluster;
   RunSpec run;
   std::string path;      ///< The job file as the user named it.
   std::string base_dir;  ///< Its folder: "." or a path.
-  JobSource source;      ///< As read from a file.
+  JobSource source;      ///< The text and settings it was read from.
 };
 
 }  // namespace forebay

@@ -32,7 +32,7 @@ std::string text_of(const std::vector<T>& values) {
   return "[" + text + "]";
 }
 
-/// A dotted name as TOML has it: parts that are no bare keys are quoted.
+/// A dotted name in TOML; parts that are not bare keys are quoted.
 std::string key_text(const std::string& name) {
   constexpr const char* kBare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   const bool bare = !name.empty() && name.find_first_not_of(kBare) == std::string::npos;

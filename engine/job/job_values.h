@@ -11,19 +11,19 @@
 
 namespace forebay {
 
-/// A job that is no file: what a job file would hold, as values.
+/// A job without a file: the content of a job file as values.
 struct JobValues {
   using Table = std::map<std::string, ParamValue>;
 
-  Table values;                   ///< By dotted names: `order.batch_size`.
+  Table values;                   ///< Values by dotted name: `order.batch_size`.
   std::vector<Table> transforms;  ///< The tables of `[[transform]]`, in order.
   std::string folder = ".";       ///< Paths in the job are relative to it.
 };
 
-/// The same as the text of a job file, which workers read.
+/// Returns the job as the text of a job file, which workers read.
 std::string to_toml(const JobValues& job);
 
-/// As parse_job() of to_toml(), but that messages name the key alone.
+/// Works like parse_job() of to_toml(), but messages name the key without a file.
 Result<JobSpec> read_values(const JobValues& job, const std::vector<std::string>& sets,
                             const JobDefaults& defaults);
 

@@ -11,11 +11,11 @@
 
 namespace forebay {
 
-/// What the value of a key may be.
+/// Kinds of values that a key may have.
 enum class ValueKind : std::uint8_t {
   kText,
   kTexts,   ///< A list of strings; one string is a list of one.
-  kLetter,  ///< One ASCII character, or none where `low` is 0.
+  kLetter,  ///< One ASCII character; may be empty if `low` is 0.
   kFlag,
   kCount,     ///< A whole number in [low, high].
   kCounts,    ///< A list of them.
@@ -35,22 +35,22 @@ struct KeyRule {
   std::string_view choices = {};  ///< Separated by single spaces.
 };
 
-/// Every key outside `[[transform]]`.
+/// Returns every key outside `[[transform]]`.
 std::span<const KeyRule> known_keys();
 
-/// The rule for `name`, or nothing.
+/// Returns the rule for `name`, or null.
 const KeyRule* find_key(std::string_view name);
 
-/// Every name that may stand in a job file: keys and tables; for suggestions.
+/// Returns every name that may be in a job file, keys and tables; used for suggestions.
 std::vector<std::string_view> known_names();
 
-/// What `rule` wants, to follow "must be": `a whole number from 1 to 16777216`.
+/// Describes the value that `rule` wants, to follow "must be": `a whole number from 1 to 16777216`.
 std::string describe_wanted(const KeyRule& rule);
 
-/// Whether `value` is of the kind and in the range that `rule` wants.
+/// Returns whether `value` has the kind and the range that `rule` wants.
 bool accepts(const KeyRule& rule, const ParamValue& value);
 
-/// `value` as it would be written, cut to 60 characters.
+/// Returns `value` in TOML, cut to 60 characters.
 std::string show_value(const ParamValue& value);
 
 }  // namespace forebay

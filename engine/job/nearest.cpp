@@ -20,7 +20,7 @@ bool is_short_for(std::string_view name, std::string_view candidate) {
 }  // namespace
 
 std::string_view nearest_of(std::string_view name, std::span<const std::string_view> candidates) {
-  constexpr std::size_t kMostLetters = 200;  // A key of megabytes is near to nothing.
+  constexpr std::size_t kMostLetters = 200;  // A key of megabytes is similar to no known key.
   if (name.size() > kMostLetters) return {};
   std::string_view best;
   std::size_t fewest = ~std::size_t{0};

@@ -6,13 +6,13 @@
 
 namespace forebay {
 
-/// The candidate that takes the fewest edits (insert, delete, replace, swap neighbours) to reach
-/// from `name`; the first of equals. Empty when none is near: more than half of the longer one's
-/// letters would change. A candidate whose last dotted part is the name's, or that the name is the
-/// beginning of, counts as one edit.
+/// Returns the candidate with the fewest edits (insert, delete, replace, swap neighbours) from
+/// `name`; the first of equals. Empty if none is near: more than half of the letters of the longer
+/// one would change. A candidate counts as one edit if its last dotted part equals that of `name`,
+/// or if it begins with `name`.
 std::string_view nearest_of(std::string_view name, std::span<const std::string_view> candidates);
 
-/// `; did you mean X?`, or nothing when no candidate is near.
+/// Returns `; did you mean X?`, or "" if no candidate is near.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace forebay

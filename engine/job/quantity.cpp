@@ -31,7 +31,8 @@ bool same_ignoring_case(std::string_view text, std::string_view lower) {
   return true;
 }
 
-// A number and one of `units`, times its factor: whole, not negative and at most `most`.
+// Reads a number followed by one of `units` and multiplies them. The result must be a whole number
+// from 0 to `most`.
 std::optional<std::uint64_t> parse_scaled(std::string_view text, std::span<const Unit> units,
                                           double most) {
   double number = 0;

@@ -8,15 +8,16 @@
 
 namespace forebay {
 
-/// Reads `512MiB`, `2GB`, `1.5 GiB` or plain bytes; nothing for anything else or what does not fit
-/// 63 bits. Units: B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024), any case.
+/// Reads `512MiB`, `2GB`, `1.5 GiB` or plain bytes; nullopt for anything else, or if the value does
+/// not fit into 63 bits. Units: B, KB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024),
+/// any case.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// Reads `250ms`, `5s`, `2m`, `1h`, `40us` or plain seconds (`0.5`); nothing for anything else, for
+/// Reads `250ms`, `5s`, `2m`, `1h`, `40us` or plain seconds (`0.5`); nullopt for anything else, for
 /// a negative time or one above a hundred years.
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
-/// Reads a whole number of decimal digits; nothing for anything else or above 2⁶³ - 1.
+/// Reads a whole number of decimal digits; nullopt for anything else or above 2⁶³ - 1.
 std::optional<std::uint64_t> parse_count(std::string_view text);
 
 /// `1.5 GiB`, `400 MiB`, `17 B`: three significant digits.

@@ -8,11 +8,11 @@
 
 namespace forebay {
 
-/// The tables of `text`. kInvalid names the place in it and what is not valid TOML; `name` says
-/// whose text it is.
+/// Parses `text` into its tables. kInvalid says where and why it is not valid TOML; `name` is the
+/// file in the message.
 Result<toml::table> read_toml(std::string_view text, std::string_view name);
 
-/// Where `node` stands, as errors begin: "FILE, line N".
+/// Returns the location of `node` as errors begin: "FILE, line N".
 std::string at_line(std::string_view name, const toml::node& node);
 
 }  // namespace forebay

@@ -22,8 +22,8 @@
 namespace forebay {
 namespace {
 
-/// Of the available memory, what a loader takes that is not told how much: the program around it
-/// needs the rest.
+/// A loader without a memory setting takes one part in so many of the available memory; the program
+/// around it needs the rest.
 constexpr std::uint64_t kUsualShare = 4;
 
 JobDefaults defaults_here() {
@@ -36,7 +36,7 @@ struct HeldBatches {
   std::atomic<std::uint64_t> bytes{0};
 };
 
-/// A batch that the program holds, and the memory that it lies in; the batch goes first.
+/// A batch that the program holds and the memory that it refers to; the batch is destroyed first.
 class HeldBatch {
  public:
   HeldBatch(std::shared_ptr<HeldBatches> all, std::shared_ptr<const void> memory,
@@ -67,15 +67,15 @@ LoaderSchema schema_of(const Schema& schema) {
   return shown;
 }
 
-/// What exceptions of the libraries below, which find no memory or no thread, are to a caller.
+/// Translates an exception of a library (no memory, no thread) into an error for the caller.
 LoaderError error_of(const std::exception& thrown) {
   return {.code = LoaderError::Code::kUnavailable, .message = thrown.what(), .key = ""};
 }
 
 }  // namespace
 
-/// Owns the job and its session. Threads that the session starts belong to a group of their own, so
-/// that `pipeline.cpus` is the affinity of these alone.
+/// Owns the job and its session. Threads that the session starts belong to their own group, so that
+/// `pipeline.cpus` sets the affinity of these threads only.
 class Loader::Running {
  public:
   Running(JobSpec job, Options options) : job_(std::move(job)), options_(std::move(options)) {
@@ -114,14 +114,14 @@ class Loader::Running {
   const std::shared_ptr<HeldBatches> held_ = std::make_shared<HeldBatches>();
   LoaderSchema schema_;
   std::atomic<bool> started_{false};
-  std::atomic<std::int64_t> ended_ns_{0};  // by the run's clock; 0: it goes on
-  bool finished_ = false;                  // every batch was given out
+  std::atomic<std::int64_t> ended_ns_{0};  // by the run's clock; 0: still running
+  bool finished_ = false;                  // every batch was returned
   std::optional<LoaderError> failed_;
-  const Synchronized<> setting_;  // one set() at a time
+  const Synchronized<> setting_;  // serializes set()
 };
 
-/// Runs `function` on a thread of the loader's group: the affinity of the calling thread, which is
-/// not the loader's, stays, and what is started inherits that of the group.
+/// Runs `function` on a thread of the loader's group: threads that it starts inherit the group's
+/// affinity, and the affinity of the calling thread, which belongs to the program, stays unchanged.
 template <class Function>
 Status Loader::Running::in_group(const Function& function) {
   Status status;

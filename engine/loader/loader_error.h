@@ -6,13 +6,13 @@
 
 namespace forebay {
 
-/// Why a job could not be opened or begun.
+/// Converts the error of a job that could not be opened or started.
 LoaderError opening_error(const Error& error);
 
-/// Why the stream of batches ended.
+/// Converts the error that ended the stream of batches.
 LoaderError stream_error(const Error& error);
 
-/// The first key of the job file that `message` names; "": it names none.
+/// Returns the first job-file key that `message` names; "" if it names none.
 std::string job_key_in(std::string_view message);
 
 }  // namespace forebay

@@ -12,7 +12,7 @@
 
 namespace forebay {
 
-/// Families one after the other.
+/// Collects metric families in order.
 class Families {
  public:
   void counter(const char* name, const char* help, double value) {
@@ -22,7 +22,7 @@ class Families {
     one(name, help, MetricFamily::Kind::kGauge, value);
   }
 
-  /// A sample per item of `list`, `label`led by what `name_of` says.
+  /// Adds one sample for each item of `list`, with the label `label` set to `name_of(item)`.
   template <class List, class NameOf, class ValueOf>
   void each(MetricFamily family, const char* label, const List& list, NameOf name_of,
             ValueOf value_of) {
@@ -44,12 +44,12 @@ class Families {
   std::vector<MetricFamily> list_;
 };
 
-/// As metrics hold them: base units, doubles.
+/// Converts values to base units and doubles, as metrics need them.
 inline double number(std::uint64_t count) { return static_cast<double>(count); }
 
-// What processes of several kinds have, under the same names wherever it means the same.
+// Metrics common to several kinds of processes. Equal meanings have equal names.
 
-/// The program and which of its commands this is.
+/// Adds the program's version and its command.
 void add_build(const std::string& command, Families& to);
 void add_memory(std::uint64_t bytes, Families& to);
 void add_memory_limit(std::uint64_t bytes, Families& to);

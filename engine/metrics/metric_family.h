@@ -7,13 +7,13 @@
 
 namespace forebay {
 
-/// One number of a family, told apart by its labels.
+/// One value of a family, identified by its labels.
 struct MetricSample {
   std::vector<std::pair<std::string, std::string>> labels;
   double value = 0;
 };
 
-/// Numbers of one name, as Prometheus knows them.
+/// All values of one metric name, as in Prometheus.
 struct MetricFamily {
   enum class Kind : std::uint8_t {
     kCounter,  ///< Only grows; its name ends in `_total`.

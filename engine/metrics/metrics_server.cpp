@@ -64,7 +64,7 @@ class ExposerServer final : public MetricsServer {
 
 }  // namespace
 
-// civetweb throws when it cannot listen; this is where that ends.
+// civetweb throws if it cannot listen; the exception is caught here.
 Result<std::unique_ptr<MetricsServer>> MetricsServer::open(const std::string& key,
                                                            const std::string& address,
                                                            Collect collect) {

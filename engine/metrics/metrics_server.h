@@ -12,16 +12,15 @@
 
 namespace forebay {
 
-/// Serves a run's metrics to Prometheus: GET /metrics at `HOST:PORT`, port 0 for any.
+/// Serves a run's metrics to Prometheus: GET /metrics at `HOST:PORT`, port 0 for any free port.
 ///
-/// Owns its threads and the socket until its end. `collect` is called on one of those threads,
-/// once a scrape. Without a password: who can reach the port can read the figures.
+/// Owns its threads and the socket. `collect` is called on one of these threads, once a scrape.
+/// There is no password: every process that can reach the port can read the figures.
 class MetricsServer {
  public:
   using Collect = std::function<std::vector<MetricFamily>()>;
 
-  /// kInvalid, naming the address and the `key` that it was given by, when nothing can listen
-  /// there.
+  /// kInvalid names the address and its `key` if the server cannot listen there.
   static Result<std::unique_ptr<MetricsServer>> open(const std::string& key,
                                                      const std::string& address, Collect collect);
   virtual ~MetricsServer() = default;
@@ -30,7 +29,7 @@ class MetricsServer {
 
   /// The port in use.
   virtual std::uint16_t port() const = 0;
-  /// Where to look.
+  /// Returns the URL of the metrics.
   std::string url() const;
 
  protected:
@@ -40,7 +39,7 @@ class MetricsServer {
   const std::string address_;
 };
 
-/// The families as Prometheus reads them, in its text format.
+/// Returns the families in Prometheus' text format.
 std::string exposition_of(const std::vector<MetricFamily>& families);
 
 }  // namespace forebay

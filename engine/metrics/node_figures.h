@@ -10,26 +10,26 @@
 
 namespace forebay {
 
-/// A head of its own at one moment. A value.
+/// Figures of a separate head at one moment. A value.
 struct HeadFigures {
   std::uint64_t memory_bytes = 0;
-  std::optional<scheduler::ClusterStatus> cluster;  ///< Absent while the head does not answer.
+  std::optional<scheduler::ClusterStatus> cluster;  ///< Absent if the head does not answer.
 };
 
-/// A worker at one moment. A value.
+/// Figures of a worker at one moment. A value.
 struct WorkerFigures {
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_limit = 0;
-  bool joined = false;             ///< A head counts it in.
-  std::uint64_t making = 0;        ///< Splits that it was leased and has not made.
-  std::uint64_t ready = 0;         ///< Made, and not handed over.
-  std::uint64_t done = 0;          ///< Handed over.
-  std::vector<StageStats> stages;  ///< Empty while it has no job, as those below are 0.
+  bool joined = false;             ///< A head has accepted it.
+  std::uint64_t making = 0;        ///< Splits leased to it and not yet made.
+  std::uint64_t ready = 0;         ///< Splits made and not handed over.
+  std::uint64_t done = 0;          ///< Splits handed over.
+  std::vector<StageStats> stages;  ///< Empty without a job; then the fields below are 0.
   std::uint64_t plain_bytes = 0;
   std::uint64_t packed_bytes = 0;
 };
 
-/// The families of README.md, in its order.
+/// Returns the families listed in README.md, in that order.
 std::vector<MetricFamily> metrics_of(const HeadFigures& figures);
 std::vector<MetricFamily> metrics_of(const WorkerFigures& figures);
 

@@ -5,11 +5,11 @@
 
 namespace forebay {
 
-/// A run at one moment as `forebay status --json` gives it: sums since its start, from which a
-/// second look tells rates.
+/// Returns a run's state as printed by `forebay status --json`. Values are sums since the start;
+/// two such reports give rates.
 JsonObject status_of(const RunFigures& figures);
 
-/// The same of a cluster, as its head sees it: nodes, leases, what is wrong.
+/// Returns the same for a cluster, as its head sees it: nodes, leases, problems.
 JsonObject status_of(const scheduler::ClusterStatus& cluster);
 
 }  // namespace forebay

@@ -8,9 +8,9 @@
 
 namespace forebay {
 
-/// Reads `load=4,decode=2`: stages by name, those not named have 1; prefetch as the layout asks.
-/// kInvalid names the stage that is not there (and the nearest), is named twice, or whose count is
-/// not from 1 to its max_actors.
+/// Reads `load=4,decode=2`: counts by stage name. Stages that are not named have 1 actor; the
+/// prefetch is the description's default. kInvalid names the stage that does not exist (and the
+/// nearest), that is named twice, or whose count is not from 1 to its max_actors.
 Result<tuner::Allocation> parse_allocation(std::string_view text,
                                            const tuner::PipelineDescription& description);
 

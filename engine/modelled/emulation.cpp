@@ -29,10 +29,10 @@ using tuner::SimTotals;
 using tuner::Truth;
 using tuner::Tuner;
 
-constexpr double kShownOver = 2;  // seconds: over less, a rate is a blur
+constexpr double kShownOver = 2;  // seconds; over a shorter time a rate is too noisy
 constexpr double kBetweenShows = 0.5;
 
-/// A run in real time: the machine, whoever tunes it, and what was seen.
+/// A run in real time: the machine, the policy that tunes it, and the observations.
 class Emulation {
  public:
   Emulation(const EmulationSpec& spec, const EmulationHooks& hooks)
@@ -56,9 +56,9 @@ class Emulation {
   const SystemClock clock_;
   EmulatedMachine machine_;
   EmulationOutcome outcome_;
-  std::vector<SimTotals> recent_;  // what the line shows is since the first of them
+  std::vector<SimTotals> recent_;  // totals since the first of them make up the displayed rates
   Synchronized<> serial_;
-  std::vector<Observation> seen_;  // one at a time while a tuner lives, as below
+  std::vector<Observation> seen_;  // guarded by serial_ while a tuner lives, like view_
   EmulationView view_;
 };
 
@@ -132,7 +132,7 @@ void Emulation::show() {
   hooks_.show(view);
 }
 
-/// Of the intervals seen, those of the second half; at least the last.
+/// Sums the intervals of the second half; at least the last one.
 EmulationOutcome Emulation::outcome() {
   auto first = seen_.end() - 1;
   while (first != seen_.begin() &&

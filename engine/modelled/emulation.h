@@ -12,25 +12,25 @@
 
 namespace forebay {
 
-/// How an emulated run is getting on.
+/// Progress of an emulated run.
 struct EmulationView {
   double seconds = 0;            ///< Since its start.
-  double splits_per_second = 0;  ///< Of the last few seconds.
+  double splits_per_second = 0;  ///< Over the last few seconds.
   double cpus_busy = 0;
   std::uint64_t memory_bytes = 0;
   tuner::Limits limits;
   tuner::Allocation allocation;
   std::uint64_t decisions = 0;
-  std::string reason;  ///< Of the last decision.
+  std::string reason;  ///< Reason of the last decision.
 };
 
-/// A modelled pipeline to be run in real time.
+/// A modelled pipeline to run in real time.
 struct EmulationSpec {
   const tuner::PipelineModel& model;
   tuner::Allocation allocation;  ///< At the start.
   double seconds = 20;
   std::uint64_t seed = 1;
-  std::string policy;  ///< Who tunes it, through the guard; empty: nobody.
+  std::string policy;  ///< The policy that tunes it, through the guard; empty: no tuning.
   std::chrono::nanoseconds period = std::chrono::seconds(2);
 };
 
@@ -39,19 +39,20 @@ struct EmulationOutcome {
   std::uint64_t decisions = 0;
   std::uint64_t guarded = 0;          ///< Decisions that the guard changed.
   double tuner_cpu_share = 0;         ///< Of one core, over the run.
-  double lateness_seconds = 0;        ///< How late threads woke, mean,
-  double worst_lateness_seconds = 0;  ///< and at worst.
-  bool kept_time = true;              ///< False: so late that the figures are this machine's.
+  double lateness_seconds = 0;        ///< How late threads woke up: mean.
+  double worst_lateness_seconds = 0;  ///< How late threads woke up: maximum.
+  /// False: threads woke so late that the figures measure this machine, not the model.
+  bool kept_time = true;
 };
 
 struct EmulationHooks {
-  std::function<bool()> stopped;  ///< Asked ten times a second; true ends the run.
+  std::function<bool()> stopped;  ///< Called ten times a second; true ends the run.
   std::function<void(const EmulationView&)> show;
 };
 
-/// Runs it. Figures are of the second half, or of what there was of it when the run ended sooner;
-/// with a policy the half begins with the decision next to it. kInvalid: no such policy;
-/// kUnavailable: this machine has no room for so many threads.
+/// Runs the model. Figures are of the second half of the run, or of the part of it that ran if the
+/// run ended sooner; with a policy, the half begins at the decision nearest to its start. kInvalid:
+/// no such policy; kUnavailable: this machine cannot start so many threads.
 Result<EmulationOutcome> emulate(const EmulationSpec& spec, const EmulationHooks& hooks);
 
 }  // namespace forebay

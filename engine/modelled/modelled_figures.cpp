@@ -14,7 +14,7 @@ std::string percent(double share) {
   return text;
 }
 
-/// Of what the stage's actors lived, and of what one of them took for a split.
+/// Shares of the lifetime of the stage's actors, and the time that one actor takes for a split.
 std::vector<std::string> stage_row(const std::string& name, const tuner::StageObservation& seen) {
   const double lived = std::max(seen.actor_seconds, 1e-12);
   char service[20];

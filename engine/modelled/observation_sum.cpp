@@ -8,7 +8,7 @@ namespace {
 using tuner::Observation;
 using tuner::StageObservation;
 
-/// `sum` and then `next`; `weight` is next's share of the time of both.
+/// Joins `sum` and the interval after it; `weight` is the share of `next` in the time of both.
 StageObservation joined(const StageObservation& sum, const StageObservation& next, double weight) {
   StageObservation both = next;
   both.actor_seconds += sum.actor_seconds;

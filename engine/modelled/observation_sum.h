@@ -6,8 +6,8 @@
 
 namespace forebay {
 
-/// Intervals that follow one another, as one: sums are added, means weighted by time, and what is
-/// said of an interval's end is the last one's. At least one.
+/// Joins consecutive intervals into one: sums are added, means are weighted by time, and values at
+/// an interval's end are those of the last one. Needs at least one interval.
 tuner::Observation sum_of(std::span<const tuner::Observation> intervals);
 
 }  // namespace forebay

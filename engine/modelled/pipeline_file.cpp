@@ -99,7 +99,8 @@ Status read_events(const PipelineDocument& document, PipelineModel& model) {
   return {};
 }
 
-/// One actor a stage and a prefetch of 1 fit, whatever the events make of the limit.
+/// Checks that one actor a stage and a prefetch of 1 fit into memory at every limit that events
+/// set.
 Status check_memory(const PipelineModel& model, std::string_view name) {
   const tuner::PipelineDescription description = tuner::description_of(model);
   tuner::Allocation least = tuner::one_each(description);

@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// What a key of a pipeline file may hold.
+/// The kind and range of a key of a pipeline file.
 struct PipelineKey {
   enum class Kind : std::uint8_t { kText, kWhole, kNumber };
 
@@ -22,13 +22,13 @@ struct PipelineKey {
 std::span<const PipelineKey> pipeline_keys();
 std::span<const PipelineKey> trainer_keys();
 std::span<const PipelineKey> stage_keys();
-std::span<const PipelineKey> stage_event_keys();    ///< An event with `stage`.
-std::span<const PipelineKey> machine_event_keys();  ///< One without.
+std::span<const PipelineKey> stage_event_keys();    ///< An event with the key `stage`.
+std::span<const PipelineKey> machine_event_keys();  ///< An event without it.
 
 inline constexpr std::size_t kMostStages = 64;
 inline constexpr std::size_t kMostEvents = 1000;
 
-/// To follow "must be": `a whole number from 1 to 4096`.
+/// Describes the value, to follow "must be": `a whole number from 1 to 4096`.
 std::string describe_wanted(const PipelineKey& key);
 
 }  // namespace forebay

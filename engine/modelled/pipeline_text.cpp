@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-/// A TOML basic string. Names hold no control characters.
+/// Returns a TOML basic string. Names contain no control characters.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -18,7 +18,8 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-/// The shortest text that reads back the same, with a point or an exponent as TOML wants.
+/// Returns the shortest text that parses to the same number, with a point or an exponent as TOML
+/// requires.
 std::string shown(double number) {
   char text[40];
   const auto end = std::to_chars(text, text + sizeof text, number).ptr;
@@ -26,7 +27,7 @@ std::string shown(double number) {
   return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
 }
 
-/// Lines of `key = value`.
+/// Builds lines of `key = value`.
 class Lines {
  public:
   void table(std::string_view header) { text_.append("\n").append(header).append("\n"); }

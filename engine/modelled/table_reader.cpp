@@ -31,7 +31,7 @@ bool is_name(const std::string& text) {
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-/// The value, where it is one that `key` may hold.
+/// Returns the value if `key` may hold it.
 std::optional<PipelineTable::Value> accepted(const PipelineKey& key, const toml::node& node) {
   if (key.kind == PipelineKey::Kind::kText) {
     const auto* text = node.as_string();
@@ -86,7 +86,7 @@ class Reading {
     return refuse(at_line(file_, *root.get("trainer")), "trainer must be a table: [trainer]");
   }
 
-  /// Whether `[[name]]` is there as often as it may be.
+  /// Checks that `[[name]]` occurs from `fewest` to `most` times.
   Status many(const toml::table& root, const std::string& name, std::size_t fewest,
               std::size_t most) const {
     const auto* found = root.get(name);

@@ -16,7 +16,8 @@ namespace forebay {
 struct PipelineTable {
   using Value = std::variant<std::string, std::int64_t, double>;
 
-  /// Whether a key was given; `number` and `whole` leave their target alone where it was not.
+  /// Returns whether the key was given. If it was not, `number` and `whole` do not change their
+  /// target.
   bool has(std::string_view key) const { return find(key) != nullptr; }
   std::string text(std::string_view key) const;
   void number(std::string_view key, double& into) const;
@@ -31,7 +32,7 @@ struct PipelineTable {
   std::vector<std::pair<std::string, Value>> values;
 };
 
-/// A pipeline file as its tables, every key known, of the right kind and in its range.
+/// A pipeline file as its tables; every key is known, of the right kind and in its range.
 struct PipelineDocument {
   PipelineTable top;
   PipelineTable trainer;

@@ -21,7 +21,7 @@ std::string absolute(const std::string& path) {
   return error ? path : whole.string();
 }
 
-/// Takes a number and the blank behind it off `record`.
+/// Removes a number and the blank after it from the start of `record`.
 std::optional<std::uint64_t> take_number(std::string_view& record) {
   std::uint64_t number = 0;
   const char* const end = record.data() + record.size();

@@ -20,15 +20,15 @@ struct InputEntry {
 
 /// The files that a command reads and that no output may replace or change.
 ///
-/// A value. Files are known by device and inode, so each of their links is covered.
+/// A value. Files are identified by device and inode, so all links to a file are covered.
 struct Inputs {
   std::vector<InputEntry> files = {};
-  std::vector<std::string> folders = {};      ///< Nothing may be put into them. Absolute.
+  std::vector<std::string> folders = {};      ///< Nothing may be written into them. Absolute.
   std::vector<std::string> checkpoints = {};  ///< Directories of a CheckpointStore. Absolute.
 
-  /// Adds the regular file at `path`; nothing where there is none.
+  /// Adds the regular file at `path`; does nothing if there is none.
   void add_file(const std::string& role, const std::string& path);
-  /// Adds the regular files in `folder` and in the folders below it, a bounded number.
+  /// Adds the regular files in `folder` and in the folders below it, up to a fixed number.
   void add_files_below(const std::string& role, const std::string& folder);
   /// Adds the folder and the files in it.
   void add_folder(const std::string& role, const std::string& folder);
@@ -36,17 +36,17 @@ struct Inputs {
   bool operator==(const Inputs&) const = default;
 };
 
-/// `inputs` with the files of every checkpoint that lies in `inputs.checkpoints` now.
+/// Returns `inputs` with the files of every checkpoint that is in `inputs.checkpoints` now.
 Inputs with_checkpoint_files(Inputs inputs);
 
-/// As other processes read it: records that end in a zero byte.
+/// Serializes for other processes: records that end in a zero byte.
 std::string to_bytes(const Inputs& inputs);
 
-/// The most bytes that are read of another process' inputs: those of some 400,000 files.
+/// Most bytes that are read of another process' inputs: enough for about 400,000 files.
 inline constexpr std::size_t kMostInputBytes = std::size_t{64} << 20;
 
-/// Reads to_bytes(); kCorrupt where a record is none of it. A last record without its end is left
-/// out.
+/// Reads the output of to_bytes(); kCorrupt: a record has another format. An unfinished last record
+/// is ignored.
 Result<Inputs> parse_inputs(std::string_view bytes);
 
 }  // namespace forebay

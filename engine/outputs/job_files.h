@@ -11,17 +11,18 @@
 
 namespace forebay {
 
-/// What a job reads, as far as it exists: data files, the job file, keys, libraries of user
+/// Returns the existing files that a job reads: data files, the job file, keys, libraries of user
 /// functions, checkpoints that are kept.
 Inputs inputs_of(const JobSpec& job);
 
-/// What `command` writes of its own accord for a job: files of `run.dir`, and those of `[trainer]`
-/// when it trains.
+/// Returns the files that `command` writes for a job without an option: files in `run.dir`, and
+/// those of `[trainer]` if it trains.
 std::vector<Output> outputs_of(const JobSpec& job, const std::string& command);
 
-/// Called before a job starts anything: publishes its inputs and then refuses (kInvalid) outputs
-/// that would destroy an input of it or of another process; in this order, so that of two jobs
-/// that start at once at least one sees the other's. What it returns is kept while the job runs.
+/// Call it before a job starts anything. Publishes the job's inputs, then refuses (kInvalid)
+/// outputs that would destroy an input of this job or of another process. In this order, at least
+/// one of two jobs that start at the same time sees the other's inputs. Keep the returned object
+/// while the job runs.
 Result<PublishedInputs> guard_inputs(const Inputs& inputs, const std::vector<Output>& outputs,
                                      const PublishedInputs::Say& say);
 

@@ -25,7 +25,7 @@ std::string another(const Output& output) {
   return "; give " + output.name + " another " + (output.kind == Kind::kFile ? "file" : "folder");
 }
 
-/// The names that a file is written to.
+/// The names under which a file is written: the final one and the temporary one.
 std::vector<std::string> names_of(const Output& output) {
   if (output.aside.empty()) return {output.path};
   return {output.path, output.path + output.aside};
@@ -37,7 +37,7 @@ std::string same_file(const std::string& path, const std::string& input) {
   return by_name ? "is " : "is the same file as " + input + ", ";
 }
 
-/// Whether `name` is one that a checkpoint store gives, or removes.
+/// Returns whether a checkpoint store creates or removes files with this name.
 bool is_of_a_store(const std::string& name) {
   return is_checkpoint_name(name) || is_unfinished(name) || is_set_aside(name);
 }
@@ -66,7 +66,7 @@ class Check {
 
 using Existing = std::map<FileIdentity, std::pair<const Output*, std::string>>;
 
-/// The regular files that are there already where outputs go.
+/// Finds the regular files that exist already at the outputs' paths.
 Existing existing_files(const std::vector<Output>& outputs) {
   Existing found;
   for (const Output& output : outputs) {
@@ -78,7 +78,8 @@ Existing existing_files(const std::vector<Output>& outputs) {
   return found;
 }
 
-/// Not while it is written aside: a kill would leave neither.
+/// Only the final name may replace an input. If the temporary name did, a kill could destroy both
+/// files.
 bool may_replace(const Output& output, const std::string& name, const InputEntry& entry) {
   return entry.role == output.replaces && name == output.path;
 }
@@ -97,7 +98,7 @@ Status Check::kinds() const {
   return {};
 }
 
-/// Two outputs that are one file would be written over each other.
+/// Refuses two outputs that are one file: they would overwrite each other.
 Status Check::twice() {
   std::map<fs::path, const Output*> seen;
   std::map<FileIdentity, const Output*> there;
@@ -130,7 +131,8 @@ Status Check::folders() {
   return {};
 }
 
-/// What is put into a checkpoint damages it, and what is put into a swept folder is lost.
+/// Refuses outputs in a checkpoint, which they would damage, and in a swept folder, where they
+/// would be lost.
 Status Check::folders_of(const Output& output) {
   const fs::path place = find_.place_of(output.path);
   const auto lies_in = [&](const fs::path& folder, const std::string& what) {
@@ -157,7 +159,7 @@ Status Check::folders_of(const Output& output) {
   return {};
 }
 
-/// A swept folder takes the inputs with it that lie there.
+/// Refuses inputs in a swept folder: they would be removed with it.
 Status Check::swept_inputs() {
   const auto refuse_input = [](const InputEntry& entry, const Output& output) {
     return fail(Code::kInvalid, entry.role + " " + entry.path + " lies in " + output.path +
@@ -204,7 +206,8 @@ Status Check::files(const OtherRuns& others) const {
       const auto found = there.find(entry.file);
       if (found == there.end()) continue;
       const auto& [output, path] = found->second;
-      // By that path there may be another file since, and the number given to ours.
+      // Another file may have replaced the input at this path since, and our file may have got its
+      // inode.
       const auto now = regular_file_at(entry.path);
       if (now && *now != entry.file) continue;
       return refuse(*output, path,

@@ -11,20 +11,20 @@
 
 namespace forebay {
 
-/// A place that a command writes to.
+/// A file or folder that a command writes to.
 struct Output {
   enum class Kind : std::uint8_t {
     kFile,
-    kFolder,       ///< New files are put into it.
+    kFolder,       ///< New files are written into it.
     kSweptFolder,  ///< Forebay's own: a run may remove or replace any file in it.
-    kCheckpoints,  ///< A CheckpointStore's directory: it removes what has a checkpoint's name.
+    kCheckpoints,  ///< A CheckpointStore's directory: it removes files with a checkpoint's name.
   };
 
   std::string name;  ///< The option or key: "--dump", "trainer.csv".
   std::string path;
   Kind kind = Kind::kFile;
-  std::string aside = {};     ///< Of kFile: it is first written to `path` + `aside`; "": in place.
-  std::string replaces = {};  ///< Role of an input that it may replace: "--resume" of "--state".
+  std::string aside = {};     ///< Of kFile: it is written to `path` + `aside` first; "": in place.
+  std::string replaces = {};  ///< Role of an input that it may replace: "--resume" for "--state".
 };
 
 /// Refuses (kInvalid, in one sentence that names the output, its path, the input and what to do)

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // As the kernel follows.
+constexpr int kMostLinks = 40;  // the kernel's own limit
 
 }  // namespace
 

@@ -6,21 +6,21 @@
 
 namespace forebay {
 
-/// Tells where paths lead: absolute, through links, whether or not there is a file yet.
+/// Resolves paths to absolute ones through all links, whether or not the file exists.
 ///
-/// Remembers folders, so that the many files of one folder cost little. Belongs to one thread.
+/// Caches folders, so that many files in one folder cost little. Belongs to one thread.
 class PlaceFinder {
  public:
-  /// Where writing to `path` would put a file.
+  /// Returns where a file written to `path` would be.
   std::filesystem::path place_of(const std::string& path);
-  /// The folder that holds the name `path` itself, which may be a link to elsewhere.
+  /// Returns the folder that contains the entry `path` itself, which may be a link.
   std::filesystem::path folder_of(const std::string& path);
 
  private:
   std::unordered_map<std::string, std::filesystem::path> folders_;
 };
 
-/// Whether `place` is `folder` or lies below it; both as PlaceFinder gives them.
+/// Returns whether `place` is `folder` or is below it; both must come from PlaceFinder.
 bool is_within(const std::filesystem::path& place, const std::filesystem::path& folder);
 
 }  // namespace forebay

@@ -23,13 +23,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kName = "forebay-inputs";
 
-/// As /proc shows a memory file of that name.
+/// The link that /proc shows for a memory file of that name.
 const std::string& link_text() {
   static const std::string text = std::string("/memfd:") + kName + " (deleted)";
   return text;
 }
 
-/// Not executable, which some systems insist on and Linux before 6.3 does not know.
+/// The file is not executable: some systems require this flag, and Linux before 6.3 does not know
+/// it.
 Descriptor make_memory_file() {
   constexpr unsigned kNotExecutable = 8;  // MFD_NOEXEC_SEAL
   Descriptor file(::memfd_create(kName, MFD_CLOEXEC | kNotExecutable));
@@ -69,13 +70,14 @@ std::optional<pid_t> process_of(const std::string& name) {
   return process;
 }
 
-/// What another user publishes is not believed: it could keep a root's commands from any file.
+/// Inputs published by another user are ignored: they could block root's commands from writing any
+/// file.
 bool is_of_this_user(const fs::path& folder) {
   struct stat about = {};
   return ::stat(folder.c_str(), &about) == 0 && about.st_uid == ::geteuid();
 }
 
-/// Adds what the process at `folder` (/proc/PID) publishes.
+/// Adds the inputs that the process at `folder` (/proc/PID) publishes.
 void look_into(const fs::path& folder, pid_t process, std::vector<RunningInputs>& found) {
   std::error_code error;
   for (fs::directory_iterator entry(folder / "fd", error), end; !error && entry != end;

@@ -12,15 +12,16 @@
 
 namespace forebay {
 
-/// Lets other processes of this machine see the inputs of this one, until it goes or the process
-/// ends, however it ends.
+/// Publishes the inputs of this process to other processes of this machine, until the object is
+/// destroyed or the process ends in any way.
 ///
-/// The list lies in a memory file (memfd) of a fixed name, which others find below /proc: nothing
-/// is written to any disk, and nothing has to be cleaned up. Holds one descriptor. Processes of
-/// another user, of another PID namespace or without /proc do not see each other's.
+/// The list is stored in a memory file (memfd) with a fixed name, which other processes find in
+/// /proc: nothing is written to a disk, and nothing has to be cleaned up. Holds one descriptor.
+/// Processes of other users, of other PID namespaces or without /proc do not see each other's
+/// inputs.
 class PublishedInputs {
  public:
-  /// Where the system has no memory file to give, that is said; the inputs are not seen then.
+  /// Called if the system provides no memory file; then other processes do not see the inputs.
   using Say = std::function<void(const std::string&)>;
   static PublishedInputs publish(const Inputs& inputs, const Say& say);
 
@@ -30,13 +31,14 @@ class PublishedInputs {
   Descriptor file_;
 };
 
-/// What another process reads.
+/// The inputs of another process.
 struct RunningInputs {
   pid_t process = 0;
   Inputs inputs;
 };
 
-/// What all other processes of this user on this machine publish. Takes about 10 µs a process.
+/// Returns the inputs that all other processes of this user on this machine publish. Takes about 10
+/// µs a process.
 std::vector<RunningInputs> inputs_of_other_processes();
 
 }  // namespace forebay

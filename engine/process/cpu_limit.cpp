@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-/// The kernel's numbers of this process's threads.
+/// Returns the kernel's ids of this process's threads.
 std::set<pid_t> all_threads() {
   std::set<pid_t> numbers;
   std::error_code error;
@@ -24,7 +24,7 @@ std::set<pid_t> all_threads() {
   return numbers;
 }
 
-/// Of the calling thread.
+/// Returns the affinity of the calling thread.
 cpu_set_t affinity() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -44,7 +44,7 @@ Status CpuLimit::set(int cpus) const {
   const int first = place_ * cpus % most();
   for (int cpu = 0, number = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &kept)) continue;
-    // Counted from the first of ours, and round from the last to the first.
+    // The CPUs are counted from number `first` on and wrap around after the last one.
     if ((number + most() - first) % most() >= cpus) CPU_CLR(cpu, &kept);
     ++number;
   }
@@ -52,7 +52,7 @@ Status CpuLimit::set(int cpus) const {
     return fail(Code::kUnavailable, std::string("pipeline.cpus: ") + std::strerror(errno));
   }
   const auto threads = [this] { return group_ ? group_->threads() : all_threads(); };
-  // A thread that was started meanwhile by one not yet kept shows in the next round.
+  // A thread started meanwhile by a thread without the mask is found in the next round.
   std::set<pid_t> done;
   for (std::set<pid_t> all = threads(); all != done; all = threads()) {
     for (const pid_t thread : all) ::sched_setaffinity(thread, sizeof kept, &kept);

@@ -9,21 +9,21 @@
 
 namespace forebay {
 
-/// Keeps this process, or a group of its threads, on some of the CPUs it may use. Made before the
-/// first limit is set, since it remembers which those are.
+/// Limits this process, or a group of its threads, to some of the CPUs it may use. Create it before
+/// the first limit is set, since it records the allowed CPUs.
 class CpuLimit {
  public:
-  /// `place`: how many processes of this job on this machine come before this one; they keep to
-  /// other CPUs as long as there are any.
+  /// `place`: number of processes of this job on this machine that come before this one. Each
+  /// process uses other CPUs as long as there are enough.
   explicit CpuLimit(int place = 0);
-  /// Keeps the threads of `group` alone.
+  /// Limits only the threads of `group`.
   explicit CpuLimit(std::shared_ptr<const ThreadGroup> group);
 
-  /// CPUs it can be given.
+  /// Returns the number of CPUs it can use.
   int most() const { return CPU_COUNT(&allowed_); }
 
-  /// Keeps every thread, and all that they start from now on, on `cpus` of them, or on all when
-  /// there are not so many. Any thread.
+  /// Limits every thread, and all threads that they start later, to `cpus` CPUs, or to all if there
+  /// are fewer. Any thread.
   Status set(int cpus) const;
 
  private:

@@ -8,9 +8,9 @@
 
 namespace forebay {
 
-/// The whole number `text` that a launcher put into the variable `name`: digits alone, within
-/// `least` to `most`. Blanks, signs, nothing at all and what is out of the range are kInvalid, with
-/// the variable, its value and the range. The only reader of numbers from the environment.
+/// Reads the whole number `text` that a launcher stored in the variable `name`: digits only, from
+/// `least` to `most`. Blanks, signs, an empty text and values out of range are kInvalid, with the
+/// variable, its value and the range. All numbers of the environment are read by this function.
 Result<std::uint64_t> environment_number(const std::string& name, std::string_view text,
                                          std::uint64_t least, std::uint64_t most);
 

@@ -20,7 +20,7 @@ std::optional<std::uint64_t> leading_number(std::string_view text) {
   return number;
 }
 
-// The folders of this process's cgroup and of those around it, innermost first: v2, then v1.
+// Returns the folders of this process's cgroup and of its parents, innermost first: v2, then v1.
 std::vector<std::string> cgroup_folders(const std::string& v1_controller) {
   std::vector<std::string> folders;
   std::string_view lines;

@@ -7,25 +7,25 @@
 
 namespace forebay {
 
-/// CPUs this process may use: those of its affinity mask, and no more than its cgroup's quota
-/// (rounded up). At least 1.
+/// Returns the number of CPUs this process may use: those of its affinity mask, but not more than
+/// its cgroup's quota (rounded up). At least 1.
 int available_cpus();
 
-/// Bytes of memory a process could still take: what the kernel says is available, and no more than
-/// the limits of the process's cgroups.
+/// Returns the bytes of memory this process could still allocate: what the kernel reports as
+/// available, but not more than the limits of the process's cgroups.
 std::uint64_t available_memory();
 
-/// The least limit of the process's cgroups; the largest number where there is none.
+/// Returns the smallest limit of the process's cgroups; the largest number if there is no limit.
 std::uint64_t cgroup_memory();
 
-/// The number behind `key` in a /proc table such as `MemAvailable:  123 kB`, in bytes; nothing
-/// where it is absent.
+/// Returns the number after `key` in a /proc table such as `MemAvailable:  123 kB`, in bytes;
+/// nullopt if the key is missing.
 std::optional<std::uint64_t> proc_bytes(std::string_view table, std::string_view key);
 
-/// CPUs of a cgroup's `cpu.max` (`200000 100000` is 2), rounded up; nothing for `max`.
+/// Returns the CPUs of a cgroup's `cpu.max` (`200000 100000` is 2), rounded up; nullopt for `max`.
 std::optional<int> quota_cpus(std::string_view cpu_max);
 
-/// The content of a small file of /proc or /sys; empty when it cannot be read.
+/// Returns the content of a small file of /proc or /sys; "" if it cannot be read.
 std::string read_small_file(const std::string& path);
 
 }  // namespace forebay

@@ -21,7 +21,7 @@ std::uint64_t status_bytes(const char* key) {
 
 std::uint64_t resident_bytes() { return status_bytes("VmRSS"); }
 
-// The kernel tells nobody when this number changes, so it is looked at now and then.
+// The kernel sends no notification when this number changes, so it is polled.
 std::uint64_t await_resident(std::uint64_t bytes, std::chrono::milliseconds most) {
   constexpr std::chrono::milliseconds kBetween{50};
   std::uint64_t resident = resident_bytes();
@@ -48,8 +48,8 @@ double process_cpu_seconds() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-// What is received, some hundred KiB a split, must not be a mapping of its own each time: fresh
-// pages cost the trainer's node 100 ns a row, as much as all else it does for one.
+// Received messages, some hundred KiB a split, must not be a new mapping each time: fresh pages
+// cost the trainer's node 100 ns a row, as much as all its other work for a row.
 void bound_heap_arenas() {
   ::mallopt(M_ARENA_MAX, 2);
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -5,25 +5,25 @@
 
 namespace forebay {
 
-/// Resident bytes of this process now.
+/// Returns the bytes of this process that are resident now.
 std::uint64_t resident_bytes();
 
-/// Waits until no more than `bytes` are resident, at most so long; what is then. Has the C library
-/// give back what was freed.
+/// Makes the C library return freed memory, then waits until at most `bytes` are resident, but not
+/// longer than `most`. Returns the resident bytes at that time.
 std::uint64_t await_resident(std::uint64_t bytes, std::chrono::milliseconds most);
 
-/// The largest number of resident bytes so far, as the kernel counts (VmHWM), children that have
-/// ended included.
+/// Returns the largest number of resident bytes so far, as the kernel counts (VmHWM), including
+/// children that have ended.
 std::uint64_t peak_resident_bytes();
 
-/// Bytes that the C library keeps free for later use, mostly resident. Takes microseconds, more the
-/// more pieces they are in.
+/// Returns the bytes that the C library keeps free for later use; they are mostly resident. Takes
+/// microseconds; longer if the free memory is in many pieces.
 std::uint64_t free_heap_bytes();
 
-/// Seconds of CPU that this process has used so far, in all its threads.
+/// Returns the seconds of CPU that this process has used so far, in all its threads.
 double process_cpu_seconds();
 
-/// Keeps the C library from holding on to freed memory in an arena a thread. Call once, before
+/// Prevents the C library from keeping freed memory in one arena per thread. Call once, before
 /// threads start.
 void bound_heap_arenas();
 

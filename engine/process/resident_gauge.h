@@ -7,19 +7,19 @@
 
 namespace forebay {
 
-/// Resident bytes of this process, read often: through one file that stays open. Any thread.
+/// Reads the resident bytes of this process often: through one file that stays open. Any thread.
 class ResidentGauge {
  public:
   ResidentGauge();
 
-  /// As the kernel counts now (VmRSS); 0 where it does not say.
+  /// Returns the kernel's current count (VmRSS); 0 if it is not available.
   std::uint64_t bytes() const;
 
  private:
   const Descriptor statm_;
 };
 
-/// The second number of /proc/self/statm, pages; 0 where there is none.
+/// Returns the second number of /proc/self/statm, in pages; 0 if it is missing.
 std::uint64_t resident_pages(std::string_view statm);
 
 }  // namespace forebay

@@ -6,10 +6,10 @@
 
 namespace forebay {
 
-/// A job's own folder (`.forebay`), held by one run at a time.
+/// A job's own folder (`.forebay`), locked by one run at a time.
 ///
-/// Made when it is not there. Holds a lock that the kernel lets go of however the process ends,
-/// so a killed run blocks nobody. kUnavailable names the process that holds it.
+/// Created if it does not exist. Holds a lock that the kernel releases however the process ends, so
+/// that a killed run blocks no later one. kUnavailable names the process that holds the lock.
 class RunDir {
  public:
   static Result<RunDir> hold(const std::string& path);

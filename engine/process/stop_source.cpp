@@ -5,7 +5,7 @@
 namespace forebay {
 namespace {
 
-/// A signal handler may call no more of a clock.
+/// Clock for signal handlers, which may call only async-signal-safe functions.
 std::int64_t now_ns() {
   timespec now = {};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

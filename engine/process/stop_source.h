@@ -6,21 +6,21 @@
 
 namespace forebay {
 
-/// A request to stop one run, which its threads look at.
+/// A request to stop one run, which the run's threads poll.
 ///
-/// Any thread may ask and look, a signal handler too.
+/// Any thread may request a stop and poll it, a signal handler too.
 class StopSource {
  public:
-  /// `signal` is the one that stands for the request, as exit statuses have it: SIGINT for a
-  /// program's own wish. The first request counts; false: there was one.
+  /// Requests a stop. `signal` stands for the request in exit statuses: SIGINT if the program
+  /// itself wants to stop. Only the first request counts; returns false if there was one.
   bool ask(int signal);
 
-  /// The signal that asked, or 0.
+  /// Returns the signal of the request, or 0.
   int signal() const { return signal_.load(); }
   bool requested() const { return signal() != 0; }
-  /// For how long it has been asked for; 0 before.
+  /// Returns the time since the request; 0 without one.
   std::chrono::nanoseconds since() const;
-  /// The same for code that knows nothing of signals.
+  /// The same for code without knowledge of signals.
   const std::atomic<bool>& flag() const { return flag_; }
 
  private:
@@ -29,7 +29,7 @@ class StopSource {
 
   std::atomic<int> signal_{0};
   std::atomic<bool> flag_{false};
-  std::atomic<std::int64_t> asked_at_ns_{0};  // 0: it was not
+  std::atomic<std::int64_t> asked_at_ns_{0};  // 0: no request
 };
 
 }  // namespace forebay

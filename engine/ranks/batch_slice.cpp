@@ -13,13 +13,13 @@ namespace {
 
 enum class Columns : std::uint8_t { kAll, kIds };
 
-/// Where the columns of a slice begin, in bytes.
+/// Offsets of the columns of a slice, in bytes.
 struct Places {
   explicit Places(const Batch& batch, Columns columns = Columns::kAll)
       : dense(columns == Columns::kAll ? batch.rows * sizeof(float) : 0),
         lengths(dense + batch.rows * batch.dense_features * sizeof(float)),
         ids((lengths + batch.sparse_features * batch.rows * sizeof(std::int32_t) + 7) & ~7ull),
-        // What reads vectors of numbers may read past the last one.
+        // Vectorized readers may read past the last number.
         bytes(ids + batch.num_ids * sizeof(std::int64_t) + Buffer::kPadding) {}
 
   std::size_t dense;
@@ -44,7 +44,7 @@ std::size_t ids_in(const std::int32_t* lengths, std::size_t count) {
   return static_cast<std::size_t>(std::accumulate(lengths, lengths + count, std::int64_t{0}));
 }
 
-/// A batch over memory that came in a frame.
+/// A batch whose columns are in a received frame.
 struct FramedBatch {
   Batch batch;
   Frame frame;
@@ -83,7 +83,7 @@ Result<std::shared_ptr<const Batch>> unpack(const Batch& shape, const Frame& fra
                                     " whose ids are not as many as it says");
   };
   if (frame.size() != places.bytes) return corrupt();
-  // Batches are immutable; their type is not.
+  // A batch's columns are not modified; Batch has no pointers to const.
   auto* data = const_cast<std::byte*>(frame.data());
   if (reinterpret_cast<std::uintptr_t>(data) % alignof(std::int64_t) == 0) {
     framed->frame = frame;
@@ -99,7 +99,7 @@ Result<std::shared_ptr<const Batch>> unpack(const Batch& shape, const Frame& fra
   return std::shared_ptr<const Batch>(framed, &batch);
 }
 
-/// The numbers of one, without what they count.
+/// Returns a batch that has only the counts, without columns.
 Batch shape_of(std::uint64_t number, std::uint64_t rows, std::uint64_t sparse_features,
                std::uint64_t num_ids) {
   Batch batch;

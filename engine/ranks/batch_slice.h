@@ -12,15 +12,15 @@
 
 namespace forebay {
 
-/// Some rows of a batch as bytes: labels, dense, lengths, ids, in one buffer. What a rank trains
-/// on.
+/// Some rows of a batch as bytes: labels, dense, lengths, ids, in one buffer. A rank trains on such
+/// a slice.
 struct BatchSlice {
-  std::uint64_t number = 0;  ///< Of the global batch.
+  std::uint64_t number = 0;  ///< Number of the global batch.
   std::uint64_t rows = 0;
   std::uint64_t dense_features = 0;
   std::uint64_t sparse_features = 0;
   std::uint64_t num_ids = 0;
-  Frames frames;  ///< One.
+  Frames frames;  ///< Exactly one.
 
   static auto fields(auto& self) {
     return std::tie(self.number, self.rows, self.dense_features, self.sparse_features, self.num_ids,
@@ -28,45 +28,45 @@ struct BatchSlice {
   }
 };
 
-/// The ids that a whole batch has in a rank's tables, as bytes: lengths, ids, in one buffer. What a
-/// rank may prepare before it trains on its rows of the batch.
+/// The ids of a whole batch that are in a rank's tables, as bytes: lengths, ids, in one buffer. A
+/// rank may prefetch them before it trains on its rows of the batch.
 struct BatchIds {
   std::uint64_t number = 0;
   std::uint64_t rows = 0;
-  std::uint64_t features = 0;  ///< Tables, or parts of some.
+  std::uint64_t features = 0;  ///< Tables or parts of tables.
   std::uint64_t num_ids = 0;
-  Frames frames;  ///< One.
+  Frames frames;  ///< Exactly one.
 
   static auto fields(auto& self) {
     return std::tie(self.number, self.rows, self.features, self.num_ids, self.frames);
   }
 };
 
-/// Copies rows [first, end) of `batch`; `pool` outlives what is returned, as below.
+/// Copies rows [first, end) of `batch`. `pool` outlives the result, as for the functions below.
 std::shared_ptr<const Batch> slice_rows(const Batch& batch, std::size_t first, std::size_t end,
                                         BufferPool& pool);
 
-/// A slice as it travels; shares its memory.
+/// Returns the message for a slice; it shares the slice's memory.
 BatchSlice packed_slice(const std::shared_ptr<const Batch>& slice);
 
 /// Copies a batch that has neither labels nor dense features.
 std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool);
-/// As packed_slice.
+/// Returns the message for the ids; it shares their memory.
 BatchIds packed_ids(const std::shared_ptr<const Batch>& ids);
 
-/// What a receiver is ready to take.
+/// Limits on what a receiver accepts.
 struct SliceLimits {
   std::size_t rows = 0;
-  std::size_t dense_features = 0;   ///< Exactly,
-  std::size_t sparse_features = 0;  ///< likewise.
+  std::size_t dense_features = 0;   ///< The exact number.
+  std::size_t sparse_features = 0;  ///< The exact number.
 };
 
-/// The rows as a batch over the frame's memory, or a copy of it where that is not aligned. kCorrupt
-/// unless all of it fits together.
+/// Returns the rows as a batch that uses the frame's memory, or a copy of it if the frame is not
+/// aligned. kCorrupt: counts and sizes do not match.
 Result<std::shared_ptr<const Batch>> unpack_slice(const BatchSlice& slice,
                                                   const SliceLimits& limits, BufferPool& pool);
 
-/// Likewise the ids, of `most_rows` rows and `most_features` features at most.
+/// Does the same for ids of at most `most_rows` rows and `most_features` features.
 Result<std::shared_ptr<const Batch>> unpack_ids(const BatchIds& ids, std::size_t most_rows,
                                                 std::size_t most_features, BufferPool& pool);
 

@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-/// Takes part in rank 0's scoring with no rows of its own.
+/// Takes part in rank 0's scoring without rows of its own.
 Status score_nothing(const Schema& schema, Model& model) {
   Batch nothing;
   nothing.dense_features = schema.dense.size();
@@ -16,7 +16,7 @@ Status score_nothing(const Schema& schema, Model& model) {
   return model.predict(nothing, {});
 }
 
-/// Goes on from this rank's part of a state.
+/// Restores this rank's part of a state.
 Status restore_part(StateSource& whole, Model& model) {
   std::vector<StateTensor> wanted;
   {

@@ -6,14 +6,15 @@
 
 namespace forebay {
 
-/// How a run ended for a rank that followed.
+/// Result of a run on a rank other than 0.
 struct Followed {
   std::uint64_t batches = 0;
-  std::uint64_t rows = 0;  ///< Of this rank.
-  int signal = 0;          ///< That stopped all; 0: none.
+  std::uint64_t rows = 0;  ///< Rows of this rank.
+  int signal = 0;          ///< The signal that stopped all ranks; 0: no signal.
 };
 
-/// Carries out rank 0's orders until the run is over: fails with what failed here or there.
+/// Executes rank 0's commands until the run is over. Fails with the error of this rank or of rank
+/// 0.
 Result<Followed> follow(RankFollower& leader, Model& model);
 
 }  // namespace forebay

@@ -31,7 +31,7 @@ void LeadingModel::tell_more(Expected& expected) {
   }
 }
 
-// What cannot be divided is not told of: the step says what is wrong with it.
+// A batch that cannot be divided is not announced; its step reports the error.
 bool LeadingModel::tell(const Batch& batch) {
   for (BatchDivider& divider : dividers_) {
     if (!divider.divide(batch)) return false;

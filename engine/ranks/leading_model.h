@@ -13,18 +13,19 @@
 
 namespace forebay {
 
-/// Rank 0's model as the one model of all ranks: whatever it does, it first tells the others to do
-/// the same, so that nobody who trains, scores or saves has to know of ranks.
+/// Rank 0's model, which acts as the one model of all ranks: it sends each call to the other ranks
+/// as a command before it executes the call. Code that trains, scores or saves does not depend on
+/// ranks.
 ///
-/// Batches that are expected it divides by the rows' owners, a few ahead of the step: each rank is
-/// told of what it will be asked for, and need not ask within the step.
+/// Divides prefetched batches by the owners of their rows, a few batches ahead of the step: each
+/// rank receives the ids that the batch needs from it, and need not exchange ids within the step.
 ///
-/// Owns rank 0's model. A batch that it steps on is the leader's own slice. `leader` outlives it,
-/// and its snapshots.
+/// Owns rank 0's model. A batch that it steps on is the leader's own slice. `leader` outlives this
+/// object and its snapshots.
 class LeadingModel final : public Model {
  public:
-  /// `dividers`: by rank, what its tables want of a batch; empty where models look ahead at
-  /// nothing.
+  /// `dividers`: by rank, select the ids of a batch that the rank's tables own; empty if the models
+  /// prefetch nothing.
   LeadingModel(std::unique_ptr<Model> own, RankLeader& leader,
                std::vector<BatchDivider> dividers = {})
       : own_(std::move(own)), leader_(leader), dividers_(std::move(dividers)) {}
@@ -36,9 +37,9 @@ class LeadingModel final : public Model {
   void set_threads(int threads) override { own_->set_threads(threads); }
   std::optional<double> learning_rate() const override { return own_->learning_rate(); }
   LookupCounts lookups() const override { return own_->lookups(); }
-  /// Of all ranks, tables of each from where they are.
+  /// Returns a snapshot of all ranks; each table is read from the ranks that own it.
   Result<std::unique_ptr<StateSource>> snapshot() override;
-  /// The others read the same state from where goes_on_from said.
+  /// The other ranks read the same state through the source that goes_on_from() was given.
   Status restore(StateSource& from) override;
   void goes_on_from(RankLeader::OpenState open) { open_ = std::move(open); }
 
@@ -47,17 +48,17 @@ class LeadingModel final : public Model {
   RankLeader& leader_;
   RankLeader::OpenState open_;
 
-  /// Batches that are expected, in their order.
+  /// Batches that were passed to prefetch(), in their order.
   struct Expected {
     std::deque<std::shared_ptr<const Batch>> waiting;
-    std::deque<std::uint64_t> announced;  // numbers of those that all were told of
+    std::deque<std::uint64_t> announced;  // numbers of batches whose ids were sent to all ranks
   };
-  /// Tells of batches that wait, while few enough are told.
+  /// Announces waiting batches while fewer than the limit are announced.
   void tell_more(Expected& expected);
   bool tell(const Batch& batch);
   bool was_announced(std::uint64_t number);
 
-  std::vector<BatchDivider> dividers_;  // used within expected_.change
+  std::vector<BatchDivider> dividers_;  // used under the lock of expected_
   Synchronized<Expected> expected_;
 };
 

@@ -16,15 +16,16 @@ std::int64_t number_in(std::string_view text) {
   return number;
 }
 
-/// The number of the table that a tensor is of; -1: of none.
+/// Returns the number of the table that a tensor belongs to; -1 for tensors that belong to no
+/// table.
 std::int64_t table_of(const StateTensor& tensor) {
   constexpr std::string_view kPrefix = "table.";
   const std::string_view name = tensor.name;
   return name.starts_with(kPrefix) ? number_in(name.substr(kPrefix.size())) : -1;
 }
 
-/// What a tensor's name says (trainer/embedding/table_storage.h): "table.3.from.100" is the rows of
-/// "table.3" from 100 on.
+/// The parts of a tensor's name (trainer/embedding/table_storage.h): "table.3.from.100" holds the
+/// rows of "table.3" from 100 on.
 struct Rows {
   std::string_view whole;
   std::int64_t first = 0;
@@ -42,7 +43,7 @@ Rows rows_of(const StateTensor& tensor) {
 
 MergedState::MergedState(std::vector<std::unique_ptr<StateSource>> ranks)
     : ranks_(std::move(ranks)) {
-  // A checkpoint has a file for each part.
+  // A checkpoint has one file for each part.
   std::vector<std::tuple<StateTensor::Part, std::int64_t, std::size_t, std::size_t>> found;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     const auto& tensors = ranks_[rank]->tensors();
@@ -70,7 +71,7 @@ void MergedState::add(const StateTensor& tensor, const Piece& piece) {
     return;
   }
   auto& pieces = pieces_[static_cast<std::size_t>(known - tensors_.begin())];
-  // What several ranks have is the same on all.
+  // A tensor that several ranks have is the same on all of them.
   if (std::ranges::count(pieces, piece.first, &Piece::first) > 0) return;
   known->shape[0] += tensor.shape[0];
   pieces.push_back(piece);

@@ -8,12 +8,12 @@
 
 namespace forebay {
 
-/// The states of all ranks as that of one model: the dense part is rank 0's, as all have the same;
-/// each table is its owner's, or those parts of it that ranks have, one after the other. What
-/// tables keep beside without being of one ("tables.steps") is the first rank's that has it: all
-/// count the same steps. Files there are none: tables in tiers are told whole (WholeTables). The
-/// tensors stand in one order whatever the number of ranks: by part, the dense ones, then the
-/// tables by number.
+/// The states of all ranks as the state of one model. The dense part is rank 0's, since it is equal
+/// on all ranks; each table is its owner's, or the concatenation of the parts that ranks own.
+/// Values that belong to all tables together ("tables.steps") are taken from the first rank that
+/// has them: all ranks count the same steps. There are no linked files: tiered tables are merged as
+/// full tensors (WholeTables). The order of the tensors does not depend on the number of ranks: by
+/// part, the dense ones, then the tables by number.
 class MergedState final : public StateSource {
  public:
   explicit MergedState(std::vector<std::unique_ptr<StateSource>> ranks);
@@ -23,7 +23,7 @@ class MergedState final : public StateSource {
   void give_up() override;
 
  private:
-  /// Rows of a tensor, from `first` on, as a rank has them.
+  /// Rows of a tensor from `first` on, owned by one rank.
   struct Piece {
     std::int64_t first = 0;
     std::size_t rank = 0;
@@ -33,13 +33,14 @@ class MergedState final : public StateSource {
 
   const std::vector<std::unique_ptr<StateSource>> ranks_;
   std::vector<StateTensor> tensors_;
-  std::vector<std::vector<Piece>> pieces_;  // by first row
+  std::vector<std::vector<Piece>> pieces_;  // sorted by first row
 };
 
-/// Those tensors of a state, or rows of them, that a rank's model has, in the state's order.
+/// The tensors of a state, or rows of them, that one rank's model has, in the state's order.
 class PartOfState final : public StateSource {
  public:
-  /// `whole` outlives it. What `wanted` has and it has not is left out: the model says so.
+  /// `whole` outlives it. Tensors of `wanted` that `whole` lacks are left out; the model reports
+  /// them when it restores.
   PartOfState(StateSource& whole, const std::vector<StateTensor>& wanted);
 
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
@@ -58,7 +59,7 @@ class PartOfState final : public StateSource {
   std::vector<Location> locations_;
 };
 
-/// A state that any number of threads may read, as one of its readers has it.
+/// A state shared by several readers on any threads; each reader holds one SharedState.
 class SharedState final : public StateSource {
  public:
   explicit SharedState(std::shared_ptr<StateSource> whole) : whole_(std::move(whole)) {}

@@ -9,30 +9,31 @@
 
 namespace forebay {
 
-/// What a launcher such as torchrun says to each trainer of a job, by variables of the environment.
+/// The environment variables that a launcher such as torchrun sets for each trainer of a job.
 struct RankEnvironment {
-  int rank = 0;              ///< RANK
-  int size = 1;              ///< WORLD_SIZE
-  int local_rank = 0;        ///< LOCAL_RANK: which of this machine's; RANK where it is not set.
-  int local_size = 1;        ///< LOCAL_WORLD_SIZE: ranks on this machine. Where it is not set:
-                             ///< all of them when rank 0 is reached by loopback, else 1.
+  int rank = 0;        ///< RANK
+  int size = 1;        ///< WORLD_SIZE
+  int local_rank = 0;  ///< LOCAL_RANK: number among this machine's ranks; RANK if it is not set.
+  /// LOCAL_WORLD_SIZE: ranks on this machine. If it is not set: all ranks if MASTER_ADDR is a
+  /// loopback address, else 1.
+  int local_size = 1;
   bool one_machine = false;  ///< LOCAL_WORLD_SIZE is WORLD_SIZE: all ranks are on this machine.
-  std::string host;          ///< MASTER_ADDR: where rank 0 is.
-  std::uint16_t port = 0;    ///< MASTER_PORT: of the store by which ranks find each other.
+  std::string host;          ///< MASTER_ADDR: host of rank 0.
+  std::uint16_t port = 0;    ///< MASTER_PORT: port of the store by which ranks find each other.
   bool launcher_store =
-      false;          ///< TORCHELASTIC_USE_AGENT_STORE: the launcher serves it, not rank 0.
-  std::string group;  ///< TORCHELASTIC_RUN_ID and _RESTART_COUNT: which start this is.
+      false;          ///< TORCHELASTIC_USE_AGENT_STORE: the launcher runs the store, not rank 0.
+  std::string group;  ///< TORCHELASTIC_RUN_ID and _RESTART_COUNT: identify this start.
 
   using Variables = std::function<const char*(const char*)>;
 
-  /// Nothing when this is the only trainer: no such variable is set, or WORLD_SIZE is 1. Refuses
-  /// values that make no sense, and some without the others, by name.
+  /// Returns nullopt if this is the only trainer: no such variable is set, or WORLD_SIZE is 1.
+  /// Refuses invalid values and incomplete sets of variables, by name.
   static Result<std::optional<RankEnvironment>> read(const Variables& variable);
 
-  /// Whether MASTER_ADDR is a loopback address, so that every rank is on this machine.
+  /// Returns whether MASTER_ADDR is a loopback address, so that every rank is on this machine.
   bool host_is_local() const;
 
-  /// Where to meet, on `device`.
+  /// Returns where the ranks meet; the collective uses `device`.
   CollectiveSpec meeting(std::chrono::milliseconds timeout, const std::string& device) const;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Longer than rank 0 takes to find out, and to say so.
+/// Longer than rank 0 needs to detect a loss and to report it.
 constexpr auto kUntilExplained = 8s;
 constexpr auto kLook = 100ms;
 
@@ -77,7 +77,7 @@ void RankFollower::pass_stop_on() {
 Status RankFollower::wait_to_meet() {
   const auto came = [](const Inbox& inbox) { return !inbox.commands.empty(); };
   RankCommand command;
-  // Rank 0 was there before this one, and gives up sooner.
+  // Rank 0 started to wait before this rank, and times out sooner.
   for (std::chrono::nanoseconds waited{0}; waited < options_.timeout + kUntilExplained;
        waited += kLook) {
     auto got = wait(kLook, came, [&](Inbox& inbox) {
@@ -143,7 +143,7 @@ Result<RankCommand> RankFollower::next_command() {
   pass_stop_on();
   RankCommand command;
   const auto ready = [](const Inbox& inbox) { return !inbox.commands.empty(); };
-  // Rank 0 may wait for data as long as it lives.
+  // Rank 0 may wait for data without a limit.
   auto came = wait(std::chrono::hours(24 * 365), ready, [&](Inbox& inbox) {
     command = std::move(inbox.commands.front());
     inbox.commands.pop_front();
@@ -188,7 +188,7 @@ void RankFollower::on_ids(const BatchIds& ids) {
   inbox_.change([&](Inbox& inbox) { inbox.ids_until = ids.number + 1; });
 }
 
-// Without the lock: a model that forgets may wait for what it prepares.
+// Called without the lock: a model that cancels prefetches may wait for those in progress.
 void RankFollower::pass_on(std::shared_ptr<const Batch> ids) {
   const OnIds to = inbox_.change([&](Inbox& inbox) {
     if (!inbox.on_ids) inbox.early_ids.push_back(ids);

@@ -22,10 +22,10 @@
 
 namespace forebay {
 
-/// The end of every rank but 0: its slices of the batches and what to do with them.
+/// The node of every rank but 0: receives its slices of the batches and rank 0's commands.
 ///
-/// Asks for two slices ahead, and for another whenever one is trained on. Owns the link and the
-/// slices' memory. One thread, the model's, calls all of it.
+/// Requests two slices ahead, and another one after each slice that was trained on. Owns the link
+/// and the slices' memory. One thread, the model's, calls all functions.
 class RankFollower final : RankListener {
  public:
   struct Options {
@@ -37,50 +37,54 @@ class RankFollower final : RankListener {
     std::string address;     ///< RankLeader::address.
     std::uint64_t batch_size = 0;
     std::chrono::nanoseconds timeout = std::chrono::seconds(30);
-    std::function<int()> stop_signal;  ///< Asked now and then; not 0: rank 0 is told, once.
-    std::function<void(int signal)> on_stop = {};  ///< Rank 0 was asked to stop before all had met.
-    std::function<void(const std::string&)> say = {};  ///< Gets a sentence for the user.
+    /// Polled. The first result other than 0 is sent to rank 0.
+    std::function<int()> stop_signal;
+    /// Rank 0 was asked to stop before all ranks had met.
+    std::function<void(int signal)> on_stop = {};
+    std::function<void(const std::string&)> say = {};  ///< Receives a sentence for the user.
   };
 
-  /// Begins to connect to rank 0.
+  /// Starts to connect to rank 0.
   static Result<std::unique_ptr<RankFollower>> open(const Options& options, const Clock& clock);
   ~RankFollower() override;
 
-  /// Waits until rank 0 says that all ranks are here. Fails with what it says of those that are
-  /// not, and when it is lost itself or does not answer (kUnavailable, kTimeout).
+  /// Waits until rank 0 reports that all ranks have connected. Fails with rank 0's report on
+  /// missing ranks, or if rank 0 is lost or does not answer (kUnavailable, kTimeout).
   Status wait_to_meet();
   /// Fails once a rank is known to be lost.
   Status check_ranks();
 
-  /// Waits for it, however long rank 0 takes to open the job.
+  /// Waits without a limit until rank 0 has opened the job and sends the schema.
   Status wait_for_acceptance();
   const Schema& schema() const { return schema_; }
   void ready(const Status& done);
-  /// What rank 0 lets this rank read, of the tensors that its order names.
+  /// Returns the state that rank 0 lets this rank read, with the tensors that the command names.
   std::unique_ptr<StateSource> state(const RankCommand& command);
 
   Result<RankCommand> next_command();
   Result<std::shared_ptr<const Batch>> slice(std::uint64_t number);
-  /// Gets the ids of batches as they come (Model::prefetch), on the link's thread; set once.
+  /// Sets the function that receives the ids of batches as they arrive (Model::prefetch), on the
+  /// link's thread; once.
   using OnIds = std::function<void(std::shared_ptr<const Batch>)>;
   void tell_ids(const OnIds& to);
-  /// Waits until it was told those of this batch.
+  /// Waits until the ids of this batch have been passed to it.
   Status wait_for_ids(std::uint64_t number);
-  /// What rank 0 was last given goes, so that a snapshot can be taken.
+  /// Stops serving the last snapshot to rank 0, so that a new one can be taken.
   void take_back() { state_.serve(nullptr); }
   /// Lets rank 0 read a snapshot.
   void give(Result<std::unique_ptr<StateSource>> snapshot);
 
-  /// As soon as rank 0 or another one is lost, whoever waits in an operation of `ranks` waits no
-  /// longer. It outlives the link, which goes with this.
+  /// When rank 0 or another rank is lost, aborts all operations of `ranks`. `ranks` outlives the
+  /// link, which this object owns.
   void breaks(Collective& ranks);
-  /// Tells rank 0 what went wrong here, unless all end anyway.
+  /// Sends this rank's error to rank 0, unless the run has ended already.
   void failed(const Error& why);
 
-  /// The same error; where another rank did not take part, what rank 0 says of it.
+  /// Returns `error`, or rank 0's explanation if the error occurred because another rank did not
+  /// take part.
   Error explain(Error error);
 
-  /// Nothing is read here any more. Before the model goes.
+  /// Stops processing messages. Call it before the model is destroyed.
   void close();
 
   std::uint64_t buffer_bytes() const { return received_.used() + budget_.used(); }
@@ -88,15 +92,15 @@ class RankFollower final : RankListener {
  private:
   struct Inbox {
     std::optional<RankAccepted> accepted;
-    std::size_t features = 0;  // sparse ones, as it says
+    std::size_t features = 0;  // number of sparse features that rank 0 announced
     std::deque<RankCommand> commands;
     std::map<std::uint64_t, BatchSlice> slices;
     OnIds on_ids;
-    std::vector<std::shared_ptr<const Batch>> early_ids;  // before there was anybody to tell
-    std::uint64_t ids_until = 0;                          // the number after the last one's
-    bool over = false;                                    // rank 0 has said so, and may go
-    std::string broken;                                   // why all end; "": they do not
-    Collective* ranks = nullptr;                          // what that breaks
+    std::vector<std::shared_ptr<const Batch>> early_ids;  // received before tell_ids()
+    std::uint64_t ids_until = 0;  // one past the number of the last batch with ids
+    bool over = false;            // rank 0 has ended the run and may disconnect
+    std::string broken;           // why the run ends; "": it goes on
+    Collective* ranks = nullptr;  // aborted when `broken` is set
   };
 
   explicit RankFollower(Options options);
@@ -104,7 +108,7 @@ class RankFollower final : RankListener {
   void on_ids(const BatchIds& ids);
   void pass_on(std::shared_ptr<const Batch> ids);
   void on_lost(int rank, const std::string& why) override;
-  /// Waits for `ready(inbox)` and takes it; looks for a stop meanwhile.
+  /// Waits for `ready(inbox)`, then calls `take`; polls the stop signal meanwhile.
   template <class Ready, class Visitor>
   Status wait(std::chrono::nanoseconds most, const Ready& ready, const Visitor& take);
   void pass_stop_on();
@@ -119,7 +123,7 @@ class RankFollower final : RankListener {
   bool told_stop_ = false;
   Synchronized<Inbox> inbox_;
   StatePeer state_;
-  std::unique_ptr<RankLink> link_;  // goes first: its thread uses the others
+  std::unique_ptr<RankLink> link_;  // destroyed first: its thread uses the others
 };
 
 }  // namespace forebay

@@ -13,10 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kAhead = 1;
-/// Longer than a silent rank is waited for, by the transport's heartbeats.
+/// Longer than the transport's heartbeats need to detect a silent rank.
 constexpr auto kUntilLost = 6s;
 constexpr auto kLook = 50ms;
-/// Ranks start within that time of each other, mostly: then nothing is said.
+/// Ranks usually start within this time of each other; until then nothing is reported.
 constexpr auto kUsualDelay = 1s;
 
 std::string name_of(int rank) { return "rank " + std::to_string(rank); }
@@ -186,7 +186,7 @@ Result<std::vector<Answer>> RankLeader::wait_for(std::optional<Answer> Peer::*me
 }
 
 Status RankLeader::wait_until_ready() {
-  // What takes long, such as reading a large checkpoint, a rank's heartbeats bear.
+  // Reading a large checkpoint may take long; heartbeats detect a lost rank meanwhile.
   auto ready = wait_for(&Peer::ready, std::chrono::hours(24));
   if (!ready) return pass(ready);
   for (std::size_t rank = 1; rank <= ready->size(); ++rank) {
@@ -232,7 +232,7 @@ void RankLeader::deal(const Batch& batch) {
       Peer& peer = peers.by_rank[static_cast<std::size_t>(rank)];
       if (peer.credits == 0) return peer.waiting.push_back(packed_slice(slice));
       --peer.credits;
-      // One that is lost gets nothing; the step shows it.
+      // A lost rank gets nothing; the step reports the loss.
       static_cast<void>(link_->send(rank, packed_slice(slice)));
     });
   }
@@ -300,7 +300,7 @@ void RankLeader::breaks(Collective& ranks) {
   if (lost) break_off();
 }
 
-// Without the lock of peers_, which sending takes no part in.
+// Called without the lock of peers_, since sending does not need it.
 void RankLeader::break_off() {
   Collective* ranks = nullptr;
   std::string what_to_do;

@@ -23,24 +23,24 @@
 
 namespace forebay {
 
-/// Rank 0's end: deals the rows of each global batch to the ranks and says what all do next.
+/// Rank 0's node: divides the rows of each global batch among the ranks and sends the commands.
 ///
-/// A BatchSource of its own slices over the source of the global batches, which it pulls one ahead,
-/// so that the others have their slice of the next one while they train on this one; it keeps a
-/// slice back where a rank has no room. Slices that no order follows are not trained on. Owns the
-/// link and the slices. open() before the model, accept() once the job is open, end() always. One
-/// thread, the model's, calls all of it.
+/// It is the BatchSource of rank 0's own slices. It pulls global batches one ahead from their
+/// source, so that the other ranks have their slice of the next batch while they train on this one;
+/// it holds back a slice for a rank without credits. Slices without a step command are not trained
+/// on. Owns the link and the slices. Call open() before the model is made, accept() once the job is
+/// open, end() always. One thread, the model's, calls all functions.
 class RankLeader final : public BatchSource, RankListener {
  public:
   struct Options {
     int size = 2;
     std::string group;
     std::string keys;        ///< As `cluster.keys`.
-    std::string alike = {};  ///< What has to be the same on all ranks.
+    std::string alike = {};  ///< Text that must be equal on all ranks.
     std::string listen;      ///< HOST:0
     std::chrono::nanoseconds timeout = std::chrono::seconds(30);
     std::function<void(int signal)> on_stop;  ///< A rank was asked to stop. On the link's thread.
-    std::function<void(const std::string&)> say = {};  ///< Gets a sentence for the user.
+    std::function<void(const std::string&)> say = {};  ///< Receives a sentence for the user.
   };
 
   static Result<std::unique_ptr<RankLeader>> open(const Options& options, const Clock& clock);
@@ -48,64 +48,66 @@ class RankLeader final : public BatchSource, RankListener {
 
   const std::string& address() const { return address_; }
 
-  /// Returns when every other rank has come. Fails with the rank's number when one of those that
-  /// had come is lost (kUnavailable), when one does not come within the timeout (kTimeout), and
-  /// where one differs from rank 0 in what has to be the same (kInvalid); also when `stop` is set.
+  /// Waits until every other rank has connected. Fails with the rank's number if a connected rank
+  /// is lost (kUnavailable), if a rank does not connect within the timeout (kTimeout), and if a
+  /// rank's `alike` differs from rank 0's (kInvalid). Also fails when `stop` is set.
   Status wait_for_ranks(const std::atomic<bool>& stop);
-  /// Fails once a rank is lost, with its number.
+  /// Fails with the rank's number once a rank is lost.
   Status check_ranks();
 
-  /// Tells all ranks what to make.
+  /// Sends the schema to all ranks, which then make their models.
   Status accept(const Schema& schema);
-  /// Returns when every other rank has done what it was told; fails with the reason of the first
-  /// that does not.
+  /// Waits until every other rank has executed its last command; fails with the reason of the first
+  /// rank that failed.
   Status wait_until_ready();
 
-  /// The source of global batches, which outlives the calls of next().
+  /// Sets the source of global batches, which outlives the calls of next().
   void feed(BatchSource& batches) { batches_ = &batches; }
-  /// The rows of rank 0.
+  /// Returns the rows of rank 0.
   Result<std::shared_ptr<const Batch>> next() override;
 
   void command(RankCommand::Kind kind, std::uint64_t number = 0);
-  /// All train on the rows of this batch; `has_ids`: tell_ids told every other rank of it.
+  /// Commands all ranks to train on their rows of this batch; `has_ids`: tell_ids() has sent its
+  /// ids to every other rank.
   void command_step(std::uint64_t number, bool has_ids);
-  /// Tells a rank which of its rows a batch will want. Any thread, as below.
+  /// Sends a rank the ids of its rows that a batch will need. Any thread, as the functions below.
   void tell_ids(int rank, const Batch& ids);
-  /// The same for rank 0's own model.
+  /// Copies the ids for rank 0's own model.
   std::shared_ptr<const Batch> copy_of(const Batch& ids) { return copy_ids(ids, buffers_); }
-  /// That what was told and not trained on yet never will be.
+  /// Commands all ranks to drop ids of batches that will not be trained.
   void forget_ids() { tell_all(ForgetIds{}); }
   int size() const { return options_.size; }
-  /// Every other rank's state as it stands, to be read as a snapshot is. One at a time.
+  /// Takes snapshots of every other rank's state, which are read remotely. One call at a time.
   Result<std::vector<std::unique_ptr<StateSource>>> snapshots();
 
-  /// The same error; where another rank did not take part, with the rank that was lost, as soon as
-  /// that is known.
+  /// Returns `error`, or the loss of a rank if another rank did not take part; waits until the loss
+  /// is detected.
   Error explain(Error error);
 
-  /// As soon as a rank is lost the others are told, and whoever waits in an operation of `ranks`
-  /// waits no longer. It outlives the link, which goes with this.
+  /// When a rank is lost, informs the other ranks and aborts all operations of `ranks`. `ranks`
+  /// outlives the link, which this object owns.
   void breaks(Collective& ranks);
 
-  /// Where a state to go on from is read; a new source for each rank.
+  /// Opens the state to restore; a new source for each rank.
   using OpenState = std::function<Result<std::unique_ptr<StateSource>>()>;
-  /// Has every other rank go on from its part of a state, which `open` opens; they begin, and
-  /// wait_until_ready says how it went.
+  /// Commands every other rank to restore its part of the state that `open` opens. Returns when
+  /// they have begun; wait_until_ready() returns the result.
   Status restore(const OpenState& open);
 
-  /// Tells all that it is over, and how, and waits until they were told. Once.
+  /// Sends the end of the run and its result to all ranks, and waits at most two seconds until they
+  /// have disconnected. Only the first call counts.
   void end(const Status& how, int signal = 0);
 
-  /// Bytes of slices that it holds at most, where a global batch has so many.
+  /// Returns the most bytes of slices that it holds if a global batch has `batch_bytes`.
   static std::uint64_t bytes_for(std::uint64_t batch_bytes) { return 3 * batch_bytes; }
   std::uint64_t buffer_bytes() const { return budget_.used(); }
 
  private:
   struct Peer {
-    bool here = false;  // has come; it may be lost since
+    bool here = false;  // has connected; may be lost since
     bool differs = false;
     bool lost = false;
-    bool failed = false;  // and said why
+    bool failed = false;  // and reported why
     std::string why;
     std::uint64_t credits = RankCredit::kAtFirst;
     std::deque<BatchSlice> waiting;
@@ -113,10 +115,10 @@ class RankLeader final : public BatchSource, RankListener {
     std::optional<Result<std::vector<StateTensor>>> state;
   };
   struct Peers {
-    std::vector<Peer> by_rank;    // the first is nobody
-    Collective* ranks = nullptr;  // what a loss breaks
-    bool meeting = false;         // until all have met
-    bool ended = false;           // so that nobody who goes is lost
+    std::vector<Peer> by_rank;    // the entry of rank 0 is unused
+    Collective* ranks = nullptr;  // aborted when a rank is lost
+    bool meeting = false;         // true until all have met
+    bool ended = false;           // a rank that disconnects afterwards is not lost
     bool any_lost() const;
     std::string lost() const;
     std::string not_here() const;
@@ -135,7 +137,7 @@ class RankLeader final : public BatchSource, RankListener {
   Status pull();
   void deal(const Batch& batch);
   void tell_all(const RankMessage& message);
-  /// Waits until every rank has one of these, or one is lost.
+  /// Waits until every rank has sent this answer, or a rank is lost.
   template <class Answer>
   Result<std::vector<Answer>> wait_for(std::optional<Answer> Peer::*member,
                                        std::chrono::nanoseconds most);
@@ -146,12 +148,12 @@ class RankLeader final : public BatchSource, RankListener {
   BufferPool buffers_;
   std::string address_;
   Synchronized<Peers> peers_;
-  std::vector<std::unique_ptr<StatePeer>> states_;  // the first is nobody
+  std::vector<std::unique_ptr<StatePeer>> states_;  // the entry of rank 0 is unused
   BatchSource* batches_ = nullptr;
   std::deque<std::shared_ptr<const Batch>> own_;
   bool reached_end_ = false;
   Status failed_;
-  std::unique_ptr<RankLink> link_;  // goes first: its thread uses the others
+  std::unique_ptr<RankLink> link_;  // destroyed first: its thread uses the others
 };
 
 }  // namespace forebay

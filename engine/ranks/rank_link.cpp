@@ -22,7 +22,7 @@ Result<RankMessage> decode_message(std::size_t index, std::span<const std::byte>
   }
 }
 
-/// Large ones; and what may not overtake them.
+/// Large messages, and messages that must not overtake them.
 bool is_bulk(const RankMessage& message) {
   return std::holds_alternative<BatchSlice>(message) ||
          std::holds_alternative<StateBytes>(message) || std::holds_alternative<BatchIds>(message) ||
@@ -131,8 +131,8 @@ void RankLink::on_message(PeerId peer, std::span<const std::byte> head, Frames b
   listener_.on_message(rank, std::move(*message));
 }
 
-// One rank comes once: a second of the same number is of another start. What a rank says before its
-// hello has overtaken it, and nothing of that is needed.
+// A rank connects once: a second rank of the same number belongs to another start. Messages that
+// overtook a rank's hello are ignored; none of them is needed.
 void RankLink::greet(PeerId peer, const RankMessage& first) {
   const auto* hello = std::get_if<RankHello>(&first);
   if (hello == nullptr) return;

@@ -15,24 +15,25 @@
 
 namespace forebay {
 
-/// What a RankLink tells: one call at a time, on the transport's thread; none may block for long.
+/// Receives a RankLink's events: one call at a time, on the transport's thread. No call may block
+/// for long.
 class RankListener {
  public:
   virtual ~RankListener() = default;
-  /// A rank has come. Before its messages.
+  /// A rank has connected. Called before its messages are delivered.
   virtual void on_hello(int /*rank*/, const RankHello& /*hello*/) {}
   virtual void on_message(int rank, RankMessage message) = 0;
-  /// A rank that had said hello is gone.
+  /// A rank that had connected is lost.
   virtual void on_lost(int rank, const std::string& why) = 0;
 };
 
 /// Messages between rank 0, which listens, and each other rank, which connects.
 ///
-/// Owns a transport. Who does not begin with a RankHello of this group is sent away, and so is
-/// whoever sends what is no RankMessage. Any thread may send.
+/// Owns a transport. Closes the connection of a peer that does not begin with a RankHello of this
+/// group, or that sends something other than a RankMessage. Any thread may send.
 class RankLink final : TransportHandler {
  public:
-  /// A rank on a busy machine may be held up for a while, and losing it ends the run.
+  /// A rank on a busy machine may be delayed for a while, and its loss ends the run.
   static constexpr int kLostAfter = 12;
 
   struct Options {
@@ -40,10 +41,10 @@ class RankLink final : TransportHandler {
     int size = 1;
     std::string group;
     std::string keys;                                  ///< As `cluster.keys`.
-    std::string alike = {};                            ///< Goes with the hello.
+    std::string alike = {};                            ///< Sent with the hello.
     std::function<void(const std::string&)> say = {};  ///< As ZmqTransport::Options.
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
-    int lost_after = kLostAfter;  ///< Silent heartbeats.
+    int lost_after = kLostAfter;  ///< Missed heartbeats after which a rank is lost.
     MemoryBudget* received = nullptr;
   };
 
@@ -52,18 +53,18 @@ class RankLink final : TransportHandler {
                                                 const Clock& clock);
   ~RankLink() override;
 
-  /// Rank 0: where it really listens.
+  /// Rank 0 only. Returns the address it really listens on.
   Result<std::string> listen(const std::string& address);
-  /// The others: keeps a session with rank 0 from now on, and says hello.
+  /// Other ranks only. Connects to rank 0, keeps the session up and sends the hello.
   Status connect(const std::string& address);
 
-  /// Returns when every other rank has said hello (rank 0), or rank 0's session stands; names who
-  /// did not come.
+  /// Waits until every other rank has said hello (on rank 0), or until the session with rank 0 is
+  /// up. The error names the missing ranks.
   Status wait_for_all(std::chrono::nanoseconds most);
 
   Status send(int rank, const RankMessage& message);
 
-  /// Ends the sessions; nothing is told any more.
+  /// Ends the sessions; `listener` is not called afterwards.
   void stop() { transport_->stop(); }
 
  private:

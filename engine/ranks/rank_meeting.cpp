@@ -21,9 +21,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLook = 50ms;
-/// For a connection to the store's port: more than any network takes.
+/// Timeout of a connection to the store's port: more than any network needs.
 constexpr auto kConnect = 2s;
-/// The name under which rank 0's address is in the store.
+/// The key of rank 0's address in the store.
 constexpr const char* kLeader = "leader";
 
 using Store = std::shared_ptr<RankStore>;
@@ -40,8 +40,8 @@ CollectiveSpec spec_of(const JobSpec& job, const RankEnvironment& environment) {
   return environment.meeting(timeout, device_of(job, environment));
 }
 
-/// Does `work` on a thread of its own, as libtorch has no way to end its waits: no longer waited
-/// for once `given_up` fails.
+/// Runs `work` on its own thread, since libtorch cannot cancel its waits. Stops waiting for it once
+/// `given_up` fails.
 template <class Work>
 auto apart(Work work, const GivenUp& given_up) -> decltype(work()) {
   std::packaged_task<decltype(work())()> task(std::move(work));
@@ -62,14 +62,14 @@ Result<std::unique_ptr<Collective>> connect(const Store& store, const GivenUp& g
   return apart([store] { return store->connect(); }, given_up);
 }
 
-/// Where a rank looks for rank 0, and until when.
+/// Where a rank searches for rank 0, and until when.
 struct Search {
   Search(const TrainerModule& with, CollectiveSpec where) : module(with), spec(std::move(where)) {}
   const TrainerModule module;
   const CollectiveSpec spec;
   Synchronized<bool> over;
 
-  /// Waits a little; whether to look once more.
+  /// Waits a little; returns whether to search again.
   bool goes_on() {
     return !over.wait(
         kLook, [](bool is_over) { return is_over; }, [](bool) {});
@@ -81,8 +81,8 @@ struct Found {
   std::string address;
 };
 
-/// Looks for rank 0's store, then for its address there, until they are found or the search is
-/// over. In the words of what is waited for at the end.
+/// Searches for rank 0's store, then for its address in the store, until both are found or the
+/// search is over. The error names what was missing at the end.
 Result<Found> look_for_leader(Search& search) {
   const CollectiveSpec& spec = search.spec;
   const auto not_found = [] { return fail(Code::kTimeout, "the search is over"); };
@@ -115,12 +115,12 @@ Result<Found> find_leader(const TrainerModule& module, const CollectiveSpec& spe
   auto found = apart([search] { return look_for_leader(*search); }, given_up);
   search->over.change([](bool& over) { over = true; });
   if (found || !given_up() || stop) return found;
-  // libtorch's words are of its sockets.
+  // libtorch's own message is about its sockets.
   return fail(Code::kUnavailable, "rank 0 was lost: the store of the ranks at " + place +
                                       " went away before all ranks had met; start all ranks again");
 }
 
-/// The address of rank 0's link, as ranks on other machines reach it.
+/// Returns the address of rank 0's link as ranks on other machines reach it.
 std::string reached_from_here(const std::string& address, const std::string& host) {
   const std::string any = "0.0.0.0:";
   return address.starts_with(any) ? host + ':' + address.substr(any.size()) : address;

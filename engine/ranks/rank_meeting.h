@@ -14,34 +14,36 @@
 
 namespace forebay {
 
-/// Refuses what ranks cannot do with a job, before anyone is met.
+/// Refuses jobs that ranks do not support, before any connection is made.
 Status check_ranks(const JobSpec& job, const RankEnvironment& environment);
 
-/// Where rank 0 listens for the others: on loopback where all are on its machine.
+/// Returns the address on which rank 0 listens for the others: loopback if all ranks are on its
+/// machine.
 std::string listen_address(const RankEnvironment& environment);
 
-/// What has to be the same on all ranks, in one line.
+/// Returns everything that must be equal on all ranks, in one line.
 std::string alike(const JobSpec& job);
 
-/// Rank 0 meets the others, before any thread of the model is started: it puts the leader's address
-/// into the ranks' store, waits until all have come there, and has each connect to all others.
+/// Connects rank 0 with the other ranks, before any thread of the model is started: it writes the
+/// leader's address into the ranks' store, waits until all ranks have connected to it, and makes
+/// each rank connect to all others.
 ///
-/// Fails with the number of a rank that is lost (kUnavailable) or does not come (kTimeout), and
-/// where one has another job file or version (kInvalid); the caller tells the others
-/// (RankLeader::end). Waits no longer once `stop` is set. After a failure libtorch may still be at
-/// it, so that the process has to end without destructors.
+/// Fails with the number of a rank that is lost (kUnavailable) or does not connect (kTimeout), and
+/// if a rank has another job file or version (kInvalid); the caller informs the other ranks
+/// (RankLeader::end). Ends the wait once `stop` is set. After a failure libtorch may still be
+/// waiting on a thread, so the process must end without destructors.
 Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
                                                    const RankEnvironment& environment,
                                                    RankLeader& leader,
                                                    const std::atomic<bool>& stop);
 
-/// The other ranks, met by one that follows.
+/// A follower's connections to the other ranks.
 struct MetLeader {
   std::unique_ptr<Collective> ranks;  ///< Outlives the link.
   std::unique_ptr<RankFollower> leader;
 };
 
-/// The same on every other rank. Of `options`, the address is found here.
+/// Does the same on every other rank. Sets the address in `options`.
 Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environment,
                               RankFollower::Options options, const Clock& clock,
                               const std::atomic<bool>& stop);

@@ -15,8 +15,8 @@
 
 namespace forebay {
 
-/// Rank → rank 0: here I am; `group` is the start that I belong to, `alike` what has to be the same
-/// on all ranks.
+/// Rank → rank 0: the first message. `group` identifies the start that the rank belongs to, `alike`
+/// must be equal on all ranks.
 struct RankHello {
   std::uint64_t rank = 0;
   std::string group;
@@ -24,97 +24,99 @@ struct RankHello {
   static auto fields(auto& self) { return std::tie(self.rank, self.group, self.alike); }
 };
 
-/// Rank 0 → rank: what batches will be like.
+/// Rank 0 → rank: the schema of the batches.
 struct RankAccepted {
   std::vector<std::string> dense;
   std::vector<std::string> sparse;
-  std::vector<std::int64_t> bounds;  ///< Per sparse feature.
+  std::vector<std::int64_t> bounds;  ///< Of each sparse feature.
   static auto fields(auto& self) { return std::tie(self.dense, self.sparse, self.bounds); }
 };
 
-/// Rank → rank 0: my model stands, or went on from a state; or why not.
+/// Rank → rank 0: the model is made or restored; or the reason why not.
 struct RankReady {
   Result<void> made;
   static auto fields(auto& self) { return std::tie(self.made); }
 };
 
-/// Rank → rank 0: I have room for so many more slices.
+/// Rank → rank 0: there is room for so many more slices.
 struct RankCredit {
-  static constexpr std::uint64_t kAtFirst = 2;  ///< Without any such message.
+  static constexpr std::uint64_t kAtFirst = 2;  ///< Credits before the first such message.
   std::uint64_t slices = 0;
   static auto fields(auto& self) { return std::tie(self.slices); }
 };
 
-/// Rank → rank 0: somebody wants all of us to stop.
+/// Rank → rank 0: a stop of all ranks was requested.
 struct RankStop {
   std::int32_t signal = 0;
   static auto fields(auto& self) { return std::tie(self.signal); }
 };
 
-/// Rank 0 → rank: ids that were told and not trained on yet never will be.
+/// Rank 0 → rank: drop ids of batches that will not be trained.
 struct ForgetIds {
   std::uint64_t unused = 0;
   static auto fields(auto& self) { return std::tie(self.unused); }
 };
 
-/// Rank 0 → rank: what all do next. Orders are carried out one by one.
+/// Rank 0 → rank: the next command for all ranks. Commands are executed one by one.
 struct RankCommand {
   enum class Kind : std::uint8_t {
     kStep,      ///< Train on the slice of batch `number`.
     kScore,     ///< Rank 0 scores rows of its own; take part.
-    kSnapshot,  ///< Take one, and let rank 0 read it.
-    kRestore,   ///< Go on from the state of these tensors, which rank 0 lets all read.
-    kEnd,       ///< The run is over; `ended` says how.
-    kMeet,      ///< All ranks are here: each connects to all others. Before every other order.
+    kSnapshot,  ///< Take a snapshot and let rank 0 read it.
+    kRestore,   ///< Restore these tensors from the state that rank 0 lets all ranks read.
+    kEnd,       ///< The run is over; `ended` is the result.
+    /// All ranks have connected to rank 0: connect to all others. The first command of all.
+    kMeet,
   };
   Kind kind = Kind::kStep;
   std::uint64_t number = 0;
   Result<void> ended;
   std::vector<StateTensor> tensors = {};
-  bool has_ids = false;  ///< Of kStep: each rank was sent BatchIds of it.
+  bool has_ids = false;  ///< Of kStep: each rank was sent BatchIds of the batch.
   static auto fields(auto& self) {
     return std::tie(self.kind, self.number, self.ended, self.tensors, self.has_ids);
   }
 };
 
-/// Rank → rank 0: the snapshot I took.
+/// Rank → rank 0: the tensors of the snapshot that was taken.
 struct RankState {
   Result<std::vector<StateTensor>> tensors;
   static auto fields(auto& self) { return std::tie(self.tensors); }
 };
 
-/// Reader → owner of a state, whichever has which rank: give me these bytes.
+/// Reader → owner of a state, on any two ranks: asks for these bytes.
 struct ReadState {
   std::uint64_t index = 0;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t number = 0;  ///< Of the question.
+  std::uint64_t number = 0;  ///< Number of the request.
   static auto fields(auto& self) {
     return std::tie(self.index, self.offset, self.bytes, self.number);
   }
 };
 
-/// Owner → reader: here they are, in one frame.
+/// Owner → reader: the bytes, in one frame.
 struct StateBytes {
   Result<void> read;
   Frames frames;
-  std::uint64_t number = 0;  ///< Of the question: who gave up waiting takes no late answer.
+  /// Number of the request: a reader that gave up ignores a late answer.
+  std::uint64_t number = 0;
   static auto fields(auto& self) { return std::tie(self.read, self.frames, self.number); }
 };
 
-/// Reader → owner: I have what I wanted.
+/// Reader → owner: the state is not needed any more.
 struct DropState {
   std::uint64_t unused = 0;
   static auto fields(auto& self) { return std::tie(self.unused); }
 };
 
-/// Rank → rank 0: this went wrong here, and I end.
+/// Rank → rank 0: the rank ends with this error.
 struct RankFailed {
   Result<void> why;
   static auto fields(auto& self) { return std::tie(self.why); }
 };
 
-/// What ranks tell each other; its place in the list is the message's first byte.
+/// All messages between ranks. The index of a type in this list is the first byte of its messages.
 using RankMessage =
     std::variant<RankHello, RankAccepted, RankReady, RankCredit, RankStop, BatchSlice, RankCommand,
                  RankState, ReadState, StateBytes, DropState, RankFailed, BatchIds, ForgetIds>;

@@ -20,11 +20,11 @@
 
 namespace forebay {
 
-/// One rank as another one reads its state, or has its own read: a snapshot that is written into
-/// rank 0's checkpoint, a checkpoint that a rank goes on from.
+/// Reads the state of another rank, and serves a state to it: a snapshot that is written into rank
+/// 0's checkpoint, or a checkpoint that a rank restores.
 ///
-/// Owns what is served and, while something is, a thread that answers: reading may take longer than
-/// the transport's may be held up. One thread reads at a time, another one serves.
+/// Owns the served source and, while there is one, a thread that answers: a read may take longer
+/// than the transport's thread may be blocked. One thread reads at a time, another one serves.
 class StatePeer {
  public:
   using Send = std::function<Status(const RankMessage&)>;
@@ -34,35 +34,35 @@ class StatePeer {
   StatePeer(const StatePeer&) = delete;
   StatePeer& operator=(const StatePeer&) = delete;
 
-  /// From now on the other side may read `source`, until it drops it; null: no more. Waits for
-  /// the piece that is being read.
+  /// Lets the other rank read `source` from now on, until that rank drops it; null ends serving.
+  /// Waits for a read in progress.
   void serve(std::unique_ptr<StateSource> source);
 
-  /// A state of the other side's is to be read.
+  /// Starts to read a state of the other rank; resets give_up().
   void begin();
-  /// Reads it. However long the other side takes: whether it lives, its heartbeats tell.
+  /// Reads bytes of the state. Has no timeout; heartbeats detect that the other rank is lost.
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to);
   /// As StateSource::give_up. Any thread.
   void give_up();
-  /// It is not read any more.
+  /// Tells the other rank that its state is not read any more.
   void drop();
 
-  /// What came from the other side, on the transport's thread.
+  /// Handle messages of the other rank, on the transport's thread.
   void on(const ReadState& read);
   void on(StateBytes bytes);
   void on(const DropState&);
-  /// Whoever waits for it waits no longer, and what it read is let go: a step may be waiting for
-  /// room that only reading makes.
+  /// Handles the loss of the other rank: ends waits for it and releases the state that it was
+  /// reading. A step may be blocked until that state has been read.
   void lose(const std::string& why);
 
  private:
   Status read_piece(std::size_t index, std::uint64_t offset, std::span<std::byte> to);
 
   struct Mail {
-    std::uint64_t asked = 0;  // the number of the last question
+    std::uint64_t asked = 0;  // number of the last request
     std::optional<StateBytes> answer;
     bool given_up = false;
-    std::string lost;  // why; "": it is not
+    std::string lost;  // the reason; "": not lost
   };
   struct Asked {
     std::deque<ReadState> reads;
@@ -75,10 +75,10 @@ class StatePeer {
   const Send send_;
   Synchronized<Mail> mail_;
   Synchronized<Asked> asked_;
-  std::thread server_;  // owns what is served
+  std::thread server_;  // owns the served source
 };
 
-/// The other side's state. The peer outlives it.
+/// The state of the other rank. The peer outlives it.
 class RemoteState final : public StateSource {
  public:
   RemoteState(std::vector<StateTensor> tensors, StatePeer& peer)

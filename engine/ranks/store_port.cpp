@@ -47,7 +47,7 @@ Status check_port_is_free(std::uint16_t port) {
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_ANY);
-  if (!socket) return {};  // Opening the store will say why.
+  if (!socket) return {};  // Opening the store reports the error.
   ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   const auto* any = reinterpret_cast<const sockaddr*>(&address);
   if (::bind(socket.number(), any, sizeof(address)) == 0 || errno != EADDRINUSE) return {};

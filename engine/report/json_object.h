@@ -10,8 +10,8 @@
 
 namespace forebay {
 
-/// Writes one JSON object, keys in the order they were added. A number that is not finite becomes
-/// null; bytes that are not UTF-8 are replaced.
+/// Writes one JSON object with its keys in the order of insertion. A number that is not finite
+/// becomes null; bytes that are not UTF-8 are replaced.
 class JsonObject {
  public:
   JsonObject& add(std::string_view key, std::string_view text);
@@ -31,20 +31,20 @@ class JsonObject {
     return add_raw(key, object.text());
   }
   JsonObject& add(std::string_view key, const std::vector<JsonObject>& list);
-  /// The fields of another, in their order.
+  /// Adds the fields of another object, in their order.
   JsonObject& add_all(const JsonObject& other) {
     fields_.insert(fields_.end(), other.fields_.begin(), other.fields_.end());
     return *this;
   }
   JsonObject& add(std::string_view key, const std::vector<std::string>& texts);
 
-  /// `{"rows":3}`, one line.
+  /// Returns the object in one line: `{"rows":3}`.
   std::string text() const;
 
  private:
   JsonObject& add_raw(std::string_view key, std::string value);
 
-  std::vector<std::pair<std::string, std::string>> fields_;  // Both as JSON text.
+  std::vector<std::pair<std::string, std::string>> fields_;  // both in JSON
 };
 
 }  // namespace forebay

@@ -50,7 +50,7 @@ Status Session::resume(const LoaderState& saved, const std::string& where) {
 
 Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
   const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
-  // Of a group, the thread that starts the others is another one than at the open.
+  // With a thread group, the thread that starts the others is a different one than in open().
   if (auto status = cpus_.set(job_.pipeline.cpus); !status) return status;
   cpu_seconds_at_start_ = process_cpu_seconds();
   if (auto started = run_->start(taken, max_batches, sharing); !started) return started;
@@ -108,8 +108,8 @@ void Session::end_stream() {
   stats_ = run_->pipeline().stats();
 }
 
-// The tuner first, which may have last notes; the cluster before the pipeline that it brings splits
-// to.
+// The tuner ends first, since it may have last messages; the cluster ends before the pipeline, to
+// which it delivers splits.
 void Session::end(const std::string& error) {
   if (tuning_) tuning_->end();
   status_.reset();

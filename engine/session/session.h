@@ -22,65 +22,67 @@
 
 namespace forebay {
 
-/// A running job as its consumer has it: `ingest`, `train` and the public loader pull their batches
-/// from one.
+/// A running job as seen by its consumer: `ingest`, `train` and the public loader pull their
+/// batches from a session.
 ///
-/// Owns the job's folder, its limit of CPUs, its end of the cluster, the pipeline, the tuner, and
-/// what watches and shows the run; opens and ends them in the one order that works. Several
-/// sessions may run in a process, each with a folder of its own: no state is the process's. Its
-/// calls belong to one thread at a time; what figures() reads holds for any.
+/// Owns the job's folder, its limit of CPUs, its node of the cluster, the pipeline, the tuner, and
+/// the threads that watch and show the run; opens and ends them in the required order. Several
+/// sessions may run in a process, each with its own folder: there is no global state. Its functions
+/// belong to one thread at a time; figures() may be called on any thread.
 ///
 ///   open() -> open_run() -> [resume()] -> start() -> batches from run().source()
 ///     -> end_stream() -> end() -> outcome()
 ///
-/// What fails before start() has returned has started nothing that the destructor does not end.
+/// If a function fails before start() has returned, the destructor ends everything it has started.
 class Session {
  public:
   struct Options {
-    std::string command;    ///< In logs and statuses: `ingest`, `train`, `loader`.
-    RunEvents events = {};  ///< How it speaks to the program.
-    int first_process = 0;  ///< See CpuLimit: processes of this job on this machine before it.
-    /// `pipeline.cpus` is the limit of these threads alone; null: of the process.
+    std::string command;    ///< For logs and statuses: `ingest`, `train`, `loader`.
+    RunEvents events = {};  ///< How it reports to the program.
+    /// Of CpuLimit: number of this job's processes on this machine that come before this one.
+    int first_process = 0;
+    /// `pipeline.cpus` limits only these threads; null: all threads of the process.
     std::shared_ptr<ThreadGroup> threads = {};
   };
 
-  /// Takes the job's folder, checks what is cheap to check, limits the CPUs, and opens the
-  /// cluster's listener where the job has one. Everything that fails is the user's to mend. The job
-  /// outlives the session.
+  /// Locks the job's folder, makes the cheap checks, limits the CPUs, and opens the cluster's
+  /// listener if the job has one. The user can fix every error that it returns. The job outlives
+  /// the session.
   static Result<std::unique_ptr<Session>> open(const JobSpec& job, Options options);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Opens dataset and transforms; reads files that no index describes.
+  /// Opens dataset and transforms; reads files that have no index.
   Status open_run();
 
-  /// Goes on from `saved`, which `where` names in messages.
+  /// Continues from `saved`; `where` names it in messages.
   Status resume(const LoaderState& saved, const std::string& where);
 
-  /// Starts the pipeline beside `taken` bytes, then the tuner and what watches the run. The stream
-  /// ends after `max_batches`.
+  /// Starts the pipeline with `taken` bytes of memory in use already, then the tuner and the
+  /// threads that watch the run. The stream ends after `max_batches`.
   Status start(std::uint64_t taken, std::uint64_t max_batches);
 
-  /// After open_run().
+  /// Valid after open_run().
   JobRun& run() { return *run_; }
   const JobRun& run() const { return *run_; }
-  /// After start().
+  /// Valid after start().
   Tuning& tuning() { return *tuning_; }
-  /// After start().
+  /// Valid after start().
   RunWatch& watch() { return *watch_; }
 
-  /// How it is now. After start(), from any thread.
+  /// Returns the current figures. After start(), on any thread.
   RunFigures figures() const;
 
-  /// The stream of batches has ended: what the run is measured by is taken now, before its threads
-  /// are waited for. Once.
+  /// Call it once, when the stream of batches has ended. Takes the final measurements, before the
+  /// run's threads are joined.
   void end_stream();
-  /// Ends tuner, watch and cluster, where `error` is told to the workers; "": the job is done. The
-  /// pipeline stays. Once is enough.
+  /// Ends tuner, watch and cluster, and sends `error` to the workers; "": the job is done. The
+  /// pipeline stays. Further calls do nothing.
   void end(const std::string& error);
 
-  /// The figures of a run that reached `position` and waited so long for batches. After end().
+  /// Returns the figures of a run that reached `position` and waited for batches for `waited`.
+  /// After end().
   RunOutcome outcome(const Position& position, std::chrono::nanoseconds waited) const;
 
  private:
@@ -93,12 +95,12 @@ class Session {
   const RunDir held_;
   const CpuLimit cpus_;
   std::unique_ptr<JobRun> run_;
-  std::unique_ptr<TrainerNode> cluster_;  // absent when the job has none
+  std::unique_ptr<TrainerNode> cluster_;  // null if the job has no cluster
   std::optional<Tuning> tuning_;
   std::unique_ptr<StatusServer> status_;
   std::unique_ptr<RunWatch> watch_;
   double cpu_seconds_at_start_ = 0;
-  std::chrono::nanoseconds elapsed_{0};  // this and the two below: when the stream had ended
+  std::chrono::nanoseconds elapsed_{0};  // this and the two below: taken at the end of the stream
   double cpu_seconds_ = 0;
   PipelineStats stats_;
 };

@@ -21,7 +21,7 @@ struct Slice {
   const PastSplit* split = nullptr;
   std::size_t stage = 0;
   std::size_t node = 0;
-  std::size_t lane = 0;  ///< Of those of its stage that overlap each other.
+  std::size_t lane = 0;  ///< Lane among slices of the same stage that overlap.
   SplitTimes::Span span;
 };
 
@@ -32,7 +32,7 @@ const std::string& node_of(const PastSplit& split) {
 
 double microseconds(Time time) { return static_cast<double>(time.count()) / 1e3; }
 
-/// The nodes in the order of their processes: the trainer's own is the first.
+/// Numbers the nodes' processes: the trainer's own node is the first.
 std::map<std::string, std::size_t> numbered(const std::vector<PastSplit>& splits) {
   std::map<std::string, std::size_t> nodes{{kLocal, 0}};
   for (const PastSplit& split : splits) nodes.emplace(node_of(split), nodes.size());
@@ -59,7 +59,7 @@ std::vector<Slice> slices_of(const std::vector<PastSplit>& splits) {
   return slices;
 }
 
-/// Slices of one thread must not overlap; each goes to the first lane that is free.
+/// Slices of one thread must not overlap; each slice goes to the first free lane.
 void spread(std::vector<Slice>& slices) {
   std::stable_sort(slices.begin(), slices.end(),
                    [](const Slice& a, const Slice& b) { return a.span.begin < b.span.begin; });
@@ -76,7 +76,7 @@ void spread(std::vector<Slice>& slices) {
 
 std::size_t thread_of(const Slice& slice) { return (slice.stage + 1) * 1000 + slice.lane; }
 
-/// The trace's events, one a line.
+/// Builds the trace's events, one in each line.
 class Events {
  public:
   void add(const JsonObject& event) {
@@ -99,7 +99,7 @@ class Events {
             .add("args",
                  JsonObject().add("split", slice.split->number).add("rows", slice.split->rows)));
   }
-  /// An arrow's point, bound to the slice that begins there.
+  /// Adds an arrow's point, bound to the slice that begins there.
   void arrow(const Slice& slice, Time origin) {
     const char* phase = slice.stage == 0 ? "s" : slice.stage == kBatch ? "f" : "t";
     JsonObject point = event(phase, slice, origin);

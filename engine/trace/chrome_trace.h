@@ -8,15 +8,15 @@
 
 namespace forebay {
 
-/// By how much a node's clock is behind the trainer's, for every node of `splits`: the least that
-/// ever lay between a split's end there and its arrival. So it is too large, by what that split
-/// waited there and was on its way: all of a node's stages are shown late by the same time, which
-/// is less than any split took to come.
+/// Returns, for every node of `splits`, how far its clock is behind the trainer's: the smallest
+/// difference between a split's end on the node and its arrival. The result is too large by the
+/// time that this split waited and travelled: all of a node's stages are shown late by this amount,
+/// which is less than the time any split took to arrive.
 std::map<std::string, SplitTimes::Time> clock_offsets(const std::vector<PastSplit>& splits);
 
-/// The splits as a Chrome trace (Trace Event JSON): a process a node, a thread an actor that must
-/// have been there, a slice a split and stage, and arrows that follow each split into its batch.
-/// Times count from the earliest slice.
+/// Returns the splits as a Chrome trace (Trace Event JSON): a process for each node, a thread for
+/// each actor that must have existed, a slice for each split and stage, and arrows that follow each
+/// split into its batch. Times count from the earliest slice.
 std::string chrome_trace(const std::vector<PastSplit>& splits);
 
 }  // namespace forebay

@@ -12,9 +12,9 @@ namespace {
 using Json = nlohmann::json;
 using Time = SplitTimes::Time;
 
-constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // Sums of two do not overflow.
+constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // The sum of two does not overflow.
 
-/// Number, node and rows, then every time of it.
+/// Number, node and rows, followed by all its times.
 constexpr std::size_t kColumns = 3 + 2 * std::tuple_size_v<decltype(SplitTimes::stages)> + 4;
 
 Json row_of(const PastSplit& split) {

@@ -9,16 +9,17 @@
 
 namespace forebay {
 
-/// The last splits of a run and when they were asked for, by the trainer's clock. A value.
+/// The last splits of a run and the time of the query, by the trainer's clock. A value.
 struct History {
   SplitTimes::Time now{0};
   std::vector<PastSplit> splits;
 };
 
-/// How a running job tells `forebay trace` of its splits: a line of JSON, about 250 bytes a split.
+/// Returns the history as a running job sends it to `forebay trace`: one line of JSON, about 250
+/// bytes a split.
 std::string history_text(const History& history);
 
-/// Reads it. kCorrupt for anything else.
+/// Parses it. kCorrupt: any other format.
 Result<History> parse_history(std::string_view text);
 
 }  // namespace forebay
