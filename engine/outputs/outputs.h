@@ -30,16 +30,16 @@ struct Output {
 /// Refuses (kInvalid, in one sentence that names the output, its path, the input and what to do)
 ///
 /// - an output that is one of `inputs`, or an input of another process, by any link;
-/// - an output inside a checkpoint, in an `inputs.folders`, or in a folder that runs sweep;
+/// - an output inside a checkpoint, in a folder of `inputs.folders`, or in a folder that runs sweep;
 /// - an input inside a folder that this command sweeps;
 /// - two outputs that are one file, and a folder where a file is wanted or the other way round.
 ///
-/// Devices and pipes are nobody's input. Reads what others publish only if an output exists
-/// already, since a new file is no input. Changes nothing.
+/// Devices and pipes are never inputs. Reads the inputs of other processes only if an output exists
+/// already, since a new file cannot be an input. Changes nothing.
 Status check_outputs(const std::vector<Output>& outputs, const Inputs& inputs,
                      const std::function<std::vector<RunningInputs>()>& others);
 
-/// The same with the inputs of all other processes of this machine.
+/// Does the same with the inputs of all other processes of this machine.
 Status check_outputs(const std::vector<Output>& outputs, const Inputs& inputs);
 
 }  // namespace forebay

@@ -82,7 +82,7 @@ struct Found {
 };
 
 /// Searches for rank 0's store, then for its address in the store, until both are found or the
-/// search is over. The error names what was missing at the end.
+/// search is over. The error names the missing one.
 Result<Found> look_for_leader(Search& search) {
   const CollectiveSpec& spec = search.spec;
   const auto not_found = [] { return fail(Code::kTimeout, "the search is over"); };

@@ -19,7 +19,7 @@
 namespace forebay {
 namespace {
 
-/// An answer may wait for memory to go down.
+/// An answer may wait until memory use has gone down.
 constexpr int kAnswerSeconds = 10;
 
 std::string text_of(const nlohmann::json& object, const char* key) {
@@ -80,7 +80,7 @@ ControlServer::ControlServer(Descriptor folder, Descriptor socket, Set set, Quer
 
 ControlServer::~ControlServer() {
   ended_ = true;
-  ::shutdown(socket_.number(), SHUT_RDWR);  // Wakes serve(), which waits for as long as it takes.
+  ::shutdown(socket_.number(), SHUT_RDWR);  // Ends serve()'s accept, which has no timeout.
   thread_.reset();
   ::unlinkat(folder_.number(), kControlName, 0);
 }
@@ -136,7 +136,7 @@ namespace {
 
 Result<std::string> ask_for(const std::string& run_dir, const char* question) {
   auto answer = ask(run_dir, question, kMostLookBytes);
-  // It is about to begin, or at its end.
+  // The job is about to begin or to end.
   if (answer && *answer == "{}") return fail(Code::kNotFound, "no job runs in " + run_dir + " now");
   return answer;
 }

@@ -13,21 +13,22 @@
 namespace forebay {
 
 /// Answers `forebay set`, `status`, `top` and `trace` while a job runs: a Unix socket in the job's
-/// folder that its owner alone may use, a line of JSON each way, questions of at most kMostBytes.
+/// folder that only the folder's owner may use; requests and answers are one line of JSON each,
+/// requests of at most kMostBytes.
 ///
-/// Owns the socket, which it removes at its end, and a thread. The folder must be held by this
-/// process, so that a socket found in it is one that a killed run left. One caller at a time; one
-/// that says nothing for a second is let go.
+/// Owns the socket, which it removes at its end, and a thread. This process must hold the lock of
+/// the folder; then a socket found in it was left by a killed run. Serves one client at a time;
+/// disconnects a client that sends nothing for a second.
 class ControlServer {
  public:
   static constexpr std::size_t kMostBytes = 4096;
   using Set = std::function<Result<std::string>(const std::string& key, const std::string& value)>;
 
-  /// A line of JSON; "{}" while there is nothing to see.
+  /// Returns a line of JSON; "{}" while there is nothing to show.
   using Query = std::function<std::string()>;
   struct Queries {
-    Query status = {};  ///< The job at this moment.
-    Query trace = {};   ///< Its last splits (engine/trace/history_text.h).
+    Query status = {};  ///< The job's current state.
+    Query trace = {};   ///< The job's last splits (engine/trace/history_text.h).
   };
 
   static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set,
@@ -52,15 +53,15 @@ class ControlServer {
   std::unique_ptr<Thread> thread_;
 };
 
-/// Asks the job that runs in `run_dir` for a change; what it did, in words. kNotFound when none
-/// runs there.
+/// Asks the job that runs in `run_dir` for a change; returns a description of what it did.
+/// kNotFound: no job runs there.
 Result<std::string> ask_to_set(const std::string& run_dir, const std::string& key,
                                const std::string& value);
 
-/// How the job that runs in `run_dir` is, as a line of JSON of at most kMostLookBytes. kNotFound
-/// when none runs there.
+/// Returns the state of the job that runs in `run_dir`, as a line of JSON of at most
+/// kMostLookBytes. kNotFound: no job runs there.
 Result<std::string> ask_to_look(const std::string& run_dir);
-/// The same of its last splits.
+/// Returns the job's last splits in the same way.
 Result<std::string> ask_to_trace(const std::string& run_dir);
 inline constexpr std::size_t kMostLookBytes = std::size_t{4} << 20;
 

@@ -6,11 +6,12 @@
 
 namespace forebay {
 
-/// A decision in a line: `transform 1 -> 3, prefetch 4 -> 6: transform holds the others up`.
+/// Describes a decision in one line: `transform 1 -> 3, prefetch 4 -> 6: transform holds the others
+/// up`.
 std::string describe(const tuner::Decision& decision,
                      const tuner::PipelineDescription& description);
 
-/// An allocation in a line: `load 1, decode 2, prefetch 4`.
+/// Describes an allocation in one line: `load 1, decode 2, prefetch 4`.
 std::string describe(const tuner::Allocation& allocation,
                      const tuner::PipelineDescription& description);
 

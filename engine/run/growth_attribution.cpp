@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-/// Solves matrix × x = right for a symmetric, positive definite matrix, row after row: by
+/// Solves matrix × x = right for a symmetric, positive definite matrix, stored row by row, by
 /// Gauss-Jordan elimination.
 std::vector<double> solve(std::vector<double> matrix, std::vector<double> right) {
   const std::size_t n = right.size();
@@ -66,9 +66,10 @@ void GrowthAttribution::leave(std::size_t number, Time at, std::int64_t bytes) {
   --threads_[number + 1];
 }
 
-// A little on the diagonal keeps the rates apart where two functions were always in work together.
-// More of it for all else: buffers come and are counted at the start within a millisecond or two,
-// and a rate taken from so short a time would leave less than nothing for a call that then lasts.
+// A small ridge on the diagonal separates the rates of two functions that always ran together. The
+// ridge of everything else is larger: at the start, buffers are allocated and counted within a
+// millisecond or two. A rate fitted over so short a time would leave a negative rest for a long
+// call that follows.
 std::vector<double> GrowthAttribution::growth() const {
   constexpr double kRidge = 1e-6;
   constexpr double kSecondsWithoutGrowth = 1;

@@ -7,18 +7,18 @@
 
 namespace forebay {
 
-/// Gives idle buffers back to the system where the process nears its memory limit: from there on
-/// the guard adds no actor, and buffers that nothing uses must not keep a process there.
+/// Returns idle buffers to the system when the process nears its memory limit. From then on the
+/// guard adds no actor, and unused buffers must not keep the process in this state.
 ///
-/// Gives them back every ten seconds at most, since a buffer that is needed again then costs fresh
-/// pages. Belongs to one thread.
+/// Returns them at most every ten seconds, since a buffer that is needed again costs fresh pages.
+/// Belongs to one thread.
 class IdleBuffers {
  public:
-  /// `now` never goes back.
+  /// `now` never decreases.
   void look(std::chrono::nanoseconds now, const tuner::CurrentState& current, BufferPool& buffers);
 
  private:
-  std::chrono::nanoseconds given_back_{0};  // when
+  std::chrono::nanoseconds given_back_{0};  // time of the last return
 };
 
 }  // namespace forebay

@@ -13,9 +13,9 @@
 namespace forebay {
 namespace {
 
-/// Beside the pipeline's: tuner, control, monitor, those that serve metrics;
+/// Threads besides the pipeline's: tuner, control, monitor, metrics server.
 constexpr std::size_t kRunThreads = 6;
-/// and of a cluster's trainer: feed, local worker, look-out, timers, the store's.
+/// Threads of a cluster's trainer: split client, local worker, ticker, timers, the store's threads.
 constexpr std::size_t kClusterThreads = 6;
 
 OrderSpec order_of(const JobSpec& job, JobRun::Rows rows) {
@@ -33,7 +33,7 @@ DatasetSpec dataset_of(const JobSpec& job, JobRun::Rows rows) {
   return dataset;
 }
 
-/// The same refusal, under the key that the user wrote.
+/// Names the evaluation key that the user wrote in the same error.
 Error as_evaluation(Error error) {
   const std::string key = "dataset.paths";
   if (error.message.starts_with(key)) error.message.replace(0, key.size(), "trainer.evaluate");
@@ -176,7 +176,7 @@ Status JobRun::open_quarantine() {
   return {};
 }
 
-// Damaged rows among those held out were counted when the others were trained on.
+// Damaged rows among the held-out rows were counted while the training rows were read.
 Status JobRun::damaged(const std::vector<BadRow>& rows) {
   return quarantine_ ? quarantine_->add(rows) : Status{};
 }

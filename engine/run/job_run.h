@@ -20,22 +20,21 @@
 
 namespace forebay {
 
-/// A job's dataset, operators and pipeline: what `ingest`, `train` and an evaluation share.
+/// A job's dataset, operators and pipeline: shared by `ingest`, `train` and evaluations.
 ///
 /// Opened in steps, since a model has to be made between them: open() indexes and checks, resume()
-/// says where to begin, start() divides the memory and runs the pipeline. Owns all of it. The
-/// job must outlive it. Belongs to one thread, but what pipeline() and source() say of theirs
-/// holds.
+/// sets the start position, start() divides the memory and runs the pipeline. Owns all of it. The
+/// job must outlive it. Belongs to one thread; pipeline() and source() have their own thread rules.
 class JobRun {
  public:
-  /// Which rows: those trained on, those held out of them, or `trainer.evaluate`'s files.
+  /// Selects the rows: training rows, rows held out of them, or the files of `trainer.evaluate`.
   enum class Rows : std::uint8_t { kTraining, kHeldOut, kEvaluationFiles };
 
   struct Hooks {
     std::function<void(const std::string&)> announce;
     std::function<void(std::uint64_t done, std::uint64_t total)> indexing;
     std::function<bool()> stopped;
-    std::string index_from = {};  ///< An index folder of another run, to be read only.
+    std::string index_from = {};  ///< An index folder of another run, opened read-only.
   };
 
   ~JobRun();
@@ -44,31 +43,36 @@ class JobRun {
 
   static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, const Hooks& hooks);
 
-  /// Goes on from `saved`; refused, naming what differs, when it is of another job or dataset, and
-  /// (kCorrupt) naming the number that does not fit them.
+  /// Continues from `saved`. Refuses a state of another job or dataset, naming the difference, and
+  /// (kCorrupt) a state whose numbers do not fit them, naming the number.
   Status resume(const LoaderState& saved);
 
-  /// Whether the pipeline will find room beside `resident` bytes; says how much is needed if not.
+  /// Checks that the pipeline fits into memory beside `resident` bytes; the error says how much is
+  /// needed.
   Status fits(std::uint64_t resident) const;
 
-  /// What its splits and batches take at their largest.
+  /// Returns the largest sizes of its splits and batches.
   MemorySizes sizes() const;
 
-  /// With whom the pipeline shares its splits. What is referred to outlives the pipeline.
+  /// How splits are shared with other nodes. Everything it refers to outlives the pipeline.
   struct Sharing {
-    SplitDispatch* dispatch = nullptr;                   ///< Null: with nobody.
-    bool makes_splits = true;                            ///< This node's stages work, too.
-    std::function<void(const Position&)> on_given = {};  ///< After each batch the trainer took.
-    std::function<std::string()> where = {};             ///< Where issued splits are, for a stall.
+    SplitDispatch* dispatch = nullptr;  ///< Null: splits are not shared.
+    bool makes_splits = true;           ///< Whether this node's stages make splits, too.
+    /// Called after each batch that the trainer took.
+    std::function<void(const Position&)> on_given = {};
+    /// Returns where issued splits are, for a stall report.
+    std::function<std::string()> where = {};
   };
 
-  /// Before start(): who is told of each batch before it can be taken, on the pipeline's thread;
-  /// and of nullptr when the pipeline has ended and what it made has to be let go.
+  /// Call before start(): sets the function that is called with each batch before the batch can be
+  /// taken, on the pipeline's thread, and with nullptr when the pipeline has ended and its batches
+  /// must be released.
   void announce_batches(std::function<void(const std::shared_ptr<const Batch>&)> to) {
     announce_ = std::move(to);
   }
 
-  /// Starts the pipeline with what `job.pipeline.memory_bytes` leaves beside `resident` bytes.
+  /// Starts the pipeline with the memory that `resident` bytes leave of
+  /// `job.pipeline.memory_bytes`.
   Status start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing);
   Status start(std::uint64_t resident, std::uint64_t max_batches) {
     return start(resident, max_batches, Sharing{});
@@ -77,52 +81,53 @@ class JobRun {
   const Dataset& dataset() const { return *dataset_; }
   const Schema& schema() const { return plan_->output(); }
   const Position& begin() const { return begin_; }
-  /// The loader's state at `position`.
+  /// Returns the loader's state at `position`.
   LoaderState state(const Position& position) const;
 
-  /// When start() set the pipeline to work, by clock().
+  /// Returns when start() started the pipeline, by clock().
   std::chrono::nanoseconds started() const { return started_; }
-  /// After start().
+  /// Valid after start().
   Pipeline& pipeline() { return *pipeline_; }
   const Pipeline& pipeline() const { return *pipeline_; }
   MeteredSource& source() { return *source_; }
   const MeteredSource& source() const { return *source_; }
-  /// What the memory was divided into at the start, beside the bytes that were taken before.
+  /// Returns how the memory was divided at the start, without the bytes that were in use before.
   const MemoryPlan& memory_plan() const { return memory_; }
   std::uint64_t resident_before() const { return resident_; }
   BufferPool& buffers() { return memory_in_use_->buffers; }
-  /// What batches lie in: kept by those who hold a batch past close().
+  /// Memory of the batches. A holder of a batch keeps it beyond close().
   struct BufferMemory {
     explicit BufferMemory(std::uint64_t room) : budget(room), buffers(budget) {}
     MemoryBudget budget;
     BufferPool buffers;
   };
   std::shared_ptr<const void> buffer_memory() const { return memory_in_use_; }
-  /// Knows every call of the pipeline's functions; for the one that shows the run.
+  /// Returns the watch that observes every call of the pipeline's functions; for the code that
+  /// shows the run.
   MemoryWatch& memory_watch() { return *memory_watch_; }
-  /// Bytes of all buffers, idle ones too.
+  /// Returns the bytes of all buffers, including idle ones.
   std::uint64_t buffer_bytes() const { return memory_in_use_->budget.used(); }
-  /// What the process should take: what was there before, the slack kept beside it, all buffers.
-  /// Any thread.
+  /// Returns the bytes that the process is expected to use: memory in use before the run, the slack
+  /// kept beside it, all buffers. Any thread.
   std::uint64_t accounted_bytes() const { return resident_ + kMemorySlack + buffer_bytes(); }
-  /// What counts against `pipeline.memory` now: the resident memory of the process where it is the
-  /// run's alone, else the account. Any thread.
+  /// Returns the bytes that count against `pipeline.memory` now: the resident memory of the process
+  /// if it serves this run alone, else accounted_bytes(). Any thread.
   std::uint64_t used_bytes() const;
   const OrderSpec& order() const { return order_; }
-  /// What the decode stage is told: which rows to keep.
+  /// Returns the decode stage's options: which rows to keep.
   DecodeOptions decode() const;
   std::uint64_t rows_per_batch() const { return order_.batch_size; }
   TransformPlan& plan() { return *plan_; }
   const std::string& quarantine_path() const { return quarantine_path_; }
   const Clock& clock() const { return clock_; }
 
-  /// Where splits are that this node does not make, in a few words; "": nowhere.
+  /// Returns a short text on where splits are that other nodes make; "" without other nodes.
   std::string elsewhere() const { return where_ ? where_() : std::string(); }
 
-  /// Ends the stream of batches. From any thread, once.
+  /// Ends the stream of batches. Any thread, once.
   void stop();
-  /// Lets go of the pipeline and its memory; only the dataset and the schema may be asked for
-  /// after, until it is started again.
+  /// Destroys the pipeline and its memory. Until the next start(), only the dataset and the schema
+  /// may be used.
   void close();
 
  private:
@@ -151,11 +156,12 @@ class JobRun {
   std::unique_ptr<MeteredSource> source_;
 };
 
-/// What the job's limit leaves for decoders of compressed files before anything else is there.
+/// Returns the bytes that the job's limit leaves for decoders of compressed files before anything
+/// else is allocated.
 std::uint64_t room_to_unpack(const JobSpec& job);
 
-/// Refuses files of `trainer.evaluate` whose columns are not those of the dataset's, in its order,
-/// by the first name that differs: their values would be taken for others.
+/// Refuses files of `trainer.evaluate` if their columns differ from the dataset's in name or order,
+/// and names the first difference: values would be assigned to wrong columns.
 Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained);
 
 }  // namespace forebay

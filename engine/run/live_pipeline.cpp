@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kStages{Stage::kLoad, Stage::kDecode, Stage::kShuffle, Stage::kTransform};
 constexpr std::uint32_t kMostActorsOfAStage = 128;
 constexpr std::uint64_t kFewestItemsAtMost = 64;
-/// The kernel's figure wobbles; what it says beyond the account is taken in steps of this.
+/// The kernel's figure fluctuates; the excess over the account is rounded to steps of this size.
 constexpr std::uint64_t kBeyondStep = std::uint64_t{8} << 20;
 /// What a consumer keeps is known exactly.
 constexpr std::uint64_t kHeldStep = std::uint64_t{1} << 20;
@@ -29,7 +29,7 @@ std::array<int, kNumStages> counts(const Allocation& allocation) {
 
 }  // namespace
 
-/// How full the queues were at each look since the last observation.
+/// Samples of the queues' fill since the last observation.
 class LivePipeline::Sampler {
  public:
   void add(const PipelineStats& stats) {
@@ -52,7 +52,7 @@ class LivePipeline::Sampler {
   std::uint64_t peak_ = 0;
 };
 
-/// Sums as the last observation found them.
+/// Sums at the time of the last observation.
 struct LivePipeline::Before {
   PipelineStats stats;
   std::chrono::nanoseconds at{0};
@@ -118,7 +118,7 @@ std::uint64_t LivePipeline::account(const PipelineStats& stats) const {
   return run_.resident_before() + kMemorySlack + threads * kThreadBytes + run_.buffer_bytes();
 }
 
-// Up at once, down only by a whole step, so that nothing is moved to and fro over a page.
+// Grows at once, shrinks only by a whole step, so that small fluctuations do not move the room.
 std::uint64_t LivePipeline::beyond(std::uint64_t resident, std::uint64_t accounted) const {
   const std::uint64_t now = resident > accounted ? resident - accounted : 0;
   const std::uint64_t steps = (now + kBeyondStep - 1) / kBeyondStep * kBeyondStep;
@@ -157,8 +157,8 @@ tuner::CurrentState LivePipeline::current() const {
   return now;
 }
 
-// As they came so far: rows may be filtered or sampled on their way. Before there are enough to
-// tell, as the job says.
+// Uses the measured ratio, since rows may be filtered or sampled; before enough batches were
+// measured, the job's numbers.
 double LivePipeline::splits_per_batch(const PipelineStats& stats) const {
   constexpr std::uint64_t kEnough = 16;
   const std::uint64_t batches = run_.source().batches() + stats.prefetch_batches;
@@ -212,8 +212,8 @@ tuner::Observation LivePipeline::observe() {
   return seen;
 }
 
-// Who goes before who comes; what the pipeline refuses for want of memory is tried again at the
-// next step.
+// Shrinks stages before it grows others. A change that the pipeline refuses for lack of memory is
+// tried again at the next step.
 void LivePipeline::apply(const tuner::Allocation& allocation) {
   const auto current = counts(run_.pipeline().allocation());
   for (const bool growing : {false, true}) {

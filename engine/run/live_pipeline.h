@@ -14,32 +14,32 @@
 
 namespace forebay {
 
-/// A running job as what a tuner watches and turns.
+/// A running job as a tuned pipeline.
 ///
-/// The stages are the pipeline's four pools, an item of prefetch is a batch. By its account memory
-/// in use is what the process had taken before the pipeline, the slack kept for what grows beside
-/// it, the actors' threads and every buffer, idle ones too; what the kernel counts beyond that is
-/// taken from the pipeline's room. A cgroup that allows less than the job bounds it too.
-/// current(), observe() and apply() belong to the tuner's thread, limits may be set from any. The
-/// run must outlive it, its pipeline too.
+/// The stages are the pipeline's four pools; an item of prefetch is a batch. Accounted memory is
+/// what the process used before the pipeline, the slack for growth beside it, the actors' threads
+/// and every buffer, including idle ones. Memory that the kernel counts beyond that is subtracted
+/// from the pipeline's room. A cgroup limit lower than the job's applies, too. current(), observe()
+/// and apply() belong to the tuner's thread; limits may be set on any. The run and its pipeline
+/// must outlive it.
 class LivePipeline final : public tuner::TunedPipeline {
  public:
   LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus);
   ~LivePipeline() override;
 
   const tuner::PipelineDescription& description() const override { return description_; }
-  /// Also looks how full the queues are, for the next observation.
+  /// Also samples the fill of the queues for the next observation.
   tuner::CurrentState current() const override;
   tuner::Observation observe() override;
   void apply(const tuner::Allocation& allocation) override;
 
   tuner::Limits limits() const;
-  /// `pipeline.memory` as it is now, whatever a cgroup allows.
+  /// Returns the current `pipeline.memory`, regardless of a cgroup limit.
   std::uint64_t memory() const { return memory_; }
-  /// Gives the process so many CPUs, or all it may use.
+  /// Limits the process to `cpus` CPUs, or to all it may use if there are fewer.
   Status set_cpus(int cpus);
-  /// Acts at once: prefetch and window give way. kInvalid, with nothing changed, when the job
-  /// cannot run in so little.
+  /// Takes effect at once: prefetch and window shrink. kInvalid: the job cannot run with so little
+  /// memory; nothing is changed.
   Status set_memory(std::uint64_t bytes);
   /// The consumer keeps so many bytes of batches beside the one in hand: the pipeline gives way to
   /// them. False, with nothing changed, where the least that the job can run in is not left.
@@ -63,13 +63,14 @@ class LivePipeline final : public tuner::TunedPipeline {
   std::atomic<std::uint64_t> held_{0};
   mutable std::atomic<std::uint64_t> beyond_{0};
   mutable IdleBuffers idle_buffers_;
-  std::uint32_t prefetch_;  // asked for
+  std::uint32_t prefetch_;  // as requested
   const std::chrono::nanoseconds began_;
   const std::unique_ptr<Sampler> sampler_;
   const std::unique_ptr<Before> before_;
 };
 
-/// What is declared about a job's pipeline: all that a tuner knows before it has seen it run.
+/// Returns the static description of a job's pipeline: what a tuner knows before the pipeline has
+/// run.
 tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job);
 
 }  // namespace forebay

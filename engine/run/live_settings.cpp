@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kSettable{"pipeline.cpus", "pipeline.memory",
                                                     "trainer.threads", "tuner.mode",
                                                     "transform.N.microseconds"};
-/// How long an answer waits for memory to go down.
+/// How long an answer waits until memory use has gone down.
 constexpr std::chrono::milliseconds kPatience{1500};
 
 tl::unexpected<Error> not_settable(const std::string& key) {
@@ -24,7 +24,7 @@ tl::unexpected<Error> not_settable(const std::string& key) {
                   "transform.N.microseconds can");
 }
 
-/// The number in `transform.3.microseconds`, also called `transform.3.cost`.
+/// Returns the number in `transform.3.microseconds`, also called `transform.3.cost`.
 std::optional<std::uint64_t> operator_number(const std::string& key) {
   constexpr std::string_view kPrefix = "transform.";
   if (!key.starts_with(kPrefix)) return std::nullopt;

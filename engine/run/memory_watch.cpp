@@ -12,17 +12,19 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod{50};
-/// Of calls looked at in a period: above the first fewer are drawn, below the second more.
+/// Sampled calls in a period: above the first number, fewer calls are sampled; below the second,
+/// more.
 constexpr std::uint64_t kManyLooks = 25;
 constexpr std::uint64_t kFewLooks = 10;
 constexpr unsigned kRarest = 16;
-/// Attribution costs the square of their number at each look.
+/// The cost of a sample is the square of the number of functions.
 constexpr std::size_t kMostFunctions = 64;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 constinit thread_local std::uint64_t draws = 0;
 
-/// True for one of 2^rarity calls of this thread, in no pattern that calls could share.
+/// Returns true for one of 2^rarity calls of this thread, at random, so that no pattern of calls is
+/// missed.
 bool drawn(unsigned rarity) {
   draws = draws * 6364136223846793005U + 1442695040888963407U;
   return rarity == 0 || draws >> (64 - kRarest) << (64 - rarity) == 0;
@@ -47,8 +49,8 @@ void MemoryWatch::watch(Options options) {
 
 void MemoryWatch::stop() { ticker_.reset(); }
 
-// Without what the heap keeps free: else a function that borrows much for each call would seem to
-// take what another one keeps, out of what the first one freed.
+// Memory that the heap keeps free does not count. Otherwise a function that allocates much
+// temporarily would seem to keep what another function keeps, in memory that the first one freed.
 std::int64_t MemoryWatch::beside_the_account() const {
   return static_cast<std::int64_t>(gauge_.bytes()) -
          static_cast<std::int64_t>(accounted_() + free_heap_bytes());

@@ -17,29 +17,30 @@
 
 namespace forebay {
 
-/// Watches the resident memory of the process beside a run, twenty times a second and whenever a
-/// thread enters or leaves a user's function, and fails the run that outgrows its limit.
+/// Watches the resident memory of the process during a run, twenty times a second and whenever a
+/// thread enters or leaves a user's function, and fails the run if it exceeds its limit.
 ///
-/// Attributes growth to functions from its construction on, which therefore comes before anything
-/// that calls them; compares with the limit between watch() and stop(), by a thread of its own. On
-/// large machines not every call is looked at, but some hundreds a second, drawn at random.
+/// Attributes growth to functions from its construction on, so construct it before anything that
+/// calls them. Compares with the limit between watch() and stop(), on its own thread. On large
+/// machines it samples some hundred calls a second at random.
 class MemoryWatch final : public UserCodeObserver {
  public:
   struct Options {
-    const char* key = "pipeline.memory";   ///< The limit's name, for messages.
-    std::function<std::uint64_t()> limit;  ///< In bytes, now; any thread, as the one below.
-    /// Called once, with what is wrong; need not end the process.
+    const char* key = "pipeline.memory";  ///< The limit's name in messages.
+    /// Returns bytes; called on any thread, like the one below.
+    std::function<std::uint64_t()> limit;
+    /// Called once with a description of the problem; need not end the process.
     std::function<void(const std::string&)> fail;
   };
 
-  /// `accounted`: what was taken before the run, its slack and all buffers, in bytes; called from
-  /// any thread until the destructor returns.
+  /// `accounted`: returns the bytes used before the run, its slack and all buffers; called on any
+  /// thread until the destructor returns.
   explicit MemoryWatch(std::function<std::uint64_t()> accounted);
   ~MemoryWatch() override;
 
-  /// Begins to compare. Only while it does not.
+  /// Starts to compare. Must not be called while it compares already.
   void watch(Options options);
-  /// Once it returns, nothing of the options is called any more.
+  /// Ends the comparison. No function of the options is called after it returns.
   void stop();
 
   bool entered(const UserCode& code) override;
@@ -54,18 +55,18 @@ class MemoryWatch final : public UserCodeObserver {
   const std::function<std::uint64_t()> accounted_;
   const ResidentGauge gauge_;
   const SystemClock clock_;
-  Options options_;  // the ticker's thread's between watch() and stop(), as the two below
+  Options options_;  // used on the ticker's thread between watch() and stop(), like the two below
   ResidentLimit limit_;
   bool failed_ = false;
-  std::atomic<unsigned> sampling_{0};  // of 2^this calls one is looked at
-  const Synchronized<> attributing_;   // over the two below
+  std::atomic<unsigned> sampling_{0};  // one of 2^sampling_ calls is sampled
+  const Synchronized<> attributing_;   // guards the two below
   GrowthAttribution growth_;
-  std::uint64_t looks_ = 0;  // at calls, since the ticker's last one
+  std::uint64_t looks_ = 0;  // sampled calls since the ticker's last look
   std::optional<Ticker> ticker_;
 };
 
-/// The message of a run that outgrew its limit: the sizes, the functions that are loaded and, where
-/// one is `likely`, that one.
+/// Returns the message of a run that exceeded its limit: the sizes, the loaded functions, and the
+/// `likely` function if it is not "".
 std::string describe_growth(const char* key, std::uint64_t resident, std::uint64_t limit,
                             const std::string& loaded, const std::string& likely);
 

@@ -14,10 +14,11 @@
 
 namespace forebay {
 
-/// What the trainer pulls from: the pipeline, with a count of what came and how long it waited.
+/// The trainer's batch source: the pipeline, with counts of the batches and of the time that the
+/// trainer waited for them.
 ///
-/// Ends the stream early after `max_batches` or once the pipeline was stopped. next() belongs to
-/// one thread; the counts may be read from any.
+/// Ends the stream after `max_batches` or once the pipeline was stopped. next() belongs to one
+/// thread; the counts may be read on any.
 class MeteredSource final : public BatchSource {
  public:
   MeteredSource(Pipeline& pipeline, const Clock& clock, Position start, std::uint64_t max_batches)
@@ -28,27 +29,27 @@ class MeteredSource final : public BatchSource {
 
   Result<std::shared_ptr<const Batch>> next() override;
 
-  /// The truth about how far the run has got. The caller of next() only.
+  /// Returns how far the run has got. On the thread of next() only.
   const Position& position() const { return position_; }
-  /// Whether the pipeline gave everything it had.
+  /// Returns whether the pipeline has delivered its last batch.
   bool reached_end() const { return reached_end_; }
 
   std::uint64_t batches() const { return batches_.load(std::memory_order_relaxed); }
   std::uint64_t rows() const { return rows_.load(std::memory_order_relaxed); }
-  /// The wait that is going on included.
+  /// Includes the current wait.
   std::chrono::nanoseconds waited() const;
-  /// Whether the trainer has a batch in hand instead of waiting for one.
+  /// Returns whether the trainer is processing a batch instead of waiting for one.
   bool trainer_is_busy() const { return busy_.load(std::memory_order_relaxed); }
-  /// Batches the trainer is done with, and the time it took over them, pauses left out.
+  /// Batches that the trainer has finished, and the time they took without pauses.
   std::uint64_t steps() const { return steps_.load(std::memory_order_relaxed); }
   std::chrono::nanoseconds worked() const {
     return std::chrono::nanoseconds(worked_ns_.load(std::memory_order_relaxed));
   }
-  /// Pauses, the one that is going on included.
+  /// Includes the current pause.
   std::chrono::nanoseconds paused() const;
 
-  /// As long as it lives the trainer does something else than train: writes a checkpoint, scores
-  /// rows held out. On the thread of next().
+  /// While an object of this class lives, the trainer does something other than training: writes a
+  /// checkpoint, scores rows held out. On the thread of next().
   class Pause {
    public:
     explicit Pause(MeteredSource& source) : source_(source) { source_.begin_pause(); }
@@ -60,17 +61,17 @@ class MeteredSource final : public BatchSource {
     MeteredSource& source_;
   };
 
-  /// Something moved while the trainer does not train: a batch that was evaluated. From any thread.
+  /// Records progress while the trainer does not train, such as an evaluated batch. Any thread.
   void note_beside() { beside_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t beside() const { return beside_.load(std::memory_order_relaxed); }
 
-  /// Has each position told after its batch was given to the trainer, on the thread of next().
-  /// Before the first.
+  /// Calls `on_given` with each position after its batch was given to the trainer, on the thread of
+  /// next(). Set it before the first batch.
   void tell_given(std::function<void(const Position&)> on_given) {
     on_given_ = std::move(on_given);
   }
 
-  /// Tells next() to end the stream; whoever waits in it is woken by Pipeline::stop().
+  /// Makes next() end the stream; Pipeline::stop() wakes a thread that waits in next().
   void stop() { stopped_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -90,12 +91,13 @@ class MeteredSource final : public BatchSource {
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::uint64_t> beside_{0};
   std::atomic<std::int64_t> waited_ns_{0};
-  std::optional<std::chrono::nanoseconds> given_;  // when the batch in hand was, later by pauses
+  // When the current batch was given, plus the pauses since.
+  std::optional<std::chrono::nanoseconds> given_;
   std::atomic<std::uint64_t> steps_{0};
   std::atomic<std::int64_t> worked_ns_{0};
   std::atomic<std::int64_t> paused_ns_{0};
-  std::atomic<std::int64_t> pause_began_ns_{0};  // of the pause that is going on; 0: none
-  std::atomic<std::int64_t> asked_ns_{0};        // when the wait that is going on began; 0: none
+  std::atomic<std::int64_t> pause_began_ns_{0};  // when the current pause began; 0: no pause
+  std::atomic<std::int64_t> asked_ns_{0};        // when the current wait began; 0: no wait
 };
 
 }  // namespace forebay

@@ -9,24 +9,24 @@
 
 namespace forebay {
 
-/// Where the learned state of a policy with a job is kept between runs: a small file, written aside
-/// and renamed, with a digest of what it holds.
+/// File with the learned state of a policy for a job, kept between runs: a small file, written to a
+/// temporary name and renamed, with a digest of its content.
 class LearnedStateFile {
  public:
   explicit LearnedStateFile(std::string path) : path_(std::move(path)) {}
 
-  /// kNotFound when there is none; kCorrupt when it is not as it was written; kInvalid when it is
-  /// of another version or no regular file; kUnavailable when it cannot be read.
+  /// kNotFound: the file does not exist; kCorrupt: its content does not match the digest; kInvalid:
+  /// another version, or not a regular file; kUnavailable: it cannot be read.
   Result<std::string> read() const;
-  /// What could not be written whole is removed; what was there before stays.
+  /// If the new file cannot be written completely, removes it and keeps the old one.
   Status write(const std::string& learned_state) const;
 
  private:
   std::string path_;
 };
 
-/// A policy that keeps its learned state: as it was some decisions ago, and at its end. What cannot
-/// be kept is let go, and `lost` is told why, once; no job fails for it.
+/// A policy that saves its learned state every few decisions and at its end. If it cannot be saved,
+/// calls `lost` once with the reason; no job fails for it.
 class PolicyCheckpoint final : public tuner::Policy {
  public:
   using Lost = std::function<void(const std::string& why)>;
@@ -47,7 +47,7 @@ class PolicyCheckpoint final : public tuner::Policy {
 
   const std::unique_ptr<tuner::Policy> policy_;
   const LearnedStateFile file_;
-  Lost lost_;  // empty once it was told
+  Lost lost_;  // empty once it was called
   int decisions_ = 0;
 };
 

@@ -5,7 +5,7 @@
 namespace forebay {
 namespace {
 
-/// By how much the kernel's figure wobbles while splits come and go.
+/// Fluctuation of the kernel's figure while splits are made and freed.
 constexpr std::uint64_t kWobble = std::uint64_t{8} << 20;
 
 }  // namespace

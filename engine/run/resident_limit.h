@@ -6,24 +6,25 @@
 
 namespace forebay {
 
-/// Decides whether a process has outgrown `pipeline.memory`.
+/// Decides whether a process has exceeded `pipeline.memory`.
 ///
-/// Asked many times a second with what the kernel counts; time comes from outside. Over the limit
-/// is what stays there for kConfirm, so a peak that is given back at once fails nothing. While a
-/// limit that was lowered in the run is not reached yet, what the account explains may stay: the
-/// buffers that were made before, and what was resident beside the account at that moment. Belongs
-/// to one thread.
+/// Called many times a second with the kernel's figure; time comes from outside. Memory counts as
+/// over the limit only if it stays there for kConfirm, so a short peak fails nothing. After the
+/// limit was lowered during the run and until it is reached, memory that the account explains may
+/// stay: buffers made before, and the memory that was resident beside the account at that moment.
+/// Belongs to one thread.
 class ResidentLimit {
  public:
   static constexpr std::chrono::milliseconds kConfirm{200};
 
   struct Look {
     std::chrono::nanoseconds at{0};
-    std::uint64_t resident = 0;   ///< By the kernel.
-    std::uint64_t limit = 0;      ///< Now.
-    std::uint64_t accounted = 0;  ///< Known: taken before the run, its slack, all buffers.
+    std::uint64_t resident = 0;   ///< As counted by the kernel.
+    std::uint64_t limit = 0;      ///< The current limit.
+    std::uint64_t accounted = 0;  ///< Known bytes: used before the run, its slack, all buffers.
   };
-  /// kSuspect once at each crossing: the moment to give back what was freed.
+  /// kSuspect is returned once at each crossing of the limit; the caller should then return freed
+  /// memory to the system.
   enum class Verdict : std::uint8_t { kWithin, kSuspect, kOver };
 
   Verdict look(const Look& now);
@@ -32,8 +33,8 @@ class ResidentLimit {
   std::uint64_t allowed(const Look& now);
 
   std::uint64_t limit_ = 0;                        // at the last look
-  std::optional<std::uint64_t> beside_;            // while a lowered limit is not reached
-  std::optional<std::chrono::nanoseconds> since_;  // over it
+  std::optional<std::uint64_t> beside_;            // set until a lowered limit is reached
+  std::optional<std::chrono::nanoseconds> since_;  // since when it is over the limit
 };
 
 }  // namespace forebay

@@ -12,19 +12,19 @@
 
 namespace forebay {
 
-/// A run as a view of it shows it. What it refers to outlives the view; the functions may be called
-/// from any thread.
+/// A run as its view sees it. Everything it refers to outlives the view; the functions may be
+/// called on any thread.
 struct ViewedRun {
   JobRun& run;
   const JobSpec& job;
-  std::function<void(const std::string&)> log;  ///< Keeps a line in the job's folder.
+  std::function<void(const std::string&)> log;  ///< Writes a line to the log in the job's folder.
   std::function<std::uint64_t()> memory_limit;  ///< In bytes, now.
-  std::function<std::string()> last_decision;   ///< The tuner's, in words; empty: none.
-  std::function<LookupCounts()> lookups;        ///< Of table rows, so far.
+  /// Describes the tuner's last decision; empty function: no tuner.
+  std::function<std::string()> last_decision;
+  std::function<LookupCounts()> lookups;  ///< Returns the lookups of table rows so far.
 };
 
-/// Shows a run while it goes on. The calls come from one thread at a time, that which watches the
-/// run.
+/// Shows a running job. The calls come from one thread at a time, the one that watches the run.
 class RunView {
  public:
   RunView() = default;
@@ -32,37 +32,36 @@ class RunView {
   RunView(const RunView&) = delete;
   RunView& operator=(const RunView&) = delete;
 
-  /// A few times a second; must be cheap.
+  /// Called a few times a second; must be cheap.
   virtual void look() = 0;
-  /// Says a line that a user should read. The log has it already.
+  /// Shows a line to the user. The line is in the log already.
   virtual void say(const std::string& line) = 0;
 };
 
-/// How a run speaks to the program that it runs in. An empty function is not called; all may be
-/// called from any thread, and what they use outlives the run.
+/// How a run reports to the program that contains it. Empty functions are not called; all may be
+/// called on any thread, and everything they use outlives the run.
 struct RunEvents {
-  /// A line that a user should read.
+  /// Receives a line for the user.
   std::function<void(const std::string&)> say = {};
-  /// How many bytes of how many are indexed, while a dataset is opened.
+  /// Receives the number of indexed bytes and of all bytes while a dataset is opened.
   std::function<void(std::uint64_t done, std::uint64_t total)> indexing = {};
-  /// Makes a view of a run that has begun. Empty: none is shown, and what it would say goes to
-  /// `say`.
+  /// Makes a view of a run that has begun. Empty: there is no view, and its lines go to `say`.
   std::function<std::unique_ptr<RunView>(const ViewedRun&)> view = {};
-  /// A run made no progress for `run.stall_fail`. Where it returns, the stream of batches ends with
-  /// this error.
+  /// Called when a run has made no progress for `run.stall_fail`. If it returns, the stream of
+  /// batches ends with this error.
   std::function<void(const std::string& why)> stalled = {};
-  /// The resident memory of the process outgrew `pipeline.memory`. It is compared only where this
-  /// is given: by a program that is the run's alone.
+  /// Called when the resident memory of the process exceeds `pipeline.memory`. The comparison is
+  /// made only if this is set, by a program that serves the run alone.
   std::function<void(const std::string& why)> outgrown = {};
-  /// Asks the run to end. Null: nobody does.
+  /// Source of stop requests. Null: no requests.
   StopSource* stop = nullptr;
 
-  /// `say`, where it is given.
+  /// Calls `say` if it is set.
   void announce(const std::string& line) const {
     if (say) say(line);
   }
   bool stop_requested() const { return stop != nullptr && stop->requested(); }
-  /// For opening a JobRun.
+  /// Returns the hooks for opening a JobRun.
   JobRun::Hooks hooks() const {
     return {.announce = say ? say : [](const std::string&) {},
             .indexing = indexing ? indexing : [](std::uint64_t, std::uint64_t) {},

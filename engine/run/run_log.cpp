@@ -19,7 +19,8 @@ RunLog::RunLog(const std::string& run_dir, const std::string& command) {
     logger_ = std::make_shared<spdlog::logger>(command, std::move(sink));
     logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
     logger_->flush_on(spdlog::level::info);
-    logger_->set_error_handler([](const std::string&) {});  // else it writes to stderr itself
+    // Without a handler, it writes to stderr.
+    logger_->set_error_handler([](const std::string&) {});
   } catch (const spdlog::spdlog_ex&) {
     logger_ = nullptr;
   }

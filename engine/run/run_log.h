@@ -9,10 +9,10 @@ class logger;
 
 namespace forebay {
 
-/// What a run tells, kept in a file of the job's folder with the time of each line.
+/// A run's log: its messages in a file of the job's folder, with the time of each line.
 ///
-/// Owns `DIR/logs/COMMAND.log`, of which the last few megabytes are kept. Any thread may write. A
-/// file that cannot be made, or has no room, is no reason to stop a run: then nothing is kept.
+/// Owns `DIR/logs/COMMAND.log` and keeps its last few megabytes. Any thread may write. If the file
+/// cannot be made or written, the run goes on without a log.
 class RunLog {
  public:
   RunLog(const std::string& run_dir, const std::string& command);

@@ -10,9 +10,9 @@
 
 namespace forebay {
 
-/// The figures that `ingest` and `train` both end with; the names are those of the JSON.
+/// Figures that `ingest` and `train` print at their end; the names are those of the JSON.
 struct RunOutcome {
-  std::uint64_t rows = 0;  ///< Of this run, as are batches and seconds.
+  std::uint64_t rows = 0;  ///< Of this run, like batches and seconds.
   std::uint64_t batches = 0;
   double seconds = 0;
   double starved_ratio = 0;
@@ -24,19 +24,19 @@ struct RunOutcome {
   Allocation allocation;
   std::uint64_t prefetch = 0;
   std::uint64_t memory_limit = 0;
-  PipelineStats stats;           ///< When the stream of batches ended.
+  PipelineStats stats;           ///< At the end of the stream of batches.
   double cpus_busy = 0;          ///< CPU seconds of the process over `seconds`.
-  std::uint64_t decisions = 0;   ///< Of the tuner.
-  double tuner_cpu_seconds = 0;  ///< Used by its thread.
-  std::string last_decision;     ///< In words.
+  std::uint64_t decisions = 0;   ///< Decisions of the tuner.
+  double tuner_cpu_seconds = 0;  ///< Used by the tuner's thread.
+  std::string last_decision;     ///< Description of the last decision.
   std::string quarantine;
-  std::string address;                                ///< Where workers joined; "": nowhere.
-  std::map<std::string, std::uint64_t> rows_by_node;  ///< Rows of the splits that each made.
+  std::string address;  ///< The address that workers joined; "": no listener.
+  std::map<std::string, std::uint64_t> rows_by_node;  ///< Rows of the splits made by each node.
 
   double rows_per_second() const { return seconds > 0 ? static_cast<double>(rows) / seconds : 0; }
 };
 
-/// Of a run that ended at `position`, of which `waited` was spent without data.
+/// Returns the outcome of a run that ended at `position` and waited for data for `waited`.
 RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::nanoseconds elapsed,
                       std::chrono::nanoseconds waited);
 

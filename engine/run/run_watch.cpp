@@ -41,7 +41,7 @@ RunWatch::RunWatch(Options options)
   watch_memory();
 }
 
-// What is wrong is told on the memory watch's own thread, past what this one may be busy with.
+// The error is reported on the memory watch's own thread, since this one may be busy.
 void RunWatch::watch_memory() {
   if (!options_.events.outgrown) return;
   options_.run.memory_watch().watch(
@@ -82,7 +82,7 @@ void RunWatch::say(const std::string& line) {
   }
 }
 
-// Whoever waits for a batch gets the error; actors that are stuck stay so.
+// The thread that waits for a batch gets the error; stuck actors stay stuck.
 void RunWatch::stalled(const std::string& what) {
   say(what);
   if (options_.events.stalled) options_.events.stalled(what);

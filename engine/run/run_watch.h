@@ -17,25 +17,25 @@
 
 namespace forebay {
 
-/// What looks after a run that has begun, a few times a second: passes a stop on, reports stalls,
-/// has it shown, and keeps all that is said in the job's log. Where the program wants it, the
-/// memory of the process is compared with its limit, too.
+/// Watches a running job, a few times a second: relays a stop request, reports stalls, updates the
+/// view, and writes all messages to the job's log. If the program wants it, compares the memory of
+/// the process with its limit, too.
 ///
-/// From its construction to end(), with a thread of its own. The run and the events must outlive
-/// it.
+/// Runs from its construction to end(), on its own thread. The run and the events must outlive it.
 class RunWatch {
  public:
   struct Options {
     JobRun& run;
     const JobSpec& job;
-    std::string name;  ///< Of the log: `train`, `ingest`, `evaluate`.
+    std::string name;  ///< Name of the log: `train`, `ingest`, `evaluate`.
     const RunEvents& events;
-    /// `pipeline.memory` as it is now; empty: the job's.
+    /// Returns the current `pipeline.memory`; empty: the job's value.
     std::function<std::uint64_t()> memory = {};
-    /// What the run keeps to, now; empty: as `memory`.
+    /// Returns the limit that applies to the run now; empty: as `memory`.
     std::function<std::uint64_t()> memory_limit = {};
-    std::function<std::string()> last_decision = {};            ///< The tuner's, in words.
-    std::function<std::vector<std::string>()> take_notes = {};  ///< Lines to say at the next look.
+    std::function<std::string()> last_decision = {};  ///< Describes the tuner's last decision.
+    /// Returns lines to report at the next look.
+    std::function<std::vector<std::string>()> take_notes = {};
   };
 
   explicit RunWatch(Options options);
@@ -43,12 +43,12 @@ class RunWatch {
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  /// Says a line at the next look. Any thread.
+  /// Reports a line at the next look. Any thread.
   void note(const std::string& line);
-  /// The table lookups of the run so far. Any thread.
+  /// Sets the table lookups of the run so far. Any thread.
   void looked_up(const LookupCounts& lookups);
 
-  /// Says what is left to say, then nothing any more. Once is enough.
+  /// Reports the remaining lines and ends the watch. Further calls do nothing.
   void end();
 
  private:
@@ -62,10 +62,10 @@ class RunWatch {
   RunLog log_;
   StopRelay stop_;
   StallWatchdog stalls_;
-  const Synchronized<> noted_;  // over the two below
+  const Synchronized<> noted_;  // guards the two below
   std::vector<std::string> notes_;
   LookupCounts lookups_;
-  std::unique_ptr<RunView> view_;  // the ticker's thread, while there is one
+  std::unique_ptr<RunView> view_;  // used on the ticker's thread while it exists
   std::optional<Ticker> ticker_;
 };
 

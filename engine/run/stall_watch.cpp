@@ -14,7 +14,7 @@ struct Holder {
   const PoolActorView* actor = nullptr;
 };
 
-/// The actor at work on the lowest split: every later one waits for it.
+/// Finds the actor that works on the lowest split: all later splits wait for it.
 Holder lowest_in_work(const PipelineStats& stats) {
   Holder lowest;
   for (const StageStats& stage : stats.stages) {

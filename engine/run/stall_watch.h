@@ -9,10 +9,10 @@
 
 namespace forebay {
 
-/// Notices that a run makes no progress.
+/// Detects that a run makes no progress.
 ///
-/// Asked from time to time with a count that grows with any progress (splits through any stage,
-/// batches taken); time comes from outside. Belongs to one thread.
+/// Called now and then with a count that grows with any progress (splits through any stage, batches
+/// taken); time comes from outside. Belongs to one thread.
 class StallWatch {
  public:
   struct Limits {
@@ -23,7 +23,7 @@ class StallWatch {
 
   StallWatch(Limits limits, std::chrono::nanoseconds now) : limits_(limits), since_(now) {}
 
-  /// kWarnNow once a stall, then kStalled until it moves or kFailNow.
+  /// Returns kWarnNow once for each stall, then kStalled until there is progress or kFailNow.
   Verdict look(std::uint64_t progress, std::chrono::nanoseconds now);
 
   std::chrono::nanoseconds stalled_for(std::chrono::nanoseconds now) const { return now - since_; }
@@ -35,12 +35,12 @@ class StallWatch {
   bool warned_ = false;
 };
 
-/// What everything is waiting for: the stage that holds the oldest split, how long, and why; one
-/// line. `trainer_is_busy`: the trainer has a batch in hand rather than waiting for one.
+/// Returns one line on what the run waits for: the stage that holds the oldest split, how long, and
+/// why. `trainer_is_busy`: the trainer is processing a batch instead of waiting for one.
 std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy,
                            std::chrono::nanoseconds now);
 
-/// A count that grows with every split through any stage and every batch taken.
+/// Returns a count that grows with every split through any stage and every batch taken.
 std::uint64_t progress_of(const PipelineStats& stats, std::uint64_t batches_taken);
 
 }  // namespace forebay

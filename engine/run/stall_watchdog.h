@@ -8,10 +8,10 @@
 
 namespace forebay {
 
-/// Reports a run that makes no progress: once a stall after `run.stall_after`, and again after
-/// `run.stall_fail`, each time with what everything waits for.
+/// Reports a run that makes no progress: once for each stall after `run.stall_after`, and again
+/// after `run.stall_fail`, each time with the reason.
 ///
-/// look() is called a few times a second, by one thread. The run must outlive it.
+/// look() is called a few times a second by one thread. The run must outlive it.
 class StallWatchdog {
  public:
   struct Hooks {

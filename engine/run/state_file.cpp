@@ -12,7 +12,7 @@
 namespace forebay {
 namespace {
 
-/// Many times what any state takes.
+/// Many times the size of any state.
 constexpr std::size_t kMostBytes = 64 << 10;
 
 Status problem(const std::string& path) {

@@ -7,13 +7,14 @@
 
 namespace forebay {
 
-/// Added to the path that a state is written to first.
+/// Suffix of the temporary file to which a state is written first.
 inline constexpr char kStateAside[] = ".partial";
 
-/// Reads a loader state that `--state` wrote; refuses a file that is none, or larger than any.
+/// Reads a loader state that `--state` wrote; refuses files in another format or larger than any
+/// state.
 Result<LoaderState> read_state_file(const std::string& path);
 
-/// Writes it aside, synced, and renames it, so that the file is always whole.
+/// Writes a temporary file, syncs it and renames it, so that the file is always complete.
 Status write_state_file(const std::string& path, const LoaderState& state);
 
 }  // namespace forebay

@@ -11,19 +11,20 @@
 
 namespace forebay {
 
-/// Answers what others ask of a running job: `forebay status`, `top` and `trace` in the job's
-/// folder, and Prometheus where `cluster.metrics` names an address.
+/// Answers queries about a running job: `forebay status`, `top` and `trace` in the job's folder,
+/// and Prometheus if `cluster.metrics` is set.
 ///
-/// From its construction to its destruction; what it is made from outlives it. It asks `figures`
-/// and the run on threads of its own.
+/// Serves from its construction to its destruction; everything passed to it outlives it. It calls
+/// `figures` and reads the run on its own threads.
 class StatusServer {
  public:
   struct Options {
     JobRun& run;
     Tuning& tuning;
-    std::string metrics;  ///< HOST:PORT; "": none.
+    std::string metrics;  ///< HOST:PORT; "": no metrics.
     std::function<RunFigures()> figures;
-    std::function<void(const std::string&)> say;  ///< In the constructor: the address, or why not.
+    /// Called by the constructor with the address, or the reason why there is none.
+    std::function<void(const std::string&)> say;
   };
 
   explicit StatusServer(Options options);

@@ -5,13 +5,13 @@
 
 namespace forebay {
 
-/// Ends a run's stream of batches once a stop was asked for.
+/// Ends a run's stream of batches after a stop request.
 ///
-/// look() is called a few times a second, by one thread: whoever asks may be a signal handler,
-/// which can do no more than ask. Both must outlive it.
+/// look() is called a few times a second by one thread: the request may come from a signal handler,
+/// which can only set a flag. `stop` and `run` must outlive it.
 class StopRelay {
  public:
-  /// `stop` may be null: then nobody asks.
+  /// `stop` may be null: no stop requests.
   StopRelay(const StopSource* stop, JobRun& run) : stop_(stop), run_(run) {}
 
   void look() {

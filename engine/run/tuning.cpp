@@ -13,9 +13,9 @@
 namespace forebay {
 namespace {
 
-/// The model's plan; it asks nothing of a file.
+/// Uses the model's plan alone; reads no weights file.
 constexpr const char* kFallback = "intune:no-network";
-/// What a job gets that names no policy.
+/// Policy of a job that names none.
 constexpr const char* kUsual = "intune";
 
 double thread_cpu_seconds() {
@@ -24,7 +24,7 @@ double thread_cpu_seconds() {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-/// What makes the learned state of one run worth something to another.
+/// Identifies the kind of work: runs of equal work can reuse each other's learned state.
 std::string name_of_work(const JobRun& run) {
   const LoaderState state = run.state({});
   std::string text;
@@ -178,7 +178,8 @@ void Tuning::on_decision(const tuner::Decision& decision) {
   said_([&] { last_decision_ = describe(decision, header_.description); });
 }
 
-// The file is made with the first decision, so that a run that took none leaves the last one's.
+// The file is created at the first decision, so that a run without decisions keeps the last run's
+// file.
 void Tuning::log(const tuner::Decision& decision) {
   if (log_failed_) return;
   Status status;

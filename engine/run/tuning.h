@@ -19,14 +19,14 @@
 
 namespace forebay {
 
-/// The tuner of a running job: its policy, its actor, its log, and the ear for `forebay set`.
+/// The tuner of a running job: its policy, its actor, its log, and the server for `forebay set`.
 ///
-/// From its construction to end(). Nothing that goes wrong in it ends the job: it is said in a note
-/// and the job goes on, with another policy or with what stands. Any thread may ask; the run must
-/// outlive it.
+/// Active from its construction to end(). No error in it ends the job: it is reported in a note,
+/// and the job goes on with another policy or with the current allocation. Any thread may call it;
+/// the run must outlive it.
 class Tuning {
  public:
-  /// Whether the job's policy is one that a running job can have. kInvalid names the nearest.
+  /// Checks that a running job can use its policy. kInvalid names the nearest one.
   static Status check(const JobSpec& job);
 
   Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command);
@@ -34,36 +34,37 @@ class Tuning {
   Tuning(const Tuning&) = delete;
   Tuning& operator=(const Tuning&) = delete;
 
-  /// Ends the tuner, keeps its learned state, closes the ear. Once is enough.
+  /// Ends the tuner, saves its learned state, closes the control server. Further calls do nothing.
   void end();
 
   std::uint64_t decisions() const { return decisions_.load(std::memory_order_relaxed); }
-  /// CPU that the tuner's thread has used.
+  /// Seconds of CPU used by the tuner's thread.
   double cpu_seconds() const { return cpu_seconds_.load(std::memory_order_relaxed); }
-  /// The last decision and why, for the progress line; empty before the first.
+  /// Describes the last decision for the progress line; empty before the first.
   std::string last_decision() const;
-  /// What a person should hear, once.
+  /// Returns messages for the user, each only once.
   std::vector<std::string> take_notes();
   tuner::Limits limits() const { return tuned_pipeline_.limits(); }
-  /// `pipeline.memory` as it is now.
+  /// Returns the current `pipeline.memory`.
   std::uint64_t memory() const { return tuned_pipeline_.memory(); }
 
-  /// Makes room for batches that the consumer keeps (LivePipeline::set_held).
+  /// Frees memory for batches that the consumer keeps (LivePipeline::set_held).
   bool set_held(std::uint64_t bytes) { return tuned_pipeline_.set_held(bytes); }
 
-  /// What `forebay status`, `top` and `trace` are answered, from any thread; nothing once `queries`
-  /// is empty.
+  /// Sets the answers to `forebay status`, `top` and `trace`, which are called on any thread; with
+  /// empty `queries` they are not answered.
   void show(ControlServer::Queries queries);
 
-  /// Whether it may change anything: `tuner.mode` is on.
+  /// Returns whether it may change anything: `tuner.mode` is on.
   bool acts() const { return mode_.load(std::memory_order_relaxed) == tuner::Mode::kOn; }
 
-  /// Who answers `forebay set trainer.threads=N`, from any thread; refused while nobody does.
+  /// Sets the function that handles `forebay set trainer.threads=N`, on any thread; without one,
+  /// that command is refused.
   using SetThreads = std::function<Result<std::string>(int threads)>;
   void take_threads(SetThreads set_threads);
 
-  /// Changes the running job: `key` and `value` as `forebay set` was given them. What was done, in
-  /// words; kInvalid names the key.
+  /// Changes the running job with the arguments of `forebay set`. Returns a description of the
+  /// change; kInvalid names the key.
   Result<std::string> set(const std::string& key, const std::string& value);
 
  private:
@@ -86,17 +87,17 @@ class Tuning {
   const std::string command_;
   LivePipeline tuned_pipeline_;
   tuner::Allocation start_;
-  tuner::LogHeader header_;                      // the tuner's thread, as the two below
+  tuner::LogHeader header_;                      // used on the tuner's thread, like the two below
   std::optional<tuner::DecisionLogWriter> log_;  // made with the first decision
   bool log_failed_ = false;
   std::atomic<std::uint64_t> decisions_{0};
   std::atomic<double> cpu_seconds_{0};
   std::atomic<tuner::Mode> mode_;
-  const Synchronized<> turning_;  // over the one below
+  const Synchronized<> turning_;  // guards the one below
   SetThreads set_threads_;
-  const Synchronized<> looking_;  // over the one below
+  const Synchronized<> looking_;  // guards the one below
   ControlServer::Queries queries_;
-  const Synchronized<> said_;  // over the two below
+  const Synchronized<> said_;  // guards the two below
   std::vector<std::string> notes_;
   std::string last_decision_;
   std::optional<ActorSystem> actors_;
@@ -104,7 +105,7 @@ class Tuning {
   std::unique_ptr<ControlServer> control_;
 };
 
-/// Where a run keeps its decisions, and where the `back`-th run before it did (0: this one).
+/// Returns the path of a run's decision log; `back` counts earlier runs (0: this run).
 std::string decision_log_path(const std::string& run_dir, int back);
 inline constexpr int kDecisionLogsKept = 4;
 

@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-/// A share of the grace is for what else has to end.
+/// One part in so many of the grace is reserved for everything else that has to end.
 constexpr int kGraceForTheRest = 10;
 
 constexpr const char* kAnew = ": training starts anew";

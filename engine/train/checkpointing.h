@@ -16,39 +16,39 @@
 
 namespace forebay {
 
-/// The checkpoints of a training run: what it begins from, and where it saves.
+/// The checkpoints of a training run: the one it starts from, and the ones it saves.
 ///
-/// Owns the store; absent where the job keeps none. Belongs to the model's thread. Refuses to
-/// begin anew in a directory that holds checkpoints unless it is told what to do with them.
+/// Owns the store, which is null if the job keeps no checkpoints. Belongs to the model's thread. In
+/// a directory with checkpoints, refuses to start unless the caller says whether to resume or
+/// restart.
 class Checkpointing {
  public:
   enum class Begin : std::uint8_t {
-    kFresh,    ///< Refused where there are checkpoints.
-    kResume,   ///< From the last complete one; anew where there is none.
-    kRestart,  ///< Anew; what is there goes once the run has begun.
+    kFresh,    ///< Refused if there are checkpoints.
+    kResume,   ///< From the last complete one; from the beginning if there is none.
+    kRestart,  ///< From the beginning; old checkpoints are removed once the run has begun.
   };
 
-  /// Speaks by `events`, which outlive it.
+  /// Reports through `events`, which outlive it.
   static Result<Checkpointing> open(const JobSpec& job, Begin begin, const RunEvents& events);
 
   bool kept() const { return store_ != nullptr; }
 
-  /// Fills the model from the last whole checkpoint, once `accept` agrees to it; without one, or
-  /// when the run begins anew, there is none in what it gives. Says which checkpoints
-  /// are damaged.
+  /// Fills the model from the last complete checkpoint that `accept` accepts. Returns no checkpoint
+  /// if there is none or if the run starts from the beginning. Reports damaged checkpoints.
   Result<CheckpointStore::Found> restore(Model& model, const CheckpointStore::Accept& accept);
-  /// The run has begun, and nothing can refuse it any more: what a restart does not want goes, and
-  /// it is said what a resume goes on from.
+  /// To be called when the run has begun and cannot be refused any more: removes the checkpoints
+  /// that a restart discards, and reports from which one a resume continues.
   Status began(const Clock& clock);
 
-  /// Begins a checkpoint in the background; false: one is in flight.
+  /// Starts a checkpoint in the background; returns false if one is in progress.
   Result<bool> save(Model& model, TrainState state) {
     return saver_->save(model, std::move(state));
   }
-  /// Writes the last one, once it is known that no further step will be: within `run.grace` of a
-  /// stop that is asked for. Says which batches are lost where it does not fit.
+  /// Writes the last checkpoint, after the last step: within `run.grace` after a stop request.
+  /// Reports the lost batches if the time is too short.
   Saver::Ended finish(Model& model, TrainState state);
-  /// The run failed after so many batches: only what is in flight ends.
+  /// Ends after a failure at `batches` batches: only the checkpoint in progress is completed.
   Saver::Ended fail_after(std::uint64_t batches);
 
  private:
@@ -59,10 +59,10 @@ class Checkpointing {
   const RunEvents* events_;
   std::chrono::nanoseconds grace_;
   std::unique_ptr<CheckpointStore> store_;
-  std::unique_ptr<Saver> saver_;  // once it has begun
-  bool resumes_ = false;          // from one of those there are
+  std::unique_ptr<Saver> saver_;  // null until the run has begun
+  bool resumes_ = false;          // from an existing checkpoint
   Saver::Options from_;
-  std::string begins_from_;  // said once it has begun; empty: a fresh start
+  std::string begins_from_;  // reported once the run has begun; empty: a fresh start
   Begin begin_ = Begin::kFresh;
 };
 

@@ -17,9 +17,10 @@ namespace forebay {
 namespace {
 
 constexpr auto kAll = std::numeric_limits<std::uint64_t>::max();
-/// Of `pipeline.memory`: more than this an evaluation in the middle asks for only if it must.
+/// An evaluation during training uses more than one part in so many of `pipeline.memory` only if it
+/// must.
 constexpr std::uint64_t kUsualShare = 8;
-/// Between two looks at the evaluation in the middle.
+/// Time between two samples of an evaluation during training.
 constexpr std::chrono::milliseconds kPeriod{200};
 
 }  // namespace
@@ -37,7 +38,7 @@ Result<Evaluating> Evaluating::open(const JobSpec& job, const Schema& trained,
   return made;
 }
 
-// Which rows are held out is drawn row by row, so their number is near the share, not equal to it.
+// Rows are held out at random, so their number is close to the share but not equal to it.
 std::uint64_t Evaluating::scores_bytes() const {
   const double share = job_->trainer.evaluate.empty() ? job_->trainer.evaluate_share : 1;
   const auto rows = static_cast<double>(rows_->dataset().rows());
@@ -45,7 +46,7 @@ std::uint64_t Evaluating::scores_bytes() const {
   return Evaluation::bytes(job_->trainer.evaluate_auc, most);
 }
 
-/// Enough for its actors to work at once; the least it can run with where that is much.
+/// Enough for its actors to work at the same time, or the minimum if that is too much.
 std::uint64_t Evaluating::pipeline_bytes() const {
   const MemorySizes sizes = rows_->sizes();
   const auto actors = static_cast<std::uint64_t>(job_->pipeline.allocation.total());

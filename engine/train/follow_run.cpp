@@ -16,7 +16,7 @@
 namespace forebay {
 namespace {
 
-/// Of the limit, as rank 0 has it of its pipeline.
+/// Checks against the memory limit, which rank 0 uses for its pipeline.
 Status fits(const JobSpec& job, std::uint64_t bytes) {
   const std::uint64_t limit = job.pipeline.memory_bytes;
   if (bytes <= limit) return {};

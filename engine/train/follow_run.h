@@ -15,13 +15,13 @@
 namespace forebay {
 
 /// A training run on every rank but 0: opens no data and keeps no files; trains on the rows that
-/// rank 0 deals it until that one ends the run. Says one line at its end.
+/// rank 0 sends until rank 0 ends the run. Prints one line at its end.
 ///
 /// Owns the link and this rank's part of the model. run() is called once, on the thread that
 /// becomes the model's.
 class FollowRun {
  public:
-  /// `stop` asks this rank, and through it all others, to stop.
+  /// `stop` stops this rank and, through it, all others.
   FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEvents events);
 
   TrainEnd run();
@@ -37,7 +37,7 @@ class FollowRun {
   const RunEvents events_;
   const SystemClock clock_;
   std::optional<MetLeader> met_;
-  std::unique_ptr<Model> model_;  // goes before the ranks
+  std::unique_ptr<Model> model_;  // destroyed before the ranks
 };
 
 }  // namespace forebay

@@ -62,7 +62,7 @@ void Leading::goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, con
         if (!source) return pass(source);
         auto opened = std::make_unique<FolderSource>(std::move(*source));
         if (!lies_in_tiers(*opened)) return opened;
-        // One trainer's tables in tiers: they are put in order once, for all ranks.
+        // A single trainer's tiered tables are sorted once for all ranks.
         *whole = std::make_shared<WholeTables>(*layout, std::move(opened), folder);
         return std::make_unique<SharedState>(*whole);
       });
@@ -87,7 +87,7 @@ std::unique_ptr<Model> Leading::lead(std::unique_ptr<Model> own, const JobSpec& 
 
 std::uint64_t Leading::slice_bytes(const JobSpec& job, const Schema& schema) const {
   if (alone()) return 0;
-  // A row's label and dense values; a length and an id of each sparse feature.
+  // One label and the dense values; one length and one id for each sparse feature.
   const std::uint64_t row = sizeof(float) * (1 + schema.dense.size()) +
                             (sizeof(std::int32_t) + sizeof(std::int64_t)) * schema.sparse.size();
   return RankLeader::bytes_for(job.order.batch_size * row);

@@ -17,36 +17,37 @@
 
 namespace forebay {
 
-/// How ranks speak by `events`, which outlive it.
+/// Returns a function that reports messages of ranks through `events`, which outlive it.
 std::function<void(const std::string&)> say_of_ranks(const RunEvents& events);
 
-/// Rank 0's part in a training run of several ranks; nothing is there when it trains alone.
+/// Rank 0's part in a training run of several ranks; does nothing for a single trainer.
 ///
-/// Owns the collective and the leader. open() before the job is opened, in the order of the calls
-/// below. Belongs to the model's thread.
+/// Owns the collective and the leader. Call open() before the job is opened, then the functions in
+/// the order below. Belongs to the model's thread.
 class Leading {
  public:
-  /// Meets the other ranks (rank_meeting.h), one of which may ask `stop`. After a failure the
-  /// process has to end without destructors.
+  /// Connects to the other ranks (rank_meeting.h); each of them may request `stop`. After a failure
+  /// the process must end without destructors.
   static Result<Leading> open(const JobSpec& job, const std::optional<RankEnvironment>& ranks,
                               StopSource& stop, const RunEvents& events);
 
   bool alone() const { return leader_ == nullptr; }
-  /// Null when alone.
+  /// Null for a single trainer.
   Collective* ranks() const { return ranks_.get(); }
   bool has_lost_a_rank() const;
-  /// Tells the others what batches are like.
+  /// Sends the schema of the batches to the other ranks.
   Status accept(const Schema& schema);
-  /// The model of all ranks, of rank 0's, which is that of `job` over `schema`.
+  /// Makes the model of all ranks from rank 0's own model of `job` over `schema`.
   std::unique_ptr<Model> lead(std::unique_ptr<Model> own, const JobSpec& job, const Schema& schema);
   Status wait_until_ready() { return alone() ? Status{} : leader_->wait_until_ready(); }
-  /// The model of `job` over `schema` is about to go on from this one.
+  /// Prepares the model of `job` over `schema` to restore this checkpoint.
   void goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, const Schema& schema);
-  /// Of slices that wait, where a batch has so many rows.
+  /// Bytes of waiting slices for the job's batch size.
   std::uint64_t slice_bytes(const JobSpec& job, const Schema& schema) const;
-  /// What the model of rank 0 trains on.
+  /// Returns the source of rank 0's slices of `batches`.
   BatchSource& dealt(BatchSource& batches);
-  /// The run is over; `signal` asked for it, or 0. Before the process ends, however it ends.
+  /// Ends the run on all ranks; `signal` requested the stop, or 0. Call it before the process ends
+  /// in any way.
   void end(const Status& how, int signal);
 
  private:
@@ -55,7 +56,7 @@ class Leading {
   std::unique_ptr<SystemClock> clock_;
   std::unique_ptr<Collective> ranks_;
   std::unique_ptr<RankLeader> leader_;
-  LeadingModel* model_ = nullptr;  // who asked for it owns it
+  LeadingModel* model_ = nullptr;  // owned by the caller of lead()
 };
 
 }  // namespace forebay

@@ -10,7 +10,7 @@
 namespace forebay {
 namespace {
 
-/// Long against a step and against what a scheduler gives one thread at a time.
+/// Long compared with a step and with a scheduler's time slice.
 constexpr std::chrono::milliseconds kWindow{500};
 constexpr std::uint64_t kFewestSteps = 4;
 
@@ -24,7 +24,7 @@ bool ModelThreads::may_change(const JobSpec& job) {
   return !job.trainer.deterministic && learns(job.trainer.model) && job.trainer.device == "cpu";
 }
 
-// A batch is trained in kModelShares shares: further threads would only wait for them.
+// A batch is trained in kModelShares shares; more threads would only wait.
 int ModelThreads::first(const JobSpec& job, const Machine& machine) {
   if (job.trainer.threads > 0) return job.trainer.threads;
   const int own = std::min(job.pipeline.cpus, machine.cpus / machine.trainers);

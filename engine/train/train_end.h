@@ -13,18 +13,18 @@ namespace forebay {
 struct TrainEnd {
   enum class How : std::uint8_t {
     kDone,
-    kStopped,  ///< As was asked for, in order.
+    kStopped,  ///< In order, after a stop request.
     kFailed,   ///< With `error`.
     kRefused,  ///< With `error`; nothing was trained.
   };
 
   How how = How::kDone;
   Error error = {};
-  int signal = 0;  ///< Of kStopped.
-  /// Threads may be stuck where nothing reaches them, in a user's function or in libtorch: the
+  int signal = 0;  ///< With kStopped.
+  /// Threads may be stuck in a user's function or in libtorch, where nothing can wake them: the
   /// process should end without the run's destructor.
   bool at_once = false;
-  std::optional<TrainReport> report = {};  ///< Where there is something to print.
+  std::optional<TrainReport> report = {};  ///< Set if there is something to print.
 
   static TrainEnd done() { return {}; }
   static TrainEnd stopped(int by) { return {.how = How::kStopped, .signal = by}; }
@@ -36,8 +36,8 @@ struct TrainEnd {
   }
 };
 
-/// Of a run whose ranks did not meet: failed where a rank was lost or did not come, refused where
-/// they do not fit together.
+/// Returns the end of a run whose ranks did not meet: failed if a rank was lost or did not connect,
+/// refused if ranks do not match.
 TrainEnd end_of_meeting(const Error& error);
 
 }  // namespace forebay

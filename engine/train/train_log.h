@@ -17,34 +17,36 @@
 
 namespace forebay {
 
-/// A checkpoint's file of TrainLog::kept().
+/// Name of the checkpoint's file with TrainLog::kept().
 inline constexpr char kTrainLogFile[] = "train_log.txt";
 
-/// A run's figures on disk: `trainer.tensorboard` and `trainer.csv`, a line every
-/// `trainer.log_every` steps and one an evaluation.
+/// Writes a run's figures to disk: `trainer.tensorboard` and `trainer.csv`, one line every
+/// `trainer.log_every` steps and one for each evaluation.
 ///
-/// Owns both files. What cannot be written once the run goes on ends the log, not the run:
-/// take_note() says so. Belongs to the model's thread.
+/// Owns both files. An error in a running job ends the log, not the run; take_note() reports it.
+/// Belongs to the model's thread.
 class TrainLog {
  public:
-  /// What the run before left to this one.
+  /// State of the run before this one.
   struct Before {
-    std::string kept = {};   ///< As kept() said; empty: nothing.
-    bool evaluated = false;  ///< It evaluated the model where this one begins.
+    std::string kept = {};  ///< The result of kept(); "": none was kept.
+    /// That run evaluated the model at the position where this one begins.
+    bool evaluated = false;
   };
-  /// Makes or opens the files for a run that goes on after `begin`; refused where they cannot be.
+  /// Creates or opens the files for a run that continues after `begin`; fails if that is not
+  /// possible.
   static Result<TrainLog> open(const JobSpec& job, const Position& begin, const Before& before);
 
-  /// What the next line will be a mean of, for a run that goes on from here: the steps since the
-  /// last line and the sum of their losses, "7 4.25". Empty where nothing is logged.
+  /// Returns what the next line's mean needs when a later run continues from here: the number of
+  /// steps since the last line and the sum of their losses, "7 4.25". Empty if nothing is logged.
   std::string kept() const;
 
-  /// After each step; `paused` is the time so far in which something else than training was done.
+  /// To be called after each step; `paused` is the total time spent on anything but training.
   void step(const TrainProgress& progress, std::optional<double> learning_rate,
             std::chrono::nanoseconds paused);
   void evaluated(const Position& position, const Quality& quality);
 
-  /// What a person should hear, once; empty: nothing.
+  /// Returns a message for the user once; "": no message.
   std::string take_note() { return std::exchange(note_, {}); }
 
  private:
@@ -58,7 +60,7 @@ class TrainLog {
   std::string note_;
   double loss_sum_ = 0;  // this and below: since the last line
   std::uint64_t steps_ = 0;
-  std::uint64_t rows_ = 0;  // this and below: of the run, at the last line
+  std::uint64_t rows_ = 0;  // this and below: totals of the run at the last line
   std::chrono::nanoseconds elapsed_{0};
   std::chrono::nanoseconds waited_{0};
   std::chrono::nanoseconds paused_{0};

@@ -12,18 +12,20 @@
 
 namespace forebay {
 
-/// What a training run has to say at its end.
+/// The results of a training run.
 struct TrainReport {
   RunOutcome outcome;
   bool learns = false;  ///< The model has a loss.
   std::optional<double> loss;
-  LookupCounts lookups = {};                ///< Of table rows in the steps.
-  std::optional<Quality> quality = {};      ///< At the end; absent when nothing was evaluated.
-  std::vector<Evaluated> evaluations = {};  ///< All since the job's start, the last one included.
-  std::optional<std::uint64_t> best_step = {};  ///< Of them; trainer.early_stopping_metric tells.
+  LookupCounts lookups = {};            ///< Lookups of table rows in the steps.
+  std::optional<Quality> quality = {};  ///< At the end; absent if nothing was evaluated.
+  /// All since the job's start, including the last one.
+  std::vector<Evaluated> evaluations = {};
+  /// Best of `evaluations` by trainer.early_stopping_metric.
+  std::optional<std::uint64_t> best_step = {};
   bool stopped_early = false;
-  int threads = 0;                         ///< The model's, at the end.
-  std::optional<Saver::Ended> saved = {};  ///< Absent when the job keeps no checkpoints.
+  int threads = 0;                         ///< The model's threads at the end.
+  std::optional<Saver::Ended> saved = {};  ///< Absent if the job keeps no checkpoints.
 };
 
 /// `AUC 0.745100, log loss 0.450100, normalized entropy 0.9010, calibration 1.002`.

@@ -62,7 +62,7 @@ TrainEnd TrainRun::run() {
   return finish(*progress);
 }
 
-// The other ranks end as this one does: failed only where a rank was lost.
+// The other ranks end in the same way as this one: the run failed only if a rank was lost.
 TrainEnd TrainRun::end_unprepared(const Error& why) {
   const bool lost = leading_->has_lost_a_rank();
   leading_->end(fail(lost ? why.code : Code::kInvalid, why.message), stop_.signal());
@@ -71,7 +71,7 @@ TrainEnd TrainRun::end_unprepared(const Error& why) {
   return lost ? TrainEnd::failed(why) : TrainEnd::refused(why);
 }
 
-// The order matters: what is cheap to refuse comes first, what removes something comes last.
+// The order matters: cheap checks come first, removals come last.
 Status TrainRun::prepare() {
   auto checkpoints = Checkpointing::open(job_, options_.begin, options_.events);
   if (!checkpoints) return pass(checkpoints);
@@ -120,8 +120,8 @@ Status TrainRun::resume() {
   return found->touched ? begin_again() : Status{};
 }
 
-/// A whole checkpoint whose numbers do not fit ends the search: what is behind it, and starting
-/// anew, would cost steps that a user may still save.
+/// A complete checkpoint whose numbers do not fit ends the search. Older checkpoints, or a start
+/// from the beginning, would lose steps that the user may still be able to save.
 Status TrainRun::go_on_from(const Checkpoint& checkpoint) {
   if (auto agreed = is_of_this_model(checkpoint); !agreed) return agreed;
   const std::string loader = checkpoint.path + "/" + kLoaderFile;
@@ -148,7 +148,7 @@ Status TrainRun::is_of_this_model(const Checkpoint& checkpoint) const {
   return kept ? may_go_on(*kept, job_.trainer) : Status(pass(kept));
 }
 
-// All checkpoints are damaged, and which was found out as they were loaded.
+// All checkpoints are damaged, which was found while they were loaded.
 Status TrainRun::begin_again() {
   if (auto status = job_run().resume(job_run().state({})); !status) return status;
   if (!leading_->alone()) {
@@ -173,7 +173,7 @@ Result<TrainProgress> TrainRun::train() {
       ModelThreads::Hooks{.acts = [&tuning] { return tuning.acts(); },
                           .say = [&watch](const std::string& line) { watch.note(line); }});
   tuning.take_threads([this](int threads) { return threads_->set(threads); });
-  // What a stop kept the run before from.
+  // Makes up for an evaluation that the previous run's stop prevented.
   if (auto done = evaluate_after(job_run().begin()); !done) return pass(done);
   paused_before_ = job_run().source().paused();
   TrainLoop::Options options;
@@ -233,7 +233,7 @@ Result<bool> TrainRun::save(const TrainProgress& progress) {
   return checkpoints_->save(*trained_.model, state_at(progress));
 }
 
-// A run that did nothing leaves what is there as it is.
+// A run without steps leaves the existing checkpoints unchanged.
 void TrainRun::end_saving(bool trained) {
   if (!checkpoints_->kept()) return;
   saved_ = trained && reached_.batches > 0
@@ -243,7 +243,7 @@ void TrainRun::end_saving(bool trained) {
 
 TrainEnd TrainRun::finish(const TrainProgress& progress) {
   MeteredSource& source = job_run().source();
-  // A batch may have been taken and not trained on.
+  // The last batch taken may not have been trained on.
   const bool whole = source.reached_end() && source.position().batches == progress.position.batches;
   const Position position = whole ? source.position() : progress.position;
   TrainReport report;

@@ -24,13 +24,13 @@ namespace forebay {
 
 /// One training run, from its job to its outcome.
 ///
-/// Owns the session, the model and what keeps and judges it. run() is called once, on the thread
-/// that becomes the model's. What is refused is refused before anything was started or removed.
+/// Owns the session, the model, its checkpoints and its evaluation. run() is called once, on the
+/// thread that becomes the model's. Every refusal happens before anything was started or removed.
 class TrainRun {
  public:
   struct Options {
     Checkpointing::Begin begin = Checkpointing::Begin::kFresh;
-    std::optional<RankEnvironment> ranks = {};  ///< As rank 0 of several; absent: alone.
+    std::optional<RankEnvironment> ranks = {};  ///< Set for rank 0 of several ranks.
     RunEvents events = {};
   };
 
@@ -50,7 +50,7 @@ class TrainRun {
   Status start();
   TrainEnd end_unprepared(const Error& why);
   Result<TrainProgress> train();
-  /// Evaluates when it is time.
+  /// Evaluates the model if an evaluation is due.
   Status evaluate_after(const Position& position);
   void log_step(const TrainProgress& progress);
   TrainState state_at(const TrainProgress& progress) const;
@@ -58,28 +58,28 @@ class TrainRun {
   void end_saving(bool trained);
   TrainEnd finish(const TrainProgress& progress);
   Status evaluate_at_end(const Position& position, TrainReport& report);
-  /// Nothing is left that only this run had use for.
+  /// Removes files that only this run needs.
   TrainEnd end_with(TrainEnd end);
   JobRun& job_run() { return session_->run(); }
   const JobRun& job_run() const { return session_->run(); }
 
   JobSpec job_;
-  StopSource nobody_;  // where the events name no other
+  StopSource nobody_;  // used if `events` has no stop source
   const Options options_;
   StopSource& stop_;
-  std::optional<Leading> leading_;  // goes last: the model tells the others through it
-  TrainedModel trained_;            // goes after the pipeline, whose threads tell it of batches
+  std::optional<Leading> leading_;  // destroyed last: the model sends commands through it
+  TrainedModel trained_;  // destroyed after the pipeline, whose threads pass batches to it
   std::unique_ptr<Session> session_;
   std::optional<Evaluating> evaluating_;
   std::optional<Checkpointing> checkpoints_;
-  const int first_threads_;  // that the model begins with
+  const int first_threads_;  // the model's threads at the start
   std::optional<ModelThreads> threads_;
   std::optional<TrainLog> log_;
-  LossWindow losses_;                          // of the run that is resumed
-  std::string log_kept_;                       // likewise: TrainLog::kept
+  LossWindow losses_;                          // of the resumed run
+  std::string log_kept_;                       // of the resumed run: TrainLog::kept
   std::chrono::nanoseconds paused_before_{0};  // before the first step
   TrainProgress reached_;
-  std::optional<Saver::Ended> saved_;  // absent when the job keeps no checkpoints
+  std::optional<Saver::Ended> saved_;  // absent if the job keeps no checkpoints
 };
 
 }  // namespace forebay

@@ -19,14 +19,14 @@
 namespace forebay {
 namespace {
 
-/// What loading libtorch takes before any model is made, as measured with 1.13 and 2.x on the CPU.
+/// Bytes used by libtorch before any model is made, as measured with 1.13 and 2.x on the CPU.
 constexpr std::uint64_t kTorchBytes = std::uint64_t{180} << 20;
 
 std::string in_mib(std::uint64_t bytes) {
   return std::to_string((bytes >> 20) + (bytes % (1 << 20) != 0 ? 1 : 0)) + " MiB";
 }
 
-/// What the tables take, the largest first, and what can be done about it.
+/// Describes the sizes of the tables, the largest first, and how to reduce them.
 std::string describe_tables(const TrainerSpec& spec, const ModelShape& shape,
                             const Schema& schema) {
   constexpr std::size_t kNamed = 3;
@@ -54,7 +54,7 @@ std::string describe_tables(const TrainerSpec& spec, const ModelShape& shape,
          "with trainer.tables.storage = \"tiered\"";
 }
 
-/// This rank's tables, and what of several ranks' steps is not of one's.
+/// Bytes of this rank's tables, plus the bytes that only training with several ranks needs.
 std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const Collective& ranks,
                              std::uint64_t ids) {
   const TablePlacement placement = place_tables(job.trainer, shape, ranks.size());
@@ -63,8 +63,9 @@ std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const 
   const auto size = static_cast<std::uint64_t>(ranks.size());
   const std::uint64_t rows = (job.order.batch_size + size - 1) / size;
   const std::uint64_t width = shape.row_width();
-  // Ids that came before their step, those of the step, and those that are being divided. Of
-  // replicas: the pooled vectors of this rank's rows, and the sums of whole tables.
+  // Ids prefetched before their step, ids of the current step, and ids being divided. For
+  // replicated tables: the pooled vectors of this rank's rows, and the gradient sums of whole
+  // tables.
   const std::uint64_t floats =
       rows * replicas.table_rows.size() * width + replicas.table_parameters();
   return table_bytes(spec, shards_of(shape, placement, ranks.rank())) +
@@ -74,8 +75,8 @@ std::uint64_t bytes_together(const JobSpec& job, const ModelShape& shape, const 
                                    job.order.batch_size, ids);
 }
 
-/// Whether this rank's tables have the memory that a batch of all ranks wants; refused with the
-/// sizes.
+/// Checks that this rank's tables have the memory that a batch of all ranks needs; the error gives
+/// the sizes.
 Status check_own_tables(const JobSpec& job, const ModelShape& shape, const Collective* ranks) {
   const TrainerSpec& spec = job.trainer;
   const auto ids = [&](std::size_t features) { return job.order.batch_size * features; };
@@ -97,7 +98,7 @@ Status check_own_tables(const JobSpec& job, const ModelShape& shape, const Colle
                       ids(own.table_rows.size()));
 }
 
-/// What was left by as many ranks as there are not any more, or by one trainer alone, goes.
+/// Removes the tables of ranks beyond the current number, and those of a single trainer.
 void clear_tables_of_others(const TrainerSpec& spec, int ranks) {
   namespace fs = std::filesystem;
   std::set<std::string> kept;
@@ -106,7 +107,7 @@ void clear_tables_of_others(const TrainerSpec& spec, int ranks) {
     kept.insert({own, own + ".snapshot", own + ".whole"});
   }
   std::vector<fs::path> gone;
-  std::error_code ignored;  // Another rank of this machine does the same.
+  std::error_code ignored;  // Another rank on this machine may remove the same files.
   for (fs::directory_iterator file(spec.tables.folder, ignored), end; !ignored && file != end;
        file.increment(ignored)) {
     if (!kept.contains(file->path().filename().string())) gone.push_back(file->path());
@@ -118,7 +119,7 @@ void clear_tables_of_others(const TrainerSpec& spec, int ranks) {
 
 void remove_tables(const TrainerSpec& spec, const Collective* ranks) {
   if (spec.tables.storage != TrainerSpec::Storage::kTiered) return;
-  std::error_code ignored;  // What is left is removed by the next run.
+  std::error_code ignored;  // Files that remain are removed by the next run.
   const std::string folder =
       ranks == nullptr ? spec.tables.folder : tables_folder(spec, ranks->rank());
   std::filesystem::remove_all(folder, ignored);
@@ -149,7 +150,7 @@ Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema
   }
   const bool tiered = job.trainer.tables.storage == TrainerSpec::Storage::kTiered;
   if (tiered && ranks != nullptr) clear_tables_of_others(job.trainer, ranks->size());
-  // OpenBLAS, libgomp and libtorch end the process where they get none.
+  // OpenBLAS, libgomp and libtorch end the process if they cannot start their threads.
   const auto threads =
       static_cast<std::size_t>(job.pipeline.cpus) + static_cast<std::size_t>(job.trainer.threads);
   if (auto enough = check_threads(threads, "the model"); learns && !enough) return pass(enough);

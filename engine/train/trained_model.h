@@ -12,22 +12,23 @@
 
 namespace forebay {
 
-/// The model of a job and the memory that a run has to leave it.
+/// A job's model and the memory that the run has to reserve for it.
 struct TrainedModel {
   std::unique_ptr<Model> model;
-  std::uint64_t resident_bytes = 0;  ///< Of the process with the model at its largest, no pipeline.
+  /// Of the process with the model at its largest size, without a pipeline.
+  std::uint64_t resident_bytes = 0;
 };
 
-/// Whether there is room for so many bytes of the whole process; says what is short where not.
+/// Checks whether the whole process may use `resident` bytes; the error says what is missing.
 using Fits = std::function<Status(std::uint64_t resident)>;
 
-/// Makes the model for rows of `schema`; of several ranks, this one's part of it. Refuses what does
-/// not fit with `beside` more bytes, with the sizes and before anything is made.
+/// Makes the model for rows of `schema`; with several ranks, this rank's part of it. Refuses a
+/// model that does not fit with `beside` more bytes, with the sizes and before anything is made.
 Result<TrainedModel> make_trained_model(const JobSpec& job, const Schema& schema, Collective* ranks,
                                         const Fits& fits, std::uint64_t beside);
 
-/// Removes what this rank's tables in tiers have on the disk: once nothing is asked of them any
-/// more, as no run goes on from there but from a checkpoint.
+/// Removes the files of this rank's tiered tables. Call it once they are not used any more; later
+/// runs start from checkpoints, not from these files.
 void remove_tables(const TrainerSpec& spec, const Collective* ranks);
 
 }  // namespace forebay

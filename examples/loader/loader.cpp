@@ -35,11 +35,11 @@ int fail(const LoaderError& error) {
 
 struct Arguments {
   std::string job;
-  std::string state;  // where to write it; "": nowhere
+  std::string state;  // path of the file to write; "": not written
   Loader::Options options;
 };
 
-/// Takes `--option value`, or says what is wrong with it.
+/// Stores `--option value`, or returns a description of the error.
 std::string read_option(const std::string& option, const std::string& value, Arguments& to) {
   if (option == "--set") {
     to.options.set.push_back(value);
@@ -74,7 +74,7 @@ std::string read_arguments(int count, char** words, Arguments& to) {
   return to.job.empty() ? kUsage : "";
 }
 
-/// Writes a file that is there as a whole or not at all.
+/// Writes a file completely or not at all.
 bool write_file(const std::string& path, const std::string& text) {
   const std::string part = path + ".part";
   std::ofstream file(part);
@@ -84,17 +84,17 @@ bool write_file(const std::string& path, const std::string& text) {
   return file && !error;
 }
 
-std::atomic<int> g_signal = 0;        // SIGINT or SIGTERM, once it came
+std::atomic<int> g_signal = 0;        // SIGINT or SIGTERM, after it arrived
 std::atomic<bool> g_reading = false;  // there is a stream to end
 sem_t g_came;
 
-/// Ends the process at once where there is no stream to end, and at a second signal.
+/// Ends the process at once if there is no stream to end, and at a second signal.
 void on_signal(int number) {
   if (g_signal.exchange(number) != 0 || !g_reading) std::_Exit(128 + number);
   sem_post(&g_came);
 }
 
-/// A thread that ends the loader's stream at a signal, since a handler may not.
+/// Starts a thread that ends the loader's stream after a signal, since a signal handler may not.
 std::jthread stop_at_signal(Loader& loader) {
   g_reading = true;
   return std::jthread([&loader](const std::stop_token& done) {

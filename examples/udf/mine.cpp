@@ -1,4 +1,4 @@
-// Three functions of one's own, for op = "udf"; README.md shows the job that uses them.
+// Three user functions for op = "udf"; README.md shows the job that uses them.
 
 #include <stdexcept>
 #include <string>
@@ -6,8 +6,8 @@
 
 #include <forebay/udf.h>
 
-// The first dense column over the second, into the further column "ratio". Where either is
-// missing, or the second 0, the ratio stays missing.
+// Writes the first dense column divided by the second into the additional column "ratio". If either
+// value is missing or the second is 0, the ratio stays missing.
 FOREBAY_UDF(ratio) {
   using forebay::udf::Call;
   const auto above = call.dense(0);
@@ -33,7 +33,7 @@ FOREBAY_UDF(keep_below) {
   }
 }
 
-// Ends the job at the first negative value: a check rather than a change.
+// Ends the job at the first negative value: checks the data without changing it.
 FOREBAY_UDF(no_negatives) {
   for (std::size_t column = 0; column < call.num_dense(); ++column) {
     for (const float value : call.dense(column)) {

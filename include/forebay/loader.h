@@ -38,19 +38,19 @@ struct Batch;
 /// Why a call failed.
 struct LoaderError {
   enum class Code : std::uint8_t {
-    kConfig,       ///< The job, a key, a state or a call is wrong; nothing was started by it.
-    kData,         ///< A file is damaged, has changed, or cannot be read.
-    kStalled,      ///< No progress for `run.stall_fail`.
-    kUnavailable,  ///< The system refused threads, memory, a port; or another process has the job.
+    kConfig,   ///< The job, a key, a state or a call is wrong; the call started nothing.
+    kData,     ///< A file is damaged, has changed, or cannot be read.
+    kStalled,  ///< No progress for `run.stall_fail`.
+    /// The system refused threads, memory or a port, or another process runs the job.
+    kUnavailable,
   };
 
   Code code = Code::kConfig;
   std::string message;  ///< One or two lines: what is wrong, where, what to do.
-  std::string key;      ///< The job file's key that it is about; "" where it is about none.
+  std::string key;      ///< The job file's key that the error is about; "": no key.
 };
 
-/// A value, or why there is none. `error()` only where it is false, the value only where it is
-/// true.
+/// A value or an error. Use the value only if the result is true, `error()` only if it is false.
 template <class T>
 class [[nodiscard]] LoaderResult {
  public:
@@ -69,17 +69,17 @@ class [[nodiscard]] LoaderResult {
   std::variant<T, LoaderError> held_;
 };
 
-/// Success, or why not.
+/// Success or an error.
 using LoaderStatus = LoaderResult<std::monostate>;
 
-/// The columns of a batch, in their order.
+/// The names of a batch's columns, in order.
 struct LoaderSchema {
   std::vector<std::string> dense;
   std::vector<std::string> sparse;
 };
 
 /// Consecutive rows of the order, as tensors. A handle: copies share the memory, which lives as
-/// long as one of them, and counts against `pipeline.memory` until then. Nothing is copied. Any
+/// long as one of them does and counts against `pipeline.memory` until then. Nothing is copied. Any
 /// thread may read.
 class LoaderBatch {
  public:
@@ -92,13 +92,13 @@ class LoaderBatch {
   std::span<const float> labels() const;
   /// [rows, dense columns], row after row.
   std::span<const float> dense() const;
-  /// [sparse columns, rows]: how many ids each row has, column after column.
+  /// [sparse columns, rows]: number of ids in each row, column after column.
   std::span<const std::int32_t> lengths() const;
-  /// The ids, column after column and in it row after row: the layout of a KeyedJaggedTensor.
+  /// The ids, column after column, and within a column row after row: the layout of a
+  /// KeyedJaggedTensor.
   std::span<const std::int64_t> values() const;
 
-  /// One sparse column's own part of lengths() and values(). Adds up the lengths of those before
-  /// it.
+  /// One sparse column's part of lengths() and values(). Sums the lengths of all columns before it.
   struct Column {
     std::span<const std::int32_t> lengths;
     std::span<const std::int64_t> values;
@@ -109,43 +109,44 @@ class LoaderBatch {
   std::shared_ptr<const Batch> batch_;
 };
 
-/// A loader at one moment.
+/// Statistics of a loader at one moment.
 struct LoaderStats {
   struct Stage {
     std::string name;          ///< `load`, `decode`, `shuffle`, `transform`, `batch`.
-    std::uint64_t actors = 0;  ///< At work now.
-    std::uint64_t splits = 0;  ///< Made so far.
-    double busy_seconds = 0;   ///< Of all actors together.
+    std::uint64_t actors = 0;  ///< Number of actors now.
+    std::uint64_t splits = 0;  ///< Splits made so far.
+    double busy_seconds = 0;   ///< Sum over all actors.
   };
 
-  std::uint64_t rows = 0;  ///< Given out by this loader, as are batches.
+  std::uint64_t rows = 0;  ///< Returned by this loader, like batches.
   std::uint64_t batches = 0;
-  double seconds = 0;              ///< Since the first batch was asked for.
-  double starved_ratio = 0;        ///< Share of them in which next() waited.
+  double seconds = 0;              ///< Since the first call of next().
+  double starved_ratio = 0;        ///< Share of `seconds` in which next() waited.
   std::uint64_t memory_bytes = 0;  ///< Accounted for now.
   std::uint64_t memory_limit = 0;
-  std::uint64_t decisions = 0;  ///< Of the tuner.
+  std::uint64_t decisions = 0;  ///< Decisions of the tuner.
   std::vector<Stage> stages;
 
   double rows_per_second() const { return seconds > 0 ? static_cast<double>(rows) / seconds : 0; }
 };
 
-/// Where a loader has got to: what it handed out so far.
+/// A loader's position: what it has returned so far.
 struct LoaderPosition {
-  std::uint64_t epochs = 0;  ///< Completed since the start of the job, as all of these.
+  std::uint64_t epochs = 0;  ///< Completed since the start of the job, like all fields here.
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;
-  std::uint64_t bad_rows = 0;  ///< Damaged ones that were left out.
-  std::string order_digest;    ///< Over every batch handed out; equal for equal batches in order.
+  std::uint64_t bad_rows = 0;  ///< Damaged rows that were left out.
+  /// Digest of all batches returned; equal for equal batches in the same order.
+  std::string order_digest;
 };
 
 /// Reads a job's batches.
 ///
 /// next(), state(), position() and the destructor belong to one thread at a time; stop(), set() and
-/// stats() may be called from any. Owns threads from the first next() on. Nothing throws.
+/// stats() may be called on any. Owns threads from the first next() on. No function throws.
 class Loader {
  public:
-  /// A value of a key, as TOML has them.
+  /// A key's value, with TOML's types.
   using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                              std::vector<double>, std::vector<std::string>>;
   using Table = std::map<std::string, Value>;
@@ -160,46 +161,47 @@ class Loader {
 
   struct Options {
     std::vector<std::string> set = {};  ///< `KEY=VALUE`, as the command line's `--set`.
-    std::string resume = {};            ///< A state() to go on from; "": from the beginning.
+    std::string resume = {};            ///< A state() to continue from; "": start at the beginning.
     /// Ends the stream after so many batches of this loader.
     std::uint64_t max_batches = ~std::uint64_t{0};
-    /// Is told lines that a user should read: stalls, what is indexed, the tuner's notes. From the
-    /// loader's threads.
+    /// Receives lines for the user: stalls, indexing, the tuner's notes. Called on the loader's
+    /// threads.
     std::function<void(const std::string&)> on_message = {};
   };
 
-  /// Opens the job of a file: indexes files that no index describes, and checks all that can be
+  /// Opens the job of a file: indexes files that have no index, and checks everything that can be
   /// checked before the first batch.
   static LoaderResult<Loader> open(const std::string& path, Options options);
   static LoaderResult<Loader> open(const std::string& path) { return open(path, Options{}); }
-  /// The same of a job without a file.
+  /// Does the same for a job without a file.
   static LoaderResult<Loader> open(const Job& job, Options options);
 
   Loader(Loader&& other) noexcept;
   Loader& operator=(Loader&& other) noexcept;
-  /// Ends the loader's threads and waits for them. Batches that are held stay.
+  /// Ends the loader's threads and waits for them. Batches that the caller holds stay valid.
   ~Loader();
 
   const LoaderSchema& schema() const;
 
-  /// The next batch; nothing after the job's last one, after `max_batches` and after stop(). Waits
-  /// for it. An error is final, and the next call gives it again, but for one: batches that the
-  /// program holds fill `pipeline.memory` (kConfig); once some are released, it goes on.
+  /// Waits for the next batch and returns it; nullopt after the job's last batch, after
+  /// `max_batches` and after stop(). An error is final, and later calls return it again, with one
+  /// exception: when batches that the program holds fill `pipeline.memory` (kConfig), the call can be
+  /// repeated once some are released.
   LoaderResult<std::optional<LoaderBatch>> next();
 
   LoaderPosition position() const;
-  /// The position as a text below 1 KB, for Options::resume of a loader of the same job, on any
-  /// machine, with any pipeline, in this version or a later one. `forebay ingest --resume` takes
-  /// it, too.
+  /// Returns the position as a text below 1 KB. Pass it as Options::resume to a loader of the same
+  /// job: on any machine, with any pipeline, in this version or a later one. `forebay ingest
+  /// --resume` accepts it, too.
   std::string state() const;
 
   LoaderStats stats() const;
 
   /// Changes a running loader as `forebay set` does: `pipeline.cpus`, `pipeline.memory`,
-  /// `tuner.mode`. Says what was done. kConfig before the first next().
+  /// `tuner.mode`. Returns a description of the change. kConfig before the first next().
   LoaderResult<std::string> set(const std::string& key, const std::string& value);
 
-  /// Ends the stream: a next() that waits, and all later ones, give nothing.
+  /// Ends the stream: a waiting next() and all later calls return nullopt.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-/* User functions for Forebay: the operator `udf` of a job file calls one over each split.
+/* User functions for Forebay: the operator `udf` of a job file calls one for each split.
  *
  *   [[transform]]
  *   op = "udf"
@@ -7,25 +7,25 @@
  *   columns = ["I1", "C*"]
  *   params = "factor=2"
  *
- * In C++, `FOREBAY_UDF(scale) { … }` defines one whose argument is `call`, a forebay::udf::Call&;
- * it may throw. In C, `FOREBAY_UDF_DECLARE(scale)` and then `int scale(forebay_udf_call* call) { …;
- * return 0; }`.
+ * In C++, `FOREBAY_UDF(scale) { … }` defines a function with the argument `call`, a
+ * forebay::udf::Call&; it may throw. In C, write `FOREBAY_UDF_DECLARE(scale)` and then
+ * `int scale(forebay_udf_call* call) { …; return 0; }`.
  *
- * A function must be pure: what it makes of a row depends on that row and `params` alone. It is
- * called by several threads at once, with any number of rows, and, when it failed, again with
- * one row at a time, to find the row to name. What fails ends the job.
+ * A function must be pure: its result for a row depends only on that row and `params`. Several
+ * threads call it at the same time, with any number of rows. After a failure it is called again
+ * with one row at a time, to find the row for the error message. A failure ends the job.
  *
- * A function must return or throw; it may keep no memory from call to call that grows with them.
- * The program `forebay` watches for the rest: exit, quick_exit, _Exit, std::terminate, abort and a
- * crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, a stack overflow, too) end it with an
- * error that names operator, function and library, and with status 1 or that of the signal, never
- * 0. Where the process grows past pipeline.memory, the run fails within a second and names the
- * function whose calls coincide with most of the growth. Not caught: a raw system call that ends
- * the process, signal handlers that a library installs itself, writes to memory that is not the
- * function's. In a program of your own or in Python, where Forebay is a library, none of this is
- * caught: Forebay installs no handlers there, and a function that exits ends the whole process.
+ * A function must return or throw. Memory that it keeps between calls must not grow with them.
+ * The program `forebay` detects violations: exit, quick_exit, _Exit, std::terminate, abort and
+ * crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, a stack overflow, too) end it with an
+ * error that names operator, function and library, and with status 1 or the signal's, never 0. If
+ * the process exceeds pipeline.memory, the run fails within a second and names the function whose
+ * calls coincide with most of the growth. Not detected: a raw system call that ends the process,
+ * signal handlers that a library installs itself, writes to memory that the function does not own.
+ * In your own program or in Python, where Forebay is a library, none of this is detected: Forebay
+ * installs no handlers there, and a function that exits ends the whole process.
  *
- * The version grows when this header changes incompatibly; fields are only ever added at the end.
+ * The version increases when this header changes incompatibly; fields are added at the end only.
  */
 #ifndef FOREBAY_UDF_H
 #define FOREBAY_UDF_H
@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 /* A dense column: `rows` values, to be changed in place. An empty field is a NaN with the bits
- * FOREBAY_UDF_MISSING; what is still missing after the last operator becomes 0. */
+ * FOREBAY_UDF_MISSING; values still missing after the last operator become 0. */
 #define FOREBAY_UDF_MISSING UINT32_C(0x7fc0dead)
 typedef struct forebay_udf_dense {
   const char* name;
@@ -54,14 +54,15 @@ typedef struct forebay_udf_sparse {
   const int32_t* offsets; /* rows + 1 */
 } forebay_udf_sparse;
 
-/* Memory for new lists, to be filled: offsets[0] = 0, ascending, offsets[rows] = num_ids. */
+/* Memory for new lists, which the function fills: offsets[0] = 0, ascending, offsets[rows] =
+ * num_ids. */
 typedef struct forebay_udf_lists {
-  int64_t* values;  /* num_ids; NULL when refused: return non-zero then */
+  int64_t* values;  /* num_ids; NULL if refused: return non-zero then */
   int32_t* offsets; /* rows + 1 */
 } forebay_udf_lists;
 
 /* One call: the columns of `columns`, dense and sparse each in that order, then those of
- * `new_dense` (all missing) and `new_sparse` (all empty). All memory is the caller's. */
+ * `new_dense` (all missing) and `new_sparse` (all empty). The caller owns all memory. */
 typedef struct forebay_udf_call {
   uint32_t version; /* FOREBAY_UDF_VERSION of the caller */
   size_t rows;
@@ -70,16 +71,16 @@ typedef struct forebay_udf_call {
   const forebay_udf_dense* dense;
   size_t num_sparse;
   const forebay_udf_sparse* sparse;
-  /* Replaces the lists of sparse column `column` by num_ids ids; `max_ids` of the job bounds how
-   * many more ids a row than before they may be, on average. */
+  /* Replaces the lists of sparse column `column` by num_ids ids. `max_ids` of the job bounds the
+   * average number of additional ids a row. */
   forebay_udf_lists (*replace)(struct forebay_udf_call* call, size_t column, size_t num_ids);
-  void* host;        /* the caller's own */
+  void* host;        /* owned by the caller */
   int64_t error_row; /* the row that failed, if the function knows it; -1 before the call */
-  char* error;       /* what went wrong, zero-terminated; read when the function returns non-zero */
+  char* error;       /* error message, zero-terminated; read if the function returns non-zero */
   size_t error_size;
 } forebay_udf_call;
 
-typedef int (*forebay_udf_function)(forebay_udf_call* call); /* 0: done */
+typedef int (*forebay_udf_function)(forebay_udf_call* call); /* 0: success */
 
 #ifdef __cplusplus
 }
@@ -115,9 +116,9 @@ typedef int (*forebay_udf_function)(forebay_udf_call* call); /* 0: done */
 
 namespace forebay::udf {
 
-/* What a C++ function is given. Columns are numbered from 0, dense and sparse apart. A column, row
- * or name that is not there, and a wrong number of values or lists, throw (std::out_of_range,
- * std::length_error), which fails the job and names the function. In C nothing is checked. */
+/* The argument of a C++ function. Columns are numbered from 0, dense and sparse separately. A
+ * column, row or name that does not exist throws std::out_of_range, a wrong number of values or
+ * lists std::length_error; this fails the job with the function's name. In C nothing is checked. */
 class Call {
  public:
   explicit Call(forebay_udf_call& raw) : raw_(raw) {}
@@ -157,7 +158,7 @@ class Call {
     }
     throw std::out_of_range("there is no sparse column " + std::string(name));
   }
-  /* The ids of one row. */
+  /* Returns the ids of one row. */
   std::span<const std::int64_t> ids(std::size_t column, std::size_t row) const {
     if (column >= raw_.num_sparse) absent("sparse column", column, raw_.num_sparse);
     if (row >= raw_.rows) absent("row", row, raw_.rows);
@@ -165,13 +166,13 @@ class Call {
     return {sparse.values + sparse.offsets[row], sparse.values + sparse.offsets[row + 1]};
   }
 
-  /* Gives a dense column its values; as many as there are rows. */
+  /* Sets the values of a dense column; one for each row. */
   void set_dense(std::size_t column, std::span<const float> values) {
     check(values.size() == raw_.rows,
           std::to_string(values.size()) + " values for " + std::to_string(raw_.rows) + " rows");
     std::copy(values.begin(), values.end(), dense(column).begin());
   }
-  /* Gives a sparse column its lists, one a row. */
+  /* Sets the lists of a sparse column; one for each row. */
   void set_lists(std::size_t column, const std::vector<std::vector<std::int64_t>>& lists) {
     check(lists.size() == raw_.rows,
           std::to_string(lists.size()) + " lists for " + std::to_string(raw_.rows) + " rows");
@@ -185,7 +186,7 @@ class Call {
       out.offsets[row + 1] = end;
     }
   }
-  /* Memory for new lists of a sparse column, without a copy; offsets[0] is written. */
+  /* Returns memory for new lists of a sparse column, without a copy; sets offsets[0]. */
   forebay_udf_lists replace(std::size_t column, std::size_t num_ids) {
     const forebay_udf_lists out = raw_.replace(&raw_, column, num_ids);
     check(out.values != nullptr, raw_.error);
@@ -194,7 +195,7 @@ class Call {
   }
 
  private:
-  /* Apart, so that what calls it stays small. */
+  /* A separate function, so that its callers stay small. */
   [[noreturn]] FOREBAY_UDF_COLD static void absent(const char* what, std::size_t number,
                                                    std::size_t count) {
     throw std::out_of_range("there is no " + std::string(what) + " " + std::to_string(number) +
@@ -207,7 +208,7 @@ class Call {
   forebay_udf_call& raw_;
 };
 
-/* Runs a C++ function behind the C call: what it throws becomes the call's error. */
+/* Runs a C++ function for a C call; an exception becomes the call's error. */
 template <class Function>
 int guarded(forebay_udf_call* raw, Function function) {
   const char* what = "it threw something that is no std::exception";
@@ -235,7 +236,8 @@ int guarded(forebay_udf_call* raw, Function function) {
   }                                                                                 \
   static void function##_forebay_udf_body([[maybe_unused]] forebay::udf::Call& call)
 
-/* Declares a function of the C form that is written in C++; what it throws is caught outside. */
+/* Declares a function with the C signature that is written in C++; its caller catches exceptions.
+ */
 #define FOREBAY_UDF_DECLARE(function)                                               \
   extern "C" FOREBAY_UDF_EXPORT const std::uint32_t function##_forebay_udf_version; \
   const std::uint32_t function##_forebay_udf_version = FOREBAY_UDF_VERSION;         \
