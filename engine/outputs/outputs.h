@@ -30,7 +30,8 @@ struct Output {
 /// Refuses (kInvalid, in one sentence that names the output, its path, the input and what to do)
 ///
 /// - an output that is one of `inputs`, or an input of another process, by any link;
-/// - an output inside a checkpoint, in a folder of `inputs.folders`, or in a folder that runs sweep;
+/// - an output inside a checkpoint, in a folder of `inputs.folders`, or in a folder that runs
+/// sweep;
 /// - an input inside a folder that this command sweeps;
 /// - two outputs that are one file, and a folder where a file is wanted or the other way round.
 ///

@@ -11,10 +11,10 @@
 
 namespace forebay {
 
-/// A folder of made-up Criteo files to measure with, gone with it.
+/// A temporary folder with made-up Criteo files for measurements; removed with this object.
 class BenchData {
  public:
-  /// Says on stderr where it writes. kUnavailable when there is no room, or when asked to stop.
+  /// Prints on stderr where it writes. kUnavailable: the disk is full, or a stop was requested.
   static Result<BenchData> make(std::uint64_t rows);
 
   const std::string& folder() const { return folder_.path(); }

@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-/// A folder of a benchmark's own below TMPDIR, gone with it.
+/// A benchmark's temporary folder below TMPDIR; removed with this object.
 class BenchFolder {
  public:
   static Result<BenchFolder> make();

@@ -53,7 +53,7 @@ Result<std::unique_ptr<Model>> make_model_of(const BenchTrainer& trainer, Collec
   return make_model(spec, *shape, ranks);
 }
 
-/// This rank's rows of them, and what it is told of them before.
+/// This rank's rows of the batches, and the ids that are prefetched for them.
 struct Dealt {
   Batches rows;
   Batches expected;
@@ -86,7 +86,7 @@ Result<Dealt> make_batches(const BenchTrainer& trainer, BufferPool& pool) {
 Status take_steps(Model& model, const Dealt& batches, std::uint64_t steps) {
   std::uint64_t announced = 0;
   for (std::uint64_t step = 0; step < steps; ++step) {
-    // Not all at once: they come back after kBatches.
+    // A few batches ahead only: batches are reused after kBatches.
     for (; announced < std::min(step + kAhead, steps); ++announced) {
       model.prefetch(batches.expected[announced % kBatches]);
     }
@@ -96,7 +96,8 @@ Status take_steps(Model& model, const Dealt& batches, std::uint64_t steps) {
   return {};
 }
 
-/// Answers each number of steps with the seconds that they took, until nobody asks.
+/// Reads numbers of steps, trains them and answers with the seconds they took, until the other side
+/// closes.
 Status serve(const BenchTrainer& trainer, const WireBenchProcess::Lines& lines) {
   const CpuLimit cpu(trainer.place);
   if (auto kept = cpu.set(1); !kept) return kept;

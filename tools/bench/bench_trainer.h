@@ -10,22 +10,21 @@
 
 namespace forebay {
 
-/// A DLRM that trains in a process of its own, on one CPU with one thread.
+/// A DLRM that trains in its own process, on one CPU with one thread.
 struct BenchTrainer {
-  ZipfBatches::Options batches;  ///< Whole ones, made before any step.
-  bool small_network = false;    ///< The default MLPs, not those published for Criteo.
-  CollectiveSpec ranks;          ///< With more than one it trains on its share of each batch.
-  int place = 0;                 ///< Which of the CPUs.
+  ZipfBatches::Options batches;  ///< Whole batches, made before the first step.
+  bool small_network = false;    ///< The default MLPs instead of those published for Criteo.
+  CollectiveSpec ranks;          ///< With more than one rank, it trains on its share of each batch.
+  int place = 0;                 ///< Index of its CPU.
 };
 
-/// Starts it; it ends with what is returned.
+/// Starts the trainer; it ends when the returned object is destroyed.
 Result<WireBenchProcess> start_trainer(const BenchTrainer& trainer);
 
-/// Returns when it has trained a few steps, which are not counted; all of its ranks have to be
-/// started before.
+/// Waits until it has trained a few warm-up steps. All of its ranks must have been started before.
 Status wait_until_it_stands(const WireBenchProcess& trainer);
 
-/// Has it train `steps` steps; the seconds that they took, or why they were not trained.
+/// Starts `steps` steps; finish_steps() returns the seconds that they took, or why they failed.
 void begin_steps(const WireBenchProcess& trainer, std::uint64_t steps);
 Result<double> finish_steps(const WireBenchProcess& trainer);
 

@@ -19,12 +19,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Says when a worker has begun the last of so many splits.
+/// Signals when a worker has begun the last of `splits` splits.
 class BegunAll {
  public:
   BegunAll(std::size_t splits, const Clock& clock) : missing_(splits), clock_(clock) {}
 
-  /// On the worker's thread.
+  /// Called on the worker's thread.
   void begin(std::uint64_t split) {
     if (!begun_.insert(split).second) return;
     if (begun_.size() == missing_) all_.set_value(clock_.now());
@@ -39,7 +39,7 @@ class BegunAll {
   std::promise<std::chrono::nanoseconds> all_;
 };
 
-/// A worker that takes splits and never makes one.
+/// Runs a worker that takes splits and never makes one.
 void serve_victim(const WireBenchProcess::Lines& lines) {
   const SystemClock clock;
   const std::string address = lines.read();

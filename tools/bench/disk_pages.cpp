@@ -15,7 +15,7 @@ namespace forebay {
 namespace {
 
 constexpr std::chrono::nanoseconds kLasts = std::chrono::seconds(2);
-constexpr std::size_t kAtOnce = 4096;  // Pages between two looks at the clock.
+constexpr std::size_t kAtOnce = 4096;  // Pages between two readings of the clock.
 
 struct File {
   Descriptor descriptor;

@@ -8,12 +8,12 @@
 
 namespace forebay {
 
-/// Pages of 4 KiB that this process has had the disk read so far.
+/// Returns the pages of 4 KiB that this process has read from the disk so far.
 std::uint64_t disk_pages_read();
 
-/// Pages a second that the disk gives to a program that does nothing else: for two seconds, at
-/// random from all files in `folder`, past the page cache, as many at a time as tables in tiers
-/// ask for.
+/// Returns the pages a second that the disk delivers to a program that only reads: for two seconds,
+/// at random from all files in `folder`, past the page cache, with as many reads in flight as
+/// tiered tables use.
 Result<double> random_pages_per_second(const std::string& folder, const Clock& clock);
 
 }  // namespace forebay

@@ -54,9 +54,9 @@ struct SplitMade {
   std::uint64_t split = 0;
 };
 
-/// So many CPUs that exist only as times: each split goes to the one that is free first.
+/// Virtual CPUs, which exist only as times: each split goes to the CPU that is free first.
 ///
-/// A CPU is free again when its split was due, not when a busy machine's timer said so.
+/// A CPU is free again at the time its split was due, even if a busy machine's timer fires late.
 class VirtualCpus final : public ActorOf<VirtualCpus, Employ, OpenAs, MakeSplit, SplitMade> {
  public:
   using Time = std::chrono::nanoseconds;
@@ -84,7 +84,7 @@ class VirtualCpus final : public ActorOf<VirtualCpus, Employ, OpenAs, MakeSplit,
   }
 
  private:
-  // From 3/4 to 5/4 of the mean, by the split's number: the same wherever it is made.
+  // From 3/4 to 5/4 of the mean, determined by the split's number, so it is the same on every node.
   Time time_of(std::uint64_t split) const {
     return split_ * 3 / 4 + split_ / 2 * static_cast<int>(mix64(split) % 1024) / 1024;
   }
@@ -101,7 +101,7 @@ class VirtualCpus final : public ActorOf<VirtualCpus, Employ, OpenAs, MakeSplit,
 
 using CpusRef = ActorRef<Employ, OpenAs, MakeSplit>;
 
-/// A worker's way to its virtual CPUs.
+/// Runs a worker's splits on its virtual CPUs.
 class EmulatedSplitExecutor final : public SplitExecutor {
  public:
   EmulatedSplitExecutor(CpusRef cpus, std::uint32_t slots,
@@ -126,7 +126,7 @@ class EmulatedSplitExecutor final : public SplitExecutor {
   const std::function<void(std::uint64_t)> on_begin_;
 };
 
-/// Ends the network, then the actors, while what they use is still there.
+/// Ends the network, then the actors, before the objects they use are destroyed.
 void end(NetworkEndpoint* net) {
   if (net == nullptr) return;
   net->stop();

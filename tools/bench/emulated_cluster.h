@@ -20,19 +20,20 @@
 
 namespace forebay {
 
-/// The trainer's side of a cluster whose trainer only counts: the real head (its store in memory)
-/// and the real split client behind a real port, issuing splits as they come, a window of them at
-/// once.
+/// The trainer's side of a cluster whose trainer only counts splits: the real head (with its store
+/// in memory) and the real split client with a real port. It issues new splits as others arrive and
+/// keeps a window of them issued.
 ///
-/// Owns all of it; listens on loopback from make() to its end.
+/// Owns all of it; listens on loopback from make() until it is destroyed.
 class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
  public:
   struct Options {
-    std::uint32_t workers = 1;   ///< Nothing is leased before so many are ready.
-    std::uint64_t splits = 0;    ///< Of the job.
-    std::uint64_t window = 0;    ///< Issued and not arrived, counted from the lowest missing one.
-    std::uint64_t warm_up = 0;   ///< Arrivals before the clock starts,
-    std::uint64_t measured = 1;  ///< and while it runs.
+    std::uint32_t workers = 1;  ///< No split is leased before so many workers are ready.
+    std::uint64_t splits = 0;   ///< Splits of the job.
+    /// Most splits issued and not arrived, counted from the lowest missing one.
+    std::uint64_t window = 0;
+    std::uint64_t warm_up = 0;   ///< Arrivals before the measurement.
+    std::uint64_t measured = 1;  ///< Arrivals during the measurement.
   };
 
   static Result<std::unique_ptr<CountingTrainer>> make(const Options& options, const Clock& clock);
@@ -40,7 +41,8 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
 
   const std::string& address() const { return address_; }
   Result<scheduler::ClusterStatus> status() const;
-  /// Seconds that the measured splits took; nothing when they have not come by then.
+  /// Returns the seconds that the measured splits took; nullopt if they have not arrived after
+  /// `timeout`.
   std::optional<double> wait(std::chrono::seconds timeout);
 
  private:
@@ -59,26 +61,27 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   scheduler::HeadRef head_;
   ActorRef<scheduler::QueryCluster> head_status_;
   scheduler::SplitClient::Ref split_client_;
-  scheduler::RangeSet arrived_;  // the split client's thread, as those below
-  std::uint64_t next_ = 0;       // to be issued
+  scheduler::RangeSet arrived_;  // used on the split client's thread, like those below
+  std::uint64_t next_ = 0;       // the next split to issue
   std::chrono::nanoseconds start_{0};
   std::promise<double> done_;
-  std::unique_ptr<NetworkEndpoint> net_;  // goes first
+  std::unique_ptr<NetworkEndpoint> net_;  // destroyed first
 };
 
-/// One worker of an emulated node: the real worker actor with its own port, whose splits take their
-/// time on virtual CPUs and compute nothing.
+/// One worker of an emulated node: the real worker actor with its own port. Its splits take time on
+/// virtual CPUs and compute nothing.
 class EmulatedNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
  public:
   struct Options {
     std::string join;
     std::string name;
     std::uint32_t cpus = 32;
-    std::chrono::nanoseconds split = std::chrono::milliseconds(64);  ///< A split's mean.
-    std::function<void(std::uint64_t)> on_begin = {};  ///< A split; on the worker's thread.
+    std::chrono::nanoseconds split = std::chrono::milliseconds(64);  ///< Mean time of a split.
+    /// Called with each split that begins, on the worker's thread.
+    std::function<void(std::uint64_t)> on_begin = {};
   };
 
-  /// Splits that a node with so many CPUs wants in hand, as NodeStages counts them.
+  /// Returns how many splits a node with `cpus` CPUs holds at most, as computed by NodeStages.
   static std::uint32_t slots(std::uint32_t cpus);
 
   static Result<std::unique_ptr<EmulatedNode>> make(Options options, const Clock& clock);
@@ -92,7 +95,7 @@ class EmulatedNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
 
   const Options options_;
   std::unique_ptr<scheduler::SplitExecutor> work_;
-  std::unique_ptr<NetworkEndpoint> net_;  // goes first
+  std::unique_ptr<NetworkEndpoint> net_;  // destroyed first
 };
 
 }  // namespace forebay

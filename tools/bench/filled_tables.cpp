@@ -15,8 +15,8 @@
 namespace forebay {
 namespace {
 
-/// What a snapshot of the model says of its network, and of the tables that no row is in memory and
-/// each on the disk.
+/// A snapshot with the model's network, and with tables that have no row in memory and all rows on
+/// the disk.
 class FilledSource final : public StateSource {
  public:
   FilledSource(StateSource& network, RowLog& rows) : network_(network), rows_(rows) {

@@ -8,9 +8,9 @@
 
 namespace forebay {
 
-/// Writes every row of a fresh model's tiered tables to their disk, with its first values, as
-/// training on all of them would have: through the disk's own format and the model's way back from
-/// a snapshot. `folder` is beside the tables' and is used meanwhile.
+/// Writes every row of a fresh model's tiered tables to their disk, with its initial values, as if
+/// training had touched all of them. Uses the disk's own format and the model's restore. `folder`
+/// is used temporarily and is on the tables' disk.
 Status fill_tiered_tables(Model& model, const TrainerSpec& spec, const ModelShape& shape,
                           const std::string& folder);
 

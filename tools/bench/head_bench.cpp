@@ -48,13 +48,13 @@ struct Beat {
   static constexpr std::string_view kTag = "bench.beat/1";
 };
 
-/// A worker → the split client: as Ready, Pull and Deliver of these.
+/// Worker → split client: replaces Ready, Pull and Deliver of these splits.
 struct Made {
   static constexpr std::string_view kTag = "bench.made/1";
   std::vector<std::uint64_t> splits;
 };
 
-/// Keeps a window of splits issued, and says of each that comes that it has arrived.
+/// Keeps a window of splits issued and reports each delivered split as arrived.
 class StubSplitClient final
     : public ActorOf<StubSplitClient, Ready, Deliver, HandedOn, Begin, Made, Answered<OpenJob>,
                      Answered<Issue>, Answered<Arrived>> {
@@ -127,7 +127,7 @@ class StubSplitClient final
   bool saying_ = false;
 };
 
-/// Makes splits in no time.
+/// A worker that makes splits in no time.
 class StubWorker final
     : public ActorOf<StubWorker, Lease, Revoke, JobEnded, Evicted, JobOffer, Begin, Beat,
                      Answered<Join>, Answered<Prepared>, Answered<Heartbeat>> {
@@ -149,7 +149,7 @@ class StubWorker final
   }
   Status on(const JobOffer&, Context& context) { return prepare(context); }
   Status on(const Answered<Prepared>& answer, Context& context) {
-    if (!answer.result) return {};  // There is no job yet; it is offered.
+    if (!answer.result) return {};  // There is no job yet; it will be offered.
     return on(Beat{}, context);
   }
   Status on(const Beat&, Context& context) {
@@ -176,7 +176,7 @@ class StubWorker final
   std::uint64_t incarnation_ = 0;
 };
 
-/// A folder that is gone with it.
+/// A folder that is removed with this object.
 class OwnFolder {
  public:
   explicit OwnFolder(std::string path) : path_(std::move(path)) { remove(); }
@@ -193,7 +193,7 @@ class OwnFolder {
   const std::string path_;
 };
 
-/// Writes a store in which every second split of twice as many is finished.
+/// Writes a store in which every second split is finished, `finished` in all.
 Status write_store(const std::string& folder, std::uint64_t finished) {
   auto store = RocksStore::open(folder);
   if (!store) return pass(store);
@@ -206,7 +206,7 @@ Status write_store(const std::string& folder, std::uint64_t finished) {
                      .epochs = 1};
   if (auto status = journal->commit(JobOpening{job, 1, 0, {}}); !status) return status;
   constexpr std::uint64_t kInEvent = 64;
-  constexpr std::uint64_t kInGroup = 64;  // Events a sync.
+  constexpr std::uint64_t kInGroup = 64;  // Events per sync.
   std::uint64_t recorded = 0;
   for (std::uint64_t next = 0; next < finished;) {
     SplitsFinished event{.session = 1, .below = 0, .ranges = {}};

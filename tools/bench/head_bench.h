@@ -10,24 +10,27 @@
 
 namespace forebay {
 
-/// How much work the head is given.
+/// The amount of work for the head.
 struct HeadBenchOptions {
   std::uint64_t splits = 300'000;
   std::uint64_t finished = 1'000'000;
-  std::string folder;  ///< For the store that is recovered; on the disk that heads will use.
+  /// Holds the store that is recovered; should be on the disk that heads will use.
+  std::string folder;
 };
 
-/// Splits a second that a head leases to so many workers, the trainer's node taking them at once:
-/// the real HeadActor with its journal in memory, one actor a worker, and one for the split client,
-/// in one process. Joining, heartbeats, Issue, Lease and Arrived are counted in; the wire is not.
+/// Returns the splits a second that a head leases to `workers` workers while the trainer's node
+/// accepts them at once: the real HeadActor with its journal in memory, one actor for each worker
+/// and one for the split client, in one process. Includes joins, heartbeats, Issue, Lease and
+/// Arrived; excludes the network.
 double leases_per_second(std::uint64_t workers, std::uint64_t splits, const Clock& clock);
 
-/// Seconds to open a head's store with so many finished splits, every second one, so that each is
-/// a range of its own: the worst there is.
+/// Returns the seconds to open a head's store with `finished` finished splits. Every second split
+/// is finished, so that each is a range of its own: the worst case.
 Result<double> store_recovery_seconds(std::uint64_t finished, const std::string& folder,
                                       const Clock& clock);
 
-/// `head_leases` (100 workers) and `head_leases_1000`, splits/s; `store_recovery`, seconds.
+/// Measures `head_leases` (100 workers) and `head_leases_1000`, splits/s; `store_recovery`,
+/// seconds.
 Result<std::vector<BenchResult>> run_head_bench(const HeadBenchOptions& options,
                                                 const Clock& clock);
 

@@ -19,7 +19,7 @@
 namespace forebay {
 namespace {
 
-/// Everything that the plain loop and the pipeline both work with.
+/// Everything that both the plain loop and the pipeline use.
 struct Bench {
   explicit Bench(const IngestBenchOptions& given)
       : options(given),
@@ -80,7 +80,7 @@ Status plain_loop(Bench& bench) {
   return {};
 }
 
-constexpr std::uint64_t kTrainingPrefetch = std::uint64_t{16} << 20;  // Some five batches.
+constexpr std::uint64_t kTrainingPrefetch = std::uint64_t{16} << 20;  // about five batches
 
 Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
   const IngestBenchOptions& options = bench.options;
@@ -113,7 +113,7 @@ Status whole_pipeline(Bench& bench) {
   }
 }
 
-/// The raw bytes of as many splits as make about 64 MiB, more than any cache holds.
+/// Returns the raw bytes of splits of about 64 MiB in total, more than any cache holds.
 Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
   std::vector<RawSplit> splits;
   SplitReader reader(bench.options.dataset, bench.buffers);
@@ -127,7 +127,7 @@ Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
   return splits;
 }
 
-/// Nanoseconds a row of one stage alone, on one core.
+/// Nanoseconds a row of each stage alone, on one core.
 struct StageTimes {
   std::vector<double> load, copy, decode, shuffle, transform, batch;
 };
@@ -224,7 +224,8 @@ Result<TrainBench> bench_training_fed(const IngestBenchOptions& options, Model& 
   Bench bench(options);
   auto pipeline = start_pipeline(bench);
   if (!pipeline) return pass(pipeline);
-  // A long stock would be eaten in one turn and made anew at the cost of the other.
+  // A large stock of batches would be consumed in one turn and be made again during the other
+  // one's.
   (*pipeline)->set_prefetch(kTrainingPrefetch);
   return bench_training(model, **pipeline, bench.clock, {});
 }

@@ -19,7 +19,7 @@ struct IngestBenchOptions {
   const TransformPlan& plan;
   OrderSpec order;
   Allocation allocation;
-  int threads = 2;  ///< Of the plain loop.
+  int threads = 2;  ///< Threads of the plain loop.
   int rounds = 5;   ///< Each measures everything once; the figures are medians.
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 };

@@ -7,8 +7,8 @@
 
 namespace forebay {
 
-/// Runs a program to its end and gives the numbers of the JSON object that its last line of stdout
-/// is. kUnavailable, naming the command, when it fails or prints no such thing.
+/// Runs a program to its end and returns the numbers of the JSON object in its last line of stdout.
+/// kUnavailable names the command if it fails or prints no such line.
 Result<std::map<std::string, double>> numbers_said_by(const std::string& command);
 
 }  // namespace forebay

@@ -14,11 +14,13 @@ namespace {
 
 constexpr int kRanks = 2;
 
-/// Trainers that begin and end a round together, `rows_a_step` of all in a step.
+/// Trainers that start and end each round together; all together train `rows_a_step` rows in a
+/// step.
 class Team {
  public:
   explicit Team(std::size_t rows_a_step) : rows_a_step_(rows_a_step) {}
-  /// Those that were started after a trainer hold its line open, too: it is told to end.
+  /// Trainers that were started later hold the pipe of an earlier one open, so closing it is not
+  /// enough: an empty line ends it.
   ~Team() {
     for (const WireBenchProcess& trainer : trainers_) trainer.lines().write("");
   }
@@ -27,7 +29,7 @@ class Team {
 
   Status start(const std::vector<BenchTrainer>& trainers);
   Status take_turn(std::uint64_t steps);
-  /// Rows/s, by turn.
+  /// Rows/s of each turn.
   const std::vector<double>& rates() const { return rates_; }
 
  private:
@@ -70,7 +72,7 @@ Status Team::take_turn(std::uint64_t steps) {
   return {};
 }
 
-/// One, two apart, two together.
+/// Starts three teams: one trainer, two independent ones, two that train together.
 Result<std::vector<Team>> start_teams(const RanksBenchOptions& options) {
   const std::size_t rows = options.batch_rows;
   std::vector<std::vector<BenchTrainer>> teams{{trainer_of(options, rows, 0)}, {}, {}};
@@ -108,7 +110,7 @@ Status write_job(const std::string& path, const RanksBenchOptions& options) {
   return file ? Status{} : fail(Code::kUnavailable, path + ": cannot be written");
 }
 
-/// One start of a launcher.
+/// Returns the command of one launch.
 Result<std::string> command_of(const RanksBenchOptions& options, const std::string& job,
                                int ranks) {
   const std::string train = "'" + options.program + "' train '" + job + "'";

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kSmall = 64;
 
-/// Batches on their way, as many as the actors' way has: more of them only make memory cold.
+/// Batches in flight, as many as with actors; more would only make the memory cold.
 constexpr int kBatchesOnTheirWay = 16;
 
 zmq::socket_type type_of(const std::string& what, bool serves) {
@@ -21,7 +21,7 @@ zmq::socket_type type_of(const std::string& what, bool serves) {
   return serves ? zmq::socket_type::pull : zmq::socket_type::push;
 }
 
-/// Takes `count` messages of any number of parts.
+/// Receives `count` messages of any number of parts.
 void take_all(zmq::socket_t& socket, std::uint64_t count) {
   zmq::message_t part;
   while (count > 0) {

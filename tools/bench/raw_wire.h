@@ -6,13 +6,14 @@
 
 namespace forebay {
 
-/// ZeroMQ alone, doing what `forebay bench wire` compares with: the limits.
+/// ZeroMQ alone with the workloads of `forebay bench wire`: the limits of its comparison.
 
-/// Binds, says where, and takes what comes: "push", "req" or "batches", with keys where given.
+/// Binds, reports the address, and receives messages: "push", "req" or "batches", with keys if
+/// given.
 void serve_raw(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
                const WireBenchProcess::Lines& lines);
 
-/// The other end; seconds from the first message until the last has arrived.
+/// Runs the other side; returns the seconds from the first message until the last has arrived.
 double time_raw(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
                 const WireBenchProcess::Lines& lines, const Clock& clock);
 

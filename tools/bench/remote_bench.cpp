@@ -25,14 +25,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The job file, and what its rows are on the wire.
+/// The job file, and the size of its rows on the network.
 struct Work {
   std::string folder;
   std::string job;
-  std::uint64_t rows = 0;  ///< Of all epochs, as the two below.
+  std::uint64_t rows = 0;  ///< Of all epochs, like the two below.
   std::uint64_t splits = 0;
   std::uint64_t bytes = 0;
-  double wide_row = 0;  ///< Bytes of a row with ids of 64 bits and lengths of 32.
+  double wide_row = 0;  ///< Bytes of a row with 64-bit ids and 32-bit lengths.
 };
 
 Status write_job(const std::string& path, std::uint64_t epochs) {
@@ -48,12 +48,12 @@ Status write_job(const std::string& path, std::uint64_t epochs) {
   return fail(Code::kUnavailable, path + ": cannot be written");
 }
 
-/// An epoch's splits on their way through the stages of a worker, a few at a time.
+/// Passes an epoch's splits through the stages of a worker, a few at a time.
 class Packing {
  public:
   explicit Packing(std::uint64_t splits) : splits_(splits) {}
 
-  /// Until all are packed; how many bytes they take.
+  /// Blocks until all splits are packed; returns their bytes.
   Result<std::uint64_t> run(NodeStages& stages) {
     stages_ = &stages;
     const std::uint64_t first = std::min(splits_, kAtOnce);
@@ -85,13 +85,13 @@ class Packing {
   NodeStages* stages_ = nullptr;
   Latch over_;
   const Synchronized<> serial_;
-  std::uint64_t next_ = 0;  // under serial_, as those below
+  std::uint64_t next_ = 0;  // guarded by serial_, like those below
   std::uint64_t done_ = 0;
   std::uint64_t bytes_ = 0;
   std::optional<Error> error_;
 };
 
-/// Lets the stages of a worker make an epoch's splits, a few at a time. Makes the job's index.
+/// Makes an epoch's splits with the stages of a worker, a few at a time. Writes the job's index.
 Result<Work> pack_all(const std::string& folder, const RemoteBenchOptions& options) {
   Work work{.folder = folder, .job = folder + "/job.toml"};
   if (auto status = write_job(work.job, options.epochs); !status) return pass(status);
@@ -121,7 +121,7 @@ Result<Work> pack_all(const std::string& folder, const RemoteBenchOptions& optio
   return work;
 }
 
-/// Where the trainer listens, once it does.
+/// Waits until the trainer listens; returns its address.
 Result<std::string> await_address(const Work& work, MeasuredProgram& trainer) {
   for (int i = 0; i < 6000 && !trainer.has_ended(); ++i) {
     std::ifstream file(work.folder + "/.forebay/address");
@@ -158,7 +158,7 @@ Result<double> remote_cpu(const Work& work, const std::string& program) {
   return *at_trainer + *at_worker;
 }
 
-/// Two processes that move as many messages of the same size with ZeroMQ alone.
+/// Measures two processes that move as many messages of the same size with ZeroMQ alone.
 Result<double> raw_cpu(const Work& work, const Clock& clock) {
   WireBenchOptions options;
   options.batches = work.splits;
@@ -187,7 +187,7 @@ Result<std::vector<BenchResult>> run_remote_bench(const RemoteBenchOptions& opti
   if (!data) return pass(data);
   auto work = pack_all(data->folder(), options);
   if (!work) return pass(work);
-  // The worker's own index is made before anything is counted.
+  // Makes the worker's own index before the measurement.
   if (auto first = remote_cpu(*work, options.program); !first) return pass(first);
   std::vector<double> extra;
   std::vector<double> raw;

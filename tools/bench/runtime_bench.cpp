@@ -28,7 +28,7 @@ struct Continue {
   static constexpr std::string_view kTag = "bench.continue/1";
 };
 
-/// Says on a promise when so many numbers have come.
+/// Sets a promise when `expected` numbers have arrived.
 class ReceiverActor final : public ActorOf<ReceiverActor, Number> {
  public:
   ReceiverActor(std::uint64_t expected, std::promise<void>& done)
@@ -44,7 +44,7 @@ class ReceiverActor final : public ActorOf<ReceiverActor, Number> {
   std::promise<void>& done_;
 };
 
-/// Sends numbers in bursts, as far as the receiver has room.
+/// Sends numbers in bursts, as many as fit into the receiver's mailbox.
 class SenderActor final : public ActorOf<SenderActor, Continue> {
  public:
   SenderActor(std::uint64_t count, ActorRef<Number> receiver)
@@ -68,7 +68,7 @@ struct Ball {
   ActorRef<Ball> back = {};
 };
 
-/// Returns the ball until it has been here often enough.
+/// Returns the ball until enough rounds are played.
 class PlayerActor final : public ActorOf<PlayerActor, Ball> {
  public:
   explicit PlayerActor(std::promise<void>& done) : done_(done) {}
@@ -86,7 +86,7 @@ class PlayerActor final : public ActorOf<PlayerActor, Ball> {
   std::promise<void>& done_;
 };
 
-/// Ends with its first message.
+/// Ends after its first message.
 class MayflyActor final : public ActorOf<MayflyActor, Continue> {
  public:
   Status on(const Continue&, Context& context) {
@@ -143,7 +143,7 @@ double spawn(const RuntimeBenchOptions& options, const Clock& clock) {
   return per_second(options.spawns, clock.now() - start);
 }
 
-/// Passes for a split of 1 MiB without having the bytes.
+/// Counts as a split of 1 MiB without having the bytes.
 struct Token {
   std::uint64_t key = 0;
   std::unique_ptr<std::byte[]> bytes = nullptr;

@@ -8,7 +8,7 @@
 
 namespace forebay {
 
-/// How much work each workload does.
+/// The amount of work of each workload.
 struct RuntimeBenchOptions {
   std::uint64_t fan_in_messages = 4'000'000;  ///< Of all senders together.
   std::uint64_t round_trips = 1'000'000;
@@ -17,11 +17,10 @@ struct RuntimeBenchOptions {
   std::uint64_t threads = 2;
 };
 
-/// Runs the actor runtime's workloads, each in an actor system of its own:
-/// `fan_in`, 4 actors that send to one, messages/s; `ping_pong` of a pair, round trips/s;
-/// `spawn`, actors that are started, told to end and gone, actors/s; `pool_handoff`, 4 pools in a
-/// row that pass tokens of 1 MiB on and do nothing else, nanoseconds of CPU a token and pool.
-/// The same workloads for CAF: tests/bench/caf_runtime.cpp.
+/// Runs the actor runtime's workloads, each in its own actor system: `fan_in`, 4 actors that send
+/// to one, messages/s; `ping_pong` of a pair, round trips/s; `spawn`, actors that are started and
+/// ended, actors/s; `pool_handoff`, 4 pools in a chain that only pass on tokens of 1 MiB,
+/// nanoseconds of CPU a token and pool. The same workloads for CAF: tests/bench/caf_runtime.cpp.
 std::vector<BenchResult> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock);
 
 }  // namespace forebay

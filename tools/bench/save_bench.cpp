@@ -28,12 +28,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kTables = 26;
 constexpr std::size_t kDense = 13;
-constexpr std::size_t kBatches = 16;  // Made before, so that making them costs nothing.
+constexpr std::size_t kBatches = 16;  // made before the measurement
 constexpr double kZipf = 1.05;
 constexpr std::size_t kPlainBlock = std::size_t{4} << 20;
 constexpr std::uint64_t kMixed = 0x9e3779b97f4a7c15;
 
-/// A batch in memory of its own.
+/// A batch that owns its memory.
 struct OwnBatch {
   std::vector<float> labels, dense;
   std::vector<std::int32_t> lengths;
@@ -41,7 +41,7 @@ struct OwnBatch {
   Batch batch;
 };
 
-/// A rank among `count`, by Zipf's law.
+/// Draws a rank below `count` by Zipf's law.
 std::uint64_t zipf(Random& random, double count) {
   const double power = 1 - kZipf;
   const double rank = std::pow((std::pow(count, power) - 1) * random.uniform() + 1, 1 / power);
@@ -114,7 +114,7 @@ struct Rounds {
   std::vector<double> write, plain_write, read, plain_read, with, without;
 };
 
-/// Owns what is measured.
+/// Owns the model and everything else that is measured.
 class SaveBench {
  public:
   SaveBench(const SaveBenchOptions& options, const Clock& clock, std::string folder)
@@ -179,7 +179,7 @@ class SaveBench {
     return since(began);
   }
 
-  /// Writes one while nothing else is done; gives its bytes.
+  /// Writes one checkpoint while nothing else runs; returns its bytes.
   Result<std::uint64_t> write_once(std::vector<double>& rates) {
     const auto began = clock_.now();
     auto source = model_->snapshot();
@@ -193,7 +193,7 @@ class SaveBench {
     return bytes;
   }
 
-  /// As many bytes by nothing but the disk.
+  /// Writes and reads as many bytes with plain disk operations.
   Status plain_disk(std::uint64_t bytes, Rounds& all) {
     const std::string path = folder_ + "/plain";
     auto began = clock_.now();

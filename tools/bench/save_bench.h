@@ -13,26 +13,26 @@
 namespace forebay {
 
 struct SaveBenchOptions {
-  std::string folder = ".";  ///< On the disk that is measured; something is made and removed there.
+  std::string folder = ".";  ///< On the measured disk; a temporary file is written there.
   int rounds = 3;
-  std::uint64_t steps = 100;  ///< Between two checkpoints.
+  std::uint64_t steps = 100;  ///< Steps between two checkpoints.
   std::size_t batch_rows = 8192;
-  std::int64_t table_rows = 161320;  ///< Of each of 26 tables of dimension 32: 1 GiB with Adagrad.
-  int threads = 1;                   ///< Of the model.
+  /// Of each of 26 tables of dimension 32: 1 GiB with Adagrad.
+  std::int64_t table_rows = 161320;
+  int threads = 1;  ///< Threads of the model.
   std::function<bool()> stopped = [] { return false; };
 };
 
-/// What a checkpoint of a DLRM costs:
+/// Measures the cost of a checkpoint of a DLRM:
 ///
-///   checkpoint_write     bytes/s of writing it, until all is on the disk, against a plain
-///   sequential
-///                        write and fsync of as many bytes
-///   checkpoint_read      bytes/s of loading and checking it, against plainly reading as many bytes
-///   checkpoint_overhead  seconds for `steps` steps with a checkpoint begun at the first of them
-///   and
-///                        ended at the last, against as many steps without
+///   checkpoint_write     bytes/s of writing it until all is on the disk; compared with a plain
+///                        sequential write and fsync of as many bytes
+///   checkpoint_read      bytes/s of loading and checking it; compared with a plain read of as
+///                        many bytes
+///   checkpoint_overhead  seconds for `steps` steps with a checkpoint that begins at the first step
+///                        and ends at the last; compared with as many steps without one
 ///
-/// All past the page cache, so the disk's own speed. Interleaved; medians.
+/// All past the page cache, so the disk's own speed counts. Interleaved; medians.
 Result<std::vector<BenchResult>> bench_saving(const SaveBenchOptions& options, const Clock& clock);
 
 }  // namespace forebay

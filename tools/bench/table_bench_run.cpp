@@ -48,13 +48,13 @@ void say(const std::string& name, const std::string& done, double tiers, double 
                std::llround(tiers), against.c_str());
 }
 
-/// Pages the disk gave a row, in turns that took so many.
+/// Returns the pages per row in turns that read `pages` pages from the disk.
 double pages_per_row(std::uint64_t pages, const TableBenchPlan& plan) {
   const std::uint64_t steps = plan.turns * (plan.uncounted + plan.steps);
   return static_cast<double>(pages) / static_cast<double>(steps * plan.batches.rows);
 }
 
-/// The parts of one benchmark: what both models are made from, and the one in memory.
+/// The parts of one benchmark: the options of both models, and the model in memory.
 struct Comparison {
   TableBenchPlan plan;
   TrainerSpec tiered;
@@ -77,7 +77,8 @@ Result<std::unique_ptr<Model>> filled_tiers(const Comparison& with) {
   return tiers;
 }
 
-/// What came of `tiers` beside the tables in memory, and the pages that the disk gave meanwhile.
+/// Results of the tiered tables compared with tables in memory, and the pages read from the disk
+/// meanwhile.
 struct Compared {
   TableBench bench;
   std::uint64_t pages = 0;
@@ -97,7 +98,7 @@ Result<Compared> compare(const std::string& name, const Comparison& with, Model&
   return Compared{*bench, disk_pages_read() - before_turns};
 }
 
-/// With every row on the disk, beside what that disk gives to who only reads.
+/// With every row on the disk; compared with the disk's rate for a program that only reads.
 Status compare_on_disk(const Comparison& with, std::vector<BenchResult>& results) {
   auto tiers = filled_tiers(with);
   if (!tiers) return pass(tiers);
@@ -110,7 +111,7 @@ Status compare_on_disk(const Comparison& with, std::vector<BenchResult>& results
   return {};
 }
 
-/// With most rows met for the first time.
+/// With most rows looked up for the first time.
 Status compare_first_touched(const Comparison& with, std::vector<BenchResult>& results) {
   auto tiers = make_model(with.tiered, with.shape);
   if (!tiers) return pass(tiers);

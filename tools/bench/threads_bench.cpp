@@ -29,7 +29,7 @@ struct Way {
   std::string settings;
 };
 
-/// The default first, then what it is compared with.
+/// Returns the default first, then the settings that it is compared with.
 std::vector<Way> ways_for(int cpus) {
   const auto threads = [](int count) { return "--set trainer.threads=" + std::to_string(count); };
   std::vector<Way> ways{Way{"default", ""}, Way{"searched", "--set trainer.deterministic=false"}};

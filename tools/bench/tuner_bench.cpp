@@ -30,7 +30,7 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The largest there are: a decision's cost grows with stages and CPUs.
+/// Makes the largest pipelines: the cost of a decision grows with stages and CPUs.
 PipelineModel large_pipeline(std::uint64_t seed) {
   tuner::RandomPipelineOptions options;
   options.fewest_stages = 9;
@@ -40,7 +40,7 @@ PipelineModel large_pipeline(std::uint64_t seed) {
   return tuner::random_pipeline(seed, options);
 }
 
-/// Of each round: the figures that medians are taken of.
+/// The figures of each round, of which medians are taken.
 struct Measured {
   std::vector<double> steps_per_second;
   std::vector<double> decision;
@@ -73,7 +73,7 @@ double decision_seconds(const std::vector<PipelineModel>& models,
   return sum / static_cast<double>(models.size());
 }
 
-/// A goal that is not reached, so that every step has something to lead to.
+/// Uses a goal that is never reached, so that every guard step has work to do.
 double guard_seconds(const PipelineModel& model) {
   tuner::Simulator simulator(model, 1);
   tuner::Guard guard(simulator.description());

@@ -25,7 +25,7 @@ namespace {
 
 using Lines = WireBenchProcess::Lines;
 
-/// With what its node puts before it 64 bytes and a few.
+/// A message of slightly more than 64 bytes with its node's header.
 struct Small {
   static constexpr std::string_view kTag = "bench.small/1";
   std::uint64_t number = 0;
@@ -50,7 +50,7 @@ std::size_t bytes_of(const Load& load) { return sizeof(load) + forebay::bytes_of
 
 using CounterRef = ActorRef<Small, Echo, Load>;
 
-/// Says on a promise when so many messages have come; echoes.
+/// Sets a promise when `expected` messages have arrived; echoes.
 class CounterActor final : public ActorOf<CounterActor, Small, Echo, Load> {
  public:
   CounterActor(std::uint64_t expected, std::promise<void>& done)
@@ -73,7 +73,7 @@ class CounterActor final : public ActorOf<CounterActor, Small, Echo, Load> {
   std::promise<void>& done_;
 };
 
-/// Tells a promise of the first peer.
+/// Sets a promise to the first peer.
 class FirstPeerActor final : public ActorOf<FirstPeerActor, PeerUp, PeerDown> {
  public:
   explicit FirstPeerActor(std::promise<PeerId>& peer) : peer_(peer) {}
@@ -88,7 +88,7 @@ class FirstPeerActor final : public ActorOf<FirstPeerActor, PeerUp, PeerDown> {
   bool told_ = false;
 };
 
-/// A node with all it stands on.
+/// A node with everything it depends on.
 struct WholeNode {
   WholeNode(const CurveKeys* keys, const Clock& clock)
       : system({.executor = {.name = "bench", .threads = 1}, .on_unheard = {}}, clock),
@@ -133,7 +133,7 @@ void serve(const std::string& what, const WireBenchOptions& options, const Curve
   lines.read();
 }
 
-/// Sends batches as a split client lets them come: so many on their way at most.
+/// Sends batches as a split client requests them, with a bounded number in flight.
 void send_batches(const CounterRef& counter, const WireBenchOptions& options, const Load& load) {
   constexpr std::size_t kOnTheirWay = 32;
   std::deque<Answer<void>> answers;
@@ -146,7 +146,7 @@ void send_batches(const CounterRef& counter, const WireBenchOptions& options, co
   }
 }
 
-/// Tells, and asks now and then: no more is on its way than two turns.
+/// Sends messages, and now and then a request to bound the messages in flight to two turns.
 void tell_all(const CounterRef& counter, std::uint64_t count) {
   constexpr std::uint64_t kTurn = 16'384;
   std::deque<Answer<std::string>> turns;
@@ -190,7 +190,7 @@ double time_ours(const std::string& what, const WireBenchOptions& options, const
   return in_seconds(took);
 }
 
-/// One line of the result: what is timed, and in which unit it is told.
+/// One line of the result: the measured workload and its unit.
 struct Row {
   std::string name;
   std::string what;
@@ -219,7 +219,7 @@ Result<CurveKeys> make_keys(const BenchFolder& folder) {
   return CurveKeys::read(keys);
 }
 
-/// Does what it is told, line by line, until nobody tells.
+/// Runs the workloads that the other process names, one a line, until it closes.
 void serve_all(const WireBenchOptions& options, const CurveKeys& keys, const Lines& lines) {
   for (std::string line = lines.read(); !line.empty(); line = lines.read()) {
     const bool raw = line[0] == 'r';

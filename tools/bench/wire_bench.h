@@ -12,21 +12,21 @@
 
 namespace forebay {
 
-/// How much work each workload does, in each round.
+/// The amount of work of each workload, in each round.
 struct WireBenchOptions {
   int rounds = 5;
   std::uint64_t tells = 1'000'000;  ///< Control messages of 64 bytes, one way.
-  std::uint64_t asks = 5'000;       ///< Questions, each after the answer to the one before.
+  std::uint64_t asks = 5'000;       ///< Requests, each sent after the answer to the previous one.
   std::uint64_t batches = 1'500;    ///< Messages of `frames` frames.
   std::size_t frames = 40;
   std::size_t frame_bytes = 16 * 1024;
-  std::string only;                                      ///< The one row to measure; empty: all.
-  std::function<bool()> stopped = [] { return false; };  ///< Asked between two rounds.
+  std::string only;                                      ///< The only row to measure; empty: all.
+  std::function<bool()> stopped = [] { return false; };  ///< Called between two rounds.
 };
 
-/// Runs the actors' way between two processes over TCP loopback, in turns with raw ZeroMQ doing the
-/// same: `tell`, `ask`, `batches`, and the last two with CURVE. Medians over the rounds; the limit
-/// is raw ZeroMQ's median. Forks: call it before a thread is started.
+/// Measures actors' messages between two processes over TCP loopback, interleaved with raw ZeroMQ
+/// that does the same: `tell`, `ask`, `batches`, and the last two with CURVE. Medians over the
+/// rounds; the limit is raw ZeroMQ's median. Forks: call it before a thread is started.
 Result<std::vector<BenchResult>> run_wire_bench(const WireBenchOptions& options,
                                                 const Clock& clock);
 

@@ -9,16 +9,16 @@
 
 namespace forebay {
 
-/// The other process of a benchmark, and the lines it and this one say to each other.
+/// The other process of a benchmark, connected to this one by pipes that carry lines.
 ///
-/// Ends with this process, or when it dies, which waits for it.
+/// Ends with this process, or when this object is destroyed; the destructor waits for it.
 class WireBenchProcess {
  public:
-  /// One end of the conversation.
+  /// One side's ends of the pipes.
   class Lines {
    public:
     Lines(int in, int out) : in_(in), out_(out) {}
-    /// Empty when the other end is gone.
+    /// Returns "" if the other side has closed.
     std::string read() const;
     void write(const std::string& line) const;
     void close() const;
@@ -36,7 +36,7 @@ class WireBenchProcess {
 
   const Lines& lines() const { return lines_; }
 
-  /// SIGKILL.
+  /// Sends SIGKILL.
   void kill() const;
 
  private:

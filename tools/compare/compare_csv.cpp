@@ -14,7 +14,7 @@ using tuner::Period;
 using tuner::PipelineModel;
 using tuner::Trace;
 
-/// A line of fields; numbers as short as they can be read back.
+/// A line of fields; numbers in the shortest form that parses to the same value.
 class Line {
  public:
   Line& add(const std::string& text) {

@@ -8,15 +8,15 @@
 
 namespace forebay {
 
-/// A line a run: what its JSON object holds, recoveries as `300:4 600:-`.
+/// Returns one line for each run, with the values of its JSON object; recoveries as `300:4 600:-`.
 std::string runs_csv(const ComparisonResult& result);
 
-/// A line a period of every run: what came of it, what the oracle has in that time, what stood.
-/// `pipelines` name the stages.
+/// Returns one line for each period of every run: the result, the oracle's rate in that time, and
+/// the allocation. `pipelines` name the stages.
 std::string trace_csv(const ComparisonResult& result,
                       const std::vector<tuner::PipelineModel>& pipelines);
 
-/// `text` as a field: quoted where it has to be (RFC 4180).
+/// Returns `text` as a CSV field: quoted if necessary (RFC 4180).
 std::string csv_field(const std::string& text);
 
 }  // namespace forebay

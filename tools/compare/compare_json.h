@@ -9,11 +9,11 @@
 
 namespace forebay {
 
-/// What a comparison found, in the three shapes of its results.
+/// The results of a comparison in three forms.
 struct ComparisonResult {
   std::vector<tuner::ComparedRun> runs;
   std::vector<tuner::PolicySummary> summaries;
-  std::vector<tuner::Gap> gaps;  ///< Where `intune` is behind.
+  std::vector<tuner::Gap> gaps;  ///< Pipelines on which `intune` is behind.
 };
 
 /// `{"runs": […], "summary": {policy: {…}}, "behind": […]}`.

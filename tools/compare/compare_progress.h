@@ -7,15 +7,15 @@
 
 namespace forebay {
 
-/// Says on stderr how many runs are done: one line that is written over on a terminal, else a line
-/// every five seconds at most.
+/// Prints on stderr how many runs are done: one live line on a terminal, else a line every five
+/// seconds at most.
 class CompareProgress {
  public:
   CompareProgress(const Clock& clock, std::uint64_t runs, bool terminal);
 
   /// Any thread may call it.
   void done(std::uint64_t count);
-  /// Ends the line of a terminal.
+  /// Ends the live line on a terminal.
   void finish() const;
 
  private:

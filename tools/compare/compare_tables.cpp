@@ -32,7 +32,7 @@ void add_distribution(std::vector<std::string>& row, const Distribution& values)
   }
 }
 
-/// The runs of one pipeline and policy, which stand together.
+/// The runs of one pipeline and policy, which share a row.
 struct Cell {
   std::vector<const ComparedRun*> runs;
 

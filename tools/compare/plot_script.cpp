@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNoMatplotlib = 3;  // As the script exits.
+constexpr int kNoMatplotlib = 3;  // the script's exit status
 constexpr int kNoProgram = 127;
 
-/// A started process whose stdout is read here; its stdin and stderr are nothing.
+/// A child process whose stdout is read here; its stdin and stderr are /dev/null.
 class Child {
  public:
   static Result<Child> start(std::vector<std::string> words) {
@@ -49,7 +49,7 @@ class Child {
     return Child(pid, ends[0]);
   }
 
-  /// What it printed, to its end or until `stop`, then ended.
+  /// Returns the child's output up to its end; ends the child when `stop` is set.
   std::string read_all(const std::atomic<bool>& stop) const {
     constexpr int kLookAgainMs = 100;
     std::string text;
@@ -64,7 +64,7 @@ class Child {
     }
   }
 
-  /// Its exit status; 128 and more when a signal ended it.
+  /// Returns its exit status; 128 plus the signal if a signal ended it.
   int wait() const {
     ::close(out_);
     int status = 0;
@@ -116,7 +116,7 @@ Result<std::vector<std::string>> draw_plots(const std::string& folder,
   }
   std::string printed;
   int status = kNoProgram;
-  // The first python3 of the user's path may be one that Debian's matplotlib is not installed for.
+  // Debian's matplotlib may not be installed for the first python3 of the user's PATH.
   for (const char* python : {"python3", "/usr/bin/python3"}) {
     if (status != kNoProgram && status != kNoMatplotlib) break;
     std::vector<std::string> words = {python, "-B", script, folder};

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostPlots = 16;  // Pipelines; some seconds and up to a megabyte each.
+constexpr std::size_t kMostPlots = 16;  // pipelines; each takes some seconds and up to a megabyte
 constexpr const char* kFiles[] = {"runs.csv", "trace.csv", "report.md", "index.html", "plots"};
 
 Status cannot_write(const fs::path& path) {
@@ -37,7 +37,8 @@ bool is_report(const fs::path& folder) {
   return std::getline(file, first) && first == kReportMark;
 }
 
-/// The pipelines to plot: all of few, else where intune is most behind and then the first.
+/// Returns the pipelines to plot: all if there are few, else those on which intune is most behind,
+/// then the first ones.
 std::vector<std::string> plotted(const ReportContent& content) {
   std::set<std::string> run;
   for (const auto& each : content.result.runs) run.insert(each.pipeline);
@@ -81,7 +82,7 @@ Status prepare_report(const std::string& folder) {
                                       " that is not of a report of forebay; name another folder");
     }
   }
-  // What no earlier report holds says whose the folder is, and that it can be written to.
+  // The mark, written first, identifies the folder as a report's and shows that it is writable.
   if (auto written = write_text(fs::path(folder) / "report.md", std::string(kReportMark) + "\n");
       !written) {
     return fail(Code::kInvalid, "--report " + folder + ": " + written.error().message);

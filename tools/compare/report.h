@@ -10,25 +10,25 @@
 
 namespace forebay {
 
-/// Makes the folder, or finds it empty or with an earlier report: kInvalid, when it can not be
-/// written to or holds files of these names that are not a report's.
+/// Creates the folder, or checks that it is empty or holds an earlier report. kInvalid: it cannot
+/// be written to, or holds files of these names that are not a report's.
 Status prepare_report(const std::string& folder);
 
-/// The files that a report replaces.
+/// Returns the files that a report replaces.
 std::vector<std::string> report_files(const std::string& folder);
 
-/// What goes into a report.
+/// The content of a report.
 struct ReportContent {
   const ComparisonResult& result;
   const std::vector<tuner::PipelineModel>& pipelines;
-  std::string title;  ///< What was compared: one line.
+  std::string title;  ///< One line that describes the comparison.
 };
 
-/// What was left out of it, in words for the user.
+/// Descriptions of the parts that were left out, for the user.
 using ReportNotes = std::vector<std::string>;
 
-/// Writes runs.csv, trace.csv, plots/*.svg (where they can be drawn), report.md and index.html into
-/// a prepared folder. kUnavailable when it cannot be written.
+/// Writes runs.csv, trace.csv, plots/*.svg (if they can be drawn), report.md and index.html into a
+/// prepared folder. kUnavailable: it cannot be written.
 Result<ReportNotes> write_report(const std::string& folder, const ReportContent& content,
                                  const std::atomic<bool>& stop);
 

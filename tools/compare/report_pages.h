@@ -8,16 +8,16 @@
 
 namespace forebay {
 
-/// The first line of report.md, by which a folder is known to hold a report.
+/// The first line of report.md, which identifies a folder as a report's.
 inline constexpr std::string_view kReportMark = "<!-- forebay tune compare -->";
 
-/// A drawn file of a report.
+/// A plot of a report.
 struct ReportPlot {
   std::string title;
-  std::string file;  ///< Below the report's folder.
+  std::string file;  ///< Relative to the report's folder.
 };
 
-/// What ties a report's tables and plots together.
+/// A report's tables and plots in page order.
 struct ReportPages {
   std::string title;
   std::vector<Table> tables;
@@ -25,7 +25,7 @@ struct ReportPages {
   std::vector<std::string> notes = {};
 };
 
-/// The plots by what the script names them: `summary.svg`, then `01.svg` for the first pipeline.
+/// Returns the plots by their file names: `summary.svg`, then `01.svg` for the first pipeline.
 std::vector<ReportPlot> plots_of(const std::vector<std::string>& files,
                                  const std::vector<std::string>& pipelines);
 

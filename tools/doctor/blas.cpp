@@ -11,7 +11,7 @@ Blas::Kind kind_of(std::string_view path) {
   }
   const std::size_t name = path.rfind('/') + 1;
   if (!path.substr(name).starts_with("libblas.so")) return Blas::Kind::kNone;
-  // Debian keeps the reference in a folder of its own.
+  // Debian installs the reference implementation in a separate folder.
   return path.find("/blas/libblas.so") != std::string_view::npos ? Blas::Kind::kReference
                                                                  : Blas::Kind::kUnknown;
 }
@@ -27,7 +27,7 @@ Blas find_blas(std::string_view maps) {
     const std::size_t slash = line.find('/');
     if (slash == std::string_view::npos) continue;
     const std::string_view path = line.substr(slash);
-    // The better kind wins: OpenBLAS is loaded behind a libblas.so that is its own.
+    // The better kind wins: OpenBLAS is loaded through its own libblas.so.
     if (const Blas::Kind kind = kind_of(path); kind < found.kind) found = {kind, std::string(path)};
   }
   return found;

@@ -5,15 +5,15 @@
 
 namespace forebay {
 
-/// Which library multiplies matrices for libtorch.
+/// The library that multiplies matrices for libtorch.
 struct Blas {
   enum class Kind : unsigned char { kFast, kReference, kUnknown, kNone };
 
   Kind kind = Kind::kNone;
-  std::string path;  ///< Empty for kNone: libtorch then brings its own.
+  std::string path;  ///< Empty for kNone: libtorch then uses its own.
 };
 
-/// Finds it among the files mapped into a process, given as /proc/PID/maps has them.
+/// Finds it among the files mapped into a process, given in the format of /proc/PID/maps.
 Blas find_blas(std::string_view maps);
 
 }  // namespace forebay

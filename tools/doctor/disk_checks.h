@@ -7,15 +7,16 @@
 
 namespace forebay {
 
-/// Whether files can be written under `path`, which need not exist yet, and how many bytes its disk
-/// has left. `key` is the setting that names it.
+/// Checks whether files can be written under `path`, which need not exist yet, and how many bytes
+/// are free on its disk. `key` is the setting that gives the path.
 Finding check_writable_path(const std::string& name, const std::string& key,
                             const std::string& path);
 
-/// Bytes left to this user on the disk that `path`, or the nearest folder above it, lies on.
+/// Returns the bytes available to this user on the disk of `path`, or of its nearest existing
+/// parent folder.
 std::uint64_t free_bytes(const std::string& path);
 
-/// Whether as many files as `wanted` may be open at once.
+/// Checks whether `wanted` files may be open at once.
 Finding check_open_files(std::uint64_t wanted);
 
 }  // namespace forebay

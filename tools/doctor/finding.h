@@ -9,14 +9,14 @@
 
 namespace forebay {
 
-/// One thing looked at, and what to do where it is not well.
+/// The result of one check, and what to do if there is a problem.
 struct Finding {
   enum class Verdict : std::uint8_t { kOk, kWarn, kBad };
 
   std::string name;  ///< `memory`
   Verdict verdict = Verdict::kOk;
   std::string what;         ///< `8 GiB wanted, 3.1 GiB available`
-  std::string advice = {};  ///< `lower pipeline.memory`; may be in `what` already.
+  std::string advice = {};  ///< `lower pipeline.memory`; may be part of `what` instead.
 
   static Finding ok(std::string name, std::string what) {
     return {std::move(name), Verdict::kOk, std::move(what)};

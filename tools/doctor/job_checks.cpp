@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One look at one job.
+/// Checks one job.
 class Look {
  public:
   Look(const JobSpec& job, const JobRun::Hooks& hooks) : job_(job), hooks_(hooks) {}
@@ -42,12 +42,12 @@ class Look {
 
   const JobSpec& job_;
   const JobRun::Hooks& hooks_;
-  std::optional<Schema> columns_;  ///< Of the dataset; nothing when it cannot be opened.
+  std::optional<Schema> columns_;  ///< Columns of the dataset; nullopt if it cannot be opened.
   std::vector<Finding> checks_;
 };
 
 Result<std::unique_ptr<Dataset>> Look::open(const DatasetSpec& spec) const {
-  // Read in order: that needs no decompressed copies.
+  // Sequential access needs no decompressed copies.
   return open_dataset(spec, job_.columns,
                       {.base_dir = job_.base_dir,
                        .run_dir = job_.run.dir,

@@ -11,10 +11,10 @@
 
 namespace forebay {
 
-/// Looks at a job as a run of it would: its folder, disk, dataset, transforms, memory, checkpoints.
+/// Checks a job as a run of it would: its folder, disk, dataset, transforms, memory, checkpoints.
 ///
-/// Holds the job's folder meanwhile and leaves the dataset's index behind; decompresses nothing.
-/// `probe` is of a model that needs libtorch.
+/// Holds the lock of the job's folder meanwhile and writes the dataset's index; decompresses
+/// nothing. `probe` is set for a model that needs libtorch.
 std::vector<Finding> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
                                const JobRun::Hooks& hooks);
 

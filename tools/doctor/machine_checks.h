@@ -10,13 +10,13 @@
 
 namespace forebay {
 
-/// Whether a command will train, so that what only training needs is missed.
+/// Whether a command will train, so that missing training software is a problem.
 enum class Training : std::uint8_t { kMaybe, kWanted, kNo };
 
-/// CPUs and memory, against what `job` asks for where there is one, and the vector instructions.
+/// Checks CPUs and memory, against the needs of `job` if it is given, and the vector instructions.
 std::vector<Finding> check_machine(const std::optional<JobSpec>& job);
 
-/// libtorch and the BLAS it found.
+/// Checks libtorch and the BLAS that it loaded.
 std::vector<Finding> check_torch(const Result<TorchProbe>& probe, Training training);
 
 }  // namespace forebay

@@ -19,10 +19,10 @@
 namespace forebay {
 namespace {
 
-constexpr int kSlice = 200;       // milliseconds between looks for a stop
+constexpr int kSlice = 200;       // milliseconds between polls of the stop flag
 constexpr int kMostSlices = 300;  // a minute
 
-/// In the child: a line of the verdict, then the findings or the error, a line each.
+/// Runs in the child: returns a line with the verdict, then the findings or the error, one a line.
 std::string findings() {
   const std::uint64_t before = resident_bytes();
   auto module = TrainerModule::open();
@@ -42,7 +42,7 @@ std::string findings() {
   ::_exit(written ? 0 : 1);
 }
 
-/// What the child wrote until it ended.
+/// Returns the child's output up to its end.
 Result<std::string> read_all(int from) {
   std::string text;
   for (int slice = 0; slice < kMostSlices; ++slice) {

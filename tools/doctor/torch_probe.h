@@ -8,16 +8,16 @@
 
 namespace forebay {
 
-/// What opening the trainer's module showed.
+/// The result of loading the trainer's module.
 struct TorchProbe {
-  std::string version;      ///< Of libtorch.
-  std::uint64_t bytes = 0;  ///< Resident memory that it takes once it is loaded.
+  std::string version;      ///< Version of libtorch.
+  std::uint64_t bytes = 0;  ///< Resident memory that it uses once it is loaded.
   Blas blas;
 };
 
-/// Opens the trainer's module in a child process, so that this one stays small and survives a
-/// library that does not. Call it before any thread is started. Errors say what to install;
-/// kUnavailable "stopped" after a stop was asked for, kTimeout after a minute.
+/// Loads the trainer's module in a child process, so that this process stays small and survives a
+/// broken library. Call it before any thread is started. Errors say what to install; kUnavailable
+/// "stopped" after a stop request, kTimeout after a minute.
 Result<TorchProbe> probe_torch();
 
 }  // namespace forebay

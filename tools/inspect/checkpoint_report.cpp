@@ -24,11 +24,11 @@ constexpr std::array<std::string_view, 6> kKinds = {"dlrm",   "dcn_v2",   "wide_
 constexpr std::array<std::string_view, 2> kPoolings = {"sum", "mean"};
 constexpr std::array<std::string_view, 3> kStorages = {"memory", "hashed", "tiered"};
 
-/// What is shown of a checkpoint.
+/// The contents of a checkpoint that are reported.
 struct Held {
   const Checkpoint& checkpoint;
   std::vector<StateTensor> tensors;
-  std::optional<ModelDescription> card;  // absent for a model that has none
+  std::optional<ModelDescription> card;  // absent for a model without a description
 };
 
 Result<Held> look_into(const Checkpoint& checkpoint) {
@@ -70,7 +70,7 @@ std::string shape_of(const StateTensor& tensor) {
   return text;
 }
 
-/// The names of the policies' experience in it.
+/// Returns the names of the policies' learned states in the checkpoint.
 std::vector<std::string> learned_state_in(const Checkpoint& checkpoint) {
   constexpr std::string_view kPrefix = "tuner/";
   std::vector<std::string> names;

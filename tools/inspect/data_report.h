@@ -7,10 +7,10 @@
 
 namespace forebay {
 
-/// What a Criteo file holds; nothing when fewer than half of its first rows are sound.
+/// Reports on a Criteo file; nullopt if fewer than half of its first rows are valid.
 std::optional<FileReport> report_criteo(const FileSample& sample);
 
-/// What a CSV file, or a dump of `ingest --dump`, holds; nothing when it is no table.
+/// Reports on a CSV file or a dump of `ingest --dump`; nullopt if it is not a table.
 std::optional<FileReport> report_table(const FileSample& sample);
 
 }  // namespace forebay

@@ -8,10 +8,11 @@
 
 namespace forebay {
 
-/// Whether a file that begins so is a decision log.
+/// Returns whether a file that begins with `begin` is a decision log.
 bool is_decision_log(std::string_view begin);
 
-/// A decision log: who decided how often, from what to what, and how often it was not listened to.
+/// Reports on a decision log: the policy and its number of decisions, the first and last
+/// allocation, and how often the policy was not followed.
 Result<FileReport> report_decisions(const std::string& path);
 
 }  // namespace forebay

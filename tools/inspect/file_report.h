@@ -7,10 +7,10 @@
 
 namespace forebay {
 
-/// What one file holds: words for a person, an object for a script.
+/// The report on one file: text for a user, an object for a script.
 struct FileReport {
   std::string title = {};               ///< `Criteo TSV, 3,000 rows, 700 KiB`
-  std::vector<std::string> lines = {};  ///< What else there is to say.
+  std::vector<std::string> lines = {};  ///< Further lines.
   JsonObject json = {};                 ///< `path`, `kind` and the same figures.
 };
 

@@ -7,10 +7,10 @@
 
 namespace forebay {
 
-/// The transforms that a job may use, as the lines of a table.
+/// Returns the transforms that a job may use, as the lines of a table.
 std::vector<std::string> op_lines();
 
-/// The same for a script: name, takes, gives, parameters, summary, missing.
+/// Returns the same for a script: name, takes, gives, parameters, summary, missing.
 std::vector<JsonObject> op_objects();
 
 }  // namespace forebay

@@ -15,13 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostManifest = std::size_t{64} << 20;
 
-/// A file's place: a folder, and its name in there.
+/// The location of a file: a folder and its name in the folder.
 struct Place {
   fs::path folder;
   std::string name;
 };
 
-/// Links lie in a folder of the checkpoint's.
+/// Links are in a subfolder of the checkpoint's.
 Place place_of(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const std::string name = path.filename().string();

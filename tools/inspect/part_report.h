@@ -8,9 +8,9 @@
 
 namespace forebay {
 
-/// A file that the manifest of its folder, a checkpoint's, lists, and that manifest itself: whether
-/// its bytes are those that were written (kCorrupt, naming it, where they are not). Nothing for any
-/// other file.
+/// Reports on a file that the manifest of its checkpoint folder lists, or on this manifest, after
+/// it compared the bytes with the recorded digest (kCorrupt names a file that differs). nullopt for
+/// any other file.
 std::optional<Result<FileReport>> report_part(const std::string& path);
 
 }  // namespace forebay

@@ -10,24 +10,25 @@
 
 namespace forebay {
 
-// What the files say that Forebay itself wrote, and job files.
+// Reports on files that Forebay itself wrote, and on job files.
 
-/// A loader's state: how far it got and what it is of.
+/// Reports on a loader's state: its position and its job.
 FileReport report_state(const std::string& path, const LoaderState& state);
 
-/// The index of one file, and whether that is still as it was indexed.
+/// Reports on the index of one file, and whether the file has changed since.
 FileReport report_index(const std::string& path, const FileIndex& index);
 
-/// A dataset's manifest, from its JSON text; kInvalid when it is none.
+/// Reports on a dataset's manifest from its JSON text; kInvalid: not a manifest.
 Result<FileReport> report_manifest(const std::string& path, const std::string& text);
 
-/// A quarantine: how many rows for each reason and from each file. Reads it line by line.
+/// Reports on a quarantine: the number of rows for each reason and of each file. Reads it line by
+/// line.
 Result<FileReport> report_quarantine(const std::string& path);
 
-/// A job: its main settings as they are in effect.
+/// Reports on a job: its main settings with defaults.
 FileReport report_job(const std::string& path, const JobSpec& job);
 
-/// A damaged row's reason without the values in it: `column I3: "…" is not an integer`.
+/// Returns a damaged row's reason without the values in it: `column I3: "…" is not an integer`.
 std::string kind_of_damage(const std::string& reason);
 
 }  // namespace forebay

@@ -15,7 +15,7 @@ constexpr std::size_t kRowsForShape = 100;
 constexpr double kEnoughAgree = 0.9;
 using Values = ColumnGuess::Values;
 
-/// Calls `look` for each whole row until it returns false.
+/// Calls `look` for each complete row until it returns false.
 void each_row(std::string_view text, char delimiter, WholeText whole,
               const std::function<bool(const CsvRow&)>& look) {
   CsvRow row(delimiter, kMostColumns);
@@ -31,7 +31,7 @@ void each_row(std::string_view text, char delimiter, WholeText whole,
   }
 }
 
-/// Fields a row, or 0 when the first rows do not agree on it.
+/// Returns the number of fields in each row, or 0 if the first rows differ in it.
 std::size_t width_with(std::string_view text, char delimiter, WholeText whole) {
   std::size_t width = 0;
   std::size_t rows = 0;
@@ -62,7 +62,8 @@ Values values_of(std::string_view text) {
   return is_number(text) ? Values::kNumber : Values::kText;
 }
 
-/// A first row of names: none a number, none twice (of an index column it may be missing).
+/// Returns whether the first row is a header: no field is a number and no name occurs twice (the
+/// name of an index column may be missing).
 bool is_header(const CsvRow& row) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < row.num_fields(); ++i) {

@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// What the values of one column look like.
+/// The observed values of one column.
 struct ColumnGuess {
   enum class Values : std::uint8_t { kNone, kBinary, kWhole, kNumber, kText };
 
@@ -17,27 +17,28 @@ struct ColumnGuess {
   Values values = Values::kNone;
   std::size_t empty = 0;
   std::size_t distinct = 0;  ///< Up to kMostDistinct.
-  std::string example = {};  ///< The first that is not empty.
+  std::string example = {};  ///< The first value that is not empty.
 
   static constexpr std::size_t kMostDistinct = 1000;
 
-  /// What a job would take it for: `label`, `dense`, `sparse`, or a choice of these.
+  /// Returns how a job would use the column: `label`, `dense`, `sparse`, or a choice of these.
   std::string use() const;
 };
 
-/// Delimited text, as its first rows show it.
+/// The format of delimited text, guessed from its first rows.
 struct TableGuess {
   char delimiter = ',';
   bool header = true;
   std::vector<ColumnGuess> columns;
-  std::size_t rows = 0;  ///< In the text, the header not counted.
+  std::size_t rows = 0;  ///< Rows in the text, without the header.
 };
 
-/// Whether a text ends where its file does; else its last row may be cut off and is left out.
+/// Whether the text ends where its file does; if not, its last row may be incomplete and is
+/// ignored.
 enum class WholeText : std::uint8_t { kNo, kYes };
 
 /// Finds the delimiter with which nearly all of the first rows have the same number of fields, at
-/// least two; nothing where there is none. 64 bytes past `text` are read.
+/// least two; nullopt if there is none. Reads 64 bytes past `text`.
 std::optional<TableGuess> guess_table(std::string_view text, WholeText whole);
 
 }  // namespace forebay

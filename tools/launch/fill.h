@@ -6,23 +6,23 @@
 
 namespace forebay {
 
-/// What stands for each `@NAME@` of a template.
+/// The value of each `@NAME@` in a template.
 using Blanks = std::map<std::string, std::string, std::less<>>;
 
-/// `text` with each `@NAME@` replaced (capitals and underscores). A name without a value is a bug
-/// of the template and aborts.
+/// Returns `text` with each `@NAME@` replaced (capitals and underscores). A name without a value is
+/// a bug of the template and aborts.
 std::string fill(std::string_view text, const Blanks& blanks);
 
-/// `word` as one word of a POSIX shell.
+/// Returns `word` as one word of a POSIX shell.
 std::string shell_word(std::string_view word);
 
-/// `text` as a YAML double-quoted scalar.
+/// Returns `text` as a YAML double-quoted scalar.
 std::string yaml_text(std::string_view text);
 
-/// Every line of `text` behind `spaces` blanks, empty lines left empty: a YAML block's content.
+/// Returns `text` with `spaces` blanks before every line that is not empty: a YAML block's content.
 std::string indented(std::string_view text, std::size_t spaces);
 
-/// RFC 4648 base64 with padding.
+/// Returns RFC 4648 base64 with padding.
 std::string base64(std::string_view bytes);
 
 }  // namespace forebay

@@ -172,7 +172,8 @@ exec kubectl patch job/@NAME@-workers --type merge --patch "{\"spec\":{\"paralle
 constexpr std::uint16_t kPort = 29400;
 constexpr std::uint16_t kMetricsPort = 9464;
 
-// Kubernetes puts a variable's value for $(NAME) in a command's words, and $ for $$.
+// Escapes a word: Kubernetes replaces $(NAME) in a command's words by a variable's value, and $$ by
+// $.
 std::string as_it_stands(const std::string& word) {
   std::string escaped;
   for (const char c : word) escaped.append(c == '$' ? 2 : 1, c);
@@ -196,11 +197,11 @@ std::vector<std::string> trainer_arguments(const LaunchSpec& spec, const std::st
     list.push_back(assignment);
   };
   for (const std::string& assignment : spec.options.sets) set(as_it_stands(assignment));
-  // Last, so that they hold: what the pod has, whatever the job's own machine has.
+  // Set last, so that the pod's resources override those of the job's own machine.
   set("cluster.listen=tcp://0.0.0.0:" + std::to_string(port));
   if (!spec.keys.empty()) set("cluster.keys=/keys");
   if (!spec.metrics.empty()) set("cluster.metrics=0.0.0.0:" + std::to_string(kMetricsPort));
-  // A pod that is started again goes on where the last one was.
+  // A restarted pod continues where the previous one ended.
   if (trains) list.emplace_back("--resume");
   return list;
 }
@@ -262,7 +263,8 @@ Blanks volume_blanks(const LaunchSpec& spec) {
   return blanks;
 }
 
-// A Secret has no folders: `clients/a.key` is kept as `clients__a.key`, and mounted as what it was.
+// A Secret has no folders: `clients/a.key` is stored as `clients__a.key` and mounted under its
+// original name.
 std::string entry_of(std::string name) {
   if (const std::size_t slash = name.find('/'); slash != std::string::npos) {
     name.replace(slash, 1, "__");
@@ -289,7 +291,7 @@ std::string key_volume(const std::string& secret, const std::vector<KeyFile>& ke
   return lines;
 }
 
-// What a worker needs, and no more: the head's secret stays with the head.
+// Selects only the keys that a worker needs: the head's secret key stays with the head.
 std::vector<KeyFile> of_a_worker(const std::vector<KeyFile>& keys) {
   std::vector<KeyFile> some;
   std::copy_if(keys.begin(), keys.end(), std::back_inserter(some), [](const KeyFile& key) {

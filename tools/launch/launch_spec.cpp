@@ -20,7 +20,8 @@ std::string absolute(const std::string& path) {
   return whole.string();
 }
 
-// Slurm, Kubernetes and file systems all take it: lower case, digits and dashes, below 40 letters.
+// Returns a name that Slurm, Kubernetes and file systems accept: lower case, digits and dashes,
+// below 40 letters.
 std::string name_of(const std::string& job_file) {
   std::string stem = fs::path(job_file).stem().string();
   if (stem == "job") stem = fs::path(job_file).parent_path().filename().string();
@@ -40,7 +41,7 @@ std::string listening(const JobSpec& job, const LaunchOptions& options) {
   return "tcp://" + host + ":" + std::to_string(options.port);
 }
 
-// Paths stand in comments and directives, too, whose end is that of the line.
+// Paths are also written into comments and directives, which end at the end of the line.
 Status check_paths(const LaunchSpec& spec) {
   for (const std::string* path :
        {&spec.forebay, &spec.job_file, &spec.run_dir, &spec.out, &spec.keys, &spec.head}) {

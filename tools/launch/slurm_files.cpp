@@ -170,7 +170,7 @@ for ((i = wanted; i < ${#jobs[@]}; ++i)); do scancel "${jobs[$i]}" || exit 1; do
 
 std::uint64_t mib_per_cpu(const LaunchSpec& spec) {
   const std::uint64_t cpus = static_cast<std::uint64_t>(std::max(spec.cpus, 1));
-  // A margin for what the kernel counts and the process does not.
+  // A margin for memory that the kernel counts and the process does not.
   const std::uint64_t mib = (spec.memory_bytes >> 20) + (spec.memory_bytes >> 24) + 64;
   return (mib + cpus - 1) / cpus;
 }

@@ -261,8 +261,7 @@ for ((i = 1; i <= ${#places[@]}; ++i)); do
 done
 )sh";
 
-// A first start that finds checkpoints is refused by train, which says what to do; FOREBAY_RESUME
-// is that.
+// `train` refuses a first start that finds checkpoints and says what to do; FOREBAY_RESUME does it.
 constexpr std::string_view kTrainResume =
     "[ -n \"${FOREBAY_RESUME:-}\" ] && trainer_command+=(--resume)  # FOREBAY_RESUME=1 start.sh\n";
 
