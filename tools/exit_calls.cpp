@@ -1,6 +1,6 @@
-// _exit and _Exit as the program `forebay` has them, for its own code and for every library that it
-// opens: an end that users' code makes is an error, whatever status it asks for. The C library's
-// own calls (at the end of exit) do not come here.
+// Defines _exit and _Exit for the program `forebay`, for its own code and for every library that it
+// opens: if users' code ends the process, that is an error whatever status it passes. The C
+// library's own calls (at the end of exit) do not reach these functions.
 
 #include <unistd.h>
 

@@ -13,14 +13,14 @@
 namespace forebay {
 namespace {
 
-/// log1p on the integers, sigrid_hash on the tokens: the work that the figures speak of.
+/// log1p on the integers, sigrid_hash on the tokens: the transforms of the published figures.
 Result<TransformPlan> usual_transforms(const Schema& schema) {
   TransformSpec log1p{"log1p", {"I*"}, {}};
   TransformSpec hash{"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{1'000'000}}}};
   return TransformPlan::compile({log1p, hash}, schema);
 }
 
-/// Made-up rows, and what is done with them.
+/// Made-up rows and the objects that process them.
 struct UsualWork {
   BenchData data;
   std::unique_ptr<Dataset> dataset;
@@ -52,7 +52,7 @@ IngestBenchOptions options_for(const UsualWork& work, std::uint64_t rounds) {
           .rounds = static_cast<int>(rounds)};
 }
 
-/// What the public loader in `folder` (tests/bench/public) makes of the same files.
+/// Measures the public loader in `folder` (tests/bench/public) on the same files.
 BenchFigures public_loader(const std::string& folder, const BenchData& data, double ours) {
   auto said = numbers_said_by("'" + folder + "/venv/bin/python' '" + folder +
                               "/pyarrow_numpy.py' --threads " + std::to_string(available_cpus()) +
@@ -62,7 +62,7 @@ BenchFigures public_loader(const std::string& folder, const BenchData& data, dou
   return std::vector<BenchResult>{{"pipeline_over_pyarrow", ours, "rows/s", theirs, ours / theirs}};
 }
 
-/// Rows/s at the asked-for size against a tenth of it.
+/// Compares the rows/s at the requested size with those at a tenth of it.
 BenchFigures growth(const Invocation& invocation, std::uint64_t rows, double at_full_size) {
   if (!invocation.has("--growth")) return std::vector<BenchResult>();
   auto work = usual_work(std::max<std::uint64_t>(rows / 10, 1));

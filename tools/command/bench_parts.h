@@ -10,31 +10,32 @@
 
 namespace forebay {
 
-/// What `forebay bench PART` measures, for each part.
+/// The results of `forebay bench PART`, for each part.
 using BenchFigures = Result<std::vector<BenchResult>>;
 
-/// The whole pipeline and its parts; the public loader's that `--public` names (a folder such as
-/// tests/bench/public), and with `--growth` the pipeline's at a tenth of the rows.
+/// Measures the whole pipeline and its parts; with `--public`, also the public loader in that
+/// folder (such as tests/bench/public), and with `--growth` the pipeline at a tenth of the rows.
 BenchFigures ingest_figures(const Invocation& invocation);
-/// Training with the pipeline against training on one cached batch.
+/// Measures training with the pipeline, compared with training on one cached batch.
 BenchFigures train_figures(const Invocation& invocation);
-/// Tables 20 times larger than their memory, against tables in memory.
+/// Measures tables 20 times larger than their memory, compared with tables in memory.
 BenchFigures table_figures(const Invocation& invocation);
-/// Checkpoints of 1 GiB, where the command runs.
+/// Measures checkpoints of 1 GiB in the current folder.
 BenchFigures checkpoint_figures(const Invocation& invocation);
-/// The model's threads: searched for, or left to chance.
+/// Measures the model's threads: the default number, compared with a searched one.
 BenchFigures threads_figures(const Invocation& invocation);
-/// Two trainers against one.
+/// Measures two trainers, compared with one.
 BenchFigures ranks_figures(const Invocation& invocation);
-/// The actor runtime, in turns with the same workloads by the program `--public` names
-/// (caf_runtime, built from tests/bench where CAF is there).
+/// Measures the actor runtime, interleaved with the same workloads of the program that `--public`
+/// names (caf_runtime, built from tests/bench if CAF is installed).
 BenchFigures runtime_figures(const Invocation& invocation);
-/// intune's decisions; greedy's in a build without it.
+/// Measures the decisions of intune, or of greedy in a build without intune.
 BenchFigures tuner_figures(const Invocation& invocation);
-/// Actors of two processes against ZeroMQ alone, remote stages, emulated clusters, the head.
+/// Measures actors of two processes, compared with ZeroMQ alone, and remote stages, emulated
+/// clusters and the head.
 BenchFigures wire_figures(const Invocation& invocation);
 
-/// A number that an option gives, at least 1.
+/// Reads the number of an option, at least 1.
 Result<std::uint64_t> bench_count(const Invocation& invocation, const std::string& option,
                                   std::uint64_t otherwise);
 

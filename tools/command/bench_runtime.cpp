@@ -51,7 +51,7 @@ BenchFigures tuner_figures(const Invocation& invocation) {
                       .stopped = [] { return StopRequest::requested(); }});
 }
 
-/// Those that fork come first: RocksDB's threads stay.
+/// Benchmarks that fork come first, since RocksDB's threads never end.
 BenchFigures wire_figures(const Invocation& invocation) {
   auto rounds = bench_count(invocation, "--rounds", 5);
   if (!rounds) return pass(rounds);

@@ -15,9 +15,9 @@
 namespace forebay {
 namespace {
 
-/// What benches that start trainers of their own begin with.
+/// Common setup of benchmarks that start trainers of their own.
 struct TrainersBench {
-  std::string program;  ///< This one.
+  std::string program;  ///< Path of this program.
   BenchData data;
   int rounds = 0;
 };

@@ -17,20 +17,20 @@ struct OptionSpec {
   std::string_view help;
 };
 
-/// What the user wrote behind a command's name.
+/// The arguments after a command's name.
 struct Invocation {
-  std::vector<std::string> arguments;  ///< Without dashes, in order.
+  std::vector<std::string> arguments;  ///< Arguments without dashes, in order.
   std::map<std::string, std::vector<std::string>>
-      options;  ///< `--set` → its values; a flag has none.
+      options;  ///< `--set` → its values; empty for a flag.
 
   bool has(const std::string& option) const { return options.contains(option); }
-  /// The last value given for `option`, or `otherwise`.
+  /// Returns the last value given for `option`, or `otherwise`.
   std::string value(const std::string& option, const std::string& otherwise = "") const;
-  /// All values given for `option`.
+  /// Returns all values given for `option`.
   std::vector<std::string> values(const std::string& option) const;
 };
 
-/// A subcommand: how it is called, and the function that does it.
+/// A subcommand: its arguments and the function that runs it.
 struct Command {
   std::string_view name;
   std::string_view summary;        ///< One line for `forebay help`.
@@ -39,8 +39,8 @@ struct Command {
   std::size_t most_arguments = 0;
   std::vector<OptionSpec> options = {};
   std::string_view example = {};             ///< Lines for `--help`.
-  Exit (*run)(const Invocation&) = nullptr;  ///< Absent where the command is not built yet.
-  /// Commands below this one, by their full names: `tune show` below `tune`.
+  Exit (*run)(const Invocation&) = nullptr;  ///< Null if the command is not built.
+  /// Subcommands by their full names: `tune show` of `tune`.
   std::vector<Command> parts = {};
 };
 
@@ -50,7 +50,7 @@ inline constexpr OptionSpec kJsonOption{
 inline constexpr OptionSpec kSetOption{"--set", "KEY=VALUE",
                                        "override a key of the job file (repeatable)"};
 
-/// Every command, in the order of `forebay help`.
+/// Returns every command, in the order of `forebay help`.
 std::span<const Command> all_commands();
 
 }  // namespace forebay

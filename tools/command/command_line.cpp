@@ -19,7 +19,8 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-/// The part of `command` that `words` begin with, `command` itself when it is none.
+/// Returns the subcommand of `command` that `words` begin with, or `command` itself if there is
+/// none.
 const Command& part_of(const Command& command, const std::vector<std::string>& words) {
   if (words.empty()) return command;
   const std::string name = std::string(command.name) + " " + words.front();
@@ -57,7 +58,7 @@ std::string arguments_wanted(const Command& command) {
                                        : "needs one argument, " + argument;
 }
 
-// CLI11 throws on what it cannot read; this is where that ends.
+// CLI11 throws on invalid arguments; the exceptions are caught here.
 Result<Invocation> parse_arguments(const Command& command, std::vector<std::string> words) {
   CLI::App app;
   app.set_help_flag();
@@ -73,7 +74,7 @@ Result<Invocation> parse_arguments(const Command& command, std::vector<std::stri
                           ? app.add_flag(name)
                           : app.add_option(name, values[i])
                                 ->expected(1)
-                                // A word behind a value is an argument, not one more value.
+                                // A word after a value is an argument, not a further value.
                                 ->allow_extra_args(false)
                                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
   }

@@ -7,19 +7,19 @@
 
 namespace forebay {
 
-/// Runs what the user wrote behind `forebay`; help and version go to stdout. Wrong usage is exit 2
-/// with the nearest known name.
+/// Runs the command line after `forebay`; help and version go to stdout. Wrong usage returns exit
+/// status 2 and suggests the nearest known name.
 Exit run_command_line(const std::vector<std::string>& words);
 
-/// The page of `forebay help`, and of `forebay <command> --help`.
+/// Returns the page of `forebay help`, or of `forebay <command> --help`.
 std::string help_page();
 std::string help_page(const Command& command);
 
-/// A completion script for `bash`, `zsh` or `fish`; empty for another shell.
+/// Returns a completion script for `bash`, `zsh` or `fish`; "" for other shells.
 std::string completion_script(std::string_view shell);
 
-/// `forebay 0.1.0`, then a line per library in use. Looks at file names only for libtorch: loading
-/// it takes a second.
+/// Returns `forebay 0.1.0`, then one line for each library in use. Reads libtorch's version from
+/// file names only, since loading it takes a second.
 std::string version_page();
 
 }  // namespace forebay

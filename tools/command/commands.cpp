@@ -138,7 +138,7 @@ std::vector<Command> machine_commands() {
   };
 }
 
-/// What a person asks of a job that runs.
+/// Returns the commands for a running job.
 std::vector<Command> running_commands() {
   return {
       {.name = "set",

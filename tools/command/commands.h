@@ -4,7 +4,7 @@
 
 namespace forebay {
 
-// What the rows of commands.cpp call, one file each.
+// The functions called by the rows of commands.cpp, one file each.
 Exit run_bench(const Invocation& invocation);
 Exit run_completion(const Invocation& invocation);
 Exit run_doctor(const Invocation& invocation);
@@ -34,10 +34,10 @@ Exit run_set(const Invocation& invocation);
 Exit run_synth(const Invocation& invocation);
 Exit run_synth_pipelines(const Invocation& invocation);
 
-/// What joins nodes to one job (cluster_commands.cpp).
+/// Returns the commands that join nodes to one job (cluster_commands.cpp).
 std::vector<Command> cluster_commands();
 
-/// `tune` and what is below it (tune.cpp).
+/// Returns the command `tune` with its subcommands (tune.cpp).
 std::vector<Command> tune_commands();
 
 }  // namespace forebay

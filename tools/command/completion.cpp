@@ -20,7 +20,7 @@ std::string option_names(const Command& command) {
   return names;
 }
 
-// One branch a command of a shell's `case`, by the way the shell assigns its answers.
+// Returns one branch for each command of a shell's `case` statement, in the shell's syntax.
 std::string bash_cases() {
   std::string cases;
   for (const Command& command : all_commands()) {
@@ -51,7 +51,7 @@ std::string bash_function() {
          "complete -o filenames -F _forebay forebay\n";
 }
 
-// In single quotes for fish and zsh.
+// Puts text into single quotes for fish and zsh.
 std::string quoted(std::string_view text) {
   std::string result = "'";
   for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);

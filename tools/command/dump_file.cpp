@@ -32,7 +32,7 @@ void append_integer(std::string& text, Integer value) {
               std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
 }
 
-/// Where each feature's ids begin.
+/// Returns where each feature's ids begin.
 std::vector<const std::int64_t*> first_ids(const Batch& batch) {
   std::vector<const std::int64_t*> first;
   const std::int64_t* at = batch.ids;

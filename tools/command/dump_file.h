@@ -10,16 +10,16 @@
 
 namespace forebay {
 
-/// `--dump FILE`: what the trainer would see, in order, as a TSV a person can read.
+/// `--dump FILE`: the batches as the trainer would see them, in order, as a readable TSV.
 ///
-/// A header (`batch`, `label`, the dense names, the sparse names), then a line a row; floats as
-/// `%.9g`, a sparse field as its ids joined by commas. Belongs to one thread.
+/// A header (`batch`, `label`, the dense names, the sparse names), then one line for each row;
+/// floats as `%.9g`, a sparse field as its ids joined by commas. Belongs to one thread.
 class DumpFile {
  public:
   static Result<DumpFile> create(const std::string& path, const Schema& schema);
 
   Status write(const Batch& batch);
-  /// Writes out what is buffered; the file is whole only after this.
+  /// Flushes the buffer; the file is complete only after this call.
   Status finish();
 
  private:

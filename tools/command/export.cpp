@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The checkpoint itself, or those of a folder of them, the last first.
+/// Returns the checkpoint itself, or the checkpoints in a folder, the last one first.
 Result<std::vector<fs::path>> candidates(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -44,10 +44,10 @@ Result<std::vector<fs::path>> candidates(const fs::path& path) {
   return found;
 }
 
-/// How large a model may be.
+/// Limits on the size of a model.
 struct Bounds {
   std::string file;
-  std::optional<std::uint64_t> most_bytes;  // the user's
+  std::optional<std::uint64_t> most_bytes;  // set by the user
 
   Status fit(std::uint64_t bytes) const {
     const auto refuse = [&](const std::string& why) {
@@ -103,7 +103,7 @@ Result<Exported> export_checkpoint(const fs::path& path, const Bounds& bounds) {
   return fail(written.error().code, std::move(message));
 }
 
-/// The checkpoints that are read must not be lost to the file that is written.
+/// Refuses an output file that would overwrite the checkpoints that are read.
 Status check_out(const std::string& file, const std::vector<fs::path>& checkpoints) {
   Inputs inputs;
   for (const fs::path& path : checkpoints) inputs.add_folder("the checkpoint", path.string());

@@ -40,7 +40,7 @@ std::vector<Output> outputs_of(const Invocation& invocation, const JobSpec& job)
     outputs.push_back({.name = "--dump", .path = to});
   }
   if (const std::string to = invocation.value("--state"); !to.empty()) {
-    // The state that a run begins from may be replaced by the one it ends with.
+    // A run's final state may replace the state that it starts from.
     outputs.push_back(
         {.name = "--state", .path = to, .aside = kStateAside, .replaces = "--resume"});
   }

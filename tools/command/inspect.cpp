@@ -18,7 +18,8 @@ void print_report(const std::string& path, const FileReport& report) {
   for (const std::string& line : report.lines) print_line("  " + line);
 }
 
-/// Reports what can be told; the first file that cannot is what the command ends with.
+/// Reports on every file that it can; the command ends with the error of the first one that it
+/// cannot.
 Exit inspect_files(const Invocation& invocation, std::vector<JsonObject>& files) {
   Exit exit = Exit::done();
   for (const std::string& path : invocation.arguments) {

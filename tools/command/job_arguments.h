@@ -8,10 +8,10 @@
 
 namespace forebay {
 
-/// Loads the job that the first argument names, with its `--set`s and this machine's defaults.
+/// Loads the job of the first argument, with its `--set`s and this machine's defaults.
 Result<JobSpec> open_job(const Invocation& invocation);
 
-/// The same if the file's text were `text`.
+/// Does the same as if the file's text were `text`.
 Result<JobSpec> open_job(const Invocation& invocation, std::string text);
 
 }  // namespace forebay

@@ -25,7 +25,7 @@ constexpr std::uint64_t kMostWorkers = 100'000;
 
 void say(const std::string& line) { print_message("launch: " + line); }
 
-// What Kubernetes takes for the name of a volume claim: a DNS-1123 subdomain.
+// Kubernetes requires a DNS-1123 subdomain as the name of a volume claim.
 bool is_claim_name(const std::string& name) {
   const auto is_end = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return name.size() <= 253 && is_end(name.front()) && is_end(name.back()) &&
@@ -33,7 +33,7 @@ bool is_claim_name(const std::string& name) {
                      [&](char c) { return is_end(c) || c == '-' || c == '.'; });
 }
 
-// References have no blanks; whether there is such an image only a cluster knows.
+// References contain no blanks; only a cluster knows whether the image exists.
 bool is_image_name(const std::string& name) {
   return !name.empty() &&
          std::all_of(name.begin(), name.end(), [](char c) { return c > 32 && c < 127; });
@@ -82,10 +82,11 @@ Result<LaunchOptions> options_of(const Invocation& invocation) {
   return options;
 }
 
-/// What can be started: the files, how, and where what the trainer says goes.
+/// The files of a launch, the command that starts it, and the path of the trainer's output.
 struct Launch {
   std::vector<LaunchFile> files;
-  std::string submit;  ///< A shell command whose first line of stdout names what was started.
+  /// A shell command that prints the id of the started job in its first line of stdout.
+  std::string submit;
   std::string output;
 };
 
@@ -145,7 +146,7 @@ Result<Launch> launch_of(const std::string& kind, const LaunchSpec& spec) {
   return fail(Code::kInvalid, "launch " + kind + ": must be slurm, k8s or ssh");
 }
 
-/// Starts what was written; the id that it goes by.
+/// Starts the written launch; returns its id.
 Result<std::string> submit(const std::string& command) {
   std::FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) {
@@ -164,7 +165,7 @@ Result<std::string> submit(const std::string& command) {
   return id;
 }
 
-/// What is started, and what the job reads here.
+/// The launch to start, and the files that the job reads on this machine.
 struct Planned {
   LaunchSpec spec;
   Inputs inputs;

@@ -9,8 +9,8 @@
 
 namespace forebay {
 
-/// Serves what `--metrics ADDRESS` of a head or worker asks for, and says where; nothing without an
-/// address. What `collect` uses must outlive it.
+/// Starts the metrics server for `--metrics ADDRESS` of a head or worker and reports its address;
+/// returns null without an address. Everything that `collect` uses must outlive it.
 Result<std::unique_ptr<MetricsServer>> node_metrics(
     const std::string& address, const std::function<void(const std::string&)>& say,
     MetricsServer::Collect collect);

@@ -6,7 +6,8 @@
 
 namespace forebay {
 
-/// The folder of a running job: what `--dir` names (default: here), or the `.forebay` in it.
+/// Returns the folder of a running job: the value of `--dir` (default: the current folder), or the
+/// `.forebay` in it.
 std::string run_folder(const Invocation& invocation);
 
 }  // namespace forebay

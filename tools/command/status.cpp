@@ -18,9 +18,9 @@ namespace forebay {
 namespace {
 
 constexpr int kBetweenLooksMs = 1000;
-constexpr std::chrono::seconds kPatience(3);  // With a head that does not answer.
+constexpr std::chrono::seconds kPatience(3);  // for a head that does not answer
 
-/// Whom to ask, as the command line says: gives the job's or the head's answer in JSON.
+/// Returns the job's or the head's answer in JSON; made from the command line.
 using Look = std::function<Result<std::string>()>;
 
 Result<Look> look_of(const Invocation& invocation) {
@@ -41,7 +41,7 @@ Result<Look> look_of(const Invocation& invocation) {
   });
 }
 
-// A job that is stopped or stuck answers late or never.
+// A stopped or stuck job answers late or never.
 Result<std::string> look_once(const Look& look) {
   const StopRequest::AtOnce waiting;
   return look();
@@ -75,7 +75,7 @@ Exit run_top(const Invocation& invocation) {
   std::string before;
   while (!StopRequest::requested()) {
     auto now = look_once(*look);
-    // Once it has been seen, a job that is gone has ended.
+    // A job that answered before and does not answer now has ended.
     if (!now) return before.empty() ? nobody(now.error()) : Exit::done();
     auto page = status_page(before, *now);
     if (!page) return Exit::failed(page.error());
@@ -83,7 +83,7 @@ Exit run_top(const Invocation& invocation) {
                 on_terminal ? "" : "\n");
     std::fflush(stdout);
     before = std::move(*now);
-    // The pause between two looks; a signal ends it.
+    // The pause between two queries; a signal ends it.
     ::poll(nullptr, 0, kBetweenLooksMs);
   }
   return Exit::stopped(StopRequest::signal());

@@ -40,7 +40,8 @@ Arguments trainer_arguments(const Invocation& invocation, const JobSpec& job,
   Arguments program_arguments = {invocation.value("--command", "train"),
                                  invocation.arguments.front()};
   if (job.cluster.listen.empty()) {
-    // Taken already by another job of this host: any other, which the address file tells.
+    // If another job of this host uses the port, takes any free one, which workers read from the
+    // address file.
     const bool fixed = invocation.has("--port") || is_free(port);
     program_arguments.emplace_back("--set");
     program_arguments.push_back(std::string("cluster.listen=tcp://") +
@@ -61,12 +62,13 @@ Arguments worker_arguments(const JobSpec& job, const LaunchedProcess& placement,
                            const std::string& address) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  Arguments program_arguments = {
-      "worker", "--join", address, "--name",
-      std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
-      std::to_string(job.pipeline.cpus), "--memory", std::to_string(job.pipeline.memory_bytes),
-      // The job goes on without one that is refused; srun and mpirun would end it.
-      "--expendable"};
+  Arguments program_arguments = {"worker", "--join", address, "--name",
+                                 std::string(host.data()) + "-" + std::to_string(placement.rank),
+                                 "--cpus", std::to_string(job.pipeline.cpus), "--memory",
+                                 std::to_string(job.pipeline.memory_bytes),
+                                 // The job goes on without a refused worker; srun and mpirun would
+                                 // end the job if the worker failed.
+                                 "--expendable"};
   if (!job.cluster.keys.empty()) {
     program_arguments.emplace_back("--keys");
     program_arguments.push_back(job.cluster.keys);
@@ -74,7 +76,7 @@ Arguments worker_arguments(const JobSpec& job, const LaunchedProcess& placement,
   return program_arguments;
 }
 
-/// Becomes `forebay WORDS`; comes back only when that fails.
+/// Replaces this process by `forebay WORDS`; returns only if that fails.
 Exit become(Arguments program_arguments) {
   auto path = own_path();
   if (!path) return Exit::failed(path.error());

@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-// The option's whole number; nothing when it is another thing.
+// Returns the option's whole number; nullopt if it is not one.
 std::optional<std::uint64_t> count_of(const Invocation& invocation, const std::string& option,
                                       const std::string& otherwise) {
   return parse_count(invocation.value(option, otherwise));
@@ -44,7 +44,7 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
   return spec;
 }
 
-/// With --force files are replaced; a run may be reading them.
+/// --force replaces files, but not those that a run is reading.
 Status check_files(const SynthSpec& spec) {
   std::vector<Output> outputs;
   for (std::string& file : synth_files(spec)) {

@@ -22,7 +22,7 @@ namespace {
 
 using Time = SplitTimes::Time;
 
-/// The last `--seconds`; nothing: all that is remembered.
+/// Returns the value of `--seconds`; nullopt: everything that the job remembers.
 Result<std::optional<Time>> time_of(const Invocation& invocation) {
   const std::string text = invocation.value("--seconds");
   if (!invocation.has("--seconds")) return std::optional<Time>();
@@ -35,7 +35,7 @@ Result<std::optional<Time>> time_of(const Invocation& invocation) {
 
 constexpr char kAside[] = ".new";
 
-/// Whole or not at all.
+/// Writes the file completely or not at all.
 Status write_whole(const std::string& path, const std::string& text) {
   const std::string aside = path + kAside;
   std::ofstream file(aside, std::ios::binary | std::ios::trunc);

@@ -30,7 +30,7 @@ Exit exit_of(const TrainEnd& end) {
   return Exit::done();
 }
 
-/// Of a run that still lives: where its threads may be stuck, the process ends here.
+/// Called while the run still exists: if its threads may be stuck, the process ends here.
 Exit ended(const TrainEnd& end) {
   const Exit exit = exit_of(end);
   if (end.at_once) leave(exit);
@@ -42,7 +42,7 @@ Checkpointing::Begin begin_of(const Invocation& invocation) {
   return invocation.has("--resume") ? Checkpointing::Begin::kResume : Checkpointing::Begin::kFresh;
 }
 
-/// A failed run prints no JSON.
+/// Prints a report; a failed run prints no JSON.
 void print(const TrainEnd& end, const JobSpec& job, bool as_json) {
   if (!end.report) return;
   if (!as_json) return print_report(*end.report, job);

@@ -23,7 +23,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kMostRows = 120;  // Of pipelines and policies that a terminal is shown.
+constexpr std::size_t kMostRows = 120;  // rows of pipelines and policies that a terminal shows
 constexpr std::uint64_t kMostSeeds = 1000;
 constexpr std::uint64_t kMostDecisions = 100'000;
 
@@ -38,7 +38,7 @@ Result<std::optional<std::uint64_t>> count_of(const Invocation& invocation,
                                   std::to_string(least) + " to " + std::to_string(most));
 }
 
-/// Emulated runs take real time and the cores' attention: one after another.
+/// Emulated runs need real time and undisturbed cores, so they run one after another.
 Status choose_machine(const Invocation& invocation, const Clock& clock,
                       tuner::ComparisonOptions& options) {
   const std::string machine = invocation.value("--machine", "simulated");
@@ -88,7 +88,7 @@ ComparisonResult run_comparison(tuner::ComparisonOptions& options, const Clock& 
   return result;
 }
 
-/// Real time is long: says how long before it begins.
+/// Runs in real time take long: prints how long before they begin.
 void announce(const tuner::ComparisonOptions& options) {
   double seconds = 0;
   for (const tuner::PipelineModel& model : options.pipelines) {
@@ -117,7 +117,7 @@ void print(const Table& table) {
   if (const std::string text = text_of(table); !text.empty()) std::printf("%s\n", text.c_str());
 }
 
-/// Names the policies whose decisions were not all listened to.
+/// Names the policies of which some decisions were not followed.
 void print_faults(const ComparisonResult& result) {
   for (const tuner::PolicySummary& summary : result.summaries) {
     if (summary.faults == 0) continue;
@@ -126,7 +126,7 @@ void print_faults(const ComparisonResult& result) {
   }
 }
 
-/// Says it where there was something to compare and nobody is ahead.
+/// Prints a line if there was a comparison and no policy is ahead of intune.
 void print_gaps(const ComparisonResult& result) {
   const bool ran =
       std::ranges::count(result.summaries, "intune", &tuner::PolicySummary::policy) > 0;
@@ -150,7 +150,7 @@ void print(const ComparisonResult& result) {
   print_gaps(result);
 }
 
-/// Writes the report and says on stderr where, and what is missing in it.
+/// Writes the report; prints on stderr its location and what is missing in it.
 Status report(const std::string& folder, const ReportContent& content) {
   std::fprintf(stderr, "forebay: writing the report; plots take some seconds a pipeline\n");
   auto notes = write_report(folder, content, StopRequest::source().flag());

@@ -43,7 +43,7 @@ Exit run_tune_freeze(const Invocation& invocation) {
   if (auto usable = open_job(invocation, *edited); !usable) {
     return Exit::refused("the log's allocation does not fit the job: " + usable.error().message);
   }
-  // The job file itself is what the user asks to change.
+  // The user asks to change the job file itself, so only the temporary file is checked.
   const Output aside{.name = "JOB", .path = new_copy_of(path)};
   if (auto free = check_outputs({aside}, inputs_of(*job)); !free) {
     return Exit::refused(free.error());

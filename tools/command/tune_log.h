@@ -7,11 +7,11 @@
 
 namespace forebay {
 
-/// Options of the commands that look into a decision log.
+/// Options of the commands that read a decision log.
 inline constexpr OptionSpec kLogOption{"--log", "FILE",
                                        "the decision log (default: the last run's, in .forebay)"};
 
-/// The log that `place` names: a file, or a folder with a job's `.forebay`, or that itself.
+/// Opens the log at `place`: a file, a job's `.forebay`, or a folder that contains it.
 Result<tuner::DecisionLog> open_log(const std::string& place);
 
 }  // namespace forebay

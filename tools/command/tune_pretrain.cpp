@@ -52,7 +52,8 @@ Status write_aside(const std::string& aside, const std::string& bytes) {
   return {};
 }
 
-// Written aside and renamed: whoever builds meanwhile finds the old weights or the new ones.
+// Writes a temporary file and renames it: a build that runs meanwhile reads the old weights or the
+// new ones.
 Status write_whole(const std::string& path, const std::string& bytes) {
   const std::string aside = path + kAside;
   std::error_code problem;

@@ -18,7 +18,7 @@ namespace {
 using tuner::Decision;
 using tuner::Proposal;
 
-/// A decision that the policy would now take otherwise.
+/// A decision that the policy would now take differently.
 struct Difference {
   const Decision* logged;
   std::string now;

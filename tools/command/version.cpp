@@ -7,7 +7,7 @@
 namespace forebay {
 
 std::string version_page() {
-  // The build names them: `zlib 1.2.13|zstd 1.5.4|…`, one a line here.
+  // The build sets `zlib 1.2.13|zstd 1.5.4|…`; one line for each here.
   std::string page = "forebay " FOREBAY_VERSION "\n";
   std::string_view rest = FOREBAY_LIBRARIES;
   while (!rest.empty()) {

@@ -73,7 +73,8 @@ Result<WorkerNode::Options> options_of(const Invocation& invocation) {
   options.place = std::move(*place);
   options.keys = invocation.value("--keys");
   options.say = say;
-  // At once, since the function at fault may never return; the worker's splits go to others.
+  // Ends the process at once, since the responsible function may never return; the worker's splits
+  // are reissued to others.
   options.outgrown = [](const std::string& why) {
     say(why);
     end_process(Exit::kFailed);

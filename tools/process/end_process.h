@@ -2,9 +2,9 @@
 
 namespace forebay {
 
-/// Ends the process now, with this status: no destructors, no atexit handlers, nothing flushed.
-/// What Forebay itself ends so; a plain _exit of the program is taken for one of a user's library
-/// (see user_code_guard.h). Any thread, signal handlers too.
+/// Ends the process now with this status: no destructors, no atexit handlers, no flush. Forebay's
+/// own code ends the process by this function only; a plain _exit of the program is attributed to a
+/// user's library (see user_code_guard.h). Any thread, signal handlers too.
 [[noreturn]] void end_process(int status);
 
 }  // namespace forebay

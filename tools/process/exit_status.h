@@ -7,10 +7,10 @@
 
 namespace forebay {
 
-/// How a command ended: its exit status and, for the user, why.
+/// Result of a command: its exit status and the reason for the user.
 struct Exit {
   int status = 0;
-  std::string message;  ///< Printed to stderr behind "forebay: "; empty: nothing is printed.
+  std::string message;  ///< Printed to stderr after "forebay: "; empty: nothing is printed.
 
   static constexpr int kDone = 0;
   static constexpr int kFailed = 1;   ///< The run failed.

@@ -4,8 +4,8 @@
 
 namespace forebay {
 
-/// Ends the process at once when actors may still be at work, since one stuck in a user's function
-/// would hold up an orderly end; everything that had to be saved has been.
+/// Ends the process at once if actors may still be running, since an actor stuck in a user's
+/// function would block an orderly end. Everything that had to be saved must be saved before.
 [[noreturn]] void leave(const Exit& exit);
 
 }  // namespace forebay

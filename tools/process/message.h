@@ -4,11 +4,11 @@
 
 namespace forebay {
 
-/// Writes `forebay: LINE` to stderr as one line: whatever comes from outside in it is made
-/// printable (core/base/printable.h). Any thread.
+/// Writes `forebay: LINE` to stderr as one line; unprintable characters in it are escaped
+/// (core/base/printable.h). Any thread.
 void print_message(std::string_view line);
 
-/// Writes `line` to stdout, made printable likewise.
+/// Writes `line` to stdout, escaped in the same way.
 void print_line(std::string_view line);
 
 }  // namespace forebay

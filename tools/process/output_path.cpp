@@ -21,7 +21,7 @@ Status check_output_path(const std::string& option, const std::string& path) {
   const fs::file_status there = fs::status(path, ignored);
   if (fs::is_directory(there)) return refuse("Is a directory");
   if (fs::exists(there) && !fs::is_regular_file(there)) return refuse("not a regular file");
-  // Made, as rights alone say nothing of a folder such as /proc.
+  // Creates a file, since permissions alone do not tell whether a folder such as /proc is writable.
   std::string trial = path + ".XXXXXX";
   const Descriptor made(::mkostemp(trial.data(), O_CLOEXEC));
   if (!made) return refuse(std::generic_category().message(errno));

@@ -6,9 +6,9 @@
 
 namespace forebay {
 
-/// Whether a file can be put at `path`, written aside and renamed: asked before the work whose
-/// result goes there. kInvalid, naming `option` (as in `--out`), where there is no folder to write
-/// into, or where something stands that is no regular file: a rename would replace a device.
+/// Checks that a file can be written aside and renamed to `path`; call it before the work that
+/// produces the file. kInvalid names `option` (for example `--out`) if the folder cannot be written
+/// to, or if `path` exists and is not a regular file: a rename would replace a device.
 Status check_output_path(const std::string& option, const std::string& path);
 
 }  // namespace forebay

@@ -6,7 +6,8 @@
 
 namespace forebay {
 
-/// The absolute path of the program that runs, as scripts call it. kUnavailable without /proc.
+/// Returns the absolute path of the running program, for use in scripts. kUnavailable without
+/// /proc.
 Result<std::string> own_path();
 
 }  // namespace forebay

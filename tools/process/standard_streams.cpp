@@ -9,7 +9,8 @@
 namespace forebay {
 
 void open_closed_streams() {
-  // The lowest free number is taken, so it is above them when all three are open.
+  // open() returns the lowest free number, so it is above the three streams if all of them are
+  // open.
   int opened = ::open("/dev/null", O_RDWR);
   while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDWR);
   if (opened >= 0) ::close(opened);

@@ -16,16 +16,16 @@ constexpr std::int64_t kNoSignal = std::numeric_limits<std::int64_t>::max();
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what a handler can reach.
 constinit StopSource stop;
-/// When the first signal came to this process itself.
+/// Time of the first signal to this process itself.
 constinit std::atomic<std::int64_t> first_at_ms{kNoSignal};
 constinit std::atomic<bool> nothing_to_save{false};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-/// timeout(1) and launchers signal a process and then its group: one request, however often it
-/// comes within this time.
+/// timeout(1) and launchers signal a process and then its group: several signals within this time
+/// are one request.
 constexpr std::int64_t kOneRequestMs = 50;
-/// A terminal that hangs up signals twice: its shell does, and the kernel as that shell ends.
+/// A closing terminal sends two SIGHUPs: one by its shell, one by the kernel when that shell ends.
 constexpr std::int64_t kOneHangUpMs = 500;
 
 std::int64_t now_ms() {
@@ -59,8 +59,8 @@ void StopRequest::install() {
   struct sigaction before = {};
   ::sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);
-  // A reader that went away, or a file larger than it may be, is an error where it is written to,
-  // not an end without words.
+  // A closed pipe or a file over its size limit is reported as an error of the write; it must not
+  // end the process silently.
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
   ::sigaction(SIGXFSZ, &action, nullptr);

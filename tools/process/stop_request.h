@@ -4,18 +4,18 @@
 
 namespace forebay {
 
-/// SIGINT, SIGTERM and SIGHUP as a request to stop: the first asks for an orderly stop, a second
-/// one ends the process at once with 130, 143 or 129. A SIGHUP that was ignored when the process
-/// started (nohup) stays ignored.
+/// Handles SIGINT, SIGTERM and SIGHUP as stop requests: the first asks for an orderly stop, a
+/// second one ends the process at once with 130, 143 or 129. A SIGHUP that was ignored when the
+/// process started (nohup) stays ignored.
 ///
-/// Install once, early in main, before any thread starts. The state behind it is the process's, as
-/// a signal handler's has to be.
+/// Install once, early in main, before any thread starts. Its state is global, since signal
+/// handlers can use only global state.
 class StopRequest {
  public:
   static void install();
 
-  /// While one lives, the first signal ends the process at once: it waits for somebody's answer and
-  /// has nothing to save. One at a time.
+  /// While an object of this class exists, the first signal ends the process at once: the process
+  /// waits for an answer and has nothing to save. One at a time.
   class AtOnce {
    public:
     AtOnce();
@@ -24,8 +24,8 @@ class StopRequest {
     AtOnce& operator=(const AtOnce&) = delete;
   };
 
-  /// What the signals ask. Another process that was asked may ask here, too; a signal that comes
-  /// after it is no second one.
+  /// The source of the signals' requests. A stop that another process requested may be added here,
+  /// too; a signal after it does not count as a second one.
   static StopSource& source();
 
   static int signal() { return source().signal(); }

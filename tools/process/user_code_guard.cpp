@@ -46,7 +46,7 @@ std::terminate_handler terminate_before = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// One message of bounded size, put together without memory from the heap; what is longer is cut.
+/// A message of bounded size, built without heap memory; longer messages are cut.
 class Message {
  public:
   Message& add(std::string_view text) {
@@ -76,8 +76,8 @@ class Message {
   std::size_t size_ = 0;
 };
 
-/// Whether this end has to be explained: users' code runs here, or is loaded and may run in a
-/// thread that it made.
+/// Returns whether users' code may have caused this end: it runs on this thread, or it is loaded
+/// and may run in a thread that it started.
 bool suspicious() {
   if (::getpid() != guarded) return false;
   if (InUserCode::here() != nullptr) return true;
@@ -96,16 +96,16 @@ void add_loaded(Message& message) {
   }
 }
 
-/// Says what happened (`verb` and `what`: "called", "exit") in which function, and what to do;
-/// where no function is known, which are loaded and what to make of that. Once a process: a thread
-/// that comes second waits for the end that the first one makes.
+/// Reports what happened (`verb` and `what`: "called", "exit"), in which function, and what to do;
+/// if no function is known, the loaded ones. Once in a process: a second thread waits until the
+/// first one ends the process.
 void report(std::string_view verb, std::string_view what, std::string_view advice,
             std::string_view blame) {
   if (reported.exchange(true)) {
     while (true) ::pause();
   }
   Message message;
-  // A live line of progress may stand there.
+  // The cursor may be on a live progress line.
   if (::isatty(STDERR_FILENO) == 1) message.add("\r\033[K");
   message.add("forebay: ");
   if (const UserCode* here = InUserCode::here()) {
@@ -126,8 +126,8 @@ void on_fatal(int number) {
     report(" was ended by ", known == kFatal.end() ? "a signal" : known->words,
            "; mend the function", "; one of them may be the cause");
   }
-  // The signal is blocked until the handler returns, and ends the process then, where it was
-  // raised.
+  // The signal is blocked until the handler returns; then it ends the process at the point where it
+  // was raised.
   ::signal(number, SIG_DFL);
   ::raise(number);
   errno = error;
@@ -150,14 +150,14 @@ void on_quick_exit() {
   if (!main_has_ended && suspicious()) end_as_failed("quick_exit", std::nullopt);
 }
 
-// Where users' code is the cause the words of the C++ library are left out: they name types.
+// If users' code is the cause, the C++ library's own message, which names types, is left out.
 void on_terminate() {
   if (InUserCode::here() == nullptr && terminate_before != nullptr) terminate_before();
   std::abort();
 }
 
-/// A stack for signal handlers in each thread that enters users' code, so that the overflow of the
-/// thread's own stack can be reported; and exit handlers that run before those of the library.
+/// Gives each thread that enters users' code a stack for signal handlers, so that an overflow of
+/// its own stack can be reported, and installs exit handlers that run before those of the library.
 class ThreadsOfUserCode final : public UserCodeObserver {
  public:
   ThreadsOfUserCode() { begin_observing(); }
@@ -180,7 +180,7 @@ class ThreadsOfUserCode final : public UserCodeObserver {
     HandlerStack() : bytes_(size()), memory_(std::make_unique<std::byte[]>(bytes_)) {
       stack_t stack = {};
       ::sigaltstack(nullptr, &stack);
-      if ((stack.ss_flags & SS_DISABLE) == 0) return;  // A sanitizer's.
+      if ((stack.ss_flags & SS_DISABLE) == 0) return;  // set by a sanitizer
       stack = {.ss_sp = memory_.get(), .ss_flags = 0, .ss_size = bytes_};
       ours_ = ::sigaltstack(&stack, nullptr) == 0;
     }
@@ -194,7 +194,7 @@ class ThreadsOfUserCode final : public UserCodeObserver {
     HandlerStack& operator=(const HandlerStack&) = delete;
 
    private:
-    /// The kernel's own part grows with the registers of the machine.
+    /// The kernel's part grows with the size of the machine's registers.
     static std::size_t size() {
       constexpr std::size_t kOurs = 24576;
       const long least = ::sysconf(_SC_MINSIGSTKSZ);

@@ -2,25 +2,24 @@
 
 namespace forebay {
 
-/// What the program does about users' code that ends the process: names operator, function and
-/// library on stderr, and ends with 1, or with the signal that killed it.
+/// Handles users' code that ends the process: names operator, function and library on stderr, and
+/// ends with status 1 or with the signal that killed the process.
 ///
-/// exit and quick_exit are seen by handlers, crashes and abort by signal handlers on stacks of
-/// their own, _exit and _Exit where the program defines them as called_exit()
-/// (tools/exit_calls.cpp). What runs in a thread that published nothing (core/base/user_code.h) is
-/// put down to the functions that are loaded; without any, the process ends as it would have. A
-/// sanitizer keeps its signals. The state behind it is the process's, as that of handlers has to
-/// be.
+/// Exit handlers catch exit and quick_exit; signal handlers on separate stacks catch crashes and
+/// abort; called_exit() catches _exit and _Exit if the program defines them by it
+/// (tools/exit_calls.cpp). An end in a thread that published no function (core/base/user_code.h) is
+/// attributed to the loaded functions; if none is loaded, the process ends as without the guard. A
+/// sanitizer keeps its signals. The state is global, as handlers require.
 class UserCodeGuard {
  public:
-  /// Once, early in main, before any thread starts.
+  /// Call once, early in main, before any thread starts.
   static void install();
 
-  /// From here on exit() is main's own.
+  /// From now on, exit() is called by main itself.
   static void main_ends();
 
-  /// What a call of _exit or _Exit does: ends the process, with an error where users' code made it.
-  /// A child that was forked ends as it asks.
+  /// Implements _exit and _Exit: ends the process, with an error if users' code made the call. A
+  /// forked child ends with the status it passes.
   [[noreturn]] static void called_exit(const char* call, int status);
 };
 

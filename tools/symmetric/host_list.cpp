@@ -29,7 +29,7 @@ std::string padded(std::uint32_t value, std::size_t width) {
   return digits;
 }
 
-// `01-03` or `7`; the width of the first number is that of all.
+// Parses `01-03` or `7`; all numbers are as wide as the first one.
 Status append_range(std::string_view range, Names& numbers) {
   const std::size_t dash = std::min(range.find('-'), range.size());
   const std::string_view first_digits = range.substr(0, dash);
@@ -69,7 +69,7 @@ Result<Names> times(const Names& names, const Names& ends) {
   return products;
 }
 
-// One item: text and brackets in turn.
+// Expands one item: text and brackets alternate.
 Result<Names> expand_item(std::string_view item) {
   Names names = {""};
   while (!item.empty()) {
@@ -90,7 +90,7 @@ Result<Names> expand_item(std::string_view item) {
   return names;
 }
 
-// Up to the next comma that is in no bracket.
+// Returns the position of the next comma outside of brackets.
 std::size_t item_end(std::string_view list) {
   bool inside = false;
   for (std::size_t at = 0; at < list.size(); ++at) {

@@ -10,7 +10,7 @@
 namespace forebay {
 namespace {
 
-/// The variables of one launcher; an empty name: it has none.
+/// The environment variables of one launcher; an empty name: the launcher has no such variable.
 struct Launcher {
   std::string_view name;
   const char* rank;
@@ -35,7 +35,8 @@ Result<std::uint64_t> number(const char* name, const std::string& text) {
   return value;
 }
 
-// srun's step may be a part of the job's nodes; mpirun inside Slurm starts on the job's first.
+// srun's step may use only some of the job's nodes; mpirun inside Slurm starts on the job's first
+// node.
 Status add_slurm_hosts(const Environment& environment, LaunchedProcess& placement) {
   auto list = environment("SLURM_STEP_NODELIST");
   if (!list || list->empty()) list = environment("SLURM_JOB_NODELIST");

@@ -21,7 +21,7 @@ constexpr std::string_view kScheme = "tcp://";
 constexpr int kLookMs = 200;
 constexpr int kConnectMs = 2000;
 
-/// A socket that closes itself.
+/// Owns a socket.
 class Socket {
  public:
   Socket(int family, int flags)
@@ -92,7 +92,8 @@ Result<std::string> await_head(const MeetingPoint& point, const std::function<bo
           std::string(kScheme) + point.first_host + ":" + std::to_string(point.port);
       if (answers(guessed)) return guessed;
     }
-    // A file on another machine's disk tells nobody that it changed. A signal ends this at once.
+    // There is no notification for changes of a file on another machine's disk. A signal ends this
+    // wait at once.
     ::poll(nullptr, 0, kLookMs);
   }
   return fail(Code::kTimeout,

@@ -9,24 +9,27 @@
 
 namespace forebay {
 
-/// Where the processes of one job find their head.
+/// How the processes of one job find their head.
 struct MeetingPoint {
-  std::string address_file;  ///< Written by the trainer; seen by those who share its file system.
-  std::string first_host;    ///< Rank 0's.
-  std::uint16_t port = 0;    ///< Where rank 0 listens when it can, for those who share no files.
-  std::chrono::nanoseconds alone = std::chrono::seconds(10);  ///< Until then only the file counts.
+  /// Written by the trainer; visible to processes that share its file system.
+  std::string address_file;
+  std::string first_host;  ///< Rank 0's host.
+  /// The port that rank 0 listens on if it is free, for processes without shared files.
+  std::uint16_t port = 0;
+  /// Time in which only the file is read.
+  std::chrono::nanoseconds alone = std::chrono::seconds(10);
   std::chrono::nanoseconds patience = std::chrono::minutes(10);
 };
 
-/// The address to join, from what the trainer wrote: one that listens everywhere is reached at
-/// `first_host`. Empty for what is no address.
+/// Returns the address to join from the one that the trainer wrote: an address that means every
+/// interface is reached at `first_host`. "" if `written` is not an address.
 std::string joinable(const std::string& written, const std::string& first_host);
 
-/// Waits until the head listens and gives its address. An old file's address counts only once
-/// somebody answers there. kTimeout after `patience`; kUnavailable when `stop` says so.
+/// Waits until the head listens and returns its address. The address in an old file is used only
+/// after a successful connection. kTimeout after `patience`; kUnavailable when `stop` returns true.
 Result<std::string> await_head(const MeetingPoint& point, const std::function<bool()>& stop);
 
-/// Can this port be listened at, on every address of this host?
+/// Returns whether this port is free on every address of this host.
 bool is_free(std::uint16_t port);
 
 }  // namespace forebay

@@ -6,8 +6,8 @@
 
 namespace forebay {
 
-/// The AUC of chances against the labels drawn from them, from a count per millionth: rows need not
-/// be kept.
+/// The AUC of click probabilities against the labels drawn from them, from one counter per
+/// millionth: rows need not be kept.
 class AucHistogram {
  public:
   AucHistogram() : clicks_(kBins), others_(kBins) {}
@@ -17,8 +17,8 @@ class AucHistogram {
     ++(click ? clicks_ : others_)[bin];
   }
 
-  /// The chance that a click had a higher chance than another row, equals counted half; nothing
-  /// when one of the two never happened.
+  /// Returns the probability that a click had a higher click probability than another row, equal
+  /// ones counted half; nullopt if there were no clicks or no other rows.
   std::optional<double> auc() const;
 
  private:

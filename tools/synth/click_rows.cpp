@@ -9,14 +9,15 @@
 namespace forebay {
 namespace {
 
-// Distinct values of C1..C26: the Terabyte logs' (as MLPerf publishes them), the largest cut to a
-// few million.
+// Distinct values of C1..C26: those of the Terabyte logs (as published by MLPerf), the largest ones
+// reduced to a few million.
 constexpr std::array<std::uint32_t, ClickRow::kTokens> kValues = {
     4'000'000, 36'746,    17'245,    7'413,     20'243,  3,      7'114, 1'441, 62,
     3'000'000, 1'572'176, 345'138,   10,        2'209,   11'267, 128,   4,     974,
     14,        4'500'000, 2'500'000, 4'200'000, 452'104, 12'606, 104,   35};
 
-// log2 of the largest of I1..I13, and what one doubling of 1 + the number adds to the logit.
+// log2 of the largest value of each of I1..I13, and what one doubling of 1 + the number adds to the
+// logit.
 struct NumberRule {
   double log2_most;
   double slope;
@@ -75,14 +76,14 @@ double fraction(std::uint64_t bits) { return static_cast<double>(bits & 0xffffff
 }  // namespace
 
 ClickRows::ClickRows() {
-  constexpr std::uint64_t kRule =
-      0x7265766c65736565;  // Any number: it is what the weights are drawn by.
+  constexpr std::uint64_t kRule = 0x7265766c65736565;  // Arbitrary seed of the weights.
   for (std::size_t column = 0; column < ClickRow::kTokens; ++column) {
     log2_values_[column] = math_.log2(kValues[column]);
     for (std::size_t rank = 0; rank < kWeighted; ++rank) {
       const std::uint64_t bits = mix64(mix64(kRule, column), rank);
       const double spread = fraction(bits) * 2 - 1;
-      // Rare values say less: what can be learned is learned from a million rows.
+      // Rare values have smaller weights, so that a million rows are enough to learn what can be
+      // learned.
       const double taper = 1 - math_.log2(rank + 1) / math_.log2(kWeighted);
       weights_[column][rank] = static_cast<float>(kWeightScale * spread * taper);
     }

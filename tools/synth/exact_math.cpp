@@ -5,7 +5,7 @@
 namespace forebay {
 namespace {
 
-// log2(x) for x in [1, 2), a bit at a time: squaring doubles the logarithm.
+// Computes log2(x) for x in [1, 2), one bit at a time: squaring doubles the logarithm.
 double log2_by_squaring(double x) {
   double result = 0;
   double bit = 0.5;

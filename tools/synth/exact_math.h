@@ -7,13 +7,13 @@
 
 namespace forebay {
 
-/// 2^x and log2 from additions, multiplications and square roots alone, each of which IEEE 754
-/// rounds in one way: the same bits on every machine, whatever its libm. Error below 1e-6.
+/// 2^x and log2 by additions, multiplications and square roots only. IEEE 754 defines the rounding
+/// of each, so the bits are the same on every machine, whatever its libm. Error below 1e-6.
 class ExactMath {
  public:
   ExactMath();
 
-  /// 2^x for x in [-1000, 1000].
+  /// Returns 2^x for x in [-1000, 1000].
   double exp2(double x) const {
     const auto shifted = static_cast<std::int64_t>((x + kShift) * kFine);
     const auto whole = static_cast<int>(shifted / kFine) - kShift;
@@ -26,7 +26,7 @@ class ExactMath {
         (static_cast<std::uint64_t>(static_cast<std::int64_t>(whole)) << 52));
   }
 
-  /// log2(n), from the leading 12 bits behind the first; n >= 1.
+  /// Returns log2(n) from the 12 bits after the leading one; n >= 1.
   double log2(std::uint64_t n) const {
     const int exponent = 63 - std::countl_zero(n);
     const std::uint64_t mantissa = n << (63 - exponent);  // The leading bit is bit 63.

@@ -25,7 +25,7 @@ std::string file_name(const SynthSpec& spec, std::uint64_t file) {
   return (fs::path(spec.folder) / ("day_" + std::to_string(file) + ".tsv")).string();
 }
 
-/// A file written under another name until it is whole; what was not renamed is removed.
+/// A file that has a temporary name until it is complete; removed if it was not renamed.
 class PartFile {
  public:
   explicit PartFile(std::string name) : name_(std::move(name)), part_(name_ + kSynthAside) {
@@ -67,7 +67,7 @@ class PartFile {
   int file_ = -1;
 };
 
-/// Makes rows in order and keeps the count.
+/// Makes rows in order and counts them.
 class Writer {
  public:
   Writer(const SynthSpec& spec, const std::function<bool(std::uint64_t)>& progress)

@@ -10,7 +10,7 @@
 
 namespace forebay {
 
-/// What `forebay synth criteo` writes.
+/// Arguments of `forebay synth criteo`.
 struct SynthSpec {
   enum class Existing : std::uint8_t { kRefuse, kReplace };
 
@@ -26,20 +26,21 @@ struct SynthResult {
   std::uint64_t bytes = 0;
   std::uint64_t files = 0;
   std::optional<double>
-      best_auc;  ///< Of the chances the labels were drawn by: nothing can beat it.
+      /// AUC of the probabilities from which the labels were drawn: no model can exceed it.
+      best_auc;
 };
 
-/// Whether the files can be written: kInvalid names the option or the file that stands in the way.
+/// Checks that the files can be written: kInvalid names the option or the existing file.
 Status check_synth(const SynthSpec& spec);
 
-/// The files that it names, and what is added to each while it is written.
+/// Returns the files that `spec` names; kSynthAside is the suffix of each while it is written.
 std::vector<std::string> synth_files(const SynthSpec& spec);
 inline constexpr char kSynthAside[] = ".part";
 
 /// Writes day_0.tsv, day_1.tsv, … with the rows divided evenly; the same spec gives the same bytes.
-/// Each file is written aside and renamed. `progress` is called with the rows written, now and
-/// then; false from it ends the work with kUnavailable. A full disk is kUnavailable and leaves no
-/// part of a file.
+/// Each file is written to a temporary name and renamed. `progress` is called now and then with the
+/// rows written; if it returns false, the work ends with kUnavailable. A full disk is kUnavailable
+/// and leaves no partial file.
 Result<SynthResult> write_synth(const SynthSpec& spec,
                                 const std::function<bool(std::uint64_t rows)>& progress);
 

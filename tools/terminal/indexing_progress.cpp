@@ -10,7 +10,7 @@ std::optional<std::string> IndexingProgress::line(std::uint64_t done, std::uint6
                                                   std::chrono::nanoseconds now) {
   std::int64_t last = last_ns_.load();
   if (now - std::chrono::nanoseconds(last) < kPeriod) return std::nullopt;
-  // Of several threads that find it time, one has the line.
+  // If several threads find that a line is due, one of them gets it.
   if (!last_ns_.compare_exchange_strong(last, now.count())) return std::nullopt;
   if (done == 0 || total == 0) return "indexing " + format_size(total);
   const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));

@@ -4,7 +4,7 @@
 
 namespace forebay {
 
-/// Prints `object` as a line of stdout and flushes it: the last thing a command does under --json.
+/// Prints `object` as a line of stdout and flushes it: the last action of a command under --json.
 void print_json(const JsonObject& object);
 
 }  // namespace forebay

@@ -9,7 +9,7 @@ namespace {
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
-/// Rounded down: 100.0 % is all of them.
+/// Rounds down: 100.0 % means all.
 std::string tenths(double share) {
   const auto tenths = static_cast<std::uint64_t>(share * 1000);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";

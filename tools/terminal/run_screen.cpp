@@ -23,7 +23,7 @@ std::size_t terminal_columns() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// Rows of the whole run, as far as they can be known before.
+/// Returns the expected rows of the whole run.
 std::uint64_t rows_wanted(const JobRun& run, const JobSpec& job) {
   const double kept = 1 - job.trainer.evaluate_share;
   const auto all = static_cast<std::uint64_t>(static_cast<double>(run.dataset().rows()) * kept) *

@@ -11,8 +11,8 @@
 
 namespace forebay {
 
-/// A run's progress on stderr: one live line on a terminal, a plain line every few seconds
-/// elsewhere, which the log keeps, too.
+/// Shows a run's progress on stderr: one live line on a terminal; otherwise a plain line every few
+/// seconds, which is also written to the log.
 class RunScreen final : public RunView {
  public:
   explicit RunScreen(ViewedRun viewed);

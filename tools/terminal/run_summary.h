@@ -8,7 +8,8 @@
 
 namespace forebay {
 
-/// The end of a run of `job`: figures, a table of the stages, the bottleneck and why.
+/// Returns the summary of a finished run of `job`: figures, a table of the stages, the bottleneck
+/// and the reason.
 std::string summary_of(const RunOutcome& outcome, const JobSpec& job,
                        SummaryView::Consumer consumer);
 

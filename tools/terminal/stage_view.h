@@ -5,14 +5,15 @@
 
 namespace forebay {
 
-/// What one stage did, as shares of the time its actors lived.
+/// One stage's activity, as shares of its actors' lifetime.
 struct StageView {
   std::string name;
   std::uint64_t actors = 0;
   double busy_share = 0;
   double wait_input_share = 0;
   double wait_output_share = 0;
-  double cpu_share = 0;  ///< CPU time over busy time: below 1 the stage waited for a CPU or a disk.
+  /// CPU time over busy time: below 1, the stage waited for a CPU or a disk.
+  double cpu_share = 0;
   double queue_fill = 0;     ///< Bytes in its mailbox over the mailbox's bound.
   std::uint64_t queued = 0;  ///< Splits in its mailbox.
   std::uint64_t splits = 0;

@@ -7,8 +7,8 @@
 
 namespace forebay {
 
-/// What each stage did between two looks at a pipeline; `before` without stages stands for its
-/// start.
+/// Returns the activity of each stage between two samples of a pipeline; `before` without stages
+/// means its start.
 std::vector<StageView> stage_views(const PipelineStats& before, const PipelineStats& now);
 
 }  // namespace forebay

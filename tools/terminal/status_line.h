@@ -6,7 +6,7 @@
 
 namespace forebay {
 
-/// How far a command is, on stderr: one live line on a terminal, elsewhere a plain line every few
+/// A command's progress on stderr: one live line on a terminal, otherwise a plain line every few
 /// seconds. One thread.
 class StatusLine {
  public:
@@ -15,10 +15,10 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
-  /// Whether a line would be shown now: ask before making one.
+  /// Returns whether a line is due; call it before formatting one.
   bool is_due() const;
   void show(const std::string& line);
-  /// Takes the live line away.
+  /// Removes the live line.
   void clear();
 
  private:

@@ -41,7 +41,7 @@ const Json& list(const Json& json, const char* key) {
   return found != json.end() && found->is_array() ? *found : none;
 }
 
-/// What stands at `i` of an earlier answer; an empty object where there was none.
+/// Returns item `i` of an earlier answer, or an empty object if it has no such item.
 const Json& item(const Json& before, const char* key, std::size_t i) {
   static const Json none = Json::object();
   const Json& items = list(before, key);

@@ -7,9 +7,9 @@
 
 namespace forebay {
 
-/// A page for a person of what a job, or a cluster's head, said of itself (status_of). Rates and
-/// shares are those since `before`, an earlier answer; empty: since the start. kCorrupt for what is
-/// no such answer.
+/// Formats the answer of a job or of a cluster's head (status_of) as a page for the user. Rates and
+/// shares are those since `before`, an earlier answer; empty: since the start. kCorrupt: not such
+/// an answer.
 Result<std::string> status_page(std::string_view before, std::string_view now);
 
 }  // namespace forebay

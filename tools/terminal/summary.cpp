@@ -27,7 +27,7 @@ std::string actors_of(const StageView& stage) {
                            : "its " + std::to_string(stage.actors) + " actors were";
 }
 
-// Actor-seconds of work per second: what a stage asks of the machine.
+// Returns actor-seconds of work per second: the load of a stage on the machine.
 double load_of(const StageView& stage) {
   return stage.busy_share * static_cast<double>(stage.actors);
 }

@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// A finished run, as its summary shows it.
+/// The figures of a finished run for its summary.
 struct SummaryView {
   std::uint64_t rows = 0;
   std::uint64_t batches = 0;
@@ -20,20 +20,20 @@ struct SummaryView {
   std::uint64_t cpus = 0;
   double cpus_busy = 0;  ///< CPU seconds of the process over `seconds`.
   std::vector<StageView> stages = {};
-  std::uint64_t decisions = 0;  ///< The tuner's,
-  std::string tuner = {};       ///< and what the last of them was.
+  std::uint64_t decisions = 0;  ///< Decisions of the tuner.
+  std::string tuner = {};       ///< Description of the tuner's last decision.
 
   enum class Consumer : std::uint8_t { kTrainer, kNobody };
   Consumer consumer = Consumer::kTrainer;
 };
 
-/// The stage that holds the others up, and the reason: one sentence, with what to do.
+/// Returns the bottleneck and the reason in one sentence, with advice.
 ///
-/// The trainer, when it was hardly ever without a batch; the CPUs, when all of them were busy, with
-/// the stage that took most; else the stage whose actors were busiest. Pure.
+/// The bottleneck is the trainer if it hardly ever waited for a batch; the CPUs if all of them were
+/// busy, with the stage that used most; else the stage with the busiest actors. Pure.
 std::string name_bottleneck(const SummaryView& view);
 
-/// The whole summary: figures, a table of the stages, the bottleneck.
+/// Returns the whole summary: figures, a table of the stages, the bottleneck.
 std::string format_summary(const SummaryView& view);
 
 }  // namespace forebay

@@ -16,7 +16,7 @@
 namespace forebay {
 namespace {
 
-/// The function at fault may never return, so neither the screen nor a buffer is waited for.
+/// Does not wait for the screen or a buffer, since the responsible function may never return.
 void end_outgrown(const std::string& why) {
   if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);
   print_message(why);

@@ -4,8 +4,8 @@
 
 namespace forebay {
 
-/// How a run speaks in the program `forebay`: lines on stderr, its progress shown, stopped by
-/// signals. A stall past `run.stall_fail`, and memory past `pipeline.memory`, end the process.
+/// Returns the events of a run in the program `forebay`: messages on stderr, a progress view, stop
+/// by signals. A stall past `run.stall_fail` and memory past `pipeline.memory` end the process.
 RunEvents terminal_events();
 
 }  // namespace forebay

@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-// A figure that there is not is left out: null would say that it could not be written.
+// Absent figures are left out: null would mean that the value cannot be represented.
 JsonObject to_json(const Quality& quality) {
   JsonObject json;
   if (quality.auc) {
@@ -30,7 +30,7 @@ JsonObject to_json(const Evaluated& evaluated) {
   return json.add_all(to_json(evaluated.quality)).add("rows", evaluated.quality.rows);
 }
 
-/// The share of table lookups whose row was in memory when the step could begin.
+/// Returns the share of table lookups whose row was in memory when the step could begin.
 std::optional<double> ready_ratio(const LookupCounts& lookups) {
   if (lookups.all == 0) return {};
   return static_cast<double>(lookups.ready) / static_cast<double>(lookups.all);

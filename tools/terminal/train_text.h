@@ -5,10 +5,10 @@
 
 namespace forebay {
 
-/// Prints what a training run of `job` has to say at its end to stdout, for a person.
+/// Prints the report of a training run of `job` to stdout for the user.
 void print_report(const TrainReport& report, const JobSpec& job);
 
-/// The same as one JSON object.
+/// Prints the same as one JSON object.
 void print_report_as_json(const TrainReport& report);
 
 }  // namespace forebay
