@@ -1,7 +1,7 @@
 #!/bin/sh
-# Configures and builds one preset into build/PRESET, with ccache where it is installed.
+# Configures and builds one preset into build/PRESET, with ccache if it is installed.
 # usage: tools/build.sh release|dev|tsan [cmake option...]    e.g. -DFOREBAY_TRAINER=OFF
-# tsan builds the test programs alone.
+# tsan builds the test programs only.
 set -eu
 cd "$(dirname "$0")/.."
 preset=${1:?usage: tools/build.sh PRESET [cmake option...]}
@@ -9,8 +9,8 @@ shift
 launcher=""
 command -v ccache >/dev/null && launcher="-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
 
-# A thread sanitizer of GCC 12 cannot place its shadow where addresses are fully randomised, and
-# building runs the test programs to list their cases.
+# GCC 12's thread sanitizer cannot place its shadow memory if addresses are fully randomised, and
+# the build runs the test programs to list their cases.
 fixed=""
 [ "$preset" = tsan ] && setarch "$(uname -m)" -R true 2>/dev/null && fixed="setarch $(uname -m) -R"
 

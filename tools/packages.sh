@@ -52,7 +52,7 @@ else
 fi
 command -v apt-get >/dev/null || refuse "apt-get is missing"
 
-# Waits for another apt or dpkg that is at work instead of failing.
+# Waits for another running apt or dpkg instead of failing.
 apt() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" </dev/null
 }

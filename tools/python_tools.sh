@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes build/python-tools, a virtual environment with what tests need from PyPI: kubernetes-validate,
-# which carries the schemas of the Kubernetes API, and tensorboard, which reads what a run logs. Can be
-# run again at any time. Prints its python.
+# Makes build/python-tools, a virtual environment with the tests' packages from PyPI:
+# kubernetes-validate, which contains the schemas of the Kubernetes API, and tensorboard, which reads
+# a run's logs. Can be run again at any time. Prints the path of its python.
 # usage: tools/python_tools.sh
 set -eu
 cd "$(dirname "$0")/.."

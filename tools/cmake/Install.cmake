@@ -1,6 +1,6 @@
-# What other projects find: `find_package(Forebay)` gives Forebay::udf, the header of user functions,
-# which needs nothing else, and Forebay::loader, the batches of a job, where the libraries that it
-# links are found. `find_package(Forebay COMPONENTS loader)` fails where they are not.
+# Installs the package for other projects: `find_package(Forebay)` defines Forebay::udf, the header of
+# user functions, which depends on no library, and Forebay::loader, the batches of a job, if the
+# libraries that it links are found. `find_package(Forebay COMPONENTS loader)` fails if they are not.
 #   cmake --install build/release --prefix DIR [--component udf|loader]
 include(CMakePackageConfigHelpers)
 include(Merge)
@@ -20,7 +20,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/forebay/loader.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/forebay COMPONENT loader)
 install(EXPORT ForebayLoader NAMESPACE Forebay:: DESTINATION ${package_dir} COMPONENT loader)
 
-# The package's config finds what the archive links by the same names as this build.
+# The package's config finds the libraries that the archive links by the same names as this build.
 set(loader_packages)
 set(loader_modules)
 foreach(library IN LISTS linked)
@@ -42,6 +42,6 @@ foreach(component udf loader)
           DESTINATION ${package_dir} COMPONENT ${component})
 endforeach()
 
-# What `forebay tune compare --report` draws plots with; python3 runs it.
+# The script with which `forebay tune compare --report` draws plots; python3 runs it.
 install(FILES ${PROJECT_SOURCE_DIR}/tools/report/plot.py
         DESTINATION ${CMAKE_INSTALL_DATADIR}/forebay)

@@ -1,6 +1,6 @@
-# forebay_link_closure(engine_loader own others): the targets of this project that the static library
-# `engine_loader` needs, itself among them, and the other libraries that they link. Libraries of
-# headers alone are left out of `others`: an archive needs nothing of them.
+# forebay_link_closure(engine_loader own others): sets `own` to the targets of this project that the
+# static library `engine_loader` needs, including itself, and `others` to the other libraries that
+# they link. `others` has no header-only libraries: an archive does not link them.
 function(forebay_link_closure root own others)
   set(found)
   set(foreign)
@@ -25,8 +25,8 @@ function(forebay_link_closure root own others)
   set(${others} ${foreign} PARENT_SCOPE)
 endfunction()
 
-# Whether `target` belongs to this project, and what it links or, of another project, what there is
-# of it to link.
+# Sets `own` to whether `target` belongs to this project, and `links` to the libraries that it links;
+# for a target of another project, to the target itself if it can be linked.
 function(forebay_links_of target own links)
   set(${own} FALSE PARENT_SCOPE)
   set(${links} PARENT_SCOPE)
@@ -53,9 +53,9 @@ function(forebay_links_of target own links)
   set(${links} ${linked} PARENT_SCOPE)
 endfunction()
 
-# forebay_merged_library(forebay_loader FROM engine_loader OTHERS others): one archive of the objects
-# of `engine_loader` and of all targets of this project that it links, so that one file and one
-# target are installed. `others` are the libraries of other projects that a program links with it.
+# forebay_merged_library(forebay_loader FROM engine_loader OTHERS others): makes one archive of the
+# objects of `engine_loader` and of all targets of this project that it links, so that one file and
+# one target are installed. Sets `others` to the libraries of other projects that users must link.
 function(forebay_merged_library name)
   cmake_parse_arguments(ARG "" "FROM;OTHERS" "" ${ARGN})
   forebay_link_closure(${ARG_FROM} own others)

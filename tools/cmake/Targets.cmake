@@ -1,7 +1,7 @@
 # forebay_library(core_data SOURCES batch.h buffer_pool.cpp DEPENDS core_base HIDDEN xxhash)
-# DEPENDS is seen by those who link this target; HIDDEN is used only in its .cpp files.
-# A header is first in the .cpp of its own name, so that one is compiled on its own by being built;
-# those without are the set `alone`, for the target all_verify_interface_header_sets.
+# DEPENDS is also linked by targets that link this one; HIDDEN is used only in its .cpp files.
+# A header with a .cpp of the same name is included first there, so the build checks that it compiles
+# on its own. The other headers are the set `alone`, for all_verify_interface_header_sets.
 function(forebay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;HIDDEN" ${ARGN})
   set(headers ${ARG_SOURCES})
@@ -36,7 +36,7 @@ function(forebay_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS} Catch2::Catch2WithMain)
   add_dependencies(test_programs ${name})
-  # The label is the folder under tests/: `ctest -L core` runs those of core alone.
+  # The label is the folder under tests/: `ctest -L core` runs only the tests of core.
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests
              OUTPUT_VARIABLE folder)
   string(REGEX REPLACE "/.*" "" folder "${folder}")
@@ -45,8 +45,8 @@ function(forebay_test name)
 endfunction()
 
 # forebay_fuzz(csv_fuzz SOURCES csv_fuzz.cpp DEPENDS actors_format): a libFuzzer program (preset `dev`);
-# its first inputs are the files of tests/fuzz/corpus/csv, if there are any. Its SOURCES and DEPENDS
-# are what the fuzzer watches itself getting through; all else stays as fast as it is.
+# its first inputs are the files of tests/fuzz/corpus/csv, if there are any. Only its SOURCES and
+# DEPENDS are instrumented for coverage, so that all other code stays fast.
 function(forebay_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Names the C++ files that clang-format 14 would write otherwise; `--fix` rewrites them.
+# Lists the C++ files that clang-format 14 would change; `--fix` rewrites them.
 cd "$(dirname "$0")/../.." || exit 2
 format=$(command -v clang-format-14 || command -v clang-format) || {
   echo "clang-format 14 is missing (Debian: clang-format-14)" >&2

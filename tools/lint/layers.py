@@ -7,7 +7,8 @@ import re
 import sys
 
 # A layer is a folder or, where one folder holds two layers, a file stem; the longest prefix of a
-# file's path names its layer. Each sees itself and what stands beside it, nothing else.
+# file's path names its layer. A layer may include itself and the
+# layers listed for it, nothing else.
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node"]
 SPEC = ["actors/dataset_spec", "actors/row_filter"]
 BLOCKS = ["actors/source/block_builder", "actors/source/slot_rule"]
@@ -15,7 +16,7 @@ ACTORS = SPEC + BLOCKS + ["actors/format", "actors/transform", "actors/source", 
 TUNER = ["tuner"] + ["tuner/" + part for part in
                      ("plan", "sim", "model", "agent", "policy", "live", "emulated", "log", "compare")]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
-# Upwards: each folder sees earlier ones alone.
+# From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
           ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "session", "loader",
            "ranks", "train")]
@@ -88,7 +89,8 @@ MAY_SEE = {
     "tools/app_main": CORE[:1] + ["engine/process", "tools/process", "tools/command"],
     "tools/exit_calls": CORE[:1] + ["tools/process"],
 }
-# Who may include a third-party library. What is not listed is the standard library's or the system's.
+# The layers that may include each third-party library. Headers not listed are the standard library's
+# or the system's.
 LIBRARY_HOME = {
     "tl": ["core/base"],
     "zmq": ["core/net", "tools/bench"],  # the bench compares with ZeroMQ alone

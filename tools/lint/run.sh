@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every linter and says at the end which of them are content.
+# Runs every linter and lists at the end which of them passed.
 # usage: tools/lint/run.sh [--no-tidy]    tidy reads build/release/compile_commands.json
 cd "$(dirname "$0")/../.." || exit 2
 failed="" passed=""

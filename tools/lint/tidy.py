@@ -86,7 +86,7 @@ class Tidy:
 
     def complaints(self, paths):
         """What clang-tidy says of `paths`, which have the same flags; empty when it is content."""
-        # Compiler warnings are the compiler's: GCC has spoken, and clang's own set is another one.
+        # Compiler warnings are left to GCC in the build; clang's set of warnings differs.
         flags = [*self.flags[paths[0]], "-w"]
         unit = self.unit(paths)
         if len(paths) > 1 and subprocess.run([self.clang, *flags, "-fsyntax-only", unit], capture_output=True).returncode:

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compiles trainer/torch against the headers of another libtorch; builds nothing.
+# Compiles trainer/torch with the headers of another libtorch, without output.
 # usage: tools/lint/torch_headers.sh DIR [INCLUDE…]
 #   DIR      has include/torch: an unpacked libtorch, or site-packages/torch of a PyTorch wheel
 #   INCLUDE  folders with more headers; with cuda_runtime_api.h and nccl.h among them, as in the
-#            wheels nvidia-cuda-runtime and nvidia-nccl, what is for NCCL is compiled too
+#            wheels nvidia-cuda-runtime and nvidia-nccl, the NCCL code is compiled, too
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 dir=${1:?usage: tools/lint/torch_headers.sh DIR [INCLUDE…]}

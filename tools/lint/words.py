@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 CODE = {".h", ".cpp"}
-# (what, pattern on a line without its strings and comments, who may use it)
+# (message, pattern for a line without its strings and comments, paths in which it is allowed)
 IN_CODE = [
     ("a name that says nothing (Manager, Util, Helper, Common, Impl)",
      r"\b(?:class|struct|namespace|using|concept|enum class)\s+\w*?(?:Manager|Utils?|Helpers?|Common|Impl)\b", ()),
@@ -21,7 +21,7 @@ IN_CODE = [
      ("tools/", "tests/", "examples/", "core/base/check", "include/forebay/udf")),  # the library is somebody's guest
     ("a sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b",
      ("core/base/", "engine/process/memory_use")),  # no event tells that memory went back to the kernel
-    # `std::unique_ptr<T>(new T(...))` is left: how open() reaches a private constructor.
+    # `std::unique_ptr<T>(new T(...))` is allowed: open() reaches a private constructor this way.
     ("new or delete", r"(?:=|return|,|\{|(?<!>)\()\s*new\s+\w|\bdelete\s+\w|\bdelete\[\]", ()),
     ("a singleton", r"\b(?:get_)?instance\(\)", ()),
     ("random_device", r"\brandom_device\b", ("core/base/",)),
@@ -74,7 +74,7 @@ def check_tests(path, text):
         line = text.count("\n", 0, match.start()) + 1
         if re.search(r"\bshould\b|\bworks\b|\btests?\b", name):
             yield f'{path}:{line}: the name of a test is a plain sentence about its subject: "{name}"'
-        # CMake keeps a list together from a [ to the next ], so the tests behind it would not run.
+        # CMake does not split a list between [ and the next ], so the tests after it would not run.
         if re.search(r"[;\[\]]", name) or name.startswith("-"):
             yield f'{path}:{line}: CTest would not find a test of this name: "{name}"'
         if re.search(r"\[!|\[\.(?!bench\])", tags):

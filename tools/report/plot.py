@@ -17,7 +17,8 @@ try:
 except ImportError:
     sys.exit(3)
 
-# Okabe and Ito's colours, which the colour-blind tell apart; stages past them repeat with hatching.
+# Okabe and Ito's colours, which colour-blind people can distinguish; further stages repeat them with
+# hatching.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999"]
 HATCHES = ["", "///", "..."]
 OURS, ORACLE, LIMIT = "#0072B2", "#000000", "#D55E00"
