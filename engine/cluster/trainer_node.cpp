@@ -291,8 +291,8 @@ std::optional<scheduler::ClusterStatus> TrainerNode::ask_around() {
     if (auto answer = ask(ref, scheduler::QueryCluster{}, 200ms).wait()) head = std::move(*answer);
   }
   const auto split_client = ask(split_client_control_, scheduler::QuerySplitClient{}, 200ms).wait();
-  if (!split_client || (!head && split_client->open))
-    return std::nullopt;  // The answer is late; the next look asks again.
+  // A late answer: the next look asks again.
+  if (!split_client || (!head && split_client->open)) return std::nullopt;
   return trainer_view(job_id_, std::move(head), *split_client);
 }
 

@@ -36,10 +36,9 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
     std::string keys;
     WorkerSetup place;
     std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
-    std::chrono::nanoseconds grace =
-        std::chrono::seconds(5);  ///< Time to finish after a stop request.
-    std::chrono::nanoseconds patience =
-        std::chrono::minutes(10);  ///< Time without a head after which run() fails.
+    std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< After a stop request.
+    /// Time without a head after which run() fails.
+    std::chrono::nanoseconds patience = std::chrono::minutes(10);
     std::function<void(const std::string&)> say;
     /// Called when the process uses more memory than `--memory`. Empty: no check.
     std::function<void(const std::string& why)> outgrown = {};

@@ -48,8 +48,8 @@ struct RunSpec {
   std::string dir;                             ///< Absolute or relative to the working folder.
   std::uint64_t spill_bytes = 20'000'000'000;  ///< Decompressed bytes that may be written.
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  ///< Time for an orderly stop.
-  std::chrono::nanoseconds stall_after =
-      std::chrono::seconds(30);  ///< Time until a stuck stage is reported.
+  /// Time until a stuck stage is reported.
+  std::chrono::nanoseconds stall_after = std::chrono::seconds(30);
   std::chrono::nanoseconds stall_fail = std::chrono::minutes(10);  ///< Time until the run fails.
 };
 

@@ -20,8 +20,8 @@ struct RankEnvironment {
   bool one_machine = false;  ///< LOCAL_WORLD_SIZE is WORLD_SIZE: all ranks are on this machine.
   std::string host;          ///< MASTER_ADDR: host of rank 0.
   std::uint16_t port = 0;    ///< MASTER_PORT: port of the store by which ranks find each other.
-  bool launcher_store =
-      false;          ///< TORCHELASTIC_USE_AGENT_STORE: the launcher runs the store, not rank 0.
+  /// TORCHELASTIC_USE_AGENT_STORE: the launcher runs the store, not rank 0.
+  bool launcher_store = false;
   std::string group;  ///< TORCHELASTIC_RUN_ID and _RESTART_COUNT: identify this start.
 
   using Variables = std::function<const char*(const char*)>;

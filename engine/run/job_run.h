@@ -47,8 +47,8 @@ class JobRun {
   /// (kCorrupt) a state whose numbers do not fit them, naming the number.
   Status resume(const LoaderState& saved);
 
-  /// Checks that the pipeline fits into memory beside `resident` bytes; the error says how much is
-  /// needed.
+  /// Checks that the pipeline fits into memory in addition to `resident` bytes; the error says how
+  /// much is needed.
   Status fits(std::uint64_t resident) const;
 
   /// Returns the largest sizes of its splits and batches.

@@ -34,8 +34,8 @@ class Evaluating {
   /// Returns the bytes that the run has to leave free for evaluations during training; 0 without
   /// such evaluations.
   std::uint64_t free_bytes() const;
-  /// Checks that an evaluation at the end fits beside `resident` bytes; the error says how much is
-  /// needed.
+  /// Checks that an evaluation at the end fits in addition to `resident` bytes; the error says how
+  /// much is needed.
   Status fits(std::uint64_t resident) const;
 
   /// Continues with the results that a checkpoint kept after `batches` batches.
@@ -50,8 +50,8 @@ class Evaluating {
   /// Evaluates while `main` is paused. Returns nullopt after a stop request.
   Result<std::optional<Quality>> in_the_middle(Model& model, JobRun& main, std::uint64_t step);
 
-  /// Evaluates after the training pipeline was destroyed, beside `resident` bytes; a result of an
-  /// evaluation after the same step is reused. Returns nullopt without rows or after a stop
+  /// Evaluates after the training pipeline was destroyed, with `resident` bytes in use; reuses the
+  /// result of an evaluation after the same step. Returns nullopt without rows or after a stop
   /// request.
   Result<std::optional<Quality>> at_end(Model& model, std::uint64_t resident, std::uint64_t step);
 

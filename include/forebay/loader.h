@@ -1,14 +1,14 @@
 /// Forebay's loader: the batches of a job, in the job's fixed order, made by pools of actors in
-/// this process and, where the job says so, on worker nodes.
+/// this process and, if the job has a cluster, on worker nodes.
 ///
 ///   auto loader = forebay::Loader::open("job.toml", {.set = {"order.seed=7"}});
 ///   if (!loader) return fail(loader.error().message);
 ///   while (true) {
 ///     auto batch = loader->next();
 ///     if (!batch) return fail(batch.error().message);
-///     if (!*batch) break;  // The job's last batch was given out.
+///     if (!*batch) break;  // The job has ended.
 ///     train((*batch)->labels(), (*batch)->dense(), (*batch)->values(), (*batch)->lengths());
-///     save(loader->state());  // Where a later loader goes on.
+///     save(loader->state());  // A later loader continues from here.
 ///   }
 ///
 /// Link Forebay::loader (`find_package(Forebay)`). It needs no libtorch. Several loaders may run in

@@ -20,8 +20,8 @@ struct OptionSpec {
 /// The arguments after a command's name.
 struct Invocation {
   std::vector<std::string> arguments;  ///< Arguments without dashes, in order.
-  std::map<std::string, std::vector<std::string>>
-      options;  ///< `--set` → its values; empty for a flag.
+  /// `--set` → its values; empty for a flag.
+  std::map<std::string, std::vector<std::string>> options;
 
   bool has(const std::string& option) const { return options.contains(option); }
   /// Returns the last value given for `option`, or `otherwise`.

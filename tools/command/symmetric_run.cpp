@@ -62,13 +62,12 @@ Arguments worker_arguments(const JobSpec& job, const LaunchedProcess& placement,
                            const std::string& address) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  Arguments program_arguments = {"worker", "--join", address, "--name",
-                                 std::string(host.data()) + "-" + std::to_string(placement.rank),
-                                 "--cpus", std::to_string(job.pipeline.cpus), "--memory",
-                                 std::to_string(job.pipeline.memory_bytes),
-                                 // The job goes on without a refused worker; srun and mpirun would
-                                 // end the job if the worker failed.
-                                 "--expendable"};
+  Arguments program_arguments = {
+      "worker", "--join", address, "--name",
+      std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
+      std::to_string(job.pipeline.cpus), "--memory", std::to_string(job.pipeline.memory_bytes),
+      // The job goes on without a refused worker, but srun and mpirun end it if one fails.
+      "--expendable"};
   if (!job.cluster.keys.empty()) {
     program_arguments.emplace_back("--keys");
     program_arguments.push_back(job.cluster.keys);
