@@ -45,7 +45,7 @@ class HeadLocation {
   const std::function<void(const std::string&)> say_;
   std::string trouble_;  // belongs to the caller of look()
   const Synchronized<> serial_{};
-  std::string address_;  // under serial_
+  std::string address_;  // guarded by serial_
 };
 
 }  // namespace forebay

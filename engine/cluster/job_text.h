@@ -14,7 +14,7 @@ namespace forebay {
 /// A file that must be identical on every node.
 struct SharedFile {
   std::string name;  ///< A dataset's file: relative to the common root; any other file: its path.
-  std::uint64_t bytes = 0;  ///< Decompressed.
+  std::uint64_t bytes = 0;  ///< Decompressed size.
   std::string content;      ///< Digest of the decompressed bytes.
   static auto fields(auto& self) { return std::tie(self.name, self.bytes, self.content); }
   friend bool operator==(const SharedFile&, const SharedFile&) = default;
@@ -37,16 +37,16 @@ struct JobText {
 Result<JobText> job_text_of(const JobSpec& job, const JobRun& run);
 
 std::string encode_job_text(const JobText& text);
-/// kCorrupt for anything that encode_job_text did not write.
+/// kCorrupt: `bytes` are not the output of encode_job_text.
 Result<JobText> decode_job_text(const std::string& bytes);
 
 /// Returns a fingerprint of everything that must be equal on all nodes of a job.
 std::string fingerprint_of(const JobText& text);
 
-/// The files of a dataset, as they are on this node.
+/// Returns the files of a dataset as they are on this node.
 std::vector<SharedFile> files_of(const Dataset& dataset);
 
-/// The libraries that a job's operators load, as they are on this node.
+/// Returns the libraries that a job's operators load, as they are on this node.
 Result<std::vector<SharedFile>> libraries_of(const JobSpec& job);
 
 }  // namespace forebay

@@ -24,7 +24,7 @@ class PeerRegistry final : public ActorOf<PeerRegistry, PeerUp, PeerDown> {
   /// Written by the actor, readable by any thread; outlives the actor.
   struct Table {
     Synchronized<> serial;
-    std::map<std::string, PeerId> by_address = {};  // under serial
+    std::map<std::string, PeerId> by_address = {};  // guarded by serial
 
     PeerId peer(const std::string& address) const;
   };

@@ -102,7 +102,7 @@ class NodeStages final : SplitSink {
   std::atomic<std::uint64_t> plain_{0};
   std::atomic<std::uint64_t> packed_{0};
   const Synchronized<> serial_{};
-  std::vector<std::byte> sample_;  // under serial_, as rate_
+  std::vector<std::byte> sample_;  // guarded by serial_, like rate_
   mutable Rate rate_;
   std::array<std::atomic<std::uint32_t>, kNumStages> wanted_{};
   StagePools stages_;

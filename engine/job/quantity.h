@@ -20,13 +20,13 @@ std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 /// Reads a whole number of decimal digits; nullopt for anything else or above 2⁶³ - 1.
 std::optional<std::uint64_t> parse_count(std::string_view text);
 
-/// `1.5 GiB`, `400 MiB`, `17 B`: three significant digits.
+/// Returns `1.5 GiB`, `400 MiB`, `17 B`: three significant digits.
 std::string format_size(std::uint64_t bytes);
 
-/// `250 ms`, `5.2 s`, `3 min 20 s`, `2 h 5 min`.
+/// Returns `250 ms`, `5.2 s`, `3 min 20 s`, `2 h 5 min`.
 std::string format_duration(std::chrono::nanoseconds time);
 
-/// `1,234,567`.
+/// Returns `1,234,567`.
 std::string format_count(std::uint64_t count);
 
 }  // namespace forebay

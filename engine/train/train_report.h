@@ -28,7 +28,7 @@ struct TrainReport {
   std::optional<Saver::Ended> saved = {};  ///< Absent if the job keeps no checkpoints.
 };
 
-/// `AUC 0.745100, log loss 0.450100, normalized entropy 0.9010, calibration 1.002`.
+/// Returns `AUC 0.745100, log loss 0.450100, normalized entropy 0.9010, calibration 1.002`.
 std::string describe(const Quality& quality);
 
 }  // namespace forebay

@@ -74,7 +74,7 @@ std::string row_of(const ComparedRun& run) {
       .end();
 }
 
-/// `load=4 decode=3`.
+/// Returns `load=4 decode=3`.
 std::string allocation_of(const Period& period, const PipelineModel& model) {
   std::string text;
   for (std::size_t i = 0; i < period.actors.size(); ++i) {

@@ -30,10 +30,10 @@ struct Finding {
   }
 };
 
-/// `warn  memory: 8 GiB wanted, 3.1 GiB available — lower pipeline.memory`
+/// Returns `warn  memory: 8 GiB wanted, 3.1 GiB available — lower pipeline.memory`
 std::string to_line(const Finding& check);
 
-/// `name`, `status` (ok, warn, bad) and `message`.
+/// Returns an object with `name`, `status` (ok, warn, bad) and `message`.
 JsonObject to_json(const Finding& check);
 
 std::size_t count_bad(const std::vector<Finding>& checks);

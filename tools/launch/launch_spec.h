@@ -16,7 +16,7 @@ struct LaunchOptions {
   std::string out = {};  ///< Folder of the files; empty: `launch` in the job's folder.
   std::vector<std::string> sets = {};  ///< `--set` words, passed on to the trainer.
   std::uint16_t port = 0;  ///< The head's port; 0: any free port, which workers read from a file.
-  std::string gpus = {};   ///< GPUs of the trainer; empty: one if the job's device is one.
+  std::string gpus = {};   ///< GPUs of the trainer; empty: one if the job's device is a GPU.
   std::string hosts = {};  ///< ssh: a host file to start from.
   std::string image = {};  ///< k8s: container image.
   std::string claim = {};  ///< k8s: PersistentVolumeClaim that holds the job's folder.
