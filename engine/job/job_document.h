@@ -34,13 +34,12 @@ struct JobDocument {
 };
 
 /// Reads TOML. kInvalid names file, line and what is wrong: bad syntax, a kind of value that no key
-/// takes (a date, a list of lists). `name` is the file in
-/// messages.
+/// takes (a date, a list of lists). `name` names the file in messages.
 Result<JobDocument> parse_toml(std::string_view text, std::string_view name);
 
 /// Applies one `a.b=c` of the command line; the value is read as TOML, else as a bare string.
-/// `transform.0.max_value=5` reaches into the first transform. kInvalid: there is no `=`, no
-/// key or no such transform.
+/// `transform.0.max_value=5` reaches into the first transform. kInvalid: there is no `=`, no key
+/// or no such transform.
 Status apply_set(JobDocument& document, std::string_view assignment);
 
 }  // namespace forebay
