@@ -185,8 +185,8 @@ class Loader {
 
   /// Waits for the next batch and returns it; nullopt after the job's last batch, after
   /// `max_batches` and after stop(). An error is final, and later calls return it again, with one
-  /// exception: when batches that the program holds fill `pipeline.memory` (kConfig), the call can be
-  /// repeated once some are released.
+  /// exception: when batches that the program holds fill `pipeline.memory` (kConfig), the call can
+  /// be repeated once some are released.
   LoaderResult<std::optional<LoaderBatch>> next();
 
   LoaderPosition position() const;
