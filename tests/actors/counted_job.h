@@ -16,9 +16,9 @@
 
 namespace forebay::test {
 
-/// A job over a dataset that is only an index: its splits are made of nothing but how many of their
-/// rows are damaged, held out and sound, which a hash of each row decides. It runs from any
-/// position to its end without a thread.
+/// A job over a dataset that is only an index: a split has no content but the number of its
+/// damaged, held-out and sound rows, which a hash of each row decides. It runs from any position to
+/// its end without a thread.
 class CountedJob {
  public:
   struct Shape {
@@ -39,13 +39,13 @@ class CountedJob {
 
   struct Ended {
     Status status;
-    bool finished = false;            ///< Neither: the run would wait for a split for ever.
-    Position position;                ///< Where it ended.
-    std::uint64_t rows = 0;           ///< Given out by this run.
+    bool finished = false;   ///< False with a good status: the run would wait for a split for ever.
+    Position position;       ///< The end of the run.
+    std::uint64_t rows = 0;  ///< Given out by this run.
     std::vector<Position> positions;  ///< After each batch, and at the end.
   };
 
-  /// Runs the rest of the job; in arrival order splits come in an order drawn by `seed`.
+  /// Runs the rest of the job; in arrival order splits arrive in an order drawn by `seed`.
   Ended run(const Position& start, std::uint64_t seed = 1) {
     Ended ended;
     ended.position = start;

@@ -145,7 +145,7 @@ class TwoNodes final : public SplitDispatch, SplitSink {
   std::unique_ptr<EpochOrder> order_;
   std::unique_ptr<Sizing> sizing_;
   std::mutex mutex_;
-  std::vector<std::uint64_t> early_;  // issued before the pipeline stood
+  std::vector<std::uint64_t> early_;  // issued before the pipeline started
   Pipeline* pipeline_ = nullptr;
   StagePools* elsewhere_ = nullptr;
 };
@@ -180,7 +180,7 @@ TEST_CASE("a split that was not issued, or came before, is not taken", "[actors]
   CHECK_FALSE(pipeline->accept(1'000'000, {}, {}, 0));
 }
 
-/// Issues splits that nobody makes.
+/// A dispatch that drops issued splits: no node makes them.
 struct Nobody final : SplitDispatch {
   void issued(std::uint64_t) override {}
   void made_here(std::uint64_t, std::uint64_t) override {}

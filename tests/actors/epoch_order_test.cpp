@@ -23,7 +23,7 @@ OrderSpec with(Shuffle shuffle, std::uint64_t seed = 1) {
   return spec;
 }
 
-/// (file, offset) of each block of an epoch, in the order that splits come.
+/// (file, offset) of each block of an epoch, in the order of the splits.
 std::vector<std::pair<std::uint32_t, std::uint64_t>> places(const EpochOrder& order,
                                                             std::uint64_t epoch) {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> all;
@@ -131,7 +131,8 @@ TEST_CASE("a split of 20,000 rows or more holds at least 16 blocks from all over
   }
 }
 
-/// The rows of an epoch from split `first` on, at least `rows` of them, each as its block's place.
+/// The rows of an epoch from split `first` on, at least `rows` of them, each as its block's
+/// location.
 std::vector<std::uint64_t> rows_from(const EpochOrder& order, std::size_t first, std::size_t rows) {
   std::vector<std::uint64_t> all;
   for (std::size_t split = first; all.size() < rows; ++split) {

@@ -38,7 +38,7 @@ std::string replaced(const std::string& text, const std::string& what, const std
   return text.substr(0, at) + by + text.substr(at + what.size());
 }
 
-/// With the checksum that the other values ask for: by the rule of the README, not by the code's.
+/// Adds the checksum of the other values, computed by the rule of the README, not by the code.
 std::string with_checksum(nlohmann::json object) {
   object.erase("checksum");
   const std::string text = object.dump();
@@ -94,7 +94,7 @@ TEST_CASE("a loader state is one flat object of texts and whole numbers",
   CHECK(object["version"] == 2);
   CHECK(object["batch_size"] == "8192");
   CHECK(with_checksum(object) + "\n" == to_json(some_state()));
-  // However a reader writes it again.
+  // Any JSON writer may reformat the state.
   CHECK(parse(object.dump(3)).value() == some_state());
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a damaged loader state is refused by the name of its file", "[actors]
       replaced(good, "\"epoch\":1", "\"epoch\":1,\"x\":1"), replaced(good, "32", "34"),
       replaced(good, "32", "0-4294967295"), replaced(good, ",42", ",42-"),
       replaced(good, ",40,", ","), replaced(good, "\"8192\"", "8192"));
-  // Version 1 has no checksum: another list of splits is for check_position() to refuse.
+  // Version 1 has no checksum: check_position() has to refuse another list of splits.
   if (first && bad == replaced(good, ",40,", ",")) return;
   auto refused = parse(bad);
   REQUIRE_FALSE(refused);
@@ -180,7 +180,7 @@ TEST_CASE("no other byte of an older state is taken for a state that cannot be w
 TEST_CASE("a state of version 1 is read, and its reader is told so", "[actors][loader_state]") {
   LoaderState want = some_state();
   want.version = 1;
-  want.position.left_out = 0;  // for check_position() to find
+  want.position.left_out = 0;  // check_position() has to find it
   const auto read = parse(test::version_1_text(some_state()));
   REQUIRE(read);
   CHECK(*read == want);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr MemorySizes kSizes{
     .usual_split = 2 * kMiB, .largest_split = 3 * kMiB, .batch = kMiB, .cutting = 4 * kMiB};
-/// Of two other actors.
+/// The memory of two other actors.
 constexpr std::uint64_t kOthers = 2 * kThreadBytes;
 
 std::uint64_t room_for_buffers(std::uint64_t bytes, std::uint64_t threads) {
@@ -42,12 +42,12 @@ TEST_CASE("prefetch gives way to the window, and that to the least", "[actors][m
 
 TEST_CASE("a share does not grow into what the other still holds", "[actors][memory_shares]") {
   const std::uint64_t room = room_for_buffers(30 * kMiB, 4);
-  // Of 25 the window wants 20; eight batches still wait.
+  // Of 25 the window takes 20; eight batches still fit.
   const MemoryShares first = share_memory(
       room, kSizes,
       {.actors = 4, .threads = 4, .prefetch = kMiB, .window_used = 0, .prefetch_used = 8 * kMiB});
   CHECK(first.window == 17 * kMiB);
-  // The window wants 12 of them and holds 20.
+  // The window needs 12 of them and holds 20.
   const MemoryShares then = share_memory(room, kSizes,
                                          {.actors = 0,
                                           .threads = 4,
@@ -68,7 +68,7 @@ TEST_CASE("whatever is asked for, window and prefetch stay within the buffers",
     demand.actors = 4 + random.below(60);
     demand.threads = demand.actors + random.below(20);
     demand.prefetch = random.below(64 * kMiB);
-    // In use is at most what an earlier share allowed; it may not have gone yet.
+    // The memory in use is at most an earlier share; it may not have been freed yet.
     demand.window_used = random.below(shares.window + 1);
     demand.prefetch_used = random.below(shares.prefetch + 1);
     const std::uint64_t room = least_room(demand.threads, kSizes) + random.below(200 * kMiB);

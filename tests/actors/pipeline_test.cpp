@@ -16,7 +16,7 @@
 namespace forebay {
 namespace {
 
-/// Criteo rows whose I1 is their number, so that each can be told apart after the pipeline.
+/// Criteo rows whose I1 is their number, which identifies each row after the pipeline.
 std::string criteo_rows(int first, int count, const std::set<int>& damaged) {
   std::string text;
   Random random(static_cast<std::uint64_t>(first));
@@ -44,7 +44,7 @@ struct Run {
   Position end;
 };
 
-/// A dataset whose index counted a row more or less in its first block than there is.
+/// A dataset whose index counts a row more or less in its first block than the file has.
 class Recounted final : public Dataset {
  public:
   Recounted(std::unique_ptr<Dataset> dataset, int more)
@@ -69,7 +69,7 @@ class Recounted final : public Dataset {
   const int more_;
 };
 
-/// A dataset of three files, 2300 rows, and pipelines over it.
+/// A dataset of three files with 2300 rows, and pipelines over it.
 class Job {
  public:
   explicit Job(const std::set<int>& damaged = {}) {

@@ -34,7 +34,7 @@ LoaderState state_at(const Position& position, std::uint64_t version) {
   return {.position = position, .fingerprint = {}, .identity = {}, .version = version};
 }
 
-/// As version 1 has it.
+/// As version 1 writes it.
 Position without_left_out(Position position) {
   position.left_out = 0;
   return position;
@@ -44,7 +44,7 @@ Result<Position> checked(const CountedJob& job, const Position& position, std::u
   return check_position(state_at(position, version), job.facts());
 }
 
-/// In the start, the middle and the end of both epochs.
+/// Positions at the start, in the middle and at the end of both epochs.
 std::vector<Position> some_positions(CountedJob& job) {
   const auto all = job.run({}, kSeed).positions;
   std::vector<Position> some = {Position{}};
@@ -142,8 +142,8 @@ TEST_CASE("a position with one other number is refused by that number or one it 
         const auto found = checked(job, other, 2);
         CAPTURE(kSeed, number.key, position.*number.member, other.*number.member, position.epoch);
         if (found) {
-          // With drop_last a few damaged rows more fill no other number of batches; in arrival
-          // order any split that is left may be the one begun.
+          // With drop_last a few more damaged rows give the same number of batches; in arrival
+          // order any remaining split may be the one that is begun.
           const bool counts =
               position.epoch > 0 && shape.drop_last &&
               (number.member == &Position::bad_rows || number.member == &Position::held_out);
@@ -196,7 +196,7 @@ TEST_CASE("whatever numbers are accepted, the run ends: with its rows, or with a
       Position other = positions[random.below(positions.size())];
       for (std::uint32_t left = 1 + random.below(4); left > 0; --left) {
         const Number& number = kNumbers[random.below(kNumbers.size())];
-        // A value from another position is the likelier to be accepted.
+        // A value from another position is more likely to be accepted.
         const Position& from = positions[random.below(positions.size())];
         other.*number.member =
             random.below(2) == 0 ? from.*number.member : another(other.*number.member, random);
@@ -287,7 +287,7 @@ TEST_CASE("of an epoch no more rows are given out than the first one counted as 
   const auto positions = job.run({}, kSeed).positions;
   Position position = positions[positions.size() - 4];
   REQUIRE(position.epoch == 1);
-  // 1101 rows less 69 damaged and 76 held out; this far 900 of 956 were given out, 2 x 50 short.
+  // 1101 rows less 69 damaged and 76 held out; 900 of 956 were given out so far, 2 x 50 short.
   REQUIRE(position.rows - 956 == 900);
   REQUIRE(position.left_out > 100);
   std::string key;

@@ -85,7 +85,7 @@ struct Job {
     return numbers;
   }
 
-  /// Runs the rest of the job with splits that come in an order drawn by `seed`, near their turn.
+  /// Runs the rest of the job with splits that arrive near their turn, in an order drawn by `seed`.
   Position run(Collected& to, const Position& start, std::uint64_t seed) {
     ReorderBuffer reorder_buffer(order, kSplits, start, pool, to);
     auto numbers = needed(start);
@@ -240,7 +240,7 @@ TEST_CASE("a row that is damaged in a later epoch only ends the run and is named
   CHECK(refused.error().message == "line 5 by w1");
 
   SECTION("where the rows of the first epoch are not known, the counts of the epochs tell") {
-    Position later;  // Of another run, which met no damaged row.
+    Position later;  // From another run, which found no damaged row.
     later.epoch = 1;
     const auto uneven = run(later, kSplits, kSplits + 7);
     REQUIRE_FALSE(uneven);

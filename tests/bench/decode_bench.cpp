@@ -1,6 +1,6 @@
-// Decoding against copying the same bytes, one core, interleaved so that noise hits both alike:
-//   decode_bench [criteo_tsv|csv]
-// prints medians in ns a row and their ratio for each level of the processor.
+// Decoding compared with copying the same bytes, one core, interleaved so that noise affects both
+// equally: decode_bench [criteo_tsv|csv] prints medians in ns a row and their ratio for each level
+// of the processor.
 
 #include <algorithm>
 #include <cstdio>

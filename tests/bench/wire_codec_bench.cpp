@@ -36,7 +36,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The fastest of many, which is the one that nobody else disturbed.
+/// The fastest of many runs, the one least disturbed by other processes.
 double best_of(int runs, const std::function<void()>& work) {
   double best = seconds_of(work);
   for (int i = 1; i < runs; ++i) best = std::min(best, seconds_of(work));
@@ -85,7 +85,7 @@ ColumnSet criteo_rows(std::size_t rows, BufferPool& pool) {
   return columns;
 }
 
-/// Copies all of `columns`: what packing is measured against.
+/// Copies all of `columns`: the baseline for packing.
 void copy(const ColumnSet& columns, std::byte* to) {
   const auto append = [&](const void* data, std::size_t bytes) {
     std::memcpy(to, data, bytes);

@@ -16,7 +16,7 @@ OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*
 TRAINER = {"checkpoint": "whole", "checkpoint_every": "1h", "checkpoint_steps": 7, "threads": 1}
 
 
-# $1: forebay. Leaves before/, after/, how the run with a full disk ended, and what the one after it said.
+# $1: forebay. Leaves before/ and after/, how the run with a full disk ended, and the output of the run after it.
 ON_A_SMALL_DISK = """
 mount -t tmpfs -o size=64m tmpfs whole || exit 77
 "$1" train job.toml --json --set order.epochs=1 >first.json

@@ -36,7 +36,7 @@ class CommandLine(Scenario):
 
     def test_the_program_does_not_link_libtorch(self):
         needed = subprocess.run(["ldd", FOREBAY], capture_output=True, text=True, check=True).stdout
-        # Without the addresses, which hold c10 now and then.
+        # Without the addresses, which contain "c10" now and then.
         libraries = re.sub(r"\(0x[0-9a-f]+\)", "", needed)
         self.assertIn("libc.so", libraries)
         self.assertNotRegex(libraries, "torch|c10|openblas")

@@ -206,7 +206,7 @@ class Faults(ClusterScenario):
         cluster = Cluster(self, job, head=head.address, local=False)
         cluster.worker()
         self.wait_until(lambda: "has no room on its disk" in cluster.trainer.stderr_now(), 20)
-        # Again and again: what the store itself does on a full disk must not end the head.
+        # Repeated: the store's own handling of a full disk must not end the head.
         refusals = "the head cannot be used: the store"
         self.wait_until(lambda: cluster.trainer.stderr_now().count(refusals) >= 2 or not head.running.alive(), 20)
         filling.unlink()

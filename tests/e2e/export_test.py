@@ -9,7 +9,7 @@ from harness import MIB, Running, Scenario, main
 
 LOG = {"op": "log1p", "columns": ["I*"]}
 HASH = {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}
-# Tables of all storages, and every model; ids as they come where tables are hashed.
+# Tables of all storages, and every model; ids are not folded where tables are hashed.
 JOBS = [("memory", "dlrm", "sum"), ("memory", "dcn_v2", "mean"), ("memory", "wide_deep", "sum"),
         ("memory", "deepfm", "sum"), ("hashed", "dlrm", "sum"), ("hashed", "deepfm", "mean"),
         ("tiered", "dlrm", "sum"), ("tiered", "wide_deep", "sum")]

@@ -11,7 +11,7 @@ import time
 from harness import MIB, Running, Scenario, main
 
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 3000}]
-# Adagrad's first steps on a weight have one length, however small the gradient: it would make much of rounding.
+# Adagrad's first step on a weight has one length, however small the gradient, so it would amplify rounding.
 TAME = {"optimizer": "sgd", "learning_rate": 0.1, "table_optimizer": "rowwise_adagrad"}
 SAME = ("order_digest", "rows", "batches", "epochs")
 
@@ -70,7 +70,7 @@ class Ranks(Scenario):
         for rank in range(2):
             for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
                 waiting = self.rank(job, rank, 2, free_port(), "--json")
-                # Whoever has loaded libtorch is about to meet the others.
+                # A process that has loaded libtorch is about to meet the others.
                 self.wait_until(lambda: "libc10" in pathlib.Path(f"/proc/{waiting.process.pid}/maps").read_text())
                 waiting.signal(number)
                 stopped = waiting.wait(timeout=60)
@@ -90,7 +90,7 @@ class Ranks(Scenario):
             self.assertEqual(resumed["order_digest"], want["order_digest"])
             self.assertNotEqual(resumed["order_digest"], once_digest)
             self.assertAlmostEqual(resumed["loss"], want["loss"], delta=1e-5)
-        # One trainer goes on from what four had saved.
+        # One trainer resumes from the checkpoint of four.
         thrice = ["--set", "order.epochs=3"]
         third = self.assert_done(job.run("train", "--json", "--resume", *thrice))
         want = self.assert_done(job.run("train", "--json", "--restart", *thrice))
@@ -98,7 +98,7 @@ class Ranks(Scenario):
         self.assertAlmostEqual(third["loss"], want["loss"], delta=1e-5)
 
     def test_hashed_tables_are_the_same_however_many_ranks(self):
-        # Adagrad's first step on a new row has one length, however small the gradient: it would make much of rounding.
+        # Adagrad's first step on a new row has one length, however small the gradient, so it would amplify rounding.
         job = self.trained(table_optimizer="sgd")
         job.change(**{"trainer.tables": {"storage": "hashed", "admit_after": 2, "evict_after": 30}})
         once, twice = ["--set", "order.epochs=1"], ["--set", "order.epochs=2"]
@@ -143,7 +143,7 @@ class Ranks(Scenario):
     def test_tables_in_tiers_go_on_with_another_number_of_ranks_place_and_storage(self):
         job = self.tiered()
         want = self.assert_done(job.run("train", "--json", "--set", "order.epochs=6"))
-        # Ranks, placement, storage of each epoch; each goes on from what the one before saved.
+        # Ranks, placement, storage of each epoch; each resumes from the checkpoint of the one before.
         epochs = [(1, "auto", "tiered"), (2, "row", "tiered"), (1, "auto", "tiered"), (4, "table", "tiered"),
                   (2, "auto", "memory"), (1, "auto", "memory")]
         for epoch, (size, placement, storage) in enumerate(epochs, 1):
@@ -154,7 +154,7 @@ class Ranks(Scenario):
             self.assertEqual(last["epochs"], epoch)
         self.assertEqual(last["order_digest"], want["order_digest"])
         self.assertAlmostEqual(last["loss"], want["loss"], delta=1e-5)
-        # What only one trainer wrote in tiers goes on in memory, too.
+        # The tiered tables of a single trainer resume in memory, too.
         self.assert_done(job.run("train", "--json", "--restart", "--set", "order.epochs=1"))
         tiers = self.weights(job)
         self.assert_done(job.run("train", "--json", "--resume", "--set", "order.epochs=2"))
@@ -178,7 +178,7 @@ class Ranks(Scenario):
         ranks[1].signal(signal.SIGKILL)
         self.assertIn("rank 1 was lost", ranks[0].wait().err)
         ranks[1].wait()
-        # The same ranks give the same bits; others the same but for the order of sums.
+        # The same ranks give the same bits; other numbers of ranks differ only by the order of sums.
         shutil.copytree(job.folder / "checkpoints", job.folder / "kept")
         for size, delta in ((2, 0), (4, 1e-5), (1, 1e-5)):
             shutil.rmtree(job.folder / "checkpoints")
@@ -186,7 +186,7 @@ class Ranks(Scenario):
             again = self.finish(self.start(job, size, "--json", "--resume", *twice))[0].json
             self.assertEqual(again["order_digest"], want["order_digest"])
             self.assertAlmostEqual(again["loss"], want["loss"], delta=delta)
-        # What ranks that are no more had in tiers is gone.
+        # The tiers of ranks that no longer exist are removed.
         self.assertFalse((job.folder / ".forebay" / "tables" / "rank-3").exists())
 
     def test_tables_in_tiers_that_do_not_fit_are_refused_with_the_sizes(self):
@@ -206,7 +206,7 @@ class Ranks(Scenario):
         job = self.trained()
         for lost, how in ((1, signal.SIGKILL), (0, signal.SIGKILL), (2, signal.SIGSTOP)):
             shutil.rmtree(job.folder / "checkpoints", ignore_errors=True)
-            # Nobody waits that long: this test would be ended before.
+            # Longer than this test's own timeout, so no rank waits for it to pass.
             bound = ["--set", "trainer.rank_timeout=10m"]
             endless = ["--set", "order.epochs=1000000", "--set", "trainer.checkpoint_every=1s"]
             ranks = self.start(job, 4, *endless, *bound)
@@ -279,7 +279,7 @@ class Ranks(Scenario):
         shutil.copy(job.folder / "job.toml", other.folder)
         self.assert_done(Running(["keys", "new", "keys", "--json"], other.folder).wait())
         port = free_port()
-        # Which of both has the right ones neither can know: to each the other one does not come.
+        # Neither rank can know which of the two has the right keys: for each of them the other one does not connect.
         refused = self.finish([self.rank(job, 0, 2, port, "--restart"), self.rank(other, 1, 2, port, "--restart")], 1)
         self.assertIn("rank 1 does not come", refused[0].err)
         self.assertIn("rank 0", refused[1].err)

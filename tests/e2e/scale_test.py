@@ -5,7 +5,7 @@ from cluster import Cluster, ClusterScenario
 from harness import FOREBAY, main
 from processes import processes_below
 
-# What a launcher's scale.sh does, with nothing but this machine.
+# Does on this machine alone what a launcher's scale.sh does.
 SCALE = """#!/bin/bash
 # usage: scale.sh N    N workers from now on
 cd "$(dirname "$0")" || exit 1
@@ -25,7 +25,8 @@ class Scale(ClusterScenario):
         os.environ["FOREBAY_BIN"] = FOREBAY
 
     def test_a_job_asks_for_the_workers_that_it_needs_and_they_end_with_it(self):
-        # 800,000 rows of 20 µs are 16 s of one worker's work: time to see that one does not feed the trainer.
+        # 800,000 rows of 20 µs are 16 s of one worker's work: enough time to see that one worker is too slow for the
+        # trainer.
         job = self.work(epochs=40, tuner={"period": "1s"})
         digest = self.digest_alone(job)
         job.put("scale.sh", SCALE).chmod(0o755)

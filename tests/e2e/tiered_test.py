@@ -18,8 +18,8 @@ OPS = [{"op": "log1p", "columns": ["I*"]},
 TIERED = {"storage": "tiered", "memory": "9MiB"}
 SAME = ("order_digest", "loss", "log_loss", "auc")
 
-# $1: forebay. The tables' folder and the checkpoints lie on one small disk. Leaves before/ and after/, how the run with
-# a full disk ended, and what the one after it said.
+# $1: forebay. The tables' folder and the checkpoints are on one small disk. Leaves before/ and after/, how the run with
+# a full disk ended, and the output of the run after it.
 ON_A_SMALL_DISK = """
 mount -t tmpfs -o size=300m tmpfs small || exit 77
 "$1" train job.toml --json --set order.epochs=1 >first.json
@@ -140,7 +140,7 @@ class Tiered(Scenario):
         self.assert_done(job.run("train", "--json"))
         files = [{file.stat().st_ino: file for file in checkpoint.glob("tables/*.rows")}
                  for checkpoint in self.checkpoints(job)]
-        # Now and then all files are cleaned into new ones between two checkpoints.
+        # Sometimes the cleaner moves all rows into new files between two checkpoints.
         self.assertTrue(any(before.keys() & after.keys() for before, after in zip(files, files[1:])))
         told = self.assert_done(Running(["inspect", self.checkpoints(job)[-1], "--json"], self.folder).wait())
         names = [tensor["name"] for tensor in told["files"][0]["tensors"]]
@@ -217,7 +217,7 @@ class Tiered(Scenario):
         finished = job.run("train", "--json", "--set", f"pipeline.memory={limit}MiB", timeout=300)
         result = self.assert_done(finished)
         self.assertLess(finished.peak_bytes, limit * MIB)
-        # Restoring takes no more than that either.
+        # Restoring takes no more memory than that either.
         resumed = job.run("train", "--json", "--resume", "--set", f"pipeline.memory={limit}MiB",
                           "--set", "order.epochs=3", timeout=300)
         self.assertEqual(self.assert_done(resumed)["rows"], result["rows"] // 2)

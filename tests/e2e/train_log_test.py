@@ -13,7 +13,7 @@ OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*
 TRAIN = {"train/loss", "train/learning_rate", "train/rows_per_second", "train/starved_ratio"}
 EVAL = {"eval/auc", "eval/log_loss", "eval/normalized_entropy", "eval/calibration"}
 
-# Reads as `tensorboard` itself would; prints {tag: [[step, value], ...]}.
+# Reads the files as `tensorboard` does; prints {tag: [[step, value], ...]}.
 READ_WITH_TENSORBOARD = """
 import json, sys
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -138,7 +138,7 @@ class TrainLog(Scenario):
         self.assertEqual(tools.returncode, 0, tools.stderr)
         job = self.trained(rows=20000)
         self.assert_done(job.run("train", "--json", "--set", "order.epochs=1"))
-        # What a run that was killed got done after its last checkpoint, and half a record.
+        # Steps of a killed run after its last checkpoint, and half a record.
         (first,) = (job.folder / "logs/one").glob("events*")
         content = first.read_bytes()
         last = list(records(content))[-1]

@@ -50,7 +50,7 @@ class Train(Scenario):
         self.assert_refused(job.run("train", "--json"), 2, "--resume", "--restart")
         result = self.assert_done(job.run("train", "--json", "--resume"))
         self.assertEqual(result["rows"], 0)
-        # Also where it was stopped after its last batch: what it learned is still to be said.
+        # Also when the run was stopped after its last batch: it still reports its results.
         for key in ("order_digest", "auc", "loss"):
             self.assertEqual(result[key], want[key], key)
 

@@ -107,7 +107,7 @@ class Tuner(Scenario):
         job = self.spinning(microseconds=100, policy="max")
         job.change(order={"batch_size": 8192, "epochs": 400}, pipeline={"memory": "400MiB", "max_actors": 40})
         run = self.start_deciding(job, *allocation(4, 4, 4, 8))
-        # The trainer does not take: nobody trains, so what is prefetched stays small and actors hold the memory.
+        # No model is trained and batches are consumed at once, so prefetch stays small and actors hold the memory.
         time.sleep(0.5)
         for limit in (200, 90):
             self.assertEqual(self.command(job, "set", f"pipeline.memory={limit}MiB").returncode, 0)

@@ -1,4 +1,4 @@
-// User functions for user_functions_test.py: innocent ones, and one for each way to end a process.
+// User functions for user_functions_test.py: harmless ones, and one for each way to end a process.
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -19,7 +19,7 @@ FOREBAY_UDF(innocent) {
   }
 }
 
-/// Takes much for each call and gives it back.
+/// Allocates much memory in each call and frees it.
 FOREBAY_UDF(borrows) {
   void* const bytes = std::malloc(4 << 20);
   std::memset(bytes, 1, 4 << 20);
@@ -65,16 +65,16 @@ FOREBAY_UDF(exits_in_a_thread_of_its_own) {
   std::thread([] { std::exit(0); }).join();
 }
 
-/// A child of its own may end as it likes.
+/// A child process of the function may end in any way.
 FOREBAY_UDF(forks) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
 }
 
-/// What a function that takes so long does here: it waits for nothing.
+/// Takes so long by sleeping in the kernel.
 void work(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
 
-/// Half a MiB a call, which takes as many milliseconds as `params` says.
+/// Leaks half a MiB a call, which takes as many milliseconds as `params` says.
 FOREBAY_UDF(leaks) {
   std::memset(std::malloc(1 << 19), 1, 1 << 19);
   work(std::stoi(std::string(call.params())));
@@ -87,7 +87,7 @@ FOREBAY_UDF(leaks_in_one_call) {
   }
 }
 
-/// Takes long, and nothing.
+/// Takes long, and no memory.
 FOREBAY_UDF(slow) { work(5); }
 
 bool on_a_worker() {

@@ -13,7 +13,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kRoom = CriteoGroup::kRows + 16;  // A kernel may write a vector too much.
+constexpr std::size_t kRoom = CriteoGroup::kRows + 16;  // A kernel may write one vector too many.
 constexpr std::size_t kReadBehind = 63;
 
 /// Text of rows of any plain values, each field filled or empty at random.
@@ -34,7 +34,7 @@ std::string plain_rows(Random& random, std::size_t rows) {
   return text;
 }
 
-/// Columns for a group, as a decoder has them.
+/// Columns for a group, as a decoder passes them.
 struct Columns {
   std::array<float, kRoom> labels{};
   std::array<std::array<float, kRoom>, CriteoRow::kInts> ints{};
@@ -54,7 +54,7 @@ struct Columns {
   }
 };
 
-/// How many rows of one group the kernel of `level` takes.
+/// The number of rows of one group that the kernel of `level` decodes.
 std::size_t rows_taken(CpuLevel level, std::string text) {
   const std::size_t size = text.size();
   text.resize(size + kReadBehind);

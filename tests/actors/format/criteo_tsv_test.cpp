@@ -77,7 +77,7 @@ void check_same(const Decoded& a, const Decoded& b) {
   }
 }
 
-/// Compares what was decoded with what CriteoRow says of each row, found again by its origin.
+/// Compares the decoded rows with CriteoRow's parse of the same rows, found by their origins.
 void check_rows(const Decoded& decoded, const std::string& text) {
   for (std::size_t i = 0; i < decoded.columns.rows; ++i) {
     const std::size_t at = decoded.columns.origins[i].offset();
@@ -141,9 +141,10 @@ TEST_CASE_METHOD(CriteoFixture,
       {"12345678", 12345678.0F},
       {"-1234567", -1234567.0F},
       {"-12345678", -12345678.0F},
-      {"16777217", 16777216.0F},  // 2^24 + 1 lies between two floats: to the even one.
-      {"16777219",
-       16777220.0F},  // 2^24 + 3 likewise: 16777220 = 4 * 4194305 is even in units of 2.
+      {"16777217",
+       16777216.0F},  // 2^24 + 1 lies between two floats and is rounded to the even one.
+      {"16777219", 16777220.0F},  // 2^24 + 3 lies between two floats, too: 16777220 = 4 * 4194305
+                                  // is even in units of 2.
       {"2147483648", 2147483648.0F},
       {"9223372036854775807", 9223372036854775808.0F},
       {"-9223372036854775808", -9223372036854775808.0F}};
@@ -254,7 +255,7 @@ TEST_CASE("every processor level decodes the same bits, plain rows and odd ones 
   const std::vector<std::string> ints{"", "-1", "0", "7", "12345678", "-1234567", "123456789", "-"};
   const std::vector<std::string> tokens{"", "0", "ABCDEF01", "ffffffff", "9", "g", "123456789"};
   for (int round = 0; round < 40; ++round) {
-    // Odd entries stand last; in most rounds they are rare, so that groups stay whole.
+    // Odd entries come last; in most rounds they are rare, so that groups stay whole.
     const std::uint32_t oddity = round % 4 == 0 ? 50 : 2000;
     const auto pick = [&](const std::vector<std::string>& from, std::size_t odd) {
       const std::size_t plain = from.size() - odd;
@@ -293,7 +294,7 @@ TEST_CASE("chosen criteo columns come in the order given, globs in file order",
   CHECK(schema.sparse[1].name == "C1");
   const Decoded decoded = maker.decode(**format, row_with(2, "5") + row_with(2, "no"));
   REQUIRE(decoded.columns.rows == 1);
-  CHECK(decoded.bad.size() == 1);  // I2 is not wanted but checked all the same.
+  CHECK(decoded.bad.size() == 1);  // I2 is not selected but still checked.
   CHECK(decoded.columns.dense[0][0] == 3.0F);
   CHECK(decoded.columns.dense[2][0] == 10.0F);
   CHECK(ids_of(decoded.columns.sparse[0], 0)[0] == 26);

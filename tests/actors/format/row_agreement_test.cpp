@@ -19,8 +19,8 @@ std::string random_text(Random& random, std::string_view alphabet, std::uint32_t
   return text;
 }
 
-/// Rows that the scanner finds are the rows that the decoder gives, kept or not, and the blocks
-/// do not depend on how the file was handed over.
+/// The decoder returns the rows that the scanner finds, kept or not, and the blocks do not depend
+/// on the sizes of the pieces in which the file was scanned.
 void check_agreement(const Format& format, SplitMaker& maker, const std::string& text,
                      Random& random) {
   const auto whole = SplitMaker::index(format, text, text.size() + 1, 16);
@@ -106,7 +106,7 @@ TEST_CASE("a split with other rows than were indexed says so and where", "[forma
       CHECK(decoded.miscounted->reason == reason + " rows than were indexed");
       CHECK(decoded.miscounted->offset == (rows == 2 ? 2 : 3) * row.size());
     }
-    // Two rows too many in the first of two blocks: the first of them is named.
+    // The first of two blocks has two rows too many: the first of them is named.
     BlockBuilder early(4);
     early.add_row(0, 1);
     early.add_row(3 * row.size(), 4);

@@ -14,7 +14,8 @@
 
 namespace forebay::test {
 
-/// What the index and the load stage do, in memory: text → rows → blocks → the bytes of a split.
+/// The work of the index and the load stage, in memory: text → rows → blocks → the bytes of a
+/// split.
 class SplitMaker {
  public:
   /// Feeds `text` to the format's scanner, `piece` bytes at a time.
@@ -42,7 +43,7 @@ class SplitMaker {
     return make(text, index, 0, i, i + 1);
   }
 
-  /// Scans, cuts and decodes `text`, which must index.
+  /// Scans, cuts and decodes `text`, which must be indexable.
   Decoded decode(const Format& format, std::string_view text, const DecodeOptions& options = {},
                  std::size_t piece = 1000) {
     const auto blocks = index(format, text, piece);

@@ -24,8 +24,8 @@ namespace {
 using test::DatasetFolder;
 namespace fs = std::filesystem;
 
-/// Writes other content into a file and leaves its size and time, as a failing disk or a copying
-/// program may.
+/// Overwrites content of a file and keeps its size and time, as a failing disk or a copying program
+/// may do.
 void change_in_place(const std::string& path, const std::string& content) {
   const auto time = fs::last_write_time(path);
   REQUIRE(fs::file_size(path) == content.size());
@@ -39,12 +39,12 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A file with `text` at `at` instead of what stood there.
+/// A file with `text` at `at` instead of its old content.
 void change_at(const std::string& path, std::size_t at, const std::string& text) {
   change_in_place(path, content_of(path).replace(at, text.size(), text));
 }
 
-/// What all blocks of a dataset are read with, in splits of a few.
+/// Reads all blocks of a dataset, in splits of a few.
 struct Reading {
   MemoryBudget budget{std::size_t{1} << 30};
   BufferPool pool{budget};
@@ -145,7 +145,7 @@ TEST_CASE("a row that cannot be read any more is named with its line, byte and r
   const std::string end =
       " are not as they were indexed, though the file's size and time are; restore the file, or "
       "touch it to have it indexed again";
-  // The second block: rows that start in bytes 256 to 511, which are those from 29 to 56.
+  // The second block has the rows that start in bytes 256 to 511: rows 29 to 56.
   const std::string second = "the 28 rows from line 30 on (bytes 261 to 512)" + end;
 
   SECTION("one") {
@@ -206,7 +206,7 @@ TEST_CASE("a column's name in a reason stays on one line", "[actors][stage]") {
   CHECK_THAT(reading.refusal(*dataset), Catch::Contains("column a\\x0ab: \"x\" is not 0 or 1"));
 }
 
-/// Reads other content than was indexed, and finds on the next call that the file's time changed.
+/// A file whose content differs from the index; the next call finds that its time changed.
 class WrittenNow final : public BlockSource {
  public:
   Status read(std::uint64_t, std::span<char> out) override {

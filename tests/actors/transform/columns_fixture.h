@@ -12,7 +12,7 @@ namespace forebay::test {
 
 using Lists = std::vector<std::vector<std::int64_t>>;
 
-/// Splits made by hand: rows of dense values and lists, and what comes out of a plan.
+/// Splits made by hand: rows of dense values and lists, and the result of a plan on them.
 class Columns {
  public:
   explicit Columns(std::size_t rows) {
@@ -60,7 +60,7 @@ class Columns {
   MemoryBudget& budget() { return *budget_; }
   TransformContext context() { return {*pool_, 7, files_}; }
 
-  /// Compiles and runs; the first failure of either.
+  /// Compiles and runs the plan; returns the first failure of either.
   Status apply(const std::vector<TransformSpec>& specs) {
     auto plan = TransformPlan::compile(specs, schema_);
     if (!plan) return pass(plan);

@@ -17,7 +17,7 @@ namespace {
 using test::Columns;
 using test::Lists;
 
-/// Runs CMake; what it said is shown when it fails.
+/// Runs CMake; shows its output when it fails.
 void cmake(const test::TempDir& folder, const std::string& arguments) {
   const std::string log = folder.path("log");
   const std::string command = FOREBAY_CMAKE " " + arguments + " >'" + log + "' 2>&1";

@@ -27,8 +27,8 @@ std::vector<Kernels> levels() {
   return found;
 }
 
-/// Values of all kinds: small and large, subnormal, infinite, NaNs of many payloads, missing. An
-/// odd count, so that vector loops have a rest.
+/// Values of all kinds: small and large, subnormal, infinite, NaNs of many payloads, missing. Their
+/// number is odd, so that vector loops have a remainder.
 std::vector<float> all_kinds_of_floats() {
   std::vector<float> values{0.0F,
                             -0.0F,

@@ -21,7 +21,7 @@ std::string file_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Reads of `bytes`, and how many bytes they took.
+/// Checks `bytes` as a library, and counts the bytes that were read.
 struct Memory {
   std::string bytes;
   std::size_t read = 0;

@@ -43,7 +43,7 @@ TEST_CASE("similarities of scored lists give their reference vectors", "[actors]
   CHECK(scored("score_sum", false, a, a, b, b) == Floats{31, 7});
   CHECK(scored("score_min", false, a, a, b, b) == Floats{10, 7});
   CHECK(scored("score_max", false, a, a, b, b) == Floats{11, 7});
-  // Of an id's several scores the least and the greatest count, wherever they stand.
+  // Of an id's several scores the least and the greatest count, at any position.
   const Lists repeated{{10, 10, 11, 13}};
   const Lists scores{{12, 10, 11, 13}};
   CHECK(scored("score_min", false, {{10}}, {{0}}, repeated, scores) == Floats{10});

@@ -1,4 +1,4 @@
-// User functions for udf_test.cpp: good ones, and one for each way to fail.
+// User functions for udf_test.cpp: correct ones, and one for each kind of failure.
 
 #include <stdexcept>
 #include <string>
@@ -41,7 +41,7 @@ FOREBAY_UDF(describe) {
 FOREBAY_UDF(throws_at_13) {
   for (float& value : call.dense(0)) {
     if (value == 13.0F) throw std::runtime_error("13 brings bad luck");
-    value = 13.0F;  // what it changed before it failed must not be taken for input
+    value = 13.0F;  // values changed before the failure must not reach the output
   }
 }
 
@@ -51,7 +51,7 @@ FOREBAY_UDF(needs_two_rows) {
   if (call.rows() > 1) throw 5;
 }
 
-/// Leaves the list of every row that starts with 7 unwritten.
+/// Leaves the list of every row unwritten that starts with 7.
 FOREBAY_UDF(forgets_7) {
   std::size_t total = 0;
   for (std::size_t row = 0; row < call.rows(); ++row) total += call.ids(0, row).size();
@@ -63,7 +63,7 @@ FOREBAY_UDF(forgets_7) {
   }
 }
 
-/// Asks for what is not there, as `params` says: "ids 2 0" is ids(2, 0).
+/// Asks for columns that do not exist, by `params`: "ids 2 0" calls ids(2, 0).
 FOREBAY_UDF(asks_for) {
   const std::string params(call.params());
   const std::size_t space = params.find(' ');

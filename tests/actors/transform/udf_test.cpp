@@ -146,7 +146,7 @@ TEST_CASE("a column or row that is not there fails the job, and the function is 
   }
 }
 
-/// What threads did in users' code.
+/// The published calls of threads in user code.
 class Notes final : public UserCodeObserver {
  public:
   Notes() { begin_observing(); }

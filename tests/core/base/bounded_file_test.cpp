@@ -18,7 +18,7 @@ TEST_CASE("a file is read as a whole up to the bound, and not past it", "[core][
   CHECK(read_bounded_file(path, text.size()) == text);
   CHECK(read_bounded_file(path, text.size() - 1).error().code == Code::kCorrupt);
   CHECK(read_bounded_file(dir.write("empty", ""), 0) == std::string());
-  // As long as they say they are empty, files of the system are read to their end.
+  // Files of the system whose size is reported as 0 are read to their end.
   CHECK(read_bounded_file("/proc/self/status", 1 << 20)->starts_with("Name:"));
   CHECK(read_bounded_file("/proc/self/status", 10).error().code == Code::kCorrupt);
 }

@@ -12,8 +12,8 @@
 namespace forebay {
 namespace {
 
-/// While one lives, this process may map nothing more: no thread gets a stack, which is what
-/// pthread_create answers with EAGAIN as at a limit of processes.
+/// While an object lives, this process may map no more memory: no thread gets a stack, so
+/// pthread_create answers EAGAIN, as at a limit of processes.
 class NoMoreMemory {
  public:
   NoMoreMemory() {
@@ -32,7 +32,7 @@ class NoMoreMemory {
 /// A sanitizer maps memory of its own for a thread, and ends the process without it.
 constexpr bool kCanRefuse = !FOREBAY_ADDRESS_SANITIZER && !FOREBAY_THREAD_SANITIZER;
 
-/// Stacks of threads that have ended are kept for the next ones; takes them all.
+/// Stacks of ended threads are kept for the next ones; takes them all.
 template <class Use>
 void with_no_thread_left(const Use& use) {
   if (!kCanRefuse) return;

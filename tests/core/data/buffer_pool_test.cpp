@@ -28,7 +28,7 @@ TEST_CASE("the budget counts what is held and what is idle", "[core][buffer_pool
     const Buffer buffer = pool.take(1'000'000);
     held = budget.used();
     CHECK(held >= 1'000'000);
-    CHECK(held <= 1'125'000 + 4096);  // An eighth is the most that rounding up may cost.
+    CHECK(held <= 1'125'000 + 4096);  // Rounding up may cost at most an eighth.
   }
   CHECK(budget.used() == held);
   pool.trim();
@@ -52,7 +52,7 @@ TEST_CASE("a buffer given back is handed out again", "[core][buffer_pool]") {
 TEST_CASE("idle buffers make room before the budget is passed", "[core][buffer_pool]") {
   MemoryBudget budget(1 << 20);
   BufferPool pool(budget);
-  pool.take(700'000);  // Idle at once.
+  pool.take(700'000);  // Freed at once, so its memory is idle.
   const Buffer other = pool.take(400'000);
   CHECK(budget.used() <= budget.limit());
 }

@@ -54,7 +54,7 @@ TEST_CASE("a budget stays exact and within its limit under many threads", "[core
   }
   for (std::thread& taker : takers) taker.join();
   CHECK(budget.used() == 0);
-  CHECK(budget.peak() <= 9);  // Three of four threads at most: a fourth would make it 12.
+  CHECK(budget.peak() <= 9);  // At most three of the four threads: a fourth would make it 12.
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What the process is said to have left; a plain function counts it.
+// The number of free descriptors that the test reports; a plain function returns it and counts
+// calls.
 std::size_t left = 0;
 int counted = 0;
 std::size_t count_left() {
@@ -29,7 +30,7 @@ TEST_CASE("peers are admitted while descriptors are left beside those kept for f
   CHECK(room.admits());
   look(31);
   CHECK_FALSE(room.admits());
-  CHECK_FALSE(room.is_short());  // There is room to refuse a peer in words.
+  CHECK_FALSE(room.is_short());  // Enough are left to refuse a peer with a reason.
   look(7);                       // below 32 / 4
   CHECK(room.is_short());
   CHECK(room.is_crowded());

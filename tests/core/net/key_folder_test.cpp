@@ -110,7 +110,7 @@ TEST_CASE("a key that is written over another one takes its place", "[core][net]
     const std::array<timespec, 2> times{before.st_atim, before.st_mtim};
     REQUIRE(::utimensat(AT_FDCWD, folder.path("good.key").c_str(), times.data(), 0) == 0);
   }
-  CHECK_FALSE(folder.has(folder.good));  // At once, whatever the last look found.
+  CHECK_FALSE(folder.has(folder.good));  // At once, although the previous look found it.
   folder.pass(1s);
   CHECK(folder.has(key));
 }

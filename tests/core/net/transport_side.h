@@ -18,7 +18,7 @@ inline const SystemClock& system_clock() {
   return clock;
 }
 
-/// A transport and what it told, stopped at the end.
+/// A transport and its recorded events; stopped at the end.
 struct Side {
   explicit Side(ZmqTransport::Options options = {})
       : transport(std::move(options), system_clock()) {
@@ -32,7 +32,7 @@ struct Side {
     return transport.send(to, lane, bytes_of_text(text), std::move(body));
   }
 
-  /// Waits, up to half a minute, until the counts are so; looks a hundred times a second.
+  /// Waits, up to half a minute, until the counts match; looks a hundred times a second.
   template <class Enough>
   bool wait_counts(Enough enough) {
     std::mutex mutex;
@@ -49,8 +49,8 @@ struct Side {
   ZmqTransport transport;
 };
 
-/// Short times, for tests of what happens when they are over; yet no session is lost because a
-/// machine that others share stood still for a second or two.
+/// Short times, for tests of timeouts; yet long enough that no session is lost when a shared
+/// machine stands still for a second or two.
 inline ZmqTransport::Options quick() {
   ZmqTransport::Options options;
   options.heartbeat = std::chrono::milliseconds(50);

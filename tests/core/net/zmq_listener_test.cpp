@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 
-/// A TCP connection that says only what it is told to.
+/// A TCP connection that sends only the bytes of the test.
 class BareConnection {
  public:
   explicit BareConnection(const std::string& address)
@@ -34,7 +34,7 @@ class BareConnection {
     to.sin_family = AF_INET;
     to.sin_port = htons(parse_address(address)->port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    // Under way or refused for now: neither is waited for.
+    // The connection is in progress, or refused for now: neither is waited for.
     static_cast<void>(!::connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof(to)));
   }
   ~BareConnection() {
@@ -49,7 +49,7 @@ class BareConnection {
     static_cast<void>(!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL));
   }
 
-  /// All that comes until the other side closes, 10 seconds at most.
+  /// All bytes until the other side closes, for 10 seconds at most.
   std::string hear_to_the_end() const {
     std::string heard;
     char bytes[256];
@@ -81,7 +81,7 @@ struct ListenerFixture {
     friendly.peer();
   }
 
-  /// The one session there is works still.
+  /// Checks that the established session still works.
   void check_friend() {
     const std::size_t before = server.handler.seen().messages.size();
     REQUIRE(friendly.tell(friendly.peer(), "still here"));
@@ -94,7 +94,7 @@ struct ListenerFixture {
   Side friendly{quick()};
 };
 
-/// A DEALER that sends whatever frames it likes.
+/// A DEALER that sends arbitrary frames.
 struct RawDealer {
   explicit RawDealer(const std::string& address, const CurveKeys* keys = nullptr) {
     socket.set(zmq::sockopt::linger, 0);
@@ -108,7 +108,7 @@ struct RawDealer {
   void send(const std::string& bytes, bool more = false) {
     socket.send(zmq::buffer(bytes), more ? zmq::send_flags::sndmore : zmq::send_flags::none);
   }
-  /// Whether anything is answered within that time.
+  /// Whether an answer arrives within that time.
   bool hears(std::chrono::milliseconds time) {
     socket.set(zmq::sockopt::rcvtimeo, static_cast<int>(time.count()));
     zmq::message_t message;
@@ -204,7 +204,7 @@ struct HandMade {
 
 TEST_CASE("a session that sends what it must not ends, and no other", "[core][net]") {
   ZmqTransport::Options options = quick();
-  options.lost_after = 1000;  // Silence is not what ends it.
+  options.lost_after = 1000;  // So silence does not end it.
   options.max_frame_bytes = 100'000;
   options.max_frames = 8;
   ListenerFixture fixture(options);
@@ -248,7 +248,7 @@ TEST_CASE("what an older session left behind is not delivered", "[core][net]") {
   const std::string hello("\x05\0\0\0hello", 9);
   HandMade peer(fixture.address);
   peer.data(0, hello);
-  // Silent for too long, as a process that is frozen is; then it goes on where it was.
+  // Silent for too long, as a frozen process is; then it continues where it was.
   REQUIRE(fixture.server.handler.wait_down(1).down.size() == 1);
   CHECK(fixture.server.handler.seen().down[0].second.code == Code::kUnavailable);
   const std::size_t before = fixture.server.handler.seen().messages.size();

@@ -101,7 +101,7 @@ TEST_CASE("what is sent without a copy is let go when it has gone", "[core][net]
   REQUIRE(sent);
   CHECK(server.handler.wait_messages(1).messages.size() == 1);
   client.transport.stop();
-  test::wait_until([&] { return kept.expired(); });  // ZeroMQ's own thread lets go of it.
+  test::wait_until([&] { return kept.expired(); });  // ZeroMQ's own thread releases it.
 }
 
 TEST_CASE("a session that is closed ends on both sides, behind what was sent", "[core][net]") {

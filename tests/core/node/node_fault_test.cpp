@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 
-/// One history: tells, questions and introductions between two places, with faults by seed.
+/// One history: tells, questions and introductions between two nodes, with faults by seed.
 struct History {
   explicit History(std::uint64_t seed)
       : there(network, {}, faults(), seed), here(network, {}, faults(), ~seed), random(seed) {
@@ -96,7 +96,7 @@ TEST_CASE("whatever the way does to messages, every question and every watch end
     sum.corrupted += counts.corrupted;
     sum.cut += counts.cut;
   }
-  // The faults did happen.
+  // The faults did occur.
   CHECK(sum.dropped > 100);
   CHECK(sum.repeated > 100);
   CHECK(sum.held > 100);

@@ -31,7 +31,7 @@ struct Cargo {
   static auto fields(auto& self) { return std::tie(self.frames); }
 };
 
-/// No list of fields: cannot travel.
+/// Has no list of fields: cannot be sent to another node.
 struct Local {
   static constexpr std::string_view kTag = "node_test.local/1";
 };
@@ -68,7 +68,7 @@ class TallyActor final : public ActorOf<TallyActor, Add, Sum, Cargo, Local, End>
 
 using TallyRef = ActorRef<Add, Sum, Cargo, End>;
 
-/// Says to the tally in a message what it is told.
+/// Makes an actor send to the tally in the message.
 struct Introduce {
   static constexpr std::string_view kTag = "node_test.introduce/1";
   using Reply = TallyRef;
@@ -76,7 +76,7 @@ struct Introduce {
   static auto fields(auto& self) { return std::tie(self.tally); }
 };
 
-/// Adds 100 to each tally it is introduced to, and gives it back.
+/// Adds 100 to each tally that it is introduced to, and returns its ref.
 class FriendActor final : public ActorOf<FriendActor, Introduce> {
  public:
   Result<TallyRef> on(const Introduce& introduce, Context&) {
@@ -85,7 +85,7 @@ class FriendActor final : public ActorOf<FriendActor, Introduce> {
   }
 };
 
-/// Keeps what it is told of deaths and peers.
+/// Recorded deaths and peers.
 struct Notes {
   std::vector<Down> downs;
   std::vector<PeerUp> ups;

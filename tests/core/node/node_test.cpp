@@ -19,7 +19,7 @@ struct TwoTestNodes {
     far = here.node.actor<TallyRef>(here.peer(), "tally");
   }
 
-  /// Until nothing moves any more.
+  /// Delivers until no message is left.
   void run() {
     bool moved = true;
     while (moved) {
@@ -176,7 +176,7 @@ TEST_CASE_METHOD(TwoTestNodes, "an answer that does not come in time is kTimeout
   auto answer = ask(far, Sum{}, 100ms);
   here.host.advance(100ms);
   CHECK(answer.wait().error().code == Code::kTimeout);
-  run();  // It comes too late, and harms nobody.
+  run();  // The answer comes too late and is dropped.
 }
 
 TEST_CASE_METHOD(TwoTestNodes, "the death of a watched actor of a peer is reported",

@@ -25,7 +25,7 @@ struct Sum {
   using Reply = std::int64_t;
 };
 
-/// Cannot be copied: a split on its way.
+/// Cannot be copied, like a split in a message.
 struct Cargo {
   static constexpr std::string_view kTag = "test.cargo/1";
   std::unique_ptr<std::int64_t> load;
@@ -80,7 +80,7 @@ inline auto make_tally() {
   return [] { return std::make_unique<TallyActor>(); };
 }
 
-/// Keeps what it is told about deaths and answers.
+/// Recorded deaths and answers.
 struct Notes {
   std::vector<Down> downs;
   std::vector<Answered<Sum>> answers;
@@ -92,7 +92,7 @@ struct AskSum {
   std::uint64_t token = 0;
 };
 
-/// Asks for sums, within a second, and notes what comes of it.
+/// Asks for sums with a timeout of a second, and records the answers.
 class WitnessActor final : public ActorOf<WitnessActor, AskSum, Answered<Sum>, Down> {
  public:
   explicit WitnessActor(Notes& notes) : notes_(notes) {}

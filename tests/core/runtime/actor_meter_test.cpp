@@ -87,7 +87,7 @@ TEST_CASE("a pool's counters are exact and show an actor that is stuck", "[core]
   clock.advance(3ns);  // fast waits for input, slow is busy
   REQUIRE(fast.offer(token(3), 1));
   wait_until([&] { return fast.stats().each.at(0).state == ActorState::kBusy; });
-  clock.advance(10ns);  // fast is busy at the outer door
+  clock.advance(10ns);  // fast is busy at the outer gate
   CHECK(fast.stats().totals.busy == 10ns);
   outer_gate.open();
   wait_until([&] { return fast.stats().each.at(0).state == ActorState::kWaitingOutput; });
@@ -108,7 +108,7 @@ TEST_CASE("a pool's counters are exact and show an actor that is stuck", "[core]
   fast.join();
   slow.close();
   slow.join();
-  CHECK(fast.stats().totals.wait_output == 100ns);  // Kept after the actor is gone.
+  CHECK(fast.stats().totals.wait_output == 100ns);  // Kept after the actor has ended.
   CHECK(fast.stats().totals.messages == 1);
   CHECK(slow.stats().totals.messages == 3);
   CHECK(slow.stats().totals.bytes == 3);

@@ -21,7 +21,7 @@ struct Numbered {
   std::uint64_t number = 0;
 };
 
-/// Counts each sender's numbers and whatever came out of turn.
+/// Records each sender's numbers and those that arrive out of turn.
 class OrderActor final : public ActorOf<OrderActor, Numbered> {
  public:
   OrderActor(std::atomic<std::uint64_t>& seen, std::atomic<std::uint64_t>& wrong)
@@ -145,7 +145,7 @@ TEST_CASE("a thread that asks gets the answer of an actor, wherever it runs", "[
   CHECK(ask(tally, Sum{}, 1h).wait().value() == 600);
 }
 
-/// Keeps its thread until the door opens.
+/// Blocks its thread until the gate opens.
 class StuckActor final : public ActorOf<StuckActor, Sum, Finish> {
  public:
   explicit StuckActor(Gate& gate) : gate_(gate) {}

@@ -123,7 +123,7 @@ TEST_CASE_METHOD(ActorFixture, "a question is kTimeout at its deadline, and only
   host.advance(1ms);
   CHECK(late.ready());
   CHECK(late.wait().error().code == Code::kTimeout);
-  host.deliver_all();  // The tally answers too late, the timeout is delivered.
+  host.deliver_all();  // The tally's answer is late; the timeout is delivered.
   REQUIRE(notes.answers.size() == 1);
   REQUIRE_FALSE(notes.answers[0].result);
   CHECK(notes.answers[0].result.error().code == Code::kTimeout);
@@ -182,10 +182,10 @@ TEST_CASE_METHOD(ActorFixture, "an actor that crashes starts again as often as i
   CHECK(crash() == Error{Code::kUnavailable, "it broke"});
   Answer<std::int64_t> fresh = ask(fragile, Sum{}, 1s);
   REQUIRE(fragile.tell(Break{}));
-  REQUIRE(fragile.tell(Add{4}));  // Queued over the second restart.
+  REQUIRE(fragile.tell(Add{4}));  // Queued during the second restart.
   Answer<std::int64_t> kept = ask(fragile, Sum{}, 1s);
   host.deliver_all();
-  CHECK(fresh.wait().value() == 0);  // State does not survive, what is queued does.
+  CHECK(fresh.wait().value() == 0);  // State does not survive, queued messages do.
   CHECK(kept.wait().value() == 4);
   CHECK(notes.downs.empty());
 

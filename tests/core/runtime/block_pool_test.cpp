@@ -34,7 +34,7 @@ TEST_CASE("blocks taken on one thread and given back on another come back in chu
     BlockCache giver(pool);
     for (void* block : blocks) giver.give(0, block);
   }).join();
-  // The giver's last chunk was a full one that was not yet handed on, so it was freed.
+  // The giver's last chunk was full but not handed on yet, so it was freed.
   std::size_t reused = 0;
   std::vector<void*> taken;
   for (std::size_t i = 0; i < kBlocks - BlockPool::kChunk; ++i) {

@@ -23,7 +23,7 @@ struct Token {
 
 inline Token token(std::uint64_t key) { return {key, std::make_unique<std::uint64_t>(key)}; }
 
-/// A door that threads wait at until it is opened.
+/// Threads wait at it until it is opened.
 class Gate {
  public:
   void open() {
@@ -43,7 +43,7 @@ class Gate {
   bool open_ = false;
 };
 
-/// What workers and callbacks saw, in order.
+/// Events of workers and callbacks, in order.
 template <class T>
 class Log {
  public:

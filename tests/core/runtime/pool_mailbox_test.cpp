@@ -81,7 +81,7 @@ TEST_CASE("the lowest key that waits is admitted first", "[core][pool]") {
   PoolMailbox::unpark_all(mailbox.admit_all());
   CHECK(early.admitted);
   CHECK_FALSE(late.admitted);
-  CHECK(push(mailbox, 6, 40));  // Lower than all that wait, and it fits.
+  CHECK(push(mailbox, 6, 40));  // It is lower than all that wait, and it fits.
   CHECK(mailbox.refuse_all() == &late);
   CHECK_FALSE(late.admitted);
 }

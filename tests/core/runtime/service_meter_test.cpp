@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Works until the thread has used so much more CPU.
+/// Computes until the thread has used that much more CPU.
 void burn(std::chrono::nanoseconds cpu) {
   const auto used = [] {
     timespec now{};
@@ -92,7 +92,7 @@ TEST_CASE("time wanting a CPU is a part of a service, however late it is read",
     for (std::thread& thread : crowd) thread.join();
   };
   Service service;
-  std::thread([&] { crowded(service); }).join();  // whose affinity ends with it
+  std::thread([&] { crowded(service); }).join();  // its affinity ends with it
   CHECK(service.time == 1us);
   CHECK(service.cpu + service.ready <= service.time);
 }

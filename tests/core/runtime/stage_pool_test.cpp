@@ -246,7 +246,7 @@ TEST_CASE("an actor's thread has the pool's name and its number", "[core][pool]"
   options.name = "transformation";
   TokenPool pool(std::move(options), system_clock());
   pool.grow(1);
-  // The creator names the thread; a grow that has returned has done so.
+  // The creator names the thread, before grow() returns.
   REQUIRE(pool.offer(token(0), 1));
   pool.close();
   pool.join();

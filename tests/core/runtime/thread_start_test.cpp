@@ -15,7 +15,7 @@ namespace {
 
 constexpr rlim_t kMiB = 1 << 20;
 
-/// While one lives, this process may map so many bytes more and no others.
+/// While an object lives, this process may map only so many bytes more.
 class MappingLimit {
  public:
   explicit MappingLimit(rlim_t more) {
@@ -45,7 +45,8 @@ TEST_CASE("a thread that the system refuses is named", "[core][thread]") {
 }
 
 TEST_CASE("an executor that gets only one of its threads lets that one go", "[core][thread]") {
-  if (FOREBAY_ADDRESS_SANITIZER || FOREBAY_THREAD_SANITIZER) return;  // They map what they like.
+  if (FOREBAY_ADDRESS_SANITIZER || FOREBAY_THREAD_SANITIZER)
+    return;  // sanitizers map memory of their own
   const MappingLimit room_for_one_stack(96 * kMiB);
   CHECK_THROWS_AS(SharedExecutor({.name = "x", .threads = 2, .stack_bytes = 64 * kMiB}), NoThread);
 }

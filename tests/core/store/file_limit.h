@@ -6,7 +6,7 @@
 
 namespace forebay::test {
 
-/// Files may not grow beyond so many bytes while it lives.
+/// While an object lives, files may not grow beyond so many bytes.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

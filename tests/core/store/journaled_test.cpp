@@ -10,7 +10,7 @@
 namespace forebay {
 namespace {
 
-/// A sum that must not become negative; remembers how many events it took.
+/// A sum that must not become negative; counts the events applied to it.
 struct Sum {
   using Event = int;
 
@@ -35,7 +35,7 @@ struct Sum {
   int events = 0;
 };
 
-/// A MemoryStore that can be told to refuse, and that counts its writes.
+/// A MemoryStore that can be set to refuse writes, and that counts them.
 class MoodyStore final : public Store {
  public:
   bool refuses = false;
@@ -131,7 +131,7 @@ TEST_CASE("a snapshot takes the place of the events before it", "[core][store][j
   MoodyStore store;
   Journal journal = open(store, 10);
   for (int event = 1; event <= 25; ++event) REQUIRE(journal.commit(event));
-  // Snapshots after events 10 and 20; 21 … 25 lie behind the second.
+  // Snapshots after events 10 and 20; 21 … 25 follow the second.
   CHECK(store.num_events() == 5);
   const Journal again = open(store, 10);
   CHECK(again.state() == Sum{25 * 26 / 2, 25});
@@ -165,7 +165,7 @@ TEST_CASE("a damaged, torn or missing event cuts the journal there, for good",
   Journal cut = open(store, 10);
   CHECK(cut.state() == Sum{12 * 13 / 2, 12});
   CHECK(cut.recovery().cut.find("before event 13") != std::string::npos);
-  // What stood behind the cut must not come back when its number is used again.
+  // Events behind the cut must not come back when their numbers are used again.
   REQUIRE(cut.commit(1000));
   const Journal again = open(store, 10);
   CHECK(again.state() == Sum{1078, 13});

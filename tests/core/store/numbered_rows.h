@@ -9,7 +9,7 @@
 
 namespace forebay::test {
 
-/// What rows hold, by number.
+/// The values of rows, by number.
 using RowModel = std::map<std::uint64_t, std::uint64_t>;
 
 inline std::vector<std::uint64_t> numbers_of(const RowModel& rows) {
@@ -31,7 +31,7 @@ inline void fill_row(std::uint64_t number, std::uint64_t value, std::span<std::b
   std::memcpy(row.data() + row.size() - sizeof value, &value, sizeof value);
 }
 
-/// The value of a row that is whole, or a value that no row has.
+/// The value of an undamaged row; otherwise a value that is never written.
 inline std::uint64_t value_in(std::uint64_t number, std::span<const std::byte> row) {
   std::uint64_t value = 0;
   std::memcpy(&value, row.data(), sizeof value);

@@ -34,7 +34,7 @@ struct NumberedPages {
   Descriptor file;
 };
 
-/// What came for each place: the bytes, or -errno; and the first and last byte.
+/// The result of each read: the number of bytes, or -errno; and the first and last byte.
 struct PageRead {
   int times = 0;
   std::int64_t read = 0;
@@ -81,6 +81,6 @@ TEST_CASE("what cannot be read says why, each page for itself", "[store]") {
   const auto came = read_all(way, {pages.page(3), {-1, 0}, pages.page(kPages), pages.page(4)});
   CHECK(came[0].first == 3);
   CHECK(came[1].read == -EBADF);
-  CHECK(came[2].read == 0);  // Behind the end.
+  CHECK(came[2].read == 0);  // Beyond the end.
   CHECK(came[3].first == 4);
 }

@@ -28,7 +28,7 @@ std::vector<fs::path> files_in(const std::string& folder) {
   return found;
 }
 
-/// What the folder may take at most: rows twice, and some segments.
+/// The most bytes that the folder may take: rows twice, and some segments.
 std::uint64_t most_bytes(const RowLogPlan& plan) {
   return (2 * plan.all_pages() + 8 * plan.segment_pages) * plan.shape.page_bytes;
 }
@@ -76,13 +76,13 @@ TEST_CASE("rows are read as they were last written, whatever was cleaned and lin
 TEST_CASE("out of segments of older copies the rows that count are moved before writing goes on",
           "[store]") {
   const test::TempDir dir;
-  constexpr std::uint64_t kRounds = 120;  // So many segments are not too many.
+  constexpr std::uint64_t kRounds = 120;  // This number of segments is within the bound.
   constexpr std::size_t kLarge = 1000;
   const RowLogPlan plan(kLarge, kRows);
   auto log = RowLog::create(dir.path("rows"), {.row_bytes = kLarge, .most_rows = kRows}).value();
   test::RowModel model;
   for (std::uint64_t round = 0; round < kRounds; ++round) {
-    // One row that stays in each segment, which therefore nothing but the cleaner gives back.
+    // One row that stays current in each segment, so that only the cleaner can free the segment.
     test::RowModel changed = {{round, round}};
     const std::uint64_t others = plan.segment_pages * plan.shape.rows - 1;
     for (std::uint64_t row = 0; row < others; ++row) changed[kRows - 1 - row] = round;
@@ -173,7 +173,7 @@ TEST_CASE("one large write waits for cleaning wherever a segment more would be o
   auto log = RowLog::create(dir.path("rows"), options).value();
   std::vector<std::uint64_t> all = test::first_numbers(options.most_rows);
   REQUIRE(test::write_rows(*log, all, 1));
-  // Segments of half a size with rows from all over, so many that nothing is cleaned yet.
+  // Segments of half the size with rows from all over; too many for cleaning to have begun.
   for (std::uint64_t first = 0; first < 124; ++first) {
     std::vector<std::uint64_t> some;
     for (std::uint64_t number = first; number < options.most_rows; number += 200) {
@@ -182,7 +182,7 @@ TEST_CASE("one large write waits for cleaning wherever a segment more would be o
     REQUIRE(test::write_rows(*log, some, 2));
     REQUIRE(log->link(dir.path("linked")));
   }
-  // All over, so that every segment has some until the end.
+  // Rows from all over, so that every segment keeps some until the end.
   Random random(1);
   for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
   REQUIRE(test::write_rows(*log, all, 3));
@@ -208,7 +208,7 @@ TEST_CASE("a disk that takes no more is an error that names the folder and stand
   Status written;
   {
     const test::FileLimit limit(8 << 10);
-    // What waits in memory is bounded, so the disk has to be asked before long.
+    // The memory for unwritten rows is bounded, so the disk has to be used before long.
     for (std::uint64_t round = 0; round < 2000 && written; ++round) {
       written = test::write_rows(*log, numbers, round);
     }
@@ -259,7 +259,7 @@ TEST_CASE("a damaged page is named by whoever comes upon it", "[store]") {
   }
   const fs::path file = files_in(dir.path("linked")).front();
   std::string content = dir.read("linked/" + file.filename().string());
-  content[4096 + 2000] ^= 1;  // of its second page
+  content[4096 + 2000] ^= 1;  // in its second page
   fs::remove(file);
   dir.write("linked/" + file.filename().string(), content);
   const auto check_name = [&](const std::string& message) {
@@ -280,7 +280,7 @@ TEST_CASE("a damaged page is named by whoever comes upon it", "[store]") {
     check_name(scanned.error().message);
   }
   SECTION("cleaning, which whoever writes next is told") {
-    // Row 130, on that page, is the last of its segment: there is most to gain.
+    // Row 130, on that page, is the last of its segment: cleaning it gains most.
     Random random(1);
     test::RowModel all;
     for (const std::uint64_t number : test::first_numbers(kRows)) all[number] = 8;

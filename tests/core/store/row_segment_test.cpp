@@ -8,7 +8,7 @@ using namespace forebay;
 
 namespace {
 
-/// A segment's file of so many rows; its pages are not looked at here.
+/// A segment's file of so many rows; this test does not read its pages.
 std::string file_of(const RowPageShape& shape, const RowSegment& segment) {
   const std::uint64_t pages = RowSegment::pages(shape, segment.numbers.size());
   std::string content(pages * shape.page_bytes, 'p');

@@ -28,7 +28,7 @@ struct OnDisk {
   test::TempDir folder;
   std::unique_ptr<RocksStore> store;
 
-  /// Closes it and opens it again.
+  /// Closes the store and opens it again.
   Store& open() {
     store.reset();
     store = std::move(RocksStore::open(folder.path("store")).value());
@@ -51,7 +51,7 @@ StoreBatch put(const Pairs& pairs) {
   return batch;
 }
 
-/// While it lives no file of this process may grow beyond so many bytes: a full disk.
+/// While an object lives no file of this process may grow beyond so many bytes: a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -182,14 +182,14 @@ TEST_CASE("a store that could not even be opened on a full disk is read when the
   Store& store = fixture.open();
   REQUIRE(store.write(put({{"before", "1"}})));
   {
-    const FullDisk full(16);  // Too little to open it, too.
+    const FullDisk full(16);  // Too little even to open it.
     REQUIRE_FALSE(store.write(put({{"large", std::string(256, 'x')}})));
     CHECK(store.get("before").error().code == Code::kUnavailable);
     CHECK(store.scan("", "", [](auto, auto) { return true; }).error().code == Code::kUnavailable);
   }
   CHECK(pairs_of(store, "bef") == Pairs{{"before", "1"}});
   CHECK(store.get("before").value() == "1");
-  // RocksDB's log of its errors would end the process on a disk that takes no second line.
+  // RocksDB's error log would end the process on a disk that takes no second line.
   CHECK_FALSE(std::filesystem::exists(fixture.folder.path("store/LOG")));
 }
 

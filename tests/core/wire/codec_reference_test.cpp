@@ -14,7 +14,7 @@
 namespace forebay {
 namespace {
 
-/// What both codecs know; msgpack-c writes it as an array of its fields too.
+/// Types that both codecs support; msgpack-c writes the fields as an array, too.
 struct Sample {
   std::uint64_t count = 0;
   std::int64_t offset = 0;

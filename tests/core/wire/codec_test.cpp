@@ -143,7 +143,7 @@ struct WireField<Named> {
 
 namespace {
 
-/// Knows one actor, as "here/1".
+/// Resolves one actor, "here/1".
 class OneActor final : public WireContext {
  public:
   std::string export_actor(const std::shared_ptr<void>& asked) override {
@@ -258,7 +258,7 @@ TEST_CASE("a value of another kind is refused", "[core][codec]") {
   CHECK_FALSE(decoded<std::vector<int>>(number));
   CHECK_FALSE(decoded<std::map<std::string, int>>(encoded(std::vector<int>{1, 2})));
   CHECK_FALSE(decoded<Frames>(number));
-  // A kind that is not used here, in a field that would be dropped.
+  // A kind that the codec does not use, in a field that would be dropped.
   CHECK_FALSE(decoded<OneNumber>(bytes_of_hex({0x92, 1, 0xd4, 1, 1})));
 }
 

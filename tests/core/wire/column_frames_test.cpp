@@ -223,7 +223,7 @@ TEST_CASE("no more rows and bytes are taken than a split has", "[core][column_fr
 }
 
 TEST_CASE("rows and ids are counted with 31 bits", "[core][column_frames]") {
-  // Offsets have 32 bits with a sign; and eight bytes each of 2^61 ids would be none.
+  // Offsets are signed 32-bit numbers; and eight bytes for each of 2^61 ids would overflow to 0.
   const auto layout = [](std::uint64_t rows, std::uint64_t count) {
     ColumnLayout made;
     made.rows = rows;
@@ -278,7 +278,7 @@ TEST_CASE("a bit that flips on the way is noticed", "[core][column_frames]") {
 }
 
 TEST_CASE("no layout with a byte changed makes anyone read outside", "[core][column_frames]") {
-  // What the sanitizers would see: every id and value is read of what is taken.
+  // For the sanitizers: reads every id and value of accepted columns.
   Wire wire;
   Random random(11);
   const auto shape = test::AnyColumns{20, 2, 3};

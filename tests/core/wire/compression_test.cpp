@@ -89,14 +89,14 @@ TEST_CASE("columns are compressed when the link is what limits, as hard as pays"
           "[core][compression]") {
   CompressionChoice choice;
   CHECK(choice.current() == Compression::kNone);
-  // The link carries what is made: 400 of 1000.
+  // The link carries all that is made: 400 of 1000.
   CHECK(choice.decide(load_of(1000e6, 400e6), kTrials) == Compression::kNone);
   // None 100; lz4 142.9; zstd 100 / 0.5 = 200, and 4 / (0.01 + 0.005) = 266.7 of the node: 200.
   CHECK(choice.decide(load_of(100e6, 400e6), kTrials) == Compression::kZstd);
   CHECK(choice.why() ==
         "compression zstd: plain columns would arrive with 100 MB/s, by lz4 with 143 MB/s, by zstd "
         "with 200 MB/s; the link carries 100 MB/s");
-  // The link is wider: none 300; lz4 min(428.6, 333.3); zstd min(600, 266.7). zstd brings least.
+  // The link is wider: none 300; lz4 min(428.6, 333.3); zstd min(600, 266.7). zstd gives the least.
   CompressionChoice other;
   CHECK(other.decide(load_of(300e6, 400e6), kTrials) == Compression::kLz4);
   CHECK(choice.decide(load_of(300e6, 400e6), kTrials) == Compression::kLz4);
@@ -109,7 +109,7 @@ TEST_CASE("a choice does not swing for less than a tenth", "[core][compression]"
   // Of 300 it is 1.11.
   CHECK(choice.decide(load_of(300e6, 400e6), kTrials) == Compression::kLz4);
   CHECK(choice.decide(load_of(310e6, 400e6), kTrials) == Compression::kLz4);
-  // Of 340 none brings more.
+  // With 340 no compression is fastest.
   CHECK(choice.decide(load_of(340e6, 400e6), kTrials) == Compression::kNone);
 }
 
