@@ -77,8 +77,8 @@ void check_key(std::string_view text) {
 
 }  // namespace
 
-/// What decode takes, msgpack-c takes, too; encoded again it reads back the same, and in one form
-/// only.
+/// msgpack-c accepts every message that decode accepts; encoded again, it reads back the same, and
+/// in one form only.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
   check_key({reinterpret_cast<const char*>(data), size});

@@ -15,7 +15,7 @@ namespace {
 
 using namespace forebay;  // NOLINT(google-build-using-namespace)
 
-/// A copy of its own, so that a step outside is seen.
+/// A copy in memory of its own, so that the sanitizer sees an access outside.
 Frame frame_of(std::span<const std::byte> bytes) {
   const auto held = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
   return {held, held->data(), held->size()};
@@ -23,8 +23,8 @@ Frame frame_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-/// The input: how long the first frame is (a byte), that frame, and the second. What is taken
-/// reads back the same when packed again.
+/// The input: the length of the first frame (a byte), that frame, and the second. Accepted columns
+/// read back the same when packed again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data) + 1, size - 1);

@@ -5,7 +5,8 @@
 
 #include "tuner/log/decision_log.h"
 
-/// Any bytes as a decision log: an error or a log that comes back from what is written of it.
+/// Any bytes as a decision log: reading gives an error, or a log that reads back the same when
+/// written.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   auto log = forebay::tuner::parse_decision_log(text, "fuzz");

@@ -5,8 +5,8 @@
 #include "core/base/check.h"
 #include "trainer/evaluations.h"
 
-/// Any bytes as a checkpoint's evaluations.json: what is taken can be judged, and reads back to the
-/// last bit.
+/// Any bytes as a checkpoint's evaluations.json: accepted values can be judged, and read back to
+/// the last bit.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto found = forebay::parse_evaluations({reinterpret_cast<const char*>(data), size});
   if (!found) return 0;

@@ -12,7 +12,7 @@
 
 namespace {
 
-// The input is what follows magic and digest, which no mutation would get right.
+// The input is the part after magic and digest, since no mutation would get these right.
 std::vector<char> with_header(std::string_view body) {
   std::vector<char> bytes = forebay::encode_index({});
   constexpr std::size_t kMagic = 8;
@@ -25,7 +25,7 @@ std::vector<char> with_header(std::string_view body) {
   return bytes;
 }
 
-// The same bytes as a shared library: nothing is read past their end, and not much at all.
+// The same bytes as a shared library: no byte is read beyond their end, and few are read at all.
 void check_library(const std::uint8_t* data, std::size_t size) {
   std::size_t taken = 0;
   const auto read = [&](std::uint64_t offset, std::span<std::byte> to) {
@@ -40,8 +40,8 @@ void check_library(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 
-/// The other thing that is read of a file's head: no more memory than its window or its content.
-/// What parse_index takes, encode_index must write so that it reads back the same.
+/// The other reader of a file's head: takes no more memory than its window or its content.
+/// encode_index must write an accepted index so that it reads back the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   check_library(data, size);
   if (const auto frame = forebay::ZstdFrame::read({reinterpret_cast<const char*>(data), size})) {

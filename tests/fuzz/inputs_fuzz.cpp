@@ -5,8 +5,8 @@
 #include "core/base/check.h"
 #include "engine/outputs/inputs.h"
 
-/// Any bytes as another process' list of inputs: an error, or a list that is written as it was
-/// read.
+/// Any bytes as another process' list of inputs: reading gives an error, or a list that is written
+/// with the same bytes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto inputs = forebay::parse_inputs(bytes);

@@ -13,7 +13,7 @@ namespace {
 
 using forebay::test::CountedJob;
 
-/// Goes on from a position as a resumed run does.
+/// Continues from a position as a resumed run does.
 void resume(const forebay::LoaderState& state, const CountedJob::Shape& shape) {
   CountedJob job(shape);
   const auto start = check_position(state, job.facts());
@@ -41,7 +41,7 @@ void check(const std::string& text) {
 }  // namespace
 
 /// Any bytes as a loader state, as they are and with the checksum that no mutation would get right:
-/// what is read writes and reads back the same, and a run that goes on from it ends.
+/// an accepted state writes and reads back the same, and a run that continues from it ends.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   check(text);

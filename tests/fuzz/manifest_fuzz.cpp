@@ -31,7 +31,7 @@ void check(const std::string& text) {
 }  // namespace
 
 /// Any bytes as a checkpoint's manifest, as they are and with the digest that no mutation would get
-/// right: what is taken names nothing outside of its folder and reads back the same.
+/// right: an accepted manifest names no file outside of its folder and reads back the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   check(text);

@@ -5,8 +5,8 @@
 #include "core/base/check.h"
 #include "trainer/model_description.h"
 
-/// Any bytes as a checkpoint's model.json: what is taken writes a text that reads back the same,
-/// and has sizes that can be reckoned with.
+/// Any bytes as a checkpoint's model.json: an accepted description reads back the same when
+/// written, and its sizes can be computed with.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto model =
       forebay::parse_model({reinterpret_cast<const char*>(data), size}, "model.json");

@@ -6,7 +6,8 @@
 #include "engine/modelled/pipeline_file.h"
 #include "tuner/allocation.h"
 
-/// What parse_pipeline takes must write so that it reads back the same, and can be laid out.
+/// An accepted pipeline must read back the same when written, and its description must be
+/// computable.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto model =
       forebay::parse_pipeline({reinterpret_cast<const char*>(data), size}, "fuzz.toml");

@@ -17,7 +17,7 @@ namespace {
 
 using namespace forebay;  // NOLINT(google-build-using-namespace)
 
-/// A copy of its own, so that a step outside is seen; aligned or not.
+/// A copy in memory of its own, so that the sanitizer sees an access outside; aligned or not.
 Frame frame_of(std::span<const std::byte> bytes, bool aligned) {
   const std::size_t shift = aligned ? 0 : 1;
   const auto held = std::make_shared<std::vector<std::byte>>(shift + bytes.size());
@@ -32,7 +32,7 @@ std::string encoded(const auto& message, Frames& frames) {
   return {reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size()};
 }
 
-/// What a slice's columns hold lies in memory that is its own.
+/// A slice's columns point into memory that the slice owns.
 void check_slice(const BatchSlice& slice) {
   MemoryBudget budget(std::size_t{1} << 30);
   BufferPool pool(budget);
@@ -87,8 +87,8 @@ void check_kind(std::size_t kind, std::span<const std::byte> head, const Frames&
 
 }  // namespace
 
-/// The input: which message (a byte), how long its head is (a byte), the head, and the one frame
-/// with it. What is taken reads back the same, and is safe to use.
+/// The input: the kind of message (a byte), the length of its head (a byte), the head, and one
+/// frame. An accepted message reads back the same, and is safe to use.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   constexpr std::size_t kKinds = std::variant_size_v<RankMessage>;

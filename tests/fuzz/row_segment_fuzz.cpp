@@ -36,8 +36,8 @@ void scan(std::span<const char> file) {
   if (!scanned) FOREBAY_CHECK(scanned.error().code == forebay::Code::kCorrupt);
 }
 
-/// The input as two bytes a number: books that are whole, and pages with the same checksums as
-/// those that a log writes, of as many rows, with those numbers or with others.
+/// The input as row numbers of two bytes: a valid footer, and pages with valid checksums for as
+/// many rows, with those numbers or with others.
 void scan_sealed(const std::uint8_t* data, std::size_t size) {
   const forebay::RowPageShape shape(kRow);
   forebay::RowSegment segment{.sequence = 1, .numbers = {}};
@@ -61,8 +61,8 @@ void scan_sealed(const std::uint8_t* data, std::size_t size) {
 
 }  // namespace
 
-/// Any bytes as a log's segment, and any numbers in one whose checksums are right: no row is given
-/// out that the tables have not.
+/// Any bytes as a log's segment, and any numbers in one with valid checksums: a scan returns no row
+/// that the tables do not have.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   scan({reinterpret_cast<const char*>(data), size});
   if (size >= 2) scan_sealed(data, size);

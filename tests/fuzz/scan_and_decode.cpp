@@ -30,7 +30,7 @@ void check_row(const ColumnSet& columns, std::size_t i, const Row& row) {
   }
 }
 
-/// Other content of the same size under the same index, as it is decoded to name what changed.
+/// Other content of the same size under the same index; it is decoded to name the changed row.
 void check_changed(const Format& format, std::string_view text, const BlockBuilder& index,
                    test::SplitMaker& maker) {
   const std::string changed(text.rbegin(), text.rend());

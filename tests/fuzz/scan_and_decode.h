@@ -18,14 +18,14 @@ struct Row {
   std::vector<std::vector<std::int64_t>> sparse;
 };
 
-/// What a reference parser makes of a file.
+/// The result of a reference parser for a file.
 struct Expected {
   std::vector<Row> rows;
   std::vector<std::uint64_t> damaged;  ///< Offsets.
 };
 
-/// Scans `text` in pieces of `piece` bytes, cuts it into blocks, decodes them all, and traps
-/// where the outcome is not `expected`.
+/// Scans `text` in pieces of `piece` bytes, cuts it into blocks, decodes them all, and traps if the
+/// result is not `expected`.
 void check(const Format& format, std::string_view text, std::size_t piece,
            const Expected& expected);
 

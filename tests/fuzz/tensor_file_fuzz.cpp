@@ -11,7 +11,7 @@
 
 namespace {
 
-/// A file in memory; its path is good while it lives.
+/// A file in memory; its path is valid while the object lives.
 class MemoryFile {
  public:
   MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_(::memfd_create("fuzz", 0)) {
@@ -62,8 +62,8 @@ void check(const std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
-/// Any bytes as a file of tensors, and as the header of one: what is taken has all the values that
-/// it names.
+/// Any bytes as a file of tensors, and as the header of one: an accepted file holds all the values
+/// that it names.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   check({data, data + size});
   if (size > 0) check(with_length(data, size));

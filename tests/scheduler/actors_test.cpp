@@ -20,7 +20,7 @@ JobShare job(std::string id = "a") {
       .id = std::move(id), .text = "t", .fingerprint = "f", .splits_per_epoch = 10, .epochs = 2};
 }
 
-/// A split client and a worker that remember what they are told.
+/// Recorded messages to a split client and a worker.
 struct Recorded {
   std::vector<std::uint64_t> leased;
   std::vector<std::uint64_t> revoked;
@@ -54,7 +54,7 @@ class Probe final
   Recorded& recorded_;
 };
 
-/// A head on a host without threads, and a vocabulary to talk to it.
+/// A head on a host without threads, with functions that send messages to it.
 struct HeadFixture {
   Recorded recorded_by_split_client;
   std::map<std::string, Recorded> recorded;
@@ -217,7 +217,7 @@ TEST_CASE("a silent worker is lost after six heartbeats and may not act any more
   CHECK(cluster.join("silent").value().incarnation > other);
 }
 
-/// A worker's surroundings, in which nothing is ever done.
+/// A worker's environment, in which no split is ever made.
 struct IdleSplitExecutor final : SplitExecutor, HeadFinder, SplitClientFinder {
   HeadRef found;
   std::uint64_t opening = 0;
@@ -357,7 +357,7 @@ TEST_CASE("a split that takes many times the usual is given to a second worker",
     REQUIRE(cluster.asked(Arrived{{split}, cluster.session}));
   }
   cluster.recorded["fast"].leased.clear();
-  cluster.pass(500ms, {slow, fast});  // The others took no time at all: 500 ms is the least.
+  cluster.pass(500ms, {slow, fast});  // The others took no time: 500 ms is the least.
   CHECK(cluster.recorded["fast"].leased.empty());
   cluster.pass(250ms, {slow, fast});
   CHECK(cluster.recorded["fast"].leased == Splits{0});
@@ -373,7 +373,7 @@ TEST_CASE("what a heartbeat holds and nobody wants is revoked", "[scheduler][hea
   REQUIRE(cluster.issue({0, 1}));
   REQUIRE(cluster.beat(worker, 1, {0, 1, 7}));
   CHECK(cluster.recorded["w"].revoked == Splits{7});
-  CHECK(cluster.status().leased == 2);  // 1 it has in hand, so it may as well be its.
+  CHECK(cluster.status().leased == 2);  // The worker has 1 in work, so it gets the lease.
 }
 
 TEST_CASE("messages of an earlier opening of the job change nothing", "[scheduler][head]") {
@@ -414,7 +414,7 @@ TEST_CASE("a head that was killed remembers the job and what is finished, the fe
   cluster.host.deliver_all();
   cluster.recorded["w"].leased.clear();
   cluster.start({});
-  CHECK_FALSE(cluster.says("worker w has not come back"));  // It is given a moment.
+  CHECK_FALSE(cluster.says("worker w has not come back"));  // It may still come back.
   cluster.pass(2s);
   CHECK(cluster.says("worker w has not come back"));
   CHECK(cluster.status().finished == 1);

@@ -60,7 +60,7 @@ TEST_CASE("workers go only when fewer have been enough for a while", "[scheduler
   CHECK(tuned.decide(input).workers == 5);
   input.trained = 20;
   CHECK(tuned.decide(input).workers == 5);
-  input.trained = 31;  // 4 would have been needed here: so many stay.
+  input.trained = 31;  // 4 would have been needed here, so 4 stay.
   CHECK(tuned.decide(input).workers == 5);
   input.trained = 20;
   CHECK(tuned.decide(input).workers == 4);

@@ -20,7 +20,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// Runs one history; on a failure says how to see it again.
+/// Runs one history; on a failure prints how to repeat it.
 bool holds(std::uint64_t seed, SimCluster::Counts* sum = nullptr) {
   SimCluster cluster(seed);
   const auto broken = cluster.run();

@@ -19,7 +19,7 @@ HeadState after(const std::vector<HeadState::Event>& events) {
   return state;
 }
 
-/// Applies `event`, which must be refused and change nothing.
+/// Applies `event`, which must be refused without a change.
 Code refusal(HeadState state, const HeadState::Event& event) {
   const HeadState before = state;
   const auto refused = state.apply(event);

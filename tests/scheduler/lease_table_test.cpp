@@ -71,7 +71,7 @@ TEST_CASE("what a lost holder had waits again, unless a second one has it", "[sc
 
 TEST_CASE("a second lease goes to another holder, a third to nobody", "[scheduler]") {
   LeaseTable table = with_issued(2);
-  CHECK_FALSE(table.lease_again(1, 0, 0s));  // It waits; nobody is late with it.
+  CHECK_FALSE(table.lease_again(1, 0, 0s));  // The split waits, so there is no late holder.
   table.lease(1, 1, 0s);
   CHECK_FALSE(table.lease_again(1, 0, 0s));
   CHECK(table.lease_again(2, 0, 0s));
@@ -96,7 +96,7 @@ TEST_CASE("what a split usually takes is the median, known after eight", "[sched
   CHECK(rule.patience(usual) == std::optional<std::chrono::nanoseconds>(500ms));
 }
 
-/// Every split is in one state, and all books agree.
+/// Every split is in one state, and all counts agree.
 void check_accounting(const LeaseTable& table, std::uint64_t holders) {
   std::size_t leases = 0;
   std::set<std::uint64_t> leased;

@@ -54,13 +54,13 @@ TEST_CASE("a rate is the mean of the last seconds", "[scheduler]") {
   using namespace std::chrono_literals;
   RateMeter meter;
   meter.update(0, 0s);
-  CHECK(meter.update(0, 2s) == 0);  // It has made none yet: nothing is known.
+  CHECK(meter.update(0, 2s) == 0);  // It has made no split yet, so its rate is unknown.
   CHECK(meter.update(40, 4s) == 20);
   for (int second = 5; second < 40; ++second) {
     meter.update(40 + static_cast<std::uint64_t>(second - 4) * 10, std::chrono::seconds(second));
   }
   CHECK(meter.rate() == Approx(10).epsilon(0.01));
-  meter.update(0, 41s);  // It began anew.
+  meter.update(0, 41s);  // It started anew.
   CHECK(meter.rate() == Approx(10).epsilon(0.01));
 }
 

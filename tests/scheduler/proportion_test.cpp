@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A trainer that takes whatever comes, and workers on whom nothing is inflicted: how much each of
-/// them makes, in simulated time.
+/// A trainer that takes every split, and workers without faults: counts the splits that each worker
+/// makes, in simulated time.
 class Uneven {
  public:
   explicit Uneven(const std::vector<SimSplitExecutor::Options>& nodes) {
@@ -29,7 +29,7 @@ class Uneven {
     }
   }
 
-  /// Until the last split is made; false when it takes a minute.
+  /// Runs until the last split is made; false when that takes a minute.
   bool run() {
     constexpr Time kStep = 10ms;
     while (now < 60s && !trainer_->closed) {

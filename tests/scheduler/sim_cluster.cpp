@@ -174,7 +174,7 @@ void SimCluster::describe() {
   }
 }
 
-// ---- what goes wrong ----
+// ---- faults ----
 
 void SimCluster::break_something() {
   next_fault_ = soon(2500);
@@ -284,7 +284,7 @@ void SimCluster::repair_all() {
   network_.faults.drop = network_.faults.repeat = network_.faults.swap = 0;
 }
 
-// ---- what must hold ----
+// ---- invariants ----
 
 void SimCluster::check() {
   if (!trainer_->pipeline.broken.empty()) fail_with(trainer_->pipeline.broken);
@@ -297,13 +297,13 @@ void SimCluster::check() {
   if (mute) quiet_since_ = now_;
   check_incarnations();
   if (trainer_->frozen()) return;
-  // A checkpoint now and then; a killed trainer resumes from the last one.
+  // Sometimes takes a checkpoint; a killed trainer resumes from the last one.
   if (random_.below(4) == 0) checkpoint_ = trainer_->pipeline.handed();
   check_store();
   check_progress();
 }
 
-/// A number names one membership: no two workers have it, ever.
+/// An incarnation names one membership: no two workers ever have the same.
 void SimCluster::check_incarnations() {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const Slot& slot = workers_[i];

@@ -14,19 +14,19 @@ namespace forebay::scheduler {
 /// One history: a cluster drawn by a seed, that does its job while the same seed breaks it.
 ///
 /// The code is that of the real processes down to the frames of the wire: actors, node, codec,
-/// journal, batcher; network, disk, clock and the stages' work are simulated. A seed gives the
-/// same history every time.
+/// journal, reorder buffer; network, disk, clock and the stages' work are simulated. A seed gives
+/// the same history every time.
 class SimCluster {
  public:
   explicit SimCluster(std::uint64_t seed);
 
-  /// Runs it to its end. Returns what is wrong, or nothing.
+  /// Runs the history to its end. Returns the broken invariant, or nothing.
   std::optional<std::string> run();
 
-  /// What happened, for whoever looks into a seed.
+  /// A log of the history, for debugging a seed.
   std::vector<std::string> events;
 
-  /// What came of the faults, to know that they happened.
+  /// The faults that occurred, so that tests can check that they did.
   struct Counts {
     std::uint64_t kills = 0;
     std::uint64_t freezes = 0;
@@ -40,7 +40,7 @@ class SimCluster {
   Counts counts;
 
  private:
-  struct Slot {  // A worker's place, whoever is in it.
+  struct Slot {  // One of the workers' slots, kept over restarts.
     std::unique_ptr<SimWorker> process;
     Time back_at = {};
     Time thaw_at = {};
@@ -92,8 +92,8 @@ class SimCluster {
   Time trainer_back_at_ = {};
   Time trainer_thaw_at_ = {};
   Time disk_free_at_ = {};
-  Time quiet_since_ = {};  // Since when nothing came and nobody said why.
-  std::map<std::uint64_t, std::pair<std::size_t, std::uint64_t>> incarnations_;  // whose
+  Time quiet_since_ = {};  // Since when there has been no progress and no reported problem.
+  std::map<std::uint64_t, std::pair<std::size_t, std::uint64_t>> incarnations_;  // slot, life
   std::uint64_t progress_ = 0;
   std::optional<std::string> broken_;
   bool head_is_dying_ = false;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostReady = 3;
 
-/// Takes whatever comes: for the run without a cluster.
+/// Accepts every split: for the run without a cluster.
 struct Everything final : BatchSink {
   bool emit(std::shared_ptr<const Batch>) override { return true; }
   void batched(const SplitId&) override {}
@@ -29,7 +29,7 @@ std::deque<std::uint64_t> needed(const SimJob& job, const Position& start) {
         std::find(start.ahead.begin(), start.ahead.end(), distance) != start.ahead.end();
     if (!done) numbers.push_back(number);
   }
-  if (start.split_rows > 0) {  // A split of which some rows were given out comes first.
+  if (start.split_rows > 0) {  // A split of which some rows were given out already comes first.
     const std::uint64_t open = start.epoch * job.splits + start.open_split;
     std::erase(numbers, open);
     numbers.push_front(open);
@@ -108,7 +108,7 @@ std::vector<std::uint64_t> SimPipeline::issue() {
 
 Result<bool> SimPipeline::arrived(std::uint64_t number, const std::string&, Frames frames) {
   if (!issued_.contains(number)) broken = "split " + std::to_string(number) + " came unasked";
-  if (expected_.erase(number) == 0) return false;  // It came from here, and may be used already.
+  if (expected_.erase(number) == 0) return false;  // It was made here, and may be used already.
   const UnpackLimits limits{.max_rows = 11, .dense = 1, .sparse = 2, .max_bytes = 1 << 16};
   auto columns = unpack_columns(frames, limits, pool_);
   if (!columns) return pass(columns);

@@ -16,8 +16,8 @@
 
 namespace forebay::scheduler {
 
-/// A made-up dataset and how it is trained on: split i of an epoch has some rows that tell which
-/// they are, so that whoever makes a split makes the same.
+/// A made-up dataset and how it is trained on: split i of an epoch has some rows that carry their
+/// own numbers, so that every node makes the same split.
 struct SimJob {
   std::uint64_t splits = 10;  ///< In an epoch.
   std::uint64_t epochs = 2;
@@ -36,22 +36,23 @@ struct SimJob {
   Digest digest() const;
 };
 
-/// What a trainer has been given, row by row; what a checkpoint keeps of it.
+/// The rows that were handed to a trainer; a checkpoint keeps this.
 struct Handed {
   Position position;
   std::vector<std::uint32_t> times;  ///< By row of the dataset.
 };
 
 /// The trainer's side of a run: issues splits as the window has room, takes them in any order, and
-/// hands out batches. The real ReorderBuffer does the work. Anything wrong is kept in `broken`.
+/// hands out batches. The real ReorderBuffer does the work. The first violation is kept in
+/// `broken`.
 class SimPipeline final : public ArrivalSink, private BatchSink {
  public:
   SimPipeline(const SimJob& job, Handed start);
 
-  /// The splits that have got room since the last call.
+  /// The splits that have fitted into the window since the last call.
   std::vector<std::uint64_t> issue();
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
-  /// The same from this process's own stages. False: it is here already.
+  /// The same for a split of this process's own stages. False: the split is here already.
   bool made_here(std::uint64_t split);
   bool still_wanted(std::uint64_t split) const { return expected_.contains(split); }
 

@@ -26,8 +26,8 @@ namespace forebay::scheduler {
 
 using Time = std::chrono::nanoseconds;
 
-/// One process of the simulation: a host without threads, a node, and what runs on it. Its death
-/// is a kill: nothing of it is said to anybody.
+/// One process of the simulation: a host without threads, a node, and its actors. Its destruction
+/// is a kill: no peer gets a message about it.
 class SimProcess : public HeadFinder, public SplitClientFinder {
  public:
   SimProcess(test::SimNetwork& network, const std::string& name)
@@ -39,7 +39,7 @@ class SimProcess : public HeadFinder, public SplitClientFinder {
   HeadRef head() override;
   SplitClientRef split_client(const std::string& address) override;
 
-  /// Its time goes on by `by`, unless it is frozen; then it makes up for it later, at once.
+  /// Advances its time by `by`, unless it is frozen; a thawed process catches up at once.
   void pass(Time by);
   void thaw() { transport.frozen = false; }
   bool frozen() const { return transport.frozen; }
@@ -52,14 +52,14 @@ class SimProcess : public HeadFinder, public SplitClientFinder {
   SplitClientRef split_client_here;
 
  protected:
-  /// For the destructors of those whose actors use their members.
+  /// For the destructors of derived classes whose actors use their members.
   void kill();
 
  private:
   Time missed_ = {};
 };
 
-/// Where a head keeps what it must not forget, and the head.
+/// The store with a head's journalled state, and the head.
 struct SimHead {
   std::shared_ptr<HeadActor::Journal> journal;
   HeadActor::Ref ref;
@@ -87,7 +87,7 @@ class SimSplitExecutor final : public SplitExecutor {
   std::uint32_t slots() const override { return options.slots; }
   Load load() override { return {}; }
 
-  /// Tells the worker what is done at `now`, and begins what there is a core for.
+  /// Sends the worker the splits that are done at `now`, and begins new ones on free cores.
   void step(Time now, const WorkResults& worker);
 
   std::string text() const {
@@ -130,14 +130,13 @@ class SimHeadAlone final : public SimProcess {
   SimHead head;
 };
 
-/// The trainer's process: pipeline and split client, and, unless told otherwise, the head and a
-/// worker.
+/// The trainer's process: pipeline and split client, and, by default, the head and a worker.
 class SimTrainer final : public SimProcess {
  public:
   struct Options {
     bool head_is_here = true;
     std::optional<SimSplitExecutor::Options> local;
-    Time step_time = std::chrono::milliseconds(20);  ///< Of the trainer, for a batch.
+    Time step_time = std::chrono::milliseconds(20);  ///< The trainer's time for a batch.
   };
 
   SimTrainer(test::SimNetwork& network, test::SimDisk& disk, const SimJob& job, Handed start,

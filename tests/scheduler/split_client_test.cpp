@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Splits = std::vector<std::uint64_t>;
 
-/// A worker that takes what it is leased and says nothing.
+/// A worker that accepts leases and never answers.
 class Silent final : public ActorOf<Silent, Lease, Revoke, JobEnded, Evicted, JobOffer> {
  public:
   explicit Silent(Splits& leased) : leased_(leased) {}
@@ -33,7 +33,7 @@ class Silent final : public ActorOf<Silent, Lease, Revoke, JobEnded, Evicted, Jo
   Splits& leased_;
 };
 
-/// Says that it has splits, and sends none.
+/// Announces splits, and sends none.
 class Miser final : public ActorOf<Miser, Pull, Drop> {
  public:
   Status on(const Pull&, Context&) { return {}; }
@@ -48,8 +48,7 @@ class OtherSplitClient final : public ActorOf<OtherSplitClient, Ready, Deliver, 
   Status on(const HandedOn&, Context&) { return {}; }
 };
 
-/// A split client and a real head on a host without threads, with one worker that has room for
-/// four.
+/// A split client and a real head on a host without threads, with one worker that has four slots.
 class SplitClientFixture : HeadFinder, ArrivalSink {
  public:
   SplitClientFixture() {
@@ -149,7 +148,7 @@ TEST_CASE("a split that the trainer is done with before its maker said so has ar
   cluster.tell_client(HandedOn{0});
   CHECK(cluster.to_worker == Splits{0, 1, 2, 3, 4});
   CHECK(cluster.leased() == 4);
-  cluster.tell_client(Trained{after(3)});  // 1 and 2 were handed on, too; nobody has said so yet.
+  cluster.tell_client(Trained{after(3)});  // 1 and 2 were handed on, too: not reported yet.
   CHECK(cluster.leased() == 2);
   cluster.tell_client(HandedOn{1});
   cluster.tell_client(HandedOn{2});
@@ -184,7 +183,7 @@ TEST_CASE("a split that is made for long is a problem later than one that is car
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1}});
   cluster.pass(9s);
-  cluster.tell_client(HandedOn{1});  // Others come meanwhile.
+  cluster.tell_client(HandedOn{1});  // Other splits arrive meanwhile.
   CHECK_FALSE(cluster.problem("split 0"));
   cluster.pass(2s);
   CHECK(cluster.problem("split 0 was not announced by any worker"));
@@ -214,7 +213,7 @@ TEST_CASE("that nothing comes at all is a problem before any one split is late",
   CHECK_FALSE(cluster.problem("split"));
   cluster.tell_client(HandedOn{0});
   cluster.pass(20s);
-  CHECK_FALSE(cluster.problem("split"));  // Nothing is wanted.
+  CHECK_FALSE(cluster.problem("split"));  // No split is missing.
 }
 
 TEST_CASE("a job that a dead trainer's late words took away is taken back", "[scheduler][feed]") {
@@ -225,10 +224,10 @@ TEST_CASE("a job that a dead trainer's late words took away is taken back", "[sc
   late.job = cluster.job();
   late.split_client = cluster.other_split_client();
   REQUIRE(cluster.asked(late));
-  REQUIRE(cluster.missing() == 0);  // The dead one had issued nothing.
+  REQUIRE(cluster.missing() == 0);  // The other trainer had issued no split.
   cluster.pass(1s);
   CHECK(cluster.missing() == 0);
-  for (int step = 0; step < 3; ++step) cluster.pass(1s);  // It asks, hears no, and knocks.
+  for (int step = 0; step < 3; ++step) cluster.pass(1s);  // It asks, then opens the job anew.
   CHECK(cluster.missing() == 2);
 }
 

@@ -24,7 +24,7 @@ inline AnyColumns any_shape(Random& random) {
           random.below(6)};
 }
 
-/// Offsets of lists that are empty, all of one length, jagged, or, now and then, one of them long.
+/// Offsets of lists: all empty, all of one length, jagged, or, now and then, with one long list.
 inline void any_offsets(Random& random, std::size_t rows, std::int32_t* offsets) {
   const std::uint32_t kind = random.below(4);
   const std::uint32_t constant = random.below(5);

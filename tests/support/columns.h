@@ -11,7 +11,7 @@
 
 namespace forebay::test {
 
-/// Rows with one dense value and two sparse features (the second jagged), told apart by `first`:
+/// Rows with one dense value and two sparse features (the second jagged), identified by `first`:
 /// row i has dense first + i, ids {first + i} and (first + i) % 3 times its number.
 inline ColumnSet numbered_rows(std::size_t first, std::size_t rows, BufferPool& pool) {
   ColumnSet set;

@@ -12,12 +12,12 @@
 
 namespace forebay::test {
 
-/// A transport with faults by seed: what another one would deliver in order and once is dropped,
-/// repeated, held back, changed, or ends its session.
+/// A transport with faults by seed: messages that another transport would deliver in order and once
+/// are dropped, repeated, held back or changed, or end their session.
 ///
-/// Stands between a transport and its handler, and changes only what arrives. What is held back
-/// comes behind the next messages; `release` lets all of it go. Everything happens on the inner
-/// transport's thread but `release`, which is for a transport without threads.
+/// Sits between a transport and its handler, and changes only incoming messages. A message that is
+/// held back is delivered behind the next ones; `release` delivers all of them. Everything happens
+/// on the inner transport's thread except `release`, which is for a transport without threads.
 class FaultyTransport final : public Transport, private TransportHandler {
  public:
   /// Chances for each message that arrives.
@@ -52,7 +52,7 @@ class FaultyTransport final : public Transport, private TransportHandler {
   void close(PeerId peer, const std::string& reason) override { inner_.close(peer, reason); }
   void stop() override { inner_.stop(); }
 
-  /// Delivers all that is held back.
+  /// Delivers all messages that are held back.
   void release() {
     while (!held_.empty()) deliver_held();
   }

@@ -14,7 +14,8 @@ namespace forebay::test {
 
 class LocalTransport;
 
-/// Connects transports in one process, without threads: messages move when told, in their order.
+/// Connects transports in one process, without threads: `deliver_one` moves messages, in their
+/// order.
 class LocalNetwork {
  public:
   /// Delivers the oldest message or event; false when there is none.
@@ -37,7 +38,7 @@ class LocalNetwork {
   std::uint64_t num_sessions_ = 0;
 };
 
-/// One end. A session begins with `connect`, if somebody listens, and ends with `close`.
+/// One endpoint. A session begins with `connect`, if another one listens, and ends with `close`.
 class LocalTransport final : public Transport {
  public:
   explicit LocalTransport(LocalNetwork& network) : network_(network) {}
@@ -88,7 +89,7 @@ class LocalTransport final : public Transport {
     while (!others_.empty()) close(others_.begin()->first, "stopped");
   }
 
-  std::optional<Error> refuses_with;  ///< What every `send` answers from now on.
+  std::optional<Error> refuses_with;  ///< The result of every `send` from now on.
 
  private:
   LocalNetwork& network_;

@@ -7,7 +7,7 @@
 
 namespace forebay::test {
 
-/// A clock that moves when told. Any thread may read it or move it.
+/// A clock that only `advance` moves. Any thread may read it or move it.
 class ManualClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override {

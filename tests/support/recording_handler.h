@@ -28,7 +28,7 @@ inline Frame frame_of(std::string text) {
   return {std::move(keeper), data, size};
 }
 
-/// Keeps what a transport tells; a test waits until it has been told enough.
+/// Records the events of a transport; a test waits until enough have arrived.
 class RecordingHandler final : public TransportHandler {
  public:
   struct Message {
@@ -52,7 +52,7 @@ class RecordingHandler final : public TransportHandler {
     note([&] { seen_.messages.push_back({peer, text_of(head), std::move(body)}); });
   }
 
-  /// Waits, up to half a minute, until `enough`; returns what was seen.
+  /// Waits, up to half a minute, until `enough`; returns the recorded events.
   Seen wait(const std::function<bool(const Seen&)>& enough) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(30), [&] { return enough(seen_); });

@@ -8,10 +8,12 @@
 
 namespace forebay::test {
 
-/// What a disk holds when its process dies: a Store that outlives those who write to it.
+/// The content of a disk when its process dies: a Store that outlives the processes that write to
+/// it.
 ///
-/// Refuses while it is full. When told to die in the midst of a write it keeps, by seed, nothing of
-/// the batch, all of it, or some of its changes, the last of them torn; and calls `on_death`.
+/// Refuses writes while it is full. When set to die in the midst of a write it keeps, by seed,
+/// nothing of the batch, all of it, or some of its changes, the last of them torn; and calls
+/// `on_death`.
 class SimDisk final : public Store {
  public:
   explicit SimDisk(std::uint64_t seed) : random_(seed) {}
@@ -36,7 +38,7 @@ class SimDisk final : public Store {
       change.value ? torn.put(change.key, *change.value) : torn.erase(change.key);
     }
     const bool has_next = whole < batch.changes().size();
-    // A snapshot is one value in a store whose batches are atomic: it is there or it is not.
+    // A snapshot is one value in a store with atomic batches: it is never torn.
     if (has_next && batch.changes()[whole].value && batch.changes()[whole].key != "snapshot") {
       const std::string& value = *batch.changes()[whole].value;
       torn.put(batch.changes()[whole].key, value.substr(0, random_.below(value.size() + 1)));

@@ -66,7 +66,7 @@ void SimNetwork::forget(SimTransport& gone) {
       if (end.transport != &gone) continue;
       end.transport = nullptr;
       end.open = false;
-      // What the kernel still has may arrive when its process is long gone.
+      // Data in the kernel's buffers may arrive long after its process has died.
       const Time late = std::chrono::milliseconds(random_.below(3) == 0 ? random_.below(1500) : 0);
       for (auto& line : end.outgoing) {
         for (Message& message : line) message.due += late;
@@ -77,7 +77,7 @@ void SimNetwork::forget(SimTransport& gone) {
 
 void SimNetwork::connect_dialling(Time now) {
   const std::vector<SimTransport*> all(transports_.begin(), transports_.end());
-  std::vector<SimTransport*> by_name = all;  // Pointers differ from run to run, names do not.
+  std::vector<SimTransport*> by_name = all;  // Pointers differ from run to run, names are the same.
   std::sort(by_name.begin(), by_name.end(), [](auto* a, auto* b) { return a->name_ < b->name_; });
   for (SimTransport* from : by_name) {
     if (from->frozen || from->handler_ == nullptr) continue;
@@ -149,7 +149,7 @@ void SimNetwork::give_up_silent(Session& session, Time now) {
 void SimNetwork::step(Time now) {
   now_ = now;
   connect_dialling(now);
-  for (std::size_t i = 0; i < sessions_.size(); ++i) {  // Handlers may begin others.
+  for (std::size_t i = 0; i < sessions_.size(); ++i) {  // Handlers may begin other sessions.
     Session& session = *sessions_[i];
     deliver(session, 0, now);
     deliver(session, 1, now);

@@ -19,12 +19,12 @@ namespace forebay::test {
 
 class SimTransport;
 
-/// Connects transports in one process, in simulated time, and does to what they send whatever a
-/// seed says. Single-threaded: messages move in `step`.
+/// Connects transports in one process, in simulated time, with faults drawn by a seed.
+/// Single-threaded: messages move in `step`.
 ///
-/// As TCP does, a session delays and, when its link is cut, holds back what is sent until the
-/// link heals or the ends give it up, each on its own. With `hostile` it does what no transport of
-/// ours may: it drops, repeats and swaps messages inside a session.
+/// As TCP does, a session delays messages and, when its link is cut, holds them back until the link
+/// heals or the ends give the session up, each on its own. With `hostile` it does what our
+/// transports never do: it drops, repeats and swaps messages inside a session.
 class SimNetwork {
  public:
   using Time = std::chrono::nanoseconds;
@@ -38,14 +38,14 @@ class SimNetwork {
 
   explicit SimNetwork(std::uint64_t seed) : random_(seed) {}
 
-  /// What those on the network say goes here, if it is set.
+  /// Receives the log lines of the processes, if it is set.
   std::function<void(const std::string&)> log;
 
   Faults faults;
   Time dead_after = std::chrono::milliseconds(1500);  ///< A silent session is given up then.
   std::size_t max_backlog = 1 << 20;                  ///< Bytes that may wait for a peer.
 
-  /// Delivers what is due at `now`, in rounds of one message a lane.
+  /// Delivers the messages due at `now`, in rounds of one message a lane.
   void step(Time now);
 
   /// The link between two transports, one direction: what `from` sends does not reach `to`.
@@ -63,7 +63,7 @@ class SimNetwork {
   struct End {
     SimTransport* transport = nullptr;  // Absent once its process is gone.
     std::string name;
-    PeerId peer = PeerId::kNone;  // How this end calls the session.
+    PeerId peer = PeerId::kNone;  // This end's id of the session.
     std::string dialled;          // The address, at the end that connected.
     bool open = true;
     Time heard = {};
@@ -91,7 +91,7 @@ class SimNetwork {
   std::set<std::pair<std::string, std::string>> cuts_;
 };
 
-/// A process's end of the network. Its death is the process's: sessions break, nothing is said.
+/// A process's transport. It dies with its process: its sessions break without a message.
 class SimTransport final : public Transport {
  public:
   SimTransport(SimNetwork& network, std::string name) : network_(network), name_(std::move(name)) {
@@ -117,23 +117,23 @@ class SimTransport final : public Transport {
   void close(PeerId peer, const std::string&) override { network_.close(*this, peer); }
   void stop() override { die(); }
 
-  /// The session with the one who listens there, or kNone.
+  /// The session with the listener at that address, or kNone.
   PeerId peer_at(const std::string& address) const {
     const auto found = dialled_.find(address);
     return found == dialled_.end() ? PeerId::kNone : found->second;
   }
 
-  /// Its process is frozen: nothing reaches it, and it says nothing; others may give it up.
+  /// Its process is frozen: it receives and sends nothing; its peers may give it up.
   bool frozen = false;
 
-  /// Where its process says what happens.
+  /// Receives the log lines of its process.
   std::function<void(const std::string&)> say() const {
     return [this](const std::string& what) {
       if (network_.log) network_.log(name_ + ": " + what);
     };
   }
 
-  /// From here on nothing is sent or received.
+  /// From here on it sends and receives nothing.
   void die() {
     if (std::exchange(dead_, true)) return;
     network_.forget(*this);

@@ -9,7 +9,7 @@
 
 namespace forebay::test {
 
-/// A folder of its own for one test, gone with it.
+/// A folder for one test, removed at its end.
 class TempDir {
  public:
   TempDir() {
@@ -26,7 +26,7 @@ class TempDir {
   std::string path() const { return path_; }
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes a file, and the folders it is in; returns its path.
+  /// Writes a file, and the folders above it; returns its path.
   std::string write(const std::string& name, std::string_view content) const {
     const std::string file = path(name);
     std::filesystem::create_directories(std::filesystem::path(file).parent_path());

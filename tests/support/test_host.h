@@ -11,8 +11,8 @@
 
 namespace forebay::test {
 
-/// A host of actors without threads: messages move when told, in an order that is always the
-/// same, and time stands still.
+/// A host of actors without threads: calls deliver messages, in an order that is always the same,
+/// and time stands still.
 class TestHost {
  public:
   TestHost();
@@ -23,19 +23,19 @@ class TestHost {
     return host_.spawn(options, std::move(factory));
   }
 
-  /// Lets the actor that waits longest handle one message. False when nobody has one.
+  /// Lets the actor that waits longest handle one message. False when no actor has one.
   bool deliver_one();
 
-  /// Delivers until nobody has a message; returns how many were delivered.
+  /// Delivers until no message is left; returns how many were delivered.
   std::size_t deliver_all();
 
-  /// Moves the time and fires what became due; delivers nothing.
+  /// Advances the time and fires due timers; delivers nothing.
   void advance(std::chrono::nanoseconds by);
 
   ActorHost& host() { return host_; }
   const ManualClock& clock() const { return clock_; }
 
-  /// What handlers returned to nobody.
+  /// Errors of handlers without a waiting asker.
   const std::vector<Error>& unheard() const { return unheard_; }
 
  private:

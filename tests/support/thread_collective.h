@@ -17,8 +17,8 @@ namespace forebay::test {
 
 /// Ranks that are threads of one process: each thread has its own Collective of these.
 ///
-/// Whoever comes last to an operation does it for all, adding up in the order of the ranks. A
-/// rank whose Collective goes is lost: whoever waits for it is told at once.
+/// The last rank to join an operation does it for all, adding up in the order of the ranks. A rank
+/// whose Collective is destroyed is lost: the ranks that wait for it get the error at once.
 class ThreadCollective final : public Collective {
  public:
   static std::vector<std::unique_ptr<Collective>> make(
@@ -62,7 +62,7 @@ class ThreadCollective final : public Collective {
  private:
   enum class Kind { kSum, kExchange, kBroadcast };
 
-  /// What one rank brings to an operation.
+  /// One rank's part of an operation.
   struct Part {
     Kind kind = Kind::kSum;
     std::span<float> values = {};
@@ -91,7 +91,7 @@ class ThreadCollective final : public Collective {
     std::condition_variable changed;
     std::map<std::uint64_t, std::shared_ptr<Operation>> operations;  // under mutex, as all below
     std::vector<bool> left;
-    std::vector<std::string> abandoned;  // by rank: why; "": it is not
+    std::vector<std::string> abandoned;  // by rank: the reason; "": not abandoned
   };
 
   class Waiting final : public Pending {

@@ -20,7 +20,7 @@ std::unique_ptr<NetworkEndpoint> net_end(const Clock& clock) {
       NetworkEndpoint::make({.keys = "", .received = nullptr, .say = {}}, clock).value());
 }
 
-/// A head with nothing to do, on a port of its own.
+/// An idle head on a port of its own.
 struct IdleHead {
   SystemClock clock;
   MemoryStore store;
@@ -50,7 +50,7 @@ TEST_CASE("a head that comes back at another port is found by the file that name
   HeadLocation place(file, *net, [&](const std::string& line) { said.push_back(line); });
   REQUIRE(place.open());
   CHECK(place.address().empty());
-  std::ofstream(file) << "";  // As a shell's > makes it, before anything is written.
+  std::ofstream(file) << "";  // A file as a shell's > creates it, before anything is written.
   REQUIRE(place.open());
   const auto found = [&] {
     place.look();
@@ -66,7 +66,7 @@ TEST_CASE("a head that comes back at another port is found by the file that name
     const IdleHead next;
     std::ofstream(file) << next.address << "\n";
     place.look();
-    CHECK(place.address() == head->address);  // While it answers, it is the head.
+    CHECK(place.address() == head->address);  // While it answers, it stays the head.
     head.reset();
     test::wait_until([&] { return found() && place.address() == next.address; });
     CHECK(said.back() == "the head has moved from " + first + " to " + next.address);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What a node with so many CPUs asks.
+/// The question of a node with so many CPUs.
 AskDecision question(const std::string& node, std::uint32_t cpus) {
   AskDecision asked;
   asked.node = node;

@@ -10,8 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A trainer that takes 100 splits a second when it is fed, on a node that makes 20, and workers
-/// that make 10 each; a launcher that notes what it is asked for.
+/// A trainer that takes 100 splits a second when it has enough, on a node that makes 20, and
+/// workers that make 10 each; a launcher that records the requested numbers of workers.
 class Trainer {
  public:
   enum class Launcher { kEnds, kWaits };
@@ -24,7 +24,7 @@ class Trainer {
     scaling_.emplace(job_, [this](const std::string& text) { said.push_back(text); });
   }
 
-  /// A second goes by, in which the trainer got so many splits and waited for the rest.
+  /// A second passes, in which the trainer got so many splits and waited for the rest.
   void second(std::uint64_t splits, std::uint32_t workers) {
     if (taken_.at == 10s) look(workers);
     taken_.at += 1s;
@@ -42,7 +42,7 @@ class Trainer {
   }
   void pass(std::chrono::milliseconds time) { taken_.at += time; }
 
-  /// What the launcher was asked for, once the last command has ended.
+  /// The last number that the launcher was asked for, once the last command has ended.
   std::string asked() {
     wanted = scaling_->wanted();
     scaling_.reset();

@@ -22,7 +22,7 @@ std::string rows(int count) {
   return text;
 }
 
-/// A trainer's folder with a job, and what it would tell a worker.
+/// A trainer's folder with a job, and the description that it sends to a worker.
 class Shared {
  public:
   Shared() {

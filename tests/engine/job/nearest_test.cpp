@@ -23,7 +23,7 @@ TEST_CASE("a key in the wrong table is near to its namesake", "[tools][nearest]"
 TEST_CASE("a key cut short is near to the whole one", "[tools][nearest]") {
   const std::vector<std::string_view> names = {"trainer.tables", "trainer.warmup_steps"};
   CHECK(nearest_of("trainer.warmup", names) == "trainer.warmup_steps");
-  CHECK(nearest_of("trainer.wa", names) == "trainer.tables");  // Too short to mean anything.
+  CHECK(nearest_of("trainer.wa", names) == "trainer.tables");  // Too short for a suggestion.
 }
 
 }  // namespace forebay

@@ -55,7 +55,7 @@ Loader opened(const std::string& job, Loader::Options options = {}) {
   return std::move(*loader);
 }
 
-/// Reads at most so many batches; what it has got to then.
+/// Reads at most so many batches; returns the order digest after them.
 std::string pull(Loader& loader, int batches = 1 << 30) {
   while (batches-- > 0) {
     auto batch = loader.next();

@@ -52,7 +52,7 @@ WorkerFigures worker_figures() {
   return worker;
 }
 
-/// Of every kind of process.
+/// The families of every kind of process.
 std::vector<MetricFamily> all_families() {
   std::vector<MetricFamily> all = metrics_of(figures());
   for (auto& more : {metrics_of(head_figures()), metrics_of(worker_figures())}) {

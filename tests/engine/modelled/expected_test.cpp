@@ -18,7 +18,8 @@ using nlohmann::json;
 
 const std::string kFolder = FOREBAY_PIPELINES;
 
-/// What an independent program made of the files beside it (see its entry `meaning`).
+/// Figures that an independent program computed from the files beside them (see its entry
+/// `meaning`).
 json expected() {
   std::ifstream file(kFolder + "/EXPECTED.json");
   return json::parse(file)["pipelines"];
@@ -105,12 +106,12 @@ TEST_CASE("simulated throughput and peak memory are those of an independent even
             Approx(oracle.at("splits_per_second").get<double>()).epsilon(0.01));
       CHECK(figures.starved_ratio() ==
             Approx(oracle.at("trainer_wait_share").get<double>()).margin(0.01));
-      // Stages exactly as fast as the trainer fill their queues by chance: a wide peak.
+      // Stages exactly as fast as the trainer fill their queues by chance, so the peak is wide.
       const double within = file == "trainer-bound.toml" ? 0.09 : 0.02;
       CHECK(static_cast<double>(figures.peak_memory_bytes) ==
             Approx(oracle.at("memory_bytes_peak").get<double>()).epsilon(within));
 
-      // The others were run where they do not fit, too.
+      // The other allocations were also run where they do not fit.
       model.memory_bytes = std::uint64_t{1} << 50;
       const std::map<std::string, double> others = {{"even", phase.at("even_simulated")},
                                                     {"max", phase.at("max_simulated")}};

@@ -27,7 +27,7 @@ struct Folder {
   Status check(const std::vector<Output>& outputs) const {
     return check_outputs(outputs, inputs, [this] { return others; });
   }
-  /// Why a file is refused; "" where it is not.
+  /// The reason for which a file is refused; "" where it is accepted.
   std::string refusal_of(const Output& output) const {
     const Status status = check({output});
     if (!status) CHECK(status.error().code == Code::kInvalid);
@@ -87,7 +87,7 @@ TEST_CASE_METHOD(Folder, "a state may be written over the one that was resumed f
   output.replaces = "--resume";
   CHECK(refusal_of(output) == "");
   output.path = state.substr(0, state.size() - 5);
-  output.aside = ".json";  // It would be cut while it is written, and a kill leave no state at all.
+  output.aside = ".json";  // A kill while it is written would leave no state.
   CHECK(mentions(refusal_of(output), "an input (--resume)"));
   output.path = data;
   CHECK(mentions(refusal_of(output), "an input (dataset.paths)"));
@@ -104,11 +104,11 @@ TEST_CASE_METHOD(Folder, "an output that is a part of a checkpoint, or lies in o
                              .path = dir.path("checkpoints/checkpoint-000000004"),
                              .kind = Kind::kFolder}),
                  "another folder"));
-  // Where the store will put one, or what it will remove.
+  // A name that the checkpoint store will write, or remove.
   CHECK(mentions(refusal("checkpoints/checkpoint-000000005"), "a checkpoint's name"));
   CHECK(mentions(refusal("checkpoints/.tmp-old-checkpoint-000000005"), "a checkpoint's name"));
   CHECK(refusal("checkpoints/dump.tsv") == "");
-  // Of another job that does not run now.
+  // Of another job that is not running.
   dir.write("other/checkpoint-000000001/manifest.json", "");
   CHECK(mentions(refusal("other/checkpoint-000000001/new"), "a checkpoint"));
   dir.write("other/checkpoint-000000002/notes", "");
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Folder, "two outputs that are one file are refused by both name
   CHECK_FALSE(both("out", "out"));
   CHECK_FALSE(both("out", "./out"));
   CHECK_FALSE(both("out.partial", "out"));
-  fs::create_symlink("out", dir.path("to-out"));  // Where there is nothing yet.
+  fs::create_symlink("out", dir.path("to-out"));  // Where no file exists yet.
   CHECK_FALSE(both("to-out", "out"));
   fs::create_hard_link(dir.write("one", ""), dir.path("two"));
   CHECK_FALSE(both("one", "two"));
@@ -170,7 +170,7 @@ TEST_CASE_METHOD(Folder, "a folder is no file and a file is no folder", "[tools]
   CHECK(mentions(refusal_of(folder), "is no folder; give trainer.tensorboard another folder"));
   folder.path = dir.path("made");
   CHECK(refusal_of(folder) == "");
-  folder.path = dir.path();  // Where the data lies.
+  folder.path = dir.path();  // The folder of the data.
   CHECK(refusal_of(folder) == "");
 }
 

@@ -21,7 +21,7 @@ std::optional<Inputs> inputs_of(pid_t process) {
   return found == all.end() ? std::nullopt : std::optional(found->inputs);
 }
 
-/// A process that publishes `inputs` and ends when this goes.
+/// A process that publishes `inputs` and ends with this object.
 class Publisher {
  public:
   explicit Publisher(const Inputs& inputs) {

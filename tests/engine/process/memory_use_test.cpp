@@ -17,7 +17,7 @@ long faults() {
   return used.ru_minflt;
 }
 
-/// As a transport takes and frees a message: all of it is written to.
+/// Takes and frees messages as a transport does: every page is written.
 void use_and_free(std::size_t bytes) {
   char* const memory = static_cast<char*>(std::malloc(bytes));
   REQUIRE(memory != nullptr);
@@ -32,7 +32,7 @@ TEST_CASE("large messages that come and go lie in the same pages", "[tools][proc
   use_and_free(kMessage);
   const long before = faults();
   for (int i = 0; i < kMessages; ++i) use_and_free(kMessage);
-  // Were each a mapping of its own, ten thousand. A sanitizer's heap is its own affair.
+  // Ten thousand if each were a mapping of its own. A sanitizer's heap is not checked.
   constexpr bool kOurs = !FOREBAY_ADDRESS_SANITIZER && !FOREBAY_THREAD_SANITIZER;
   CHECK((!kOurs || faults() - before < kMessages));
 }

@@ -20,7 +20,7 @@ using test::ClickBatches;
 
 namespace {
 
-/// One named value of each table that a rank has, and what a model was asked to do.
+/// A model with one named value for each table that a rank has; records its calls.
 class NoteModel final : public Model {
  public:
   explicit NoteModel(std::vector<std::string> tables) : tables_(std::move(tables)) {
@@ -65,8 +65,8 @@ class NoteModel final : public Model {
   }
 
   std::string done;
-  std::string fails;            // what a step ends with
-  Collective* ranks = nullptr;  // whom a step waits for
+  std::string fails;            // the error of a step
+  Collective* ranks = nullptr;  // a step waits for these ranks
 
  private:
   class Snapshot final : public StateSource {
@@ -106,10 +106,10 @@ struct RanksFixture {
   NoteModel* first = nullptr;
   std::unique_ptr<LeadingModel> model;
   std::vector<std::unique_ptr<NoteModel>> others;
-  std::vector<std::string> ended;  // what follow() gave
+  std::vector<std::string> ended;  // results of follow()
   std::vector<std::thread> threads;
   std::atomic<int> signal{0};
-  std::size_t goes = 0;  // a rank that says it is ready and goes
+  std::size_t goes = 0;  // a rank that reports itself ready and then leaves
 
   void open(int size) {
     leader = RankLeader::open({.size = size,
@@ -124,7 +124,7 @@ struct RanksFixture {
     first = own.get();
     std::vector<BatchDivider> dividers;
     for (int rank = 0; rank < size && looks_ahead; ++rank) {
-      // Feature 0 is rank 0's, the others are the last one's.
+      // Feature 0 belongs to rank 0, the others belong to the last rank.
       const TablePlacement all{.shards = {{0, 0, 9, 0}, {1, 0, 9, size - 1}, {2, 0, 9, size - 1}},
                                .replicated = {}};
       dividers.emplace_back(std::vector<std::int64_t>{9, 9, 9}, shards_of_rank(all, rank));
@@ -235,7 +235,7 @@ TEST_CASE_METHOD(RanksFixture, "each rank is told which rows it will be asked fo
   while (const auto batch = leader->next().value()) REQUIRE(model->step(*batch));
   model->prefetch(nullptr);
   finish();
-  // The last was never expected: it is stepped on all the same.
+  // The last batch was not announced; it is stepped on all the same.
   const std::string all = "0:7x1 1:7x1 2:7x1 3:7x1 4:7x1 5:7x1 6:7x1 7:7x1 8:7x1 9:7x1 10:7x1 ";
   CHECK(first->expected() == all + "nothing ");
   INFO(others[0]->expected() << " | " << others[1]->expected());
@@ -272,7 +272,7 @@ TEST_CASE_METHOD(RanksFixture, "nobody waits for ids of a batch that nobody was 
   open(2);
   begin();
   model->prefetch(batches.make(0));
-  REQUIRE(leader->next().value() != nullptr);  // Which is not stepped on.
+  REQUIRE(leader->next().value() != nullptr);  // No step is made on this batch.
   step();
   finish();
   CHECK(others[0]->done == "step 1:4 ");
@@ -311,7 +311,7 @@ TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all 
   step();
   CHECK(text_of(*state) == "top=2 table.0=2 table.1=2 table.2=2 ");
 
-  // Others go on from a state of one model, as from a checkpoint.
+  // Other ranks resume from the state of one model, as from a checkpoint.
   RanksFixture again;
   again.open(3);
   again.begin();
@@ -336,7 +336,7 @@ TEST_CASE_METHOD(RanksFixture, "why rank 0 does not begin the others say, too", 
 TEST_CASE_METHOD(RanksFixture, "a rank that is lost is named", "[tools][ranks]") {
   open(2);
   begin();
-  auto lost = follower(1);  // A second rank 1, which is not let in, so that this one stays.
+  auto lost = follower(1);  // The second rank 1 is refused, so that the first one stays.
   lost.reset();
   step();
   finish(fail(Code::kInvalid, "as if killed"));
@@ -399,7 +399,7 @@ TEST_CASE_METHOD(RanksFixture, "a rank that is asked to stop asks rank 0", "[too
   CHECK(ended[1] == "batches 2");
 }
 
-/// Rank 0 of three and links of the others, which say hello and nothing else.
+/// Rank 0 of three, and links of the others that say hello and nothing else.
 struct Meeting {
   struct Other final : public RankListener {
     void on_message(int, RankMessage message) override {
@@ -408,7 +408,7 @@ struct Meeting {
       }
     }
     void on_lost(int, const std::string&) override {}
-    /// How rank 0 said that it is over.
+    /// The text with which rank 0 ended the run.
     std::string end() {
       std::string words;
       const auto ended = [](const auto& kept) { return !kept.empty(); };

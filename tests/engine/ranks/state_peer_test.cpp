@@ -13,7 +13,7 @@ using namespace forebay;
 
 namespace {
 
-/// Two tensors of eight bytes; the first is given once the gate is open.
+/// Two tensors of eight bytes; the first can be read once the gate is open.
 class GatedSource final : public StateSource {
  public:
   struct Gate {
@@ -39,7 +39,7 @@ class GatedSource final : public StateSource {
                                              {.name = "free", .shape = {2}}};
 };
 
-/// Both ends, with nothing in between.
+/// Both ends of a link, connected directly.
 struct PeerFixture {
   PeerFixture() { owner.serve(std::make_unique<GatedSource>(gate)); }
   ~PeerFixture() {

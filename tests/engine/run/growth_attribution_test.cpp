@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kFirst = 0;
 constexpr std::size_t kSecond = 1;
 
-/// Threads that each call one function after another, on a clock and with memory of the test's.
+/// Threads that each call one function after another, with a clock and memory that the test sets.
 struct Process {
   void enter(std::size_t number) { growth.enter(number, now, bytes); }
   void leave(std::size_t number) { growth.leave(number, now, bytes); }
@@ -55,7 +55,7 @@ TEST_CASE("growth in the middle of calls is theirs, growth between them is not",
     process.pass(1s, 500);
     process.leave(kSecond);
   }
-  // 500 bytes a second come anyway; the first function's calls bring 500 more.
+  // Memory grows by 500 bytes a second in any case; the first function's calls add 500 more.
   const auto growth = process.growth.growth();
   REQUIRE(growth.size() == 2);
   CHECK(std::abs(growth[kFirst] - 50'000) < 600);
@@ -99,7 +99,7 @@ TEST_CASE("a short call that leaks is found among long calls that always overlap
   std::mt19937 random(kSeed);
   struct Thread {
     std::size_t function = kSecond;
-    std::uint64_t milliseconds = 1;  // left of its call
+    std::uint64_t milliseconds = 1;  // the rest of its call
   };
   std::array<Thread, 4> threads;
   Process process;

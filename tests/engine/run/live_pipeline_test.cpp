@@ -68,7 +68,7 @@ TEST_CASE("a plant's layout is what the job declares", "[tools][live_plant]") {
   CHECK(description.stages[3].bytes_per_actor == sizes.usual_split + kThreadBytes);
   CHECK(description.max_actors == 8);  // 2 * 2 CPUs + 4 stages
   CHECK(description.prefetch_item_bytes == sizes.batch);
-  // What one actor a stage takes at most fits what a pipeline is given for them.
+  // The most memory of one actor a stage fits the memory that a pipeline gets for its actors.
   const std::uint64_t worst =
       tuner::worst_case_bytes(description, {.actors = {1, 1, 1, 1}, .prefetch = 1});
   CHECK(worst == 10 * kMiB + kMemorySlack + 6 * kThreadBytes + window_for(4, sizes) +
@@ -86,10 +86,10 @@ TEST_CASE("what is applied stands, and is observed", "[tools][live_plant]") {
   started.pull(40);
   const tuner::Observation seen = tuned_pipeline.observe();
   CHECK(seen.stages[1].actors == 2);
-  CHECK(seen.trainer_steps == 39);  // the fortieth is in hand
+  CHECK(seen.trainer_steps == 39);  // the fortieth step is not finished
   CHECK(seen.splits_per_item > 0);
   CHECK(seen.stages[3].done > 0);
-  CHECK(seen.stages[3].done_cpu_seconds > 0);  // it spins
+  CHECK(seen.stages[3].done_cpu_seconds > 0);  // the operator spins
   CHECK(seen.stages[3].done_cpu_seconds <= seen.stages[3].done_seconds);
   CHECK(tuned_pipeline.observe().trainer_steps == 0);
 }

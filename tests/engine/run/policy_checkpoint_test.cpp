@@ -55,7 +55,7 @@ TEST_CASE("that experience cannot be kept is said once, and nothing of it is lef
           "[tools][kept_policy]") {
   const test::TempDir dir;
   const std::string path = dir.path("tuner/learner");
-  std::filesystem::create_directories(path);  // a folder where the file would be
+  std::filesystem::create_directories(path);  // a folder at the file's path
   std::vector<std::string> said;
   {
     PolicyCheckpoint policy(std::make_unique<Learner>(), LearnedStateFile(path),

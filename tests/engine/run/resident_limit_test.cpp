@@ -46,12 +46,12 @@ TEST_CASE("after a limit was lowered, what the account explains may stay until i
   // 10 MiB are resident beside the account of 380.
   CHECK(looks.next(390, 400, 380) == Verdict::kWithin);
   for (int i = 0; i < 20; ++i) CHECK(looks.next(390, 200, 380) == Verdict::kWithin);
-  // Buffers go; what is resident goes with them, a wobble of 8 MiB behind.
+  // Freed buffers lower resident memory; it varies by 8 MiB.
   for (const std::uint64_t accounted : {370, 300, 190}) {
     CHECK(looks.next(accounted + 18, 200, accounted) == Verdict::kWithin);
   }
   CHECK(looks.next(199, 200, 190) == Verdict::kWithin);
-  // From here on the limit holds as it stands.
+  // From here on the limit applies as it is set.
   CHECK(looks.next(201, 200, 190) == Verdict::kSuspect);
 }
 

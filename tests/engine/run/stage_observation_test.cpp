@@ -41,7 +41,7 @@ TEST_CASE("the queue behind a stage is the next pool's mailbox, behind the last 
   stats.stages[1].pool.mailbox_bytes = 100;
   stats.stages[1].pool.queued_bytes = 25;
   stats.stages[2].pool.mailbox_bytes = 100;
-  stats.stages[2].pool.queued_bytes = 250;  // one large split, which an empty mailbox takes
+  stats.stages[2].pool.queued_bytes = 250;  // one large split, which an empty mailbox accepts
   stats.stages[4].pool.queued_bytes = 30;
   stats.window_capacity = 60;
   CHECK(fill_behind(stats, 0) == 0.25);

@@ -45,7 +45,7 @@ TEST_CASE("a run fails without a warning when it is to fail sooner", "[tools][st
 
 TEST_CASE("a stall names the actor at work on the lowest split", "[tools][stall_watch]") {
   PipelineStats stats;
-  // Split 7 waits for room behind decode, so what holds it up is the split before: 5.
+  // Split 7 waits for space behind decode, so an earlier split holds it up: split 5.
   stats.stages = {stage("load", 9, {{1, ActorState::kIdle, 2s, 0}, {2, ActorState::kBusy, 3s, 8}}),
                   stage("decode", 7, {{1, ActorState::kWaitingOutput, 9s, 3}}),
                   stage("transform", 4, {{3, ActorState::kBusy, 10s, 5}})};

@@ -44,7 +44,7 @@ TEST_CASE("what is no state is refused by name", "[tools][state_file]") {
     REQUIRE_FALSE(damaged);
     CHECK(damaged.error().code == Code::kCorrupt);
   }
-  // 64 KiB are the most that is looked at; a sound state with so much space behind it is none.
+  // At most 64 KiB are read, so a valid state that is followed by so many zeros is refused.
   const std::string large = dir.write("state.json", to_json(some_state()));
   for (const std::uintmax_t size : {std::uintmax_t{(64 << 10) + 1}, std::uintmax_t{8} << 30}) {
     std::filesystem::resize_file(large, size);
@@ -68,7 +68,7 @@ TEST_CASE("what is no regular file is refused without waiting for it", "[tools][
 
 TEST_CASE("a state that cannot be written leaves nothing behind", "[tools][state_file]") {
   const test::TempDir dir;
-  // The name is a folder's that is not empty, so renaming onto it fails.
+  // The path is a folder that is not empty, so renaming onto it fails.
   dir.write("state/inside", "x");
   CHECK_FALSE(write_state_file(dir.path("state"), some_state()));
   CHECK_FALSE(std::filesystem::exists(dir.path("state.partial")));

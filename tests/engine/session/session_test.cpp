@@ -40,7 +40,7 @@ class Job {
   JobSpec spec;
 };
 
-/// What a session said.
+/// Recorded messages of a session.
 class Said {
  public:
   std::function<void(const std::string&)> listener() {
@@ -93,7 +93,7 @@ TEST_CASE("a stall is said, and past run.stall_fail ends the stream with an erro
       job.spec,
       {.command = "ingest",
        .events = {.say = said.listener(), .stalled = [&](const std::string&) { stalled.open(); }}});
-  // Nobody takes a batch: the trainer is what everything waits for.
+  // No batch is taken, so everything waits for the trainer.
   stalled.wait();
   CHECK(said.has("no progress for"));
   auto& source = session->run().source();

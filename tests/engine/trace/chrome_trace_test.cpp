@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
-/// A split each of whose stages takes a millisecond, one after the other, from `begin` on.
+/// A split that takes a millisecond in each stage, one after the other, from `begin` on.
 PastSplit split(std::uint64_t number, std::chrono::nanoseconds begin) {
   PastSplit made{.number = number, .node = "", .rows = 100 + number, .times = {}, .batch = {}};
   for (auto& stage : made.times.stages) {
@@ -25,7 +25,7 @@ PastSplit split(std::uint64_t number, std::chrono::nanoseconds begin) {
   return made;
 }
 
-/// The same, made on a node whose clock is `behind`, and `on_its_way` for some time.
+/// The same split, made on a node whose clock is `behind`, and `on_its_way` for some time.
 PastSplit split_of(const std::string& node, std::uint64_t number, std::chrono::nanoseconds begin,
                    std::chrono::nanoseconds behind, std::chrono::nanoseconds on_its_way) {
   PastSplit made = split(number, begin);
@@ -70,7 +70,7 @@ TEST_CASE("another node's clock is set by the split that came fastest", "[tools]
     CHECK(slice["pid"] == (slice["name"] == "batch" ? 0 : 1));
     begins.push_back(slice["ts"]);
   }
-  // Late by the 1 ms that the fastest took; the reorder buffer is the trainer's own.
+  // Late by the 1 ms of the fastest delivery; the reorder buffer runs on the trainer's own clock.
   CHECK(begins == std::vector<double>{1000, 2000, 3000, 4000, 9000});
 }
 

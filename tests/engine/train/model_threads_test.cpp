@@ -10,7 +10,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// Notes how many threads it was told to have.
+/// Records the numbers of threads that it was set to.
 class RecordingModel final : public Model {
  public:
   bool learns() const override { return true; }
@@ -68,7 +68,7 @@ struct ThreadsFixture {
 TEST_CASE("a model begins with as many threads as the job has CPUs", "[tools][threads]") {
   JobSpec job;
   job.pipeline.cpus = 4;
-  job.trainer.deterministic = GENERATE(true, false);  // The threads change no bit.
+  job.trainer.deterministic = GENERATE(true, false);  // The number of threads changes no bit.
   CHECK(ModelThreads::first(job, {.cpus = 8}) == 4);
   job.pipeline.cpus = 1;
   CHECK(ModelThreads::first(job, {.cpus = 8}) == 1);
@@ -88,7 +88,7 @@ TEST_CASE("trainers of one machine share its CPUs", "[tools][threads]") {
   CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
   CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 3}) == 2);
   CHECK(ModelThreads::first(job, {.cpus = 2, .trainers = 4}) == 1);
-  job.pipeline.cpus = 4;  // Each trainer is kept on four of its own.
+  job.pipeline.cpus = 4;  // Each trainer is limited to four CPUs of its own.
   CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE_METHOD(ThreadsFixture, "threads that a person sets stay", "[tools][thr
   CHECK_FALSE(threads.set(0));
   CHECK_FALSE(threads.set(3));
   REQUIRE(threads.set(2));
-  CHECK(threads.threads() == 1);  // Until the next step.
+  CHECK(threads.threads() == 1);  // Not before the next step.
   train(threads, 1, 1000);
   CHECK(threads.threads() == 2);
   train(threads, 100, 1000);

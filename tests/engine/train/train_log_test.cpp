@@ -17,7 +17,7 @@ struct LogFixture {
     job.trainer.log_every = 4;
   }
 
-  /// Steps `from` to `end`, whose losses are their numbers.
+  /// Steps `from` to `end`; the loss of each step is its number.
   static void train(TrainLog& log, std::uint64_t from, std::uint64_t end) {
     TrainProgress progress;
     for (std::uint64_t step = from; step <= end; ++step) {
@@ -56,7 +56,7 @@ TEST_CASE_METHOD(LogFixture, "the first line after a resume is a mean of steps b
   auto second = TrainLog::open(job, after(6), {.kept = kept});
   REQUIRE(second);
   train(*second, 7, 8);
-  CHECK(last_line() == "8:6.5");  // Of 5, 6, 7 and 8.
+  CHECK(last_line() == "8:6.5");  // The mean of 5, 6, 7 and 8.
   CHECK(second->kept() == "0 0\n");
 }
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the program says and how it exits: cli_test.sh PATH/TO/forebay
+# The program's output and exit statuses: cli_test.sh PATH/TO/forebay
 set -u
 forebay=$1
 folder=$(mktemp -d)
@@ -64,7 +64,7 @@ expect 2 'random-5-0.toml is there already' synth pipelines --count 3 --seed 5 -
 expect 2 'synth pipelines needs --count N and --out DIR' synth pipelines
 expect 0 'of the oracle' simulate "$folder/random/random-5-2.toml" --allocation oracle
 
-# Weights that cannot be written whole leave the old ones, and nothing beside them.
+# A failed write of weights leaves the old ones, and no file beside them.
 printf 'old' >"$folder/kept.weights"
 (
   ulimit -f 4
@@ -79,7 +79,7 @@ expect 0 '"files":2,"blocks":[0-9]*,"rows":3000' index "$folder/job.toml" --json
 expect 2 'order.epochs is 0, but must be' index "$folder/job.toml" --set order.epochs=0
 expect 2 'no worker can join; set cluster.listen' index "$folder/job.toml" --set cluster.local=false
 
-# index holds the job's folder while it works, and tells damage from wrong usage.
+# index holds the job's folder while it works, and distinguishes damage from wrong usage.
 expect 0 'forebay index job.toml' index --help
 (
   flock 9
@@ -131,7 +131,7 @@ expect 2 'launch pbs: must be slurm, k8s or ssh' launch pbs "$folder/job.toml"
 expect 2 'must be train or ingest' launch slurm "$folder/job.toml" --command index
 expect 2 'cluster.keys is missing' launch k8s "$folder/job.toml"
 
-# doctor: everything in one line each, bad ones as exit 1.
+# doctor: each check in one line; bad ones exit with 1.
 expect 0 'forebay doctor job.toml' doctor --help
 expect 0 '^ok *memory: .* available' doctor
 expect 0 '"checks":\[{"name":"cpus","status":"' doctor --json

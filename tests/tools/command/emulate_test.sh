@@ -1,5 +1,5 @@
 #!/bin/bash
-# forebay emulate: what it says and how it exits: emulate_test.sh PATH/TO/forebay
+# forebay emulate: its output and exit statuses: emulate_test.sh PATH/TO/forebay
 set -u
 forebay=$1
 folder=$(mktemp -d)
@@ -61,7 +61,7 @@ expect 0 '"allocation":{"load":8,"udf":8},.*"policy":"max","decisions":[12],"dec
 sed 's/^memory_bytes.*/memory_bytes = 20000000/' "$line" >"$folder/tight.toml"
 expect 0 '"out_of_memory":true' "$folder/tight.toml" --allocation load=8,udf=8 --seconds 20 --json
 
-# A stop: figures of what there was, and 130.
+# A stop: figures up to then, and 130.
 "$forebay" emulate "$line" --policy even --seconds 600 --json >"$folder/stopped" 2>"$folder/said" &
 emulation=$!
 sleep 1

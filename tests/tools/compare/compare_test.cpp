@@ -83,7 +83,7 @@ TEST_CASE("a report's folder is made, known again, and not taken from others", "
   const std::string mine = folder.path() + "/deep/report";
   CHECK(prepare_report(mine));
   std::ofstream(mine + "/runs.csv") << "old";
-  CHECK(prepare_report(mine));  // its report.md says whose it is
+  CHECK(prepare_report(mine));  // its report.md names its program
   const std::string other = folder.path() + "/other";
   CHECK(prepare_report(other));
   std::ofstream(other + "/report.md") << "# Notes\n";

@@ -69,7 +69,7 @@ TEST_CASE("a file of a checkpoint is whole or damaged, whatever it holds", "[too
   REQUIRE_FALSE(damaged);
   CHECK(damaged.error().code == Code::kCorrupt);
   CHECK_THAT(damaged.error().message, Catch::Contains(name + " is damaged"));
-  // What the manifest does not list is what it is.
+  // A file that the manifest does not list is recognised by its own content.
   CHECK(inspect_path(dir.write("other", "once")).error().code == Code::kInvalid);
 }
 

@@ -5,7 +5,7 @@
 namespace forebay {
 namespace {
 
-/// With the bytes behind it that vector code may read.
+/// With the bytes behind its end that vector code may read.
 std::optional<TableGuess> guess(std::string text, WholeText whole = WholeText::kYes) {
   const std::size_t size = text.size();
   text.resize(size + 64);
