@@ -176,7 +176,7 @@ TEST_CASE_METHOD(
   CHECK(found->checkpoint->batches == 1);
 }
 
-/// Without a superuser's rights, to whom all files open.
+/// Drops a superuser's rights, for which all files open.
 class Anybody {
  public:
   Anybody() {
@@ -220,7 +220,7 @@ TEST_CASE_METHOD(StoreFixture, "a checkpoint that may not be read is not taken f
     in_reach = fs::exists(folder / file, error);
     return opened.restore_last(other, [](const Checkpoint&) { return Status(); });
   }();
-  if (!in_reach) return;  // Temporary files lie where nobody else may look.
+  if (!in_reach) return;  // Temporary files lie where this user has no access.
   REQUIRE_FALSE(found);
   CHECK(found.error().code != Code::kCorrupt);
   CHECK(found.error().message.find((folder / file).string()) != std::string::npos);

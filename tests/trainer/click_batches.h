@@ -13,21 +13,21 @@
 
 namespace forebay::test {
 
-/// Batches of a known rule: a click is likelier the larger the first dense value and for the ids
-/// of the first sparse feature that are even. The same seed gives the same batches.
+/// Batches of a known rule: a click is likelier the larger the first dense value is, and the more
+/// ids of the first sparse feature are even. The same seed gives the same batches.
 class ClickBatches final : public BatchSource {
  public:
   struct Options {
     std::size_t rows = 256;
     std::size_t dense = 4;
     std::size_t sparse = 3;
-    std::int64_t ids = 50;           ///< Ids lie in [0, ids).
+    std::int64_t ids = 50;           ///< Ids are in [0, ids).
     std::size_t most_per_field = 1;  ///< 1: one id in every field; above: 0 to that many.
     std::uint64_t batches = 10;
     std::uint64_t first = 0;  ///< The number of the first batch, as after a resume.
     std::uint64_t seed = 1;
 
-    /// Of what the batches hold; ids have no bound that a table could be cut to.
+    /// The schema of the batches; ids have no bound to which a table could be cut.
     Schema schema() const {
       return {.dense = std::vector<std::string>(dense, "d"),
               .sparse = std::vector<SparseFeature>(sparse, {"s", 0})};
@@ -72,7 +72,7 @@ class ClickBatches final : public BatchSource {
     return batch;
   }
 
-  std::function<void()> before_next;  ///< Called as the trainer asks; may be empty.
+  std::function<void()> before_next;  ///< Called for each batch that is pulled; may be empty.
 
  private:
   std::shared_ptr<Batch> allocate(std::uint64_t number, std::size_t num_ids) const {

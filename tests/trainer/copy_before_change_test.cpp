@@ -15,7 +15,7 @@ using namespace forebay;
 
 namespace {
 
-/// Rows of four integers, all of them the row's number, in groups of two rows.
+/// Rows of four integers, each of them the row's number, in groups of two rows.
 struct Rows {
   static constexpr std::size_t kRowBytes = 4 * sizeof(std::uint32_t);
 
@@ -126,7 +126,7 @@ TEST_CASE("a snapshot read while threads change everything is the state at its m
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{9}));
   constexpr std::size_t kRows = 3000;
   constexpr std::size_t kThreads = 3;
-  Rows rows(kRows, 1 + seed * seed);  // So few at first that writers wait.
+  Rows rows(kRows, 1 + seed * seed);  // At first so few free bytes that writers wait.
   for (int turn = 0; turn < 4; ++turn) {
     const auto before = rows.values;
     rows.guard.begin();
@@ -135,7 +135,7 @@ TEST_CASE("a snapshot read while threads change everything is the state at its m
       writers.emplace_back([&, thread] {
         Random random(mix64(seed, thread));
         for (std::size_t i = 0; i < kRows; ++i) {
-          // Each thread has rows of its own, groups are shared.
+          // Each thread has rows of its own; groups are shared.
           rows.change(random.below(kRows / kThreads) * kThreads + thread);
         }
       });

@@ -38,7 +38,7 @@ TEST_CASE_METHOD(OnDevice, "a device takes memory of its own and of the host",
   const std::uint64_t on_device = device_bytes(spec, shape, 100, 200);
   const std::uint64_t on_host = model_bytes(spec, shape, 100, 200);
   CHECK(on_device > 64 * 2000);
-  // A row less on the device is 64 bytes less there, and 24 on the host for finding it.
+  // A row less on the device frees 64 bytes there, and 24 of the host's index.
   spec.tables.device_memory_bytes = 64 * 1999;
   CHECK(device_bytes(spec, shape, 100, 200) == on_device - 64);
   CHECK(model_bytes(spec, shape, 100, 200) == on_host - 24);

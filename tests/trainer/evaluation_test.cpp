@@ -63,13 +63,13 @@ TEST_CASE("one class alone has no auc", "[trainer][evaluation]") {
 }
 
 TEST_CASE("the normalized entropy and the calibration of worked rows", "[trainer][evaluation]") {
-  // One click in four rows; the model says ln(1/3) to all of them, a chance of 1/4: what one knows
-  // who knows the share of clicks alone.
+  // One click in four rows; the model gives ln(1/3) to all of them, a chance of 1/4: the best
+  // scores for a model that knows only the share of clicks.
   const float rare = std::log(1.0F / 3);
   const Quality knows_the_share = quality_of({rare, rare, rare, rare}, {1, 0, 0, 0});
   CHECK(knows_the_share.normalized_entropy.value() == Approx(1.0));
   CHECK(knows_the_share.calibration.value() == Approx(1.0));
-  // Says 1/2 to all: log loss ln 2 over the entropy of 1/4, and twice the clicks there are.
+  // Gives 1/2 to all: log loss ln 2 over the entropy of 1/4, and twice as many clicks as there are.
   const Quality says_half = quality_of({0, 0, 0, 0}, {0, 1, 0, 0});
   const double entropy = -0.25 * std::log(0.25) - 0.75 * std::log(0.75);
   CHECK(says_half.normalized_entropy.value() == Approx(std::log(2.0) / entropy));

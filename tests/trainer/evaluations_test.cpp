@@ -37,7 +37,7 @@ TEST_CASE("a run has had enough after so many evaluations without gain", "[train
   CHECK(evaluation_state({0.5, 0.4, 0.41, 0.42}, 2).enough);
   CHECK(evaluation_state({0.5, 0.4, 0.41, 0.42}, 2).best_step == 20);
   CHECK(evaluation_state({0.5, 0.4, 0.41, 0.42}, 2).without_gain == 2);
-  // A gain in between counts anew; as good as before is no gain.
+  // A gain in between restarts the count; an equal value is no gain.
   CHECK_FALSE(evaluation_state({0.5, 0.4, 0.41, 0.39, 0.39}, 2).enough);
   CHECK(evaluation_state({0.5, 0.4, 0.41, 0.39, 0.39}, 2).best_step == 40);
   CHECK(evaluation_state({0.5, 0.5}, 1).best_step == 10);

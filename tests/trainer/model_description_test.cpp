@@ -41,7 +41,7 @@ TEST_CASE("what a job may not change when it goes on is named by its key",
   TrainerSpec spec = kept.spec;
   spec.learning_rate = 0.5;
   spec.tables.storage = TrainerSpec::Storage::kTiered;
-  spec.table_optimizer = TrainerSpec::TableOptimizer::kRowwiseAdagrad;  // As Adam has it anyway.
+  spec.table_optimizer = TrainerSpec::TableOptimizer::kRowwiseAdagrad;  // Adam's default.
   REQUIRE(may_go_on(kept, spec));
   std::string words;
   SECTION("network") {

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A state of one tensor whose reader can be held up, and of files that lie elsewhere.
+/// A state of one tensor with a reader that a gate holds up, and of files outside of the
+/// checkpoint.
 class HeldSource final : public StateSource {
  public:
   struct Gate {
@@ -32,7 +33,7 @@ class HeldSource final : public StateSource {
     std::atomic<bool> fails{false};
     std::atomic<int> readers{0};
     std::atomic<bool> given_up{false};
-    bool heeds = false;  // ends what waits when it is given up
+    bool heeds = false;  // a waiting read ends when it is given up
   };
 
   HeldSource(Gate& gate, fs::path links) : gate_(gate), links_(std::move(links)) {}
@@ -151,7 +152,7 @@ TEST_CASE("a large file is read as it was written, with one digest", "[trainer][
 
 TEST_CASE("bytes that a disk will not give are not told as bytes that changed",
           "[trainer][saving]") {
-  const std::string path = "/proc/self/mem";  // Where nothing is at its beginning: EIO.
+  const std::string path = "/proc/self/mem";  // No memory is mapped at offset 0: EIO.
   auto reader = BlockFileReader::open(path);
   REQUIRE(reader);
   const auto read = (*reader)->finish();
@@ -215,7 +216,7 @@ TEST_CASE_METHOD(SaverFixture, "a last checkpoint that does not fit is not begun
 
 TEST_CASE_METHOD(SaverFixture, "a last checkpoint that takes too long is given up",
                  "[trainer][saving]") {
-  // Time is up once the first byte is asked for, and another tensor is to come then.
+  // Time runs out once the first byte is requested, before another tensor is read.
   std::atomic<int> late{0};
   saver({.time_left =
              [&] {
@@ -269,7 +270,7 @@ TEST_CASE_METHOD(SaverFixture, "a run's end waits until what checkpoints replace
   const auto put_many_files = [&](const std::string& checkpoint) {
     for (int file = 0; file < 3000; ++file) std::ofstream(checkpoint + "/" + std::to_string(file));
   };
-  put_many_files(made->finish(model, after(1)).checkpoint);  // Removing them takes a while.
+  put_many_files(made->finish(model, after(1)).checkpoint);  // Slow to remove.
   REQUIRE(made->finish(model, after(2)).written);
   SECTION("with a last checkpoint") { REQUIRE(made->finish(model, after(3)).written); }
   SECTION("as the run failed") {
@@ -320,12 +321,12 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
 
   Manifest announced = *first;
   announced.files.at("tables/000001.rows").digest =
-      Digest{1, 2}.hex();  // What is carried over shows.
+      Digest{1, 2}.hex();  // A value that shows that it is carried over.
   auto second = write("second", announced);
   REQUIRE(second);
   CHECK(second->files.at("tables/000001.rows").digest == Digest{1, 2}.hex());
   fs::remove(live / "000001.rows");
-  std::ofstream(live / "000001.rows") << "more";  // Another file of that name and size.
+  std::ofstream(live / "000001.rows") << "more";  // Another file of the same name and size.
   auto third = write("third", announced);
   REQUIRE(third);
   CHECK(third->files.at("tables/000001.rows").digest != Digest{1, 2}.hex());
@@ -337,7 +338,7 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   CHECK(fs::hard_link_count(restored / "000001.rows") == 3);  // first, second, restored
   REQUIRE(from->finish());
 
-  // Files that were moved elsewhere, with links in their place.
+  // Files that were moved to another folder, with links in their place.
   const fs::path tables = fs::path(temp.path()) / "first" / "tables";
   fs::rename(tables / "000002.rows", fs::path(temp.path()) / "elsewhere");
   fs::create_symlink("../../elsewhere", tables / "000002.rows");
@@ -360,7 +361,7 @@ TEST_CASE_METHOD(SaverFixture,
   const test::TempDir live;
   model.links = live.path();
   const auto save = [&](std::uint64_t batches, const char* rows) {
-    std::ofstream(model.links / "000001.rows") << rows;  // The same file, as far as its inode says.
+    std::ofstream(model.links / "000001.rows") << rows;  // The same file, judging by its inode.
     return fs::path(store.save(*model.snapshot().value(), after(batches)).value());
   };
   const auto restored = [&] {
@@ -419,7 +420,7 @@ TEST_CASE("a manifest names files below its folder, in a version that is known",
   manifest.files["tables/1.rows"] = {.bytes = 4, .digest = Digest{3, 4}.hex(), .inode = 5};
   const std::string text = to_json(manifest);
   CHECK(parse_manifest(text, "m").value() == manifest);
-  // As somebody would have written it: with the digest of what it says.
+  // A forged manifest with a valid digest of its content.
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);

@@ -22,7 +22,7 @@ TEST_CASE("the learning rate rises from nothing to its value", "[trainer][schedu
 }
 
 TEST_CASE("the learning rate falls with the square of what is left", "[trainer][schedule]") {
-  // Left of 4 steps after step 10: 4, 3, 2, 1, 0 quarters.
+  // The remaining share of 4 steps after step 10: 4, 3, 2, 1, 0 quarters.
   TrainerSpec spec;
   spec.learning_rate = 16;
   spec.decay_start = 10;

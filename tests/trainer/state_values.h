@@ -9,8 +9,8 @@
 
 namespace forebay::test {
 
-/// A tensor of a model's state, with a copy of its values; those of integers are seen as floats,
-/// which can be told apart but not read.
+/// A tensor of a model's state, with a copy of its values; integers are copied as floats, which can
+/// be compared but not read.
 struct TensorValues {
   StateTensor tensor;
   std::vector<float> values;

@@ -41,7 +41,7 @@ TEST_CASE("a streaming auc is within its error of the exact one, whatever the sc
       [&](bool positive) { return uniform() * 6 - 4 + (positive ? 0.7 : 0); },
       // All in one bin: 1 and the next 2000 floats.
       [&](bool) { return 1 + static_cast<double>(random.below(200)) * 0x1p-23; },
-      // In one bin, and all in the right order, or the wrong one.
+      // All in one bin, in the right order or in the wrong one.
       [&](bool positive) { return positive ? 1 + 0x1p-23 : 1.0; },
       [&](bool positive) { return positive ? 1.0 : 1 + 0x1p-23; },
       // Over all magnitudes, both signs.
@@ -77,7 +77,7 @@ TEST_CASE("usual scores are told apart to a ten-thousandth", "[trainer][evaluati
   Random random(9);
   BothWays both;
   for (int row = 0; row < 50000; ++row) {
-    double score = -3;  // About normal: the sum of twelve.
+    double score = -3;  // Approximately normal: the sum of twelve uniform values.
     for (int i = 0; i < 12; ++i) score += static_cast<double>(random.below(1000)) / 1000 - 0.5;
     const bool positive = random.below(20) == 0;
     both.add(static_cast<float>(score + (positive ? 1 : 0)), positive);
@@ -89,7 +89,7 @@ TEST_CASE("usual scores are told apart to a ten-thousandth", "[trainer][evaluati
 TEST_CASE("bins keep the order of scores, and both zeros are one score", "[trainer][evaluation]") {
   const float most = std::numeric_limits<float>::max();
   const float least = std::numeric_limits<float>::denorm_min();
-  // Each is above the one before it: a positive beats the negative below.
+  // Each value is above the one before it: a positive beats the negative below.
   const std::vector<float> rising = {-most, -1, -1e-20F, 0, 1e-20F, 1, most};
   for (std::size_t i = 1; i < rising.size(); ++i) {
     StreamingAuc auc;

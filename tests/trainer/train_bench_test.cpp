@@ -9,8 +9,9 @@
 using namespace forebay;
 
 TEST_CASE("the benchmark compares a source's batches with one kept batch", "[trainer][bench]") {
-  // A step takes 3 s, a batch 1 s to come: 4 s against 3 s, a ratio of 3/4. In each of 3 turns, 2
-  // settling steps of 100 s each would spoil it; so would the whole of the second turn.
+  // A step takes 3 s, a batch arrives after 1 s: 4 s against 3 s, a ratio of 3/4. In each of 3
+  // turns, 2 settling steps of 100 s each would distort it if they counted; so would the whole of
+  // the second turn.
   MemoryBudget budget(1 << 20);
   BufferPool pool(budget);
   test::ManualClock clock;

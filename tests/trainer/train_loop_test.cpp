@@ -15,7 +15,7 @@ using test::ManualClock;
 
 namespace {
 
-/// Fails where it is told to, and counts what it is given.
+/// Fails at the batch that a test sets, and counts its calls.
 class ScriptedModel final : public Model {
  public:
   bool learns() const override { return true; }
@@ -46,7 +46,7 @@ struct LoopFixture {
   ClickBatches source{pool, {.rows = 8, .batches = 10}};
   TrainLoop::Options options;
   std::vector<std::uint64_t> saved;  // Batches at each checkpoint.
-  std::set<std::uint64_t> busy;      // After which one is in flight still.
+  std::set<std::uint64_t> busy;      // Batches after which a save is still in flight.
 
   Result<TrainProgress> run() {
     options.save = [this](const TrainProgress& progress) {
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(LoopFixture, "checkpoints come when they are due", "[trainer][l
 
 TEST_CASE_METHOD(LoopFixture, "checkpoints come after batches that their number divides",
                  "[trainer][loop]") {
-  // A run that goes on after batch 2: the numbers are the job's.
+  // A run that continues after batch 2: the numbers are the job's.
   ClickBatches rest(pool, {.rows = 8, .batches = 10, .first = 2});
   options.checkpoint_steps = 4;
   options.save = [&](const TrainProgress& progress) {

@@ -55,7 +55,7 @@ TEST_CASE("prefetch is cut before actors", "[tuner][guard]") {
 
 TEST_CASE("actors are cut in proportion, then room that is left is used", "[tuner][guard]") {
   Guard guard(line({10, 10, 1}));
-  // Wanted 80 * 10 + 20 * 10 + 10 = 1010; half of it: 40, 10, 5 take 505. Of what is left of 515
+  // Wanted 80 * 10 + 20 * 10 + 10 = 1010; half of it: 40, 10, 5 take 505 of the 515. With the rest
   // the third stage, furthest behind at equal shares when 10 no longer fit, gets its five.
   const Verdict verdict = guard.admit({{80, 20, 10}, 1}, current({1, 1, 1}, 510));
   CHECK(verdict.goal == Allocation{{40, 10, 10}, 1});
@@ -80,7 +80,7 @@ TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][gu
   Guard guard(description);
   CurrentState now = current({8, 2}, 1000);
   CHECK(guard.admit({{20, 20}, 1}, now).goal == Allocation{{5, 5}, 1});
-  CHECK(guard.step(now) == Allocation{{5, 2}, 1});  // 8 + 2 are alive: nobody may come yet
+  CHECK(guard.step(now) == Allocation{{5, 2}, 1});  // 8 + 2 are alive: no actor may start yet
   now.actors = {5, 2};
   now.leaving = {1, 0};
   CHECK(guard.step(now) == Allocation{{5, 4}, 1});  // 5 + 1 + 4 = 10
@@ -122,7 +122,7 @@ TEST_CASE("from nine tenths of the limit on no stage gets another actor, whateve
   now.process_bytes = 899;
   CHECK(guard.admit({{3, 3}, 5}, now).goal == Allocation{{3, 3}, 5});
   CHECK(guard.step(now) == Allocation{{3, 3}, 5});
-  // A goal of before is led to no further, where it asks for fewer it still is.
+  // An earlier goal is no longer approached upwards, only where it has fewer actors.
   now.process_bytes = 900;
   CHECK(guard.step(now) == Allocation{{2, 3}, 5});
   const Verdict verdict = guard.admit({{8, 3}, 5}, now);
@@ -162,7 +162,8 @@ TEST_CASE("under a lowered limit actors make way for items that wait until these
   guard.admit({{4, 4}, 12}, current({4, 4}, 200, 12));
   CurrentState now = current({4, 4}, 100, 12);
   now.prefetched = 6;
-  // The goal fits without them: 4 and 4 actors and 2 items. Beside 6 items there is room for 4.
+  // The goal fits without the waiting items: 4 and 4 actors and 2 items. With 6 items there is
+  // memory for 4 actors.
   CHECK(guard.step(now) == Allocation{{2, 2}, 2});
   now.actors = {2, 2};
   now.prefetch = 2;
@@ -225,10 +226,10 @@ TEST_CASE("no sequence of proposals gets past the guard, and it gets to every go
     const std::uint64_t before = tuned_pipeline.worst_case();
     tuned_pipeline.apply(guard.step(tuned_pipeline.current()));
     REQUIRE(shaped(description, tuned_pipeline.wanted()) == tuned_pipeline.wanted());
-    // Within the limit, or no step made it worse while those who have to go are going.
+    // Within the limit, or the step made it no worse while actors are still leaving.
     allowed = std::max(before, tuned_pipeline.current().limits.memory_bytes);
     REQUIRE(tuned_pipeline.worst_case() <= allowed);
-    // Nor do those who stay wait for the trainer to make room for them.
+    // The remaining actors fit without waiting for the trainer to free memory.
     const bool fewest = tuned_pipeline.wanted().total_actors() == bytes.size();
     REQUIRE((fewest || tuned_pipeline.worst_case_without_leavers() <=
                            tuned_pipeline.current().limits.memory_bytes));

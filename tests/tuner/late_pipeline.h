@@ -9,8 +9,8 @@
 
 namespace forebay::tuner {
 
-/// A tuned pipeline whose actors leave when they please and whose trainer takes items when it
-/// pleases.
+/// A tuned pipeline whose actors leave at random times and whose trainer takes items at random
+/// times.
 class LatePipeline final : public TunedPipeline {
  public:
   LatePipeline(PipelineDescription description, Limits limits, Allocation start)
@@ -57,7 +57,7 @@ class LatePipeline final : public TunedPipeline {
   }
   void prefetch_all() { prefetched_ = std::max(prefetched_, wanted_.prefetch); }
 
-  /// Leavers and items that wait included, queues full.
+  /// Includes leaving actors and waiting items; queues are full.
   std::uint64_t worst_case() const {
     std::uint64_t bytes = worst_case_without_leavers();
     for (std::size_t i = 0; i < leaving_.size(); ++i) {
@@ -74,7 +74,7 @@ class LatePipeline final : public TunedPipeline {
   const Allocation& wanted() const { return wanted_; }
   void set_limits(Limits limits) { limits_ = limits; }
 
-  std::uint64_t beyond = 0;  ///< What only the kernel sees.
+  std::uint64_t beyond = 0;  ///< Memory that only the kernel sees.
   int applied = 0;
 
  private:

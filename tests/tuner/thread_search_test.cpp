@@ -13,10 +13,10 @@ namespace {
 
 constexpr ThreadSearch::Options kQuick{.start = 1, .most = 4, .settle = 1, .windows = 3};
 
-/// What a job trains with so many threads.
+/// The rate at which a job trains with so many threads.
 using Job = std::function<double(int threads)>;
 
-/// Feeds the search windows of a job, until it has rested so many; gives the trials.
+/// Feeds the search windows of a job, until it rests; returns the trials.
 std::vector<ThreadTrial> search(ThreadSearch& search, const Job& job, int most_windows = 1000) {
   std::vector<ThreadTrial> trials;
   for (int window = 0; window < most_windows && !search.rests(); ++window) {
@@ -39,7 +39,7 @@ double faster_with_fewer(int threads) { return 1000.0 / threads; }
 TEST_CASE("a search takes a measurement of each number in turn, settling first",
           "[tuner][threads]") {
   ThreadSearch threads({.start = 1, .most = 2, .settle = 1, .windows = 3});
-  // One window to settle and three that count, of the one thread that stands. 900 is left out.
+  // One window to settle and three that count, for the current single thread. 900 is left out.
   for (double rate : {900, 100, 300}) CHECK_FALSE(threads.add(rate));
   CHECK(threads.threads() == 1);
   CHECK_FALSE(threads.add(200));
@@ -54,7 +54,7 @@ TEST_CASE("a search takes a measurement of each number in turn, settling first",
   CHECK(trial->rate_tried == 230);
   CHECK(trial->kept);
   CHECK(threads.threads() == 2);
-  // More there is not, and fewer was just worse: after a measurement it rests.
+  // More threads are not allowed, and fewer were just worse: after a measurement it rests.
   for (int window = 0; window < 4; ++window) CHECK_FALSE(threads.add(230));
   CHECK(threads.rests());
 }
@@ -149,6 +149,6 @@ TEST_CASE("noise below the gain moves nothing for long", "[tuner][threads]") {
     static_cast<void>(threads.add(noise * rates[static_cast<std::size_t>(threads.threads())]));
     if (threads.threads() != 3) ++elsewhere;
   }
-  CHECK(elsewhere < 200);  // Trials of its neighbours, ever more seldom.
+  CHECK(elsewhere < 200);  // Trials of its neighbours, at growing intervals.
   CHECK(threads.threads() == 3);
 }

@@ -12,7 +12,7 @@
 namespace forebay::tuner {
 namespace {
 
-/// Proposes what it is told to.
+/// Makes the proposal that a test sets.
 class RecordingPolicy final : public Policy {
  public:
   RecordingPolicy(std::string name, Proposal proposal)

@@ -56,7 +56,7 @@ TEST_CASE("rows are distinct within a feature, not across", "[trainer][embedding
   const Lists lists(2, {1, 1, 1, 1}, {4, 4, 4, 2});
   BatchRows rows;
   RowFinder finder({10, 10});
-  // Twice: what the first batch left behind is not seen by the second.
+  // Twice: the second batch does not see the state of the first.
   for (int time = 0; time < 2; ++time) {
     REQUIRE(finder.find(lists.batch, 1, rows));
     CHECK(rows.keys == std::vector<std::int64_t>{4, 4, 2});

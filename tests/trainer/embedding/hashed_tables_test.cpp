@@ -40,12 +40,12 @@ struct Hashed {
     const test::ListBatch batch = batch_of(ids);
     REQUIRE(test::step(*tables, batch.batch, kWidth));
   }
-  /// The vectors of ids as a prediction sees them.
+  /// The vectors of ids, as a prediction reads them.
   std::vector<float> vectors(const std::vector<std::int64_t>& ids) const {
     const test::ListBatch batch = batch_of(ids);
     return test::score(*tables, batch.batch, kWidth).value();
   }
-  /// Whether an id has the row that an unknown id has.
+  /// Whether an id has the shared row of unknown ids.
   bool is_shared(std::int64_t id) const { return vectors({id}) == vectors({-999}); }
 
   std::unique_ptr<EmbeddingTables> tables;
@@ -59,7 +59,7 @@ TEST_CASE("an id has its own row once it was seen often enough", "[trainer][embe
   given.step({INT64_MIN, 5});
   given.step({INT64_MIN, 6});
   CHECK(given.hashed->own_rows(0) == 0);
-  // The third time, and twice at once after once: both occurrences count.
+  // The third occurrence of an id, and two at once after one: both occurrences count.
   given.step({INT64_MIN, 5, 5});
   CHECK(given.hashed->own_rows(0) == 2);
   CHECK_FALSE(given.is_shared(INT64_MIN));
@@ -79,7 +79,7 @@ TEST_CASE("ids without a row of their own train one row together", "[trainer][em
 
 TEST_CASE("the shared row changes once a step, by the sum of its gradients",
           "[trainer][embedding]") {
-  // Adagrad's first step is of the rate's length, whatever the gradient.
+  // Adagrad's first step has the length of the rate for every gradient.
   Hashed given(100, {.admit_after = 10}, TrainerSpec::TableOptimizer::kAdagrad);
   const float before = given.vectors({1})[0];
   given.step({1, 2});
@@ -87,7 +87,7 @@ TEST_CASE("the shared row changes once a step, by the sum of its gradients",
 }
 
 TEST_CASE("counts fade, so that ids seen seldom get no row", "[trainer][embedding]") {
-  // Looked at, and halved, in every step.
+  // Used, and halved, in every step.
   Hashed given(100, {.admit_after = 2, .evict_after = 4});
   given.step({7});
   given.step({9});
@@ -109,7 +109,7 @@ TEST_CASE("a row whose id was not seen for so many steps begins anew", "[trainer
   given.step({5, 6});  // step 1
   const std::vector<float> trained = given.vectors({5});
   for (int step = 2; step <= 9; ++step) given.step({6});
-  // Looked at in steps 2, 4, 6, 8: then 5 was unseen for 7.
+  // Checked in steps 2, 4, 6, 8: then 5 was unseen for 7 steps.
   CHECK(given.vectors({5}) == trained);
   given.step({6});  // step 10
   CHECK(given.is_shared(5));
@@ -147,7 +147,7 @@ TEST_CASE("hashed tables hold the same whatever batches they were told of before
   }
   std::uint64_t next = 0;
   for (std::uint64_t number = 0; number < kBatches; ++number) {
-    // Some were never told of, and some are passed over.
+    // Some batches are not announced, and some are announced but skipped.
     for (; next < std::min(kBatches, number + 9); ++next) {
       if (next >= number && random.below(8) != 0) announced.tables->prefetch(batches[next]);
     }
@@ -164,7 +164,7 @@ TEST_CASE("which rows a batch names is found when hashed tables are told of it",
   const Hashed given(40, {});
   test::ListBatch lists = Hashed::batch_of({1, 2, 3});
   lists.lengths[0] = -1;
-  // Whoever looks ahead lets go of it once its rows are known.
+  // The look-ahead thread releases the batch once its rows are known.
   std::atomic<bool> known{false};
   given.tables->prefetch({&lists.batch, [&](const Batch*) { known = true; }});
   test::wait_until([&] { return known.load(); });

@@ -38,7 +38,7 @@ TEST_CASE("first values are uniform within the published bounds", "[trainer][emb
   std::ranges::sort(all);
   CHECK(all.front() > -0.1f);
   CHECK(all.back() < 0.1f);
-  // 15000 uniform values: the largest distance to the diagonal is below 1.6/√n but once in 100.
+  // 15000 uniform values: the largest distance to the diagonal is below 1.6/√n in 99 of 100 cases.
   double distance = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(all.size());

@@ -18,7 +18,7 @@ using Storage = TrainerSpec::Storage;
 
 constexpr std::size_t kWidth = 2;
 
-/// A state whose tensors a test writes by hand.
+/// A state with tensors that a test writes by hand.
 class WrittenState final : public StateSource {
  public:
   template <class T>
@@ -58,7 +58,7 @@ ModelShape shape_with(std::vector<std::int64_t> rows) {
   return shape;
 }
 
-/// The tables that scoring wants, table by table.
+/// The tables that scoring needs, table by table.
 Result<std::vector<std::vector<float>>> tables_in(ScoredRows& rows, StateSource& state) {
   std::vector<std::vector<float>> tables;
   for (std::size_t table = 0; table < rows.tables(); ++table) {

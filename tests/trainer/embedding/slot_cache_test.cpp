@@ -13,7 +13,7 @@ namespace {
 
 using Missing = std::vector<std::uint32_t>;
 
-/// A cache and what would lie in its slots.
+/// A cache and the contents of its slots.
 struct Cached {
   explicit Cached(std::size_t rows, std::size_t slots) : cache(rows, slots), held(slots) {}
 
@@ -30,7 +30,7 @@ struct Cached {
     for (const std::uint32_t row : missing) held[static_cast<std::size_t>(at[row])] = rows[row];
     return given;
   }
-  /// Whether each row lies where `slots` says.
+  /// Whether each row is in the slot that `slots` gives.
   bool holds(const std::vector<SlotCache::Row>& rows,
              const std::vector<std::int32_t>& slots) const {
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -139,7 +139,7 @@ TEST_CASE("no row is ever where the books do not have it", "[trainer][embedding]
       given.cache.finish(++finished);
       turns.erase(finished);
     }
-    // The host gives a place to another row only where no batch needs it.
+    // The host gives a slot to another row only if no batch needs it.
     const std::uint64_t refilled = random.below(kRows);
     const bool needed = std::ranges::any_of(turns, [&](const auto& held) {
       return std::ranges::any_of(held.second.first,

@@ -28,7 +28,7 @@ struct ListBatch {
     fill(number, table_rows.size(), rows);
   }
 
-  /// One list with one id for each row of each table: what is pooled is the tables themselves.
+  /// One list with one id for each row of each table: pooling returns the tables themselves.
   explicit ListBatch(const std::vector<std::int64_t>& table_rows, std::int64_t first,
                      std::int64_t count) {
     for (std::size_t feature = 0; feature < table_rows.size(); ++feature) {
@@ -66,7 +66,7 @@ inline std::vector<float> pooled(const EmbeddingTables& tables, const Batch& bat
   return out;
 }
 
-/// A step whose gradients follow from what was pooled, so that any wrong value spreads.
+/// A step whose gradients depend on the pooled vectors, so that any wrong value spreads.
 inline Result<std::vector<float>> step(EmbeddingTables& tables, const Batch& batch,
                                        std::size_t width) {
   auto rows = tables.begin(batch);

@@ -17,7 +17,7 @@ using Optimizer = TrainerSpec::TableOptimizer;
 constexpr std::size_t kWidth = 6;
 constexpr std::size_t kBatchRows = 20;
 
-/// Two tables of 600 rows, in memory or in tiers with so many slots.
+/// Two tables of 600 rows, in memory, or in tiers with so many slots.
 struct Tables {
   test::TempDir dir;
   Optimizer optimizer = Optimizer::kAdagrad;
@@ -70,7 +70,7 @@ struct Tables {
   TieredTables* tiered = nullptr;
 };
 
-/// Passes a snapshot on, and remembers the largest part of the rows' keys that was asked for.
+/// Passes a snapshot on, and records the largest single read of the rows' keys.
 struct Watched final : StateSource {
   explicit Watched(StateSource& of) : source(of) {}
 
@@ -107,7 +107,7 @@ TEST_CASE("tables in tiers hold what tables in memory hold, bit for bit", "[trai
   }
   std::uint64_t announced = 0;
   for (std::uint64_t number = 0; number < kBatches; ++number) {
-    // Some batches were never told of.
+    // Some batches are not announced.
     for (; announced < std::min(kBatches, number + ahead); ++announced) {
       if (announced >= number && random.below(8) != 0) tiers->prefetch(batches[announced]);
     }
@@ -151,7 +151,7 @@ TEST_CASE("rows of expected batches are counted as ready", "[trainer][embedding]
   Tables given;
   const auto tiers = given.in_tiers(1200);
   const auto first = given.batch(0);
-  // Not expected, so that nothing of it was there.
+  // Not announced, so that no row of it is resident.
   REQUIRE(test::step(*tiers, *first, kWidth));
   CHECK(tiers->lookups().all == first->num_ids);
   CHECK(tiers->lookups().ready == 0);
@@ -166,7 +166,7 @@ TEST_CASE("expected batches that are passed over hold nothing", "[trainer][embed
   const auto last = given.batch(12);
   tiers->prefetch(last);
   CHECK(test::step(*tiers, *last, kWidth));
-  // And forgotten ones neither.
+  // Nor do batches that are cancelled.
   for (std::uint64_t number = 13; number < 30; ++number) tiers->prefetch(given.batch(number));
   tiers->prefetch(nullptr);
   CHECK(test::step(*tiers, *given.batch(40), kWidth));
@@ -193,7 +193,7 @@ TEST_CASE("a snapshot of tables in tiers is of its moment, for any other memory"
   REQUIRE(other->restore(**snapshot, {}));
   CHECK(test::contents(*other, given.table_rows, kWidth, 50) ==
         test::contents(*memory, given.table_rows, kWidth, 50));
-  // The optimizer's state came along.
+  // The optimizer's state was restored, too.
   const auto next = given.batch(50);
   REQUIRE(test::step(*other, *next, kWidth));
   REQUIRE(test::step(*memory, *next, kWidth));

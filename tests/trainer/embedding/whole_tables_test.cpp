@@ -21,7 +21,7 @@ using Snapshot = TieredTables::Snapshot;
 constexpr std::size_t kWidth = 6;
 constexpr std::size_t kSlots = 240;
 
-/// A part of a table and a whole one, in memory or in tiers, trained alike.
+/// A table cut by rows and a whole one, in memory or in tiers, trained alike.
 struct Fixture {
   test::TempDir dir;
   Optimizer optimizer = Optimizer::kAdagrad;
@@ -67,7 +67,7 @@ struct Fixture {
   }
 };
 
-/// Of every tensor, read in pieces of `piece` bytes.
+/// The bytes of every tensor, read in pieces of `piece` bytes.
 std::map<std::string, std::vector<std::byte>> bytes_of(StateSource& state, std::size_t piece) {
   std::map<std::string, std::vector<std::byte>> all;
   for (std::size_t index = 0; index < state.tensors().size(); ++index) {
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(Fixture, "a whole snapshot of tables in tiers is one of tables 
   std::vector<float> top = {1, 2, 3};
   auto whole = tiers->snapshot(beside(top)).value();
   auto plain = memory->snapshot(beside(top)).value();
-  train(*tiers, 20, 40);  // It is of its moment.
+  train(*tiers, 20, 40);  // The snapshot keeps the values of its moment.
   CHECK(whole->tensors() == plain->tensors());
   const auto wanted = bytes_of(*plain, 1 << 20);
   CHECK(bytes_of(*whole, GENERATE(std::size_t{1} << 20, std::size_t{1000})) == wanted);
@@ -130,7 +130,7 @@ TEST_CASE_METHOD(Fixture, "tables go on from a snapshot wherever they lay and wi
   std::vector<float> top = {1, 2, 3};
   auto state = before->snapshot(beside(top)).value();
   const auto after = GENERATE(true, false) ? in_tiers("other") : in_memory();
-  train(*after, 30, 70);  // Of which nothing may be left.
+  train(*after, 30, 70);  // Restoring must replace all of this.
   std::vector<float> restored(3);
   REQUIRE(after->restore(*state, beside(restored)));
   CHECK(restored == top);
@@ -143,7 +143,7 @@ TEST_CASE_METHOD(Fixture, "tables go on from a snapshot wherever they lay and wi
 
 TEST_CASE_METHOD(Fixture, "whoever waits for whole tables that are given up waits no longer",
                  "[trainer][embedding]") {
-  /// Tables in tiers whose rows come once the gate is open.
+  /// Tables in tiers whose rows can be read once the gate is open.
   class Held final : public StateSource {
    public:
     Held(std::unique_ptr<StateSource> tiers, std::atomic<bool>& open)

@@ -31,8 +31,8 @@ std::string content_of(const fs::path& path) {
 
 }  // namespace
 
-// The bytes are those that the PyPI packages tensorboard 2.21 (its record writer) and protobuf 7.36
-// make of the same events.
+// The PyPI packages tensorboard 2.21 (its record writer) and protobuf 7.36 write the same bytes for
+// these events.
 TEST_CASE("records are TensorBoard's bytes", "[trainer][log]") {
   CHECK(hex(version_record(1.5)) ==
         "1800000000000000a37f4b2209000000000000f83f1a0d627261696e2e4576656e743a322a28646c");

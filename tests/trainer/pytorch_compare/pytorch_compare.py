@@ -221,7 +221,7 @@ def compare(folder, network, optimizer):
           f"({losses[0]:.4f} to {losses[-1]:.4f} in {len(losses)}); AUC {told['auc']:.5f}, PyTorch {theirs:.5f}")
     allowed = MOST_LOSS_DIFFERENCE
     if apart > allowed:
-        # Each of the two is as far from what is exact.
+        # Both losses are equally far from the exact value.
         allowed = max(allowed, 2 * rounding(folder, network, optimizer, losses))
         print(f"  rounding alone may make them differ by {allowed:.1e}")
     exported = exported_agrees(folder, batch, told["scores"])
@@ -231,7 +231,7 @@ def compare(folder, network, optimizer):
 def main():
     torch.set_num_threads(1)
     runs = [(network, optimizer) for network in NETWORKS for optimizer in ("sgd", "adagrad", "adam")]
-    # Not Adagrad: it makes a step of a gradient that is all rounding, where a unit comes to life.
+    # Not Adagrad: its step has full length even for a gradient that is only rounding, where a unit becomes active.
     runs += [(network, "sgd", "mean") for network in NETWORKS]
     runs += [("dlrm", "sgd", "clip"), ("dcn_v2", "adam", "clip", "mean")]
     same = []

@@ -1,7 +1,7 @@
-// Trains a small model and writes down all that another implementation needs to do the same:
-// trace FOLDER NETWORK OPTIMIZER [mean] [clip]. In FOLDER, values.bin has the initial weights, then
-// each batch's labels, dense values, lengths and ids; trace.json says how many of each, and what
-// came out.
+// Trains a small model and writes all that another implementation needs to do the same: trace
+// FOLDER NETWORK OPTIMIZER [mean] [clip]. In FOLDER, values.bin has the initial weights, then each
+// batch's labels, dense values, lengths and ids; trace.json has the number of each, and the
+// results.
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +28,7 @@ using test::ClickBatches;
 namespace {
 
 constexpr std::uint64_t kSteps = 100;
-constexpr std::uint64_t kHeldOut = 20;  // Batches after those, for the AUC.
+constexpr std::uint64_t kHeldOut = 20;  // Batches after these, for the AUC.
 constexpr ClickBatches::Options kData{
     .rows = 512, .dense = 13, .sparse = 8, .ids = 500, .most_per_field = 3};
 
@@ -49,7 +49,7 @@ struct Method {
   TrainerSpec::TableOptimizer tables;
   double learning_rate;
 };
-// With Adam tables have Adagrad, which PyTorch has too; row-wise it has not.
+// With Adam, tables have Adagrad, which PyTorch has too; it has no row-wise Adagrad.
 const std::map<std::string, Method> kMethods = {
     {"sgd", {TrainerSpec::Optimizer::kSgd, TrainerSpec::TableOptimizer::kSgd, 0.1}},
     {"adagrad", {TrainerSpec::Optimizer::kAdagrad, TrainerSpec::TableOptimizer::kAdagrad, 0.01}},
@@ -63,7 +63,7 @@ TrainerSpec spec_of(const std::string& network, const std::string& optimizer,
   spec.optimizer = method.optimizer;
   spec.table_optimizer = method.tables;
   spec.learning_rate = method.learning_rate;
-  spec.max_table_rows = 300;  // Below the ids there are: some share a row.
+  spec.max_table_rows = 300;  // Fewer rows than ids: some ids share a row.
   if (network == "dlrm" || network == "dcn_v2") spec.bottom_mlp = {32, 16};
   spec.top_mlp = {64, 32, 1};
   spec.cross_layers = 2;
@@ -125,7 +125,7 @@ void trace(const std::string& folder, const TrainerSpec& spec) {
       FOREBAY_CHECK(evaluation.add(scores, {batch->labels, batch->rows}).has_value());
     }
   }
-  // Of the last batch, which the exported model has to score alike.
+  // Scores of the last batch, which the exported model must reproduce.
   announced["scores"] = scores;
   const ModelDescription description{.spec = spec, .shape = shape_for(spec)};
   FOREBAY_CHECK(export_model(description, *model->snapshot().value(), {folder + "/model.pt"}));

@@ -31,11 +31,11 @@ struct DividedFixture {
 }  // namespace
 
 TEST_CASE_METHOD(DividedFixture, "ids of a cut table go where their rows are", "[trainer][ranks]") {
-  // Feature 0 is whole, 1 everywhere, 2 has 10 rows of which the first 7 are one shard.
+  // Feature 0 is whole, 1 is at every rank, 2 has 10 rows of which the first 7 are one shard.
   const TablePlacement placement{.shards = {{0, 0, 20, 0}, {2, 0, 7, 0}, {2, 7, 3, 1}},
                                  .replicated = {1}};
   BatchDivider divider({20, 20, 10}, placement);
-  for (int i = 0; i < 2; ++i) {  // Nothing is left of the batch before.
+  for (int i = 0; i < 2; ++i) {  // No state of the batch before is left.
     REQUIRE(divider.divide(batch));
     const Batch& sharded = divider.sharded();
     CHECK(sharded.sparse_features == 3);

@@ -16,7 +16,8 @@ std::vector<int> owners_of(const Rows& rows, int ranks) {
 }  // namespace
 
 TEST_CASE("every rank owns about as many tables, and about as many rows", "[trainer][ranks]") {
-  // Largest first to whoever has the fewest: 100 → 0, 60 → 1, 50 → 1 (60 < 100), 9 → 0.
+  // Largest first, each to the rank with the fewest rows: 100 → 0, 60 → 1, 50 → 1 (60 < 100), 9 →
+  // 0.
   CHECK(owners_of({9, 100, 50, 60}, 2) == std::vector<int>{0, 0, 1, 1});
   CHECK(owners_of({5, 5, 5}, 1) == std::vector<int>{0, 0, 0});
   CHECK(owners_of({5}, 3) == std::vector<int>{0});
@@ -76,10 +77,10 @@ TEST_CASE("each rank keeps its tables in tiers in its own folder, replicas lie i
   CHECK(own.tables.storage == TrainerSpec::Storage::kTiered);
   CHECK(own.tables.folder == "run/tables/rank-1");
   CHECK(own.tables.snapshot == TrainerSpec::Tables::Snapshot::kWhole);
-  // The replica takes 100 rows of 4 floats of it.
+  // The replica takes 100 rows of 4 floats of that memory.
   CHECK(own.tables.memory_bytes == 10000 - 1600);
   CHECK(spec_of_replicas(spec).tables.storage == TrainerSpec::Storage::kMemory);
-  // Who has no table keeps none in tiers.
+  // A rank without tables has no tiers.
   const TablePlacement one{.shards = {{0, 0, 5000, 0}}, .replicated = {1, 2}};
   CHECK(spec_of_shards(spec, shape, one, 1).tables.storage == TrainerSpec::Storage::kMemory);
 }

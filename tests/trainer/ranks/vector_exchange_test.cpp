@@ -19,7 +19,8 @@ struct Rows {
   std::vector<std::int64_t> ids;
   Batch batch;
 
-  /// Rows [first, end) of a made-up global batch whose id says feature, row and place in its bag.
+  /// Rows [first, end) of a made-up global batch; each id encodes its feature, row and index in its
+  /// bag.
   Rows(std::size_t features, std::size_t first, std::size_t end) {
     for (std::size_t feature = 0; feature < features; ++feature) {
       for (std::size_t row = first; row < end; ++row) {
@@ -56,7 +57,7 @@ struct Seen {
   bool gradients = true;
 };
 
-/// The ids that all rows have for the features of a rank, before a step.
+/// The ids of all rows for the features of a rank, announced before a step.
 struct Dealt {
   Rows rows;
   explicit Dealt(const std::vector<std::size_t>& owned, std::size_t count) : rows(0, 0, 0) {
@@ -75,7 +76,8 @@ struct Dealt {
   }
 };
 
-/// One step of one rank, which has rows [first, end); `dealt`: of all rows' ids, if they came.
+/// One step of one rank, which has rows [first, end); `dealt`: the ids of all rows, if they were
+/// announced.
 Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std::size_t end,
           const Dealt* dealt = nullptr) {
   const Rows mine(features, first, end);
@@ -138,7 +140,7 @@ TEST_CASE("every owner sees the ids of the global batch in its order, whoever ha
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       VectorExchange exchange(*collectives[rank], owners_of(features, ranks), kDim);
-      // A step before it, of another size: nothing of it may be left.
+      // A step of another size before it: it must leave no state.
       static_cast<void>(step(exchange, features, rank * before, (rank + 1) * before));
       const Dealt dealt(exchange.owned(), rows);
       seen[rank] = step(exchange, features, rank * rows / ranks, (rank + 1) * rows / ranks,

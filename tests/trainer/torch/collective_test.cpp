@@ -15,7 +15,7 @@ namespace {
 
 using Ranks = std::vector<std::unique_ptr<Collective>>;
 
-/// Runs `work(rank)` on a thread each; gives what they returned.
+/// Runs `work(rank)` on a thread for each rank; returns the results.
 template <class Work>
 auto on_each(std::size_t size, const Work& work) {
   std::vector<decltype(work(0))> results(size);
@@ -33,7 +33,7 @@ struct Threads {
   }
 };
 
-/// A process group a thread, as if each were a process.
+/// A process group for each thread, as if each were a process.
 struct Gloo {
   static Ranks make(int size, std::chrono::milliseconds timeout = std::chrono::seconds(20)) {
     const std::uint16_t port = free_port().value();
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("every rank gets the sum over the ranks", "[trainer][ranks]",
 
 TEMPLATE_TEST_CASE("an exchange gives each rank what each other sent to it", "[trainer][ranks]",
                    Threads, Gloo) {
-  // Rank r sends 10 r + t bytes of value 16 r + t to rank t: none from rank 0 to itself.
+  // Rank r sends 10 r + t bytes of value 16 r + t to rank t: no byte from rank 0 to itself.
   auto ranks = TestType::make(3);
   const auto received = on_each(3, [&](std::size_t rank) {
     std::vector<std::size_t> to(3), from(3);
@@ -166,7 +166,7 @@ TEMPLATE_TEST_CASE("who waits for a rank that is known to be lost waits no longe
   const Status again = barrier(*ranks[0]);
   REQUIRE_FALSE(again);
   CHECK(again.error().code == Code::kUnavailable);
-  ranks[1].reset();  // Gloo's own thread waits for it still.
+  ranks[1].reset();  // Gloo's own thread still waits for it.
 }
 
 TEMPLATE_TEST_CASE("a rank that says nothing is not waited for forever", "[trainer][ranks]",

@@ -42,7 +42,7 @@ struct DeviceFixture {
     const Schema schema{.dense = {"a", "b", "c", "d"}, .sparse = {{"e"}, {"f"}, {"g"}}};
     return shape_of(spec, schema).value();
   }
-  /// With room for so many rows in memory, where tables are tiered, and on the device.
+  /// A spec with memory for so many rows: on the device, and on the host if tables are tiered.
   TrainerSpec with(Storage storage, std::uint64_t rows) {
     TrainerSpec asked = spec;
     const TableLayout layout = layout_of(spec, shape());
@@ -69,7 +69,7 @@ struct DeviceFixture {
     REQUIRE(model.predict(*source.make(number), all));
     return all;
   }
-  /// What the tables and the network hold, as far as scores show it.
+  /// The content of tables and network, as far as scores depend on it.
   std::vector<float> all_scores(Model& model) const {
     std::vector<float> all;
     for (std::uint64_t number = 1000; number < 1060; ++number) {
@@ -78,7 +78,7 @@ struct DeviceFixture {
     }
     return all;
   }
-  /// Losses of batches [first, end), most of them told of up to `ahead` steps before.
+  /// Losses of batches [first, end), most of them announced up to `ahead` steps before.
   std::vector<double> train(Model& model, std::uint64_t first, std::uint64_t end,
                             std::uint64_t ahead) const {
     std::vector<std::shared_ptr<const Batch>> batches;

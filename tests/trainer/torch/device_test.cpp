@@ -20,7 +20,7 @@ using namespace forebay;
 
 namespace {
 
-/// What a device was asked for, one word a call; streams are numbers, 0 the one that computes.
+/// The calls to a device, one word each; streams are numbers, 0 the one that computes.
 struct Recorded {
   std::vector<std::string> calls;
   c10::StreamId current = 0;
@@ -29,7 +29,7 @@ struct Recorded {
 
   std::vector<std::string> take() { return std::exchange(calls, {}); }
 };
-// What a guard is registered for lives as long as the process.
+// Global, since a guard stays registered as long as the process lives.
 Recorded* recorded = nullptr;
 
 constexpr c10::DeviceType kRecording = c10::DeviceType::PrivateUse1;
@@ -71,7 +71,7 @@ class RecordingGuard final : public c10::impl::DeviceGuardImplInterface {
   }
 };
 
-/// The cpu's lanes, and what they were asked for: "run in", "in before compute", "wait out".
+/// The cpu's lanes, which record their calls: "run in", "in before compute", "wait out".
 class WatchedLanes final : public DeviceLanes {
  public:
   at::Device device() const override { return lanes_->device(); }
@@ -112,7 +112,8 @@ class WatchedLanes final : public DeviceLanes {
   const std::unique_ptr<DeviceLanes> lanes_ = make_deferred_lanes();
 };
 
-/// Two tables on a device that is the host, whose copies wait until they are waited for.
+/// Two tables on a device that is the host, with copies that are made only when they are waited
+/// for.
 template <class Host>
 struct OnDevice {
   static constexpr std::size_t kWidth = 4;
@@ -137,7 +138,7 @@ struct OnDevice {
     const StagedBatch batch = tables.on_device(rows);
     return tables.weights().index_select(0, batch.slots.to(at::kLong));
   }
-  /// Whether those are the host's, row by row.
+  /// Whether these values are the host's, row by row.
   bool as_on_host(const BatchRows& rows) {
     const at::Tensor values = seen(rows);
     std::size_t row = 0;
@@ -150,7 +151,7 @@ struct OnDevice {
     }
     return row == rows.num_rows();
   }
-  /// Gives each row of a batch a value, and its state another.
+  /// Sets each row of a batch to a value, and its optimizer state to another.
   void fill(const BatchRows& rows, float value) {
     const at::Tensor slots = tables.on_device(rows).slots.to(at::kLong);
     tables.weights().index_fill_(0, slots, value);
@@ -213,7 +214,7 @@ TEST_CASE("on a device lanes are streams and marks are events", "[trainer][devic
   computed->block(DeviceLane::kOut);
   CHECK(device.take() ==
         std::vector<std::string>{"record e1 1", "record e2 0", "block e1 0", "block e2 2"});
-  // The host waits for no more than the mark: for a stream that does nothing else.
+  // The host waits for the mark only: for a stream without other work.
   copied->wait();
   CHECK(device.take() == std::vector<std::string>{"block e1 3", "wait 3"});
 }
@@ -276,7 +277,7 @@ TEST_CASE("copies and computing wait for each other on the device alone", "[trai
   using Calls = std::vector<std::string>;
   InMemory given({30, 30}, 60);
   test::ListBatch lists(1, 0, given.layout.rows, 5);
-  // Memory is asked for where things are computed, and copied to after what was done with it there.
+  // Memory is allocated on the computing lane, so the copying lane waits for earlier work on it.
   CHECK(given.lanes.take() == Calls{"compute before in"});
   BatchRows rows = given.find(lists);
   REQUIRE(given.tables.prepare(rows, 1));
@@ -287,7 +288,7 @@ TEST_CASE("copies and computing wait for each other on the device alone", "[trai
   CHECK(given.lanes.take() == Calls{"compute before out", "run out"});
   given.tables.finish(1);
   CHECK(given.lanes.take() == Calls{"wait out", "compute before in"});
-  // What was copied from is written over once that copy is done.
+  // The host buffer of a copy is overwritten only after that copy has finished.
   REQUIRE(given.tables.prepare(rows, 2));
   CHECK(given.lanes.take() == Calls{"wait in", "run in"});
   given.tables.finish(2);
@@ -326,10 +327,10 @@ TEST_CASE("so many batches are on the device, and another once one of them is fi
     const Status prepared = given.tables.prepare(rows.back(), turn);
     CHECK(prepared.has_value() == (turn < kTooMany));
     if (!prepared) CHECK(prepared.error().code == Code::kOverloaded);
-    // A batch is gone by the time that its copy is looked at.
+    // Overwrites the batch: its copy may be read only after the batch is gone.
     if (prepared) std::ranges::fill(lists.back().lengths, 100);
   }
-  // Nothing of the first is lost while the others come.
+  // The rows of the first batch stay while the others are prepared.
   CHECK(given.as_on_host(rows[0]));
   given.fill(rows[0], 3);
   given.tables.finish(1);
@@ -368,6 +369,6 @@ TEST_CASE("a row that the host made anew is fetched again", "[trainer][device]")
   };
   const std::int32_t slot = step(77, 5);
   for (int i = 0; i < 8; ++i) step(78, 6);
-  // Its id comes back to the slot that it had, and its values are the first ones again.
+  // The id gets its slot back, with its first values.
   CHECK(step(77, 5) == slot);
 }

@@ -11,7 +11,7 @@ namespace {
 using Optimizer = TrainerSpec::TableOptimizer;
 using Pooling = TrainerSpec::Pooling;
 
-/// One feature, rows of two weights which are 10·row + column; a batch of bags.
+/// One feature, rows of two weights with value 10·row + column; a batch of bags.
 struct TableFixture {
   explicit TableFixture(Optimizer optimizer = Optimizer::kSgd, Pooling pooling = Pooling::kSum) {
     auto room = std::make_unique<CopyRoom>(1024, 1024);

@@ -66,7 +66,7 @@ struct ExportFixture {
     return made;
   }
 
-  /// The largest difference of the scores of `batch` by the model and by what was exported.
+  /// The largest difference of the scores of `batch` by the model and by its export.
   float furthest_apart(Model& model) const {
     std::vector<float> expected(batch->rows);
     REQUIRE(model.predict(*batch, expected));
@@ -118,7 +118,7 @@ TEST_CASE_METHOD(ExportFixture, "hashed tables are exported with the row that id
   spec.model = GENERATE(Kind::kDlrm, Kind::kDeepFm);
   spec.tables.storage = TrainerSpec::Storage::kHashed;
   std::size_t fewest = 0;
-  std::size_t most = 0;  // Rows of their own, in both tables.
+  std::size_t most = 0;  // Ids with rows of their own, in both tables.
   SECTION("some ids have rows of their own") {
     spec.max_table_rows = 30;
     spec.tables.admit_after = 7;
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(ExportFixture, "tables in tiers are exported with every row",
   schema.sparse[0].bound = 0;
   data.ids = 3000;
   data.rows = 200;
-  // Few enough slots that most rows that were trained lie on the disk, and most were not.
+  // Few enough slots that most trained rows are on the disk, and most rows are untrained.
   const TableLayout layout = layout_of(spec, shape_of(spec, schema).value());
   while (TieredTables::slots_in(layout, spec.tables.memory_bytes) < 1300) {
     spec.tables.memory_bytes += 4096;

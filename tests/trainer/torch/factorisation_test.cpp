@@ -8,7 +8,7 @@ using namespace forebay;
 
 namespace {
 
-// Three vectors of two values, each with one more value after it that is not looked at.
+// Three vectors of two values, each with one more value after it that is not read.
 constexpr Factorisation kThree{.vectors = 3, .dim = 2, .stride = 3};
 const std::vector<float> kVectors = {1, 2, 99, 3, 4, 99, 5, 6, 99};
 
@@ -22,7 +22,8 @@ TEST_CASE("pairs of vectors are multiplied and added up", "[trainer][factorisati
 }
 
 TEST_CASE("a vector's gradient is the sum of the others", "[trainer][factorisation]") {
-  // Of the first: 2·((3,4) + (5,6)), beside what is there; what lies after it stays.
+  // Gradient of the first: 2·((3,4) + (5,6)), added to the present values; the values after it
+  // stay.
   std::vector<float> gradient(18, 1);
   const std::vector<float> out_gradient = {0, 2};
   std::vector<float> two_rows(kVectors);

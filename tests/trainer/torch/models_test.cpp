@@ -45,7 +45,8 @@ struct ModelFixture {
   }
 };
 
-/// How many differ by more than `by`, relative to values above 1: sums of squares may be large.
+/// The number of values that differ by more than `by`, relative to values above 1: sums of squares
+/// may be large.
 std::size_t count_different(const std::vector<float>& a, const std::vector<float>& b, double by) {
   REQUIRE(a.size() == b.size());
   std::size_t count = 0;
@@ -120,8 +121,8 @@ TEST_CASE_METHOD(ModelFixture, "the loops of the cpu's model agree with autograd
   auto theirs = device();
   const auto losses = train(*ours, 0, 6);
   const auto expected = train(*theirs, 0, 6);
-  // Adagrad's and Adam's first steps are as long for a gradient that is all rounding as for a large
-  // one, so a few weights may go the other way.
+  // Adagrad's and Adam's first steps have the same length for a gradient that is only rounding as
+  // for a large one, so a few weights may move the other way.
   const bool exact = spec.optimizer == TrainerSpec::Optimizer::kSgd;
   for (std::size_t step = 0; step < losses.size(); ++step) {
     INFO("step " << step);
@@ -197,7 +198,7 @@ TEST_CASE_METHOD(ModelFixture, "a model learns a known rule", "[trainer][models]
 
 TEST_CASE_METHOD(ModelFixture, "gradients are cut to the norm that is asked for",
                  "[trainer][models]") {
-  // Plain descent at rate 1: a step changes the weights by just the gradients, all of them.
+  // Plain descent at rate 1: a step changes all weights by exactly the gradients.
   spec.optimizer = TrainerSpec::Optimizer::kSgd;
   spec.learning_rate = 1;
   const auto change_of_a_step = [this] {

@@ -8,10 +8,10 @@ using namespace forebay;
 
 namespace {
 
-/// An operation that is over, or fails, as the looks at it go by.
+/// An operation that ends, or fails, after a number of looks at it.
 struct Operation {
   int looks_it_takes = 0;
-  bool over_behind_the_look = false;  // between the look's timeout and the question whether it is
+  bool over_behind_the_look = false;  // between the look's timeout and the next isCompleted()
   bool fails = false;
   int looks = 0;
   bool completed = false;

@@ -37,7 +37,7 @@ State state_of(Model& model) {
   return state;
 }
 
-/// What tables keep beside weights, as bytes.
+/// The metadata of tables beside weights, as bytes.
 std::map<std::string, std::vector<std::byte>> metadata_of(Model& model) {
   std::map<std::string, std::vector<std::byte>> metadata;
   auto source = model.snapshot().value();
@@ -51,7 +51,7 @@ std::map<std::string, std::vector<std::byte>> metadata_of(Model& model) {
   return metadata;
 }
 
-/// What training gave on one rank.
+/// The results of training on one rank.
 struct Trained {
   std::vector<double> losses;
   std::vector<float> scores;
@@ -69,7 +69,7 @@ struct RankedFixture {
   std::uint64_t steps = 12;
   std::uint64_t bad_batch = ~std::uint64_t{0};
   std::size_t bad_row = 0;
-  std::uint64_t ahead = 0;  // batches that are expected
+  std::uint64_t ahead = 0;  // batches that are announced ahead
   test::TempDir dir;
 
   RankedFixture() {
@@ -90,11 +90,11 @@ struct RankedFixture {
     return slice_rows(*batch, first, end, pool);
   }
 
-  /// As rank 0 divides a batch: the ids that it has for the tables of `rank`.
+  /// The ids of a batch for the tables of `rank`, as rank 0 divides it.
   std::shared_ptr<const Batch> ids_of(std::uint64_t number, int rank, int ranks) {
     const TablePlacement placement = place_tables(spec, shape(), ranks);
     BatchDivider divider(shape().table_rows, shards_of_rank(placement, rank));
-    const auto whole = rows_of(number, 0, 1);  // Of one rank it is what the divider gives back.
+    const auto whole = rows_of(number, 0, 1);  // With one rank the divider returns the whole batch.
     REQUIRE(divider.divide(*whole));
     return copy_ids(divider.sharded(), pool);
   }
@@ -107,16 +107,16 @@ struct RankedFixture {
     std::uint64_t announced = 0;
     for (std::uint64_t number = 0; number < steps; ++number) {
       for (; announced < std::min(number + ahead, steps); ++announced) {
-        // Of every fifth batch nobody is told.
+        // Every fifth batch is not announced.
         if (announced >= number && announced % 5 != 4)
           model->prefetch(ids_of(announced, rank, ranks));
       }
       trained.losses.push_back(model->step(*rows_of(number, rank, ranks)).value());
     }
     trained.lookups = model->lookups();
-    // What is told of a batch is not for scoring it.
+    // An announcement does not affect scoring.
     if (ahead > 0) model->prefetch(ids_of(3, rank, ranks));
-    // Rank 0 scores all rows of a batch, the others none.
+    // Rank 0 scores all rows of a batch, the others score no rows.
     Batch nothing;
     nothing.dense_features = data.dense;
     nothing.sparse_features = data.sparse;
@@ -140,7 +140,7 @@ struct RankedFixture {
   }
 };
 
-/// The tables of all ranks as those of one model; those that several have are checked to be alike.
+/// The tables of all ranks as those of one model; checks that replicas are equal.
 State tables_of(const std::vector<Trained>& ranks) {
   std::map<std::string, std::map<int, std::vector<float>>> pieces;
   for (const Trained& rank : ranks) {
@@ -164,7 +164,7 @@ State tables_of(const std::vector<Trained>& ranks) {
   return tables;
 }
 
-/// So that of every rank some rows have to be on the disk, and two batches fit.
+/// So that every rank has some rows on the disk, and two batches fit.
 std::uint64_t memory_for_some(const TrainerSpec& spec, const ModelShape& shape, int ranks,
                               std::uint64_t slots) {
   const TablePlacement placement = place_tables(spec, shape, ranks);
@@ -217,7 +217,7 @@ TEST_CASE_METHOD(RankedFixture, "however many ranks train, the losses and the ta
       CAPTURE(name);
       if (name.starts_with("table.")) continue;
       CHECK(largest_difference(values, alone.state.at(name)) < 2e-4);
-      CHECK(values == together[0].state.at(name));  // To the last bit.
+      CHECK(values == together[0].state.at(name));  // Equal to the last bit.
     }
   }
   const State tables = tables_of(together);
@@ -292,7 +292,7 @@ TEST_CASE_METHOD(RankedFixture,
 TEST_CASE_METHOD(RankedFixture,
                  "the books of hashed tables are those of one trainer, whoever has which table",
                  "[trainer][ranks]") {
-  data.sparse = 2;  // A rank of three has none, and counts the steps all the same.
+  data.sparse = 2;  // One rank of three has no table, and counts the steps all the same.
   spec.tables.storage = TrainerSpec::Storage::kHashed;
   spec.tables.admit_after = 2;
   spec.tables.evict_after = 4;
@@ -315,7 +315,7 @@ TEST_CASE_METHOD(RankedFixture, "every rank knows the lookups of all, and how ma
   for (std::uint64_t number = 0; number < steps; ++number) ids += rows_of(number, 0, 1)->num_ids;
   for (const Trained& rank : train_on(3)) {
     CHECK(rank.lookups.all == ids);
-    CHECK(rank.lookups.ready == ids);  // In memory they always are.
+    CHECK(rank.lookups.ready == ids);  // In memory all rows are ready.
   }
   if (spec.tables.placement == TrainerSpec::Placement::kReplicated) return;
   spec.tables.storage = TrainerSpec::Storage::kTiered;
@@ -323,7 +323,7 @@ TEST_CASE_METHOD(RankedFixture, "every rank knows the lookups of all, and how ma
   spec.tables.memory_bytes = std::uint64_t{64} << 20;
   const auto tiers = train_on(3);
   CHECK(tiers[0].lookups.all == ids);
-  CHECK(tiers[0].lookups.ready < ids);  // Each row was fetched once, and nobody was told before.
+  CHECK(tiers[0].lookups.ready < ids);  // Each row was fetched once, not announced.
   CHECK(tiers[0].lookups.ready > 0);
   CHECK(tiers[1].lookups.ready == tiers[0].lookups.ready);
 }
@@ -341,7 +341,7 @@ TEST_CASE_METHOD(RankedFixture, "rows that a rank was told of are there when the
       auto model =
           make_cpu_model(spec, shape(), collectives[static_cast<std::size_t>(rank)].get()).value();
       for (std::uint64_t number = 0; number < 8; number += 2) {
-        // One that is never stepped on; whoever is prepared is held by the tables no longer.
+        // Announces one batch that is never stepped on; after the next step it is released.
         const auto skipped = ids_of(number, rank, 2);
         const auto ids = ids_of(number + 1, rank, 2);
         model->prefetch(skipped);

@@ -55,7 +55,7 @@ TEST_CASE_METHOD(ResumeFixture, "training that is resumed ends with the bits of 
 
   auto first = model();
   train(*first, {}, 5);
-  spec.seed = 7;  // Weights that the checkpoint has to replace.
+  spec.seed = 7;  // Weights that the checkpoint must replace.
   auto resumed = model();
   auto found =
       CheckpointStore::open(temp.path()).value().restore_last(*resumed, [](const Checkpoint&) {

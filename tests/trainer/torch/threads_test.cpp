@@ -1,4 +1,4 @@
-// What a model trains has the same bits for any number of threads.
+// Training gives the same bits for any number of threads.
 #include <algorithm>
 
 #include "core/base/sanitizers.h"
@@ -55,8 +55,8 @@ struct ThreadsFixture {
     return std::move(*made);
   }
 
-  /// All that training and scoring give. The state of tiered tables is left out: which of their
-  /// rows it holds and which it links to depends on which are in memory at that moment.
+  /// All results of training and scoring. The state of tiered tables is left out: which rows it
+  /// holds and which it links to depends on the rows in memory at that moment.
   struct Trained {
     std::vector<double> losses;
     std::vector<float> scores;

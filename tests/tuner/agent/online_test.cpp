@@ -15,7 +15,7 @@ PipelineDescription two_stages() {
   return description;
 }
 
-// Both stages take `seconds` a split; the line could do `possible` splits/s and does `rate`.
+// Both stages take `seconds` a split; the line does `rate` splits/s.
 Observation interval(double rate, double waiting, double seconds = 0.1) {
   Observation seen;
   seen.seconds = 2;
@@ -59,7 +59,7 @@ struct Run {
     for (int i = 0; i < 60 && !online.trying(); ++i) intervals(1, 20, 1.5);
     REQUIRE(online.trying());
   }
-  /// Of all that it says of the stages as they are.
+  /// The sum of the network's values for the stages as they are.
   float promised() const {
     float sum = 0;
     for (const Features& row : agent.rows()) {
@@ -135,7 +135,7 @@ TEST_CASE("a step that brought more is worth more to the network afterwards", "[
 }
 
 TEST_CASE("what a step brought is counted by the reward that is asked for", "[tuner][agent]") {
-  // A little more of the rate, for much more of the memory.
+  // A slightly higher rate, for much more of the memory.
   Observation dear = interval(21, 1.5);
   dear.prefetch = 8;
   Run usable;

@@ -46,7 +46,7 @@ TEST_CASE("decision k is taken at k periods, and its period is judged by what it
   CHECK(periods[1].cpus_busy == Approx(7));
   CHECK(periods[1].actors == Actors{3, 4});
   CHECK(periods[1].memory_peak == 70);
-  CHECK(machine.runs == 80);  // looked at ten times a second
+  CHECK(machine.runs == 80);  // observed ten times a second
   CHECK_FALSE(record.trace.out_of_memory);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("without a guard a policy runs out of memory, and from then on nothing
   FakeMachine machine;
   const DriveRecord record = drive(machine, wants({6, 6}), options_of(5, false));
   CHECK(record.trace.out_of_memory);
-  CHECK(record.trace.out_of_memory_seconds == Approx(2.1));  // seen at the next look
+  CHECK(record.trace.out_of_memory_seconds == Approx(2.1));  // noticed at the next observation
   const auto& periods = record.trace.periods;
   REQUIRE(periods.size() == 5);
   CHECK(periods[1].memory_peak == 120);

@@ -8,7 +8,7 @@
 namespace forebay::tuner {
 
 /// Two stages; an actor of the slower one trains a split a second. Every actor takes 10 bytes, and
-/// more than 100 are too many at the moment they are there.
+/// the run is out of memory as soon as they take more than 100.
 class FakeMachine final : public Machine, public TunedPipeline {
  public:
   FakeMachine() {
@@ -56,10 +56,10 @@ class FakeMachine final : public Machine, public TunedPipeline {
   }
 
   int runs = 0;
-  int late_in_run = 0;  ///< The call of run_until that comes back so much too late.
+  int late_in_run = 0;  ///< The call of run_until that returns late, by late_seconds.
   double late_seconds = 0;
   double lowered_at = 1e9;  ///< From then on only 40 bytes are granted.
-  double applied_at = 0;    ///< When it was last told anything.
+  double applied_at = 0;    ///< The time of the last apply().
 
  private:
   std::uint32_t in_all() const { return actors_[0] + actors_[1]; }
@@ -71,7 +71,7 @@ class FakeMachine final : public Machine, public TunedPipeline {
   double trained_ = 0;
 };
 
-/// Proposes the same again and again.
+/// Makes the same proposal again and again.
 class FixedProposal final : public Policy {
  public:
   explicit FixedProposal(Allocation allocation) : allocation_(std::move(allocation)) {}

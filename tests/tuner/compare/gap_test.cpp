@@ -9,7 +9,7 @@ namespace {
 
 using Catch::Detail::Approx;
 
-/// Two policies on one pipeline, alike but for what a test changes.
+/// Two policies on one pipeline, equal except for the figures that a test changes.
 struct Duel {
   PipelineModel model;
   std::vector<ComparedRun> runs;
@@ -74,7 +74,7 @@ TEST_CASE("both ratios are looked at, and the largest gap comes first", "[tuner]
   REQUIRE(gaps.size() == 2);
   CHECK(gaps[0].measure == "ratio_after_30");
   CHECK(gaps[0].by() == Approx(0.2));
-  duel.runs[1].figures.ratio_after_30.reset();  // too short a run has none
+  duel.runs[1].figures.ratio_after_30.reset();  // a run that is too short lacks it
   CHECK(duel.gaps().size() == 1);
 }
 

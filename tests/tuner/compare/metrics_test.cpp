@@ -51,7 +51,7 @@ TEST_CASE("the final ratio is that of the last ten periods", "[tuner][compare]")
   trained[21] = 20;
   trained[30] = 15;
   CHECK(figures_of(trace_of(trained)).ratio_final == Approx(35.0 / 200));
-  CHECK(figures_of(trace_of({20, 20, 10})).ratio_final == Approx(30.0 / 40));  // there are but two
+  CHECK(figures_of(trace_of({20, 20, 10})).ratio_final == Approx(30.0 / 40));  // there are only two
 }
 
 TEST_CASE("the count to 95 % looks forward over three periods together", "[tuner][compare]") {

@@ -13,13 +13,13 @@
 namespace forebay::tuner {
 namespace {
 
-/// A pipeline, and an allocation of it worth looking at.
+/// A pipeline, and an allocation of it to compare.
 struct Case {
   PipelineModel model;
   Allocation allocation;
 };
 
-/// What came of it after the first second.
+/// The figures of a run after its first second.
 struct Figures {
   double splits_per_second = 0;
   double cpus_busy = 0;
@@ -61,7 +61,7 @@ Figures emulated(const Case& of) {
   return figures;
 }
 
-/// Runs two emulations at once, and holds each against its simulation.
+/// Runs two emulations at once, and compares each with its simulation.
 void check_agreement(const std::vector<Case>& cases) {
   std::vector<std::future<Figures>> running;
   for (const Case& each : cases) {
@@ -82,7 +82,7 @@ void check_agreement(const std::vector<Case>& cases) {
 }
 
 TEST_CASE("simulation and emulation agree where the slowest stage decides", "[tuner][agreement]") {
-  // A stage of its own as the limit, and one that mostly waits and may not start too often.
+  // One stage as the bottleneck, and one that mostly waits and has a limited rate of starts.
   Case slowest{
       on_32_cpus("slowest", {stage("load", 0.03), stage("udf", 0.08), stage("batch", 0.02)}),
       {.actors = {6, 10, 4}, .prefetch = 8}};
@@ -94,7 +94,7 @@ TEST_CASE("simulation and emulation agree where the slowest stage decides", "[tu
 }
 
 TEST_CASE("simulation and emulation agree where there are too few CPUs", "[tuner][agreement]") {
-  // 160 actors for 32 CPUs, stages of very different length; and a stage that waits among them.
+  // 160 actors for 32 CPUs, stages of very different length; and a stage among them that waits.
   Case crowded{on_32_cpus("crowded", {stage("load", 0.01), stage("udf", 0.12), stage("copy", 0.03),
                                       stage("batch", 0.02)}),
                {.actors = {40, 40, 40, 40}, .prefetch = 8}};

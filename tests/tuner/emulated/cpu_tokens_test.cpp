@@ -11,7 +11,7 @@
 namespace forebay::tuner {
 namespace {
 
-/// Takes out what ends next and says when.
+/// Removes the work that ends next and returns its end.
 double end_of_next(CpuTokens& tokens) {
   const double end = tokens.next_end();
   tokens.advance(end);

@@ -32,7 +32,7 @@ TEST_CASE("a machine that is full of work ends at once and leaves no thread", "[
   const std::size_t before = threads_of_this_process();
   for (int i = 0; i < 3; ++i) {
     PipelineModel model = busy_line();
-    model.stages[1].seconds = i == 2 ? 3600 : 0.008;  // The last: actors that would work an hour.
+    model.stages[1].seconds = i == 2 ? 3600 : 0.008;  // The last: an hour of work.
     EmulatedMachine machine(model, 1, clock);
     machine.apply({.actors = {8, 8, 8}, .prefetch = 2});
     machine.run_until(0.1);

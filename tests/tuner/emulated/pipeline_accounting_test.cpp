@@ -73,7 +73,7 @@ TEST_CASE("a lowered limit is enforced four seconds later", "[tuner][emulated]")
     CHECK_FALSE(accounting.out_of_memory());
     accounting.note(6, census(8, 1, 0, 0), 18 * kMegabyte);
     CHECK_FALSE(accounting.out_of_memory());
-    accounting.note(7, census(8, 0, 0, 0), 18 * kMegabyte);  // One was told to stay: 19 MB.
+    accounting.note(7, census(8, 0, 0, 0), 18 * kMegabyte);  // One actor stays after all: 19 MB.
     CHECK(accounting.out_of_memory());
   }
 }

@@ -28,7 +28,7 @@ PipelineModel three_stages() {
   return model;
 }
 
-/// Goes on until `condition` holds; the test's own timeout is the bound where time is real.
+/// Runs on until `condition` holds; in real time the test's own timeout is the bound.
 template <class TunedPipeline, class Condition>
 void run_until(TunedPipeline& tuned_pipeline, Condition condition) {
   while (!condition()) tuned_pipeline.run_until(tuned_pipeline.now() + 0.01);

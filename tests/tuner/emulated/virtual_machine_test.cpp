@@ -19,7 +19,7 @@ class MachineFixture {
     machine.begin(work.back());
     return work.back();
   }
-  /// How much ended by then.
+  /// The number of services that ended by then.
   std::size_t pass(double until) {
     std::vector<WorkItem*> ended;
     machine.advance(until, ended);
@@ -101,13 +101,13 @@ TEST_CASE("events change what begins after them", "[tuner][emulated]") {
   fixture.pass(1.1);
   const WorkItem& after = fixture.begin(0, 1.1);
   fixture.pass(2.5);
-  CHECK(before.end == Approx(1.3));  // It keeps the time it drew.
+  CHECK(before.end == Approx(1.3));  // It keeps its drawn time.
   CHECK(after.end == Approx(2.3));
   CHECK(fixture.machine.model().stages[0].max_rate == 2);
   CHECK(fixture.machine.model().cpus == 8);
   fixture.pass(3);
   CHECK(fixture.machine.model().cpus == 16);
-  const WorkItem& step = fixture.begin(1, 3.0);  // The trainer's.
+  const WorkItem& step = fixture.begin(1, 3.0);  // The trainer's service.
   fixture.pass(4);
   CHECK(step.end == Approx(3.5));
 }
@@ -147,7 +147,7 @@ TEST_CASE("CPU time that others used meanwhile is not made up for", "[tuner][emu
   fixture.pass(0.04);
   const WorkItem& late = fixture.begin(0, 0.02);
   fixture.pass(1);
-  CHECK(late.end == Approx(0.2));  // 0.04 s before it came, then 0.16 s of work for one CPU.
+  CHECK(late.end == Approx(0.2));  // 0.04 s before it, then 0.16 s of work for one CPU.
   CHECK(fixture.machine.cpu_seconds(0) == Approx(0.2));
 }
 

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using Times = std::vector<std::chrono::nanoseconds>;
 
-/// One stage; notes when it was looked at and what was applied.
+/// One stage; records the times of observations and the applied allocations.
 class RecordingPipeline final : public TunedPipeline {
  public:
   explicit RecordingPipeline(const Clock& clock) : clock_(clock) {}
@@ -64,7 +64,7 @@ class RecordingPipeline final : public TunedPipeline {
       .rows_per_split = 1};
 };
 
-/// Wants as many actors as it has decided.
+/// Proposes as many actors as it has made decisions.
 class CountingPolicy final : public Policy {
  public:
   std::string_view name() const override { return "counting"; }
@@ -100,7 +100,7 @@ class TunerFixture {
     host.deliver_all();
   }
 
-  /// Moves the time in steps of 10 ms.
+  /// Advances the time in steps of 10 ms.
   void pass(std::chrono::nanoseconds time) {
     for (; time > 0ns; time -= 10ms) {
       host.advance(10ms);

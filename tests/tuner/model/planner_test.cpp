@@ -28,7 +28,7 @@ StageObservation working(std::uint32_t actors, double seconds, double noise) {
   return seen;
 }
 
-// What was measured at many numbers of actors: 0.1 s and 0.2 s a split, no contention.
+// Measured at many numbers of actors: 0.1 s and 0.2 s a split, no contention.
 PipelineEstimate measured(double noise, double trainer_rate) {
   PipelineEstimate known(two_stages());
   for (const std::uint32_t actors : {1U, 4U, 16U, 48U, 8U}) {
@@ -77,7 +77,7 @@ TEST_CASE("a plan stays within memory, prefetch giving way to actors", "[tuner][
   CHECK(plan.allocation.prefetch == 2);
 }
 
-// Measured with one actor alone, on a large machine: what more do to each other is not known.
+// Measured with one actor alone, on a large machine: contention of more actors is unknown.
 PipelineEstimate measured_alone() {
   PipelineEstimate known(two_stages());
   Observation seen;

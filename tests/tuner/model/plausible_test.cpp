@@ -44,7 +44,7 @@ TEST_CASE("a part is no larger than its whole, and splits that took no time do n
   CHECK(mended.stages[0].done_cpu_seconds == 1);
   CHECK(mended.stages[0].done == 4);
   CHECK(mended.stages[1].done == 0);
-  CHECK(mended.stages[1].working_seconds == 0);  // or they would seem one long split
+  CHECK(mended.stages[1].working_seconds == 0);  // or they would look like one long split
 }
 
 TEST_CASE("work that no split has come out of yet is kept", "[tuner][model]") {

@@ -56,7 +56,7 @@ TEST_CASE("a rate above the limit shows that the limit has gone", "[tuner][model
   StageEstimate stage;
   stage.observe(interval(1, 20, 0.1, 0.5), 2);
   stage.observe(interval(20, 100, 0.4, 0.125), 2);
-  stage.observe(interval(6, 110, 0.1, 0.5), 2);  // 55/s, nobody waits
+  stage.observe(interval(6, 110, 0.1, 0.5), 2);  // 55/s, no actor waits
   CHECK(stage.mean().max_rate == 0);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("a limit that looked higher while the pipeline filled is lowered, not 
           "[tuner][model]") {
   StageEstimate stage;
   stage.observe(interval(1, 5, 0.4, 1), 2);
-  // 22 actors took splits at once and wait for their starts: 19/s are on their way, 6/s come out.
+  // 22 actors took splits at once and wait for their starts: 19/s are under way, 6/s are finished.
   StageObservation filling = interval(22, 12, 1.15, 0.35);
   filling.working_seconds = filling.actor_seconds;
   filling.input_wait_seconds = 0;

@@ -37,7 +37,7 @@ TEST_CASE("the hill climb ends when the modelled latency is below the machine's"
 }
 
 TEST_CASE("the hill climb leaves the first stages far behind the last ones", "[tuner][policy]") {
-  // Its consumer, the model thinks, is as slow as all that follows, so a slow first stage hides.
+  // The model takes a consumer to be as slow as all stages after it, so a slow first stage hides.
   const std::vector<StageCost> dlrm{{.seconds = 0.09},
                                     {.seconds = 0.06},
                                     {.seconds = 0.05},

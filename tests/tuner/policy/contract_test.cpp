@@ -1,4 +1,4 @@
-// What every policy has to survive, whatever it does.
+// Inputs that every policy has to survive.
 
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ PolicyContext context() {
   return made;
 }
 
-// Policies made as wanted, by name.
+// All policies by name, made for one context.
 std::vector<std::unique_ptr<Policy>> every_policy(const PolicyContext& made) {
   std::vector<std::unique_ptr<Policy>> all;
   for (const PolicyInfo& info : policies()) all.push_back(make_policy(info.name, made).value());
@@ -67,7 +67,7 @@ StageObservation wild_stage(Random& random) {
 
 Observation wild(Random& random) {
   Observation seen;
-  seen.stages.resize(random.below(6));  // not always as many as there are
+  seen.stages.resize(random.below(6));  // not always the number of the pipeline
   for (StageObservation& stage : seen.stages) stage = wild_stage(random);
   for (double* number : {&seen.at_seconds, &seen.seconds, &seen.limits.cpus, &seen.splits_per_item,
                          &seen.trainer_step_seconds, &seen.trainer_wait_seconds,
@@ -121,7 +121,7 @@ TEST_CASE("no policy is broken by an observation that cannot be", "[tuner][polic
     for (int decision = 0; decision < 300; ++decision) {
       check_usable(*policy, made, policy->decide(wild(random)));
     }
-    // And it goes on with what is possible.
+    // It still decides well on a valid observation.
     const Observation sane = exact(kCosts, one_each(made.description), made.limits, 0.02);
     check_usable(*policy, made, policy->decide(sane));
   }

@@ -1,5 +1,4 @@
-// The thirteen modelled pipelines of tests/tuner/pipelines, against what EXPECTED.json says of
-// them.
+// The thirteen modelled pipelines of tests/tuner/pipelines, compared with EXPECTED.json.
 
 #include <filesystem>
 #include <fstream>
@@ -18,7 +17,7 @@ namespace {
 
 const std::filesystem::path kFolder = FOREBAY_PIPELINES;
 
-// A stretch between events: the model as it stands and what is expected of it.
+// A phase between events: the model then, and its expected figures.
 struct Phase {
   std::string name;
   PipelineModel model;
@@ -59,7 +58,7 @@ PolicyContext context_of(const Phase& phase) {
   return context;
 }
 
-// What the policy makes of an exact, noise-free interval with one actor a stage.
+// The policy's answer to an exact, noise-free interval with one actor a stage.
 Allocation answer(const char* policy, const Phase& phase) {
   return first_answer(policy, context_of(phase), costs_of(phase.model),
                       phase.model.trainer_step_seconds);

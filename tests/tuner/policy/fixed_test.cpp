@@ -1,4 +1,4 @@
-// Policies that plan from what is declared, or once.
+// Policies that plan from the declared costs, or once.
 
 #include "tests/tuner/policy/worked.h"
 

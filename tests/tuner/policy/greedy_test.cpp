@@ -62,7 +62,7 @@ TEST_CASE("greedy takes a stage that it has not seen for an average one", "[tune
   Observation seen = exact(costs, one_each(made.description), made.limits, 0.001);
   seen.stages[2] = {.actors = 1};
   CHECK(make_policy("greedy", made).value()->decide(seen).allocation.actors == Actors{4, 4, 4});
-  // Or for a slower one when its actor has been at the first split for longer.
+  // Or for a slower one if its actor has worked on the first split for longer.
   seen.stages[2].working_seconds = 0.4;
   CHECK(make_policy("greedy", made).value()->decide(seen).allocation.actors == Actors{2, 2, 8});
 }

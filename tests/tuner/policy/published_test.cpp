@@ -1,4 +1,4 @@
-// What rivals were measured to do, done by ours: the thirteen pipelines, simulated.
+// Published measurements of rivals, reproduced by our versions: the thirteen pipelines, simulated.
 
 #include <filesystem>
 
@@ -56,7 +56,7 @@ TEST_CASE("who knows nothing of memory dies of it where there is little", "[tune
     CHECK(run(policy, "memory-tight").out_of_memory);
   }
   CHECK(run("max", "trainer-bound").out_of_memory);
-  // Growing when full and then empty, prefetch stands still here.
+  // Prefetch, which grows after it was full and then empty, does not change here.
   CHECK_FALSE(run("autotune", "trainer-bound").out_of_memory);
 }
 
@@ -80,7 +80,8 @@ TEST_CASE("greedy is at the oracle in two decisions where stages scale linearly"
 }
 
 TEST_CASE("greedy gives too much to a stage that contends", "[tuner][policy]") {
-  // It takes transform for linear: EXPECTED.json's greedy, which never stops, is at 0.867.
+  // It assumes that transform scales linearly: EXPECTED.json's greedy, which never stops, is at
+  // 0.867.
   const RunFigures figures = run("greedy", "contended").figures;
   CHECK(figures.ratio_final > 0.75);
   CHECK(figures.ratio_final < 0.9);

@@ -43,7 +43,7 @@ TEST_CASE("a busy stage with nothing queued before it gets nothing", "[tuner][po
 }
 
 TEST_CASE("an actor takes a CPU of those there are, the last stage asks first", "[tuner][policy]") {
-  // 24 of 25 are taken; everybody wants two more.
+  // 24 of 25 are taken; every stage wants two more.
   CHECK(next(busy({8, 8, 8}, {1.0, 1.0, 1.0}, 25)) == Actors{8, 8, 9});
   CHECK(next(busy({8, 8, 8}, {1.0, 1.0, 1.0}, 24)) == Actors{8, 8, 8});
 }

@@ -12,7 +12,7 @@ namespace forebay::tuner {
 
 inline constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
-/// As many stages as there are costs, memory to spare and a prefetch of 16.
+/// A description with a stage for each cost, ample memory and a prefetch of 16.
 inline PolicyContext context_of(std::span<const StageCost> costs, double cpus,
                                 std::uint64_t memory_bytes = 1024 * kGiB) {
   PolicyContext context;
@@ -26,8 +26,9 @@ inline PolicyContext context_of(std::span<const StageCost> costs, double cpus,
   return context;
 }
 
-/// What an interval of two seconds shows without noise and without a lack of CPUs: every stage
-/// completed 100 splits with the actors of `current`, the trainer took one every `step_seconds`.
+/// The observation of an interval of two seconds without noise and without a lack of CPUs: every
+/// stage completed 100 splits with the actors of `current`, the trainer took one every
+/// `step_seconds`.
 inline Observation exact(std::span<const StageCost> costs, const Allocation& current,
                          const Limits& limits, double step_seconds) {
   Observation seen;

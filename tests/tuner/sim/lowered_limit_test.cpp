@@ -22,7 +22,7 @@ TEST_CASE("who was told to leave before a lowered limit came into force does not
   simulator.run_until(103.9);
   simulator.apply({.actors = {1}, .prefetch = 4});
   simulator.run_until(104.1);
-  CHECK(simulator.current().memory_bytes > 200'000'000);  // they are still at it
+  CHECK(simulator.current().memory_bytes > 200'000'000);  // the leaving actors still work
   simulator.run_until(200);
   CHECK_FALSE(simulator.out_of_memory());
 }

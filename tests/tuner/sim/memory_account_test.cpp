@@ -31,7 +31,7 @@ TEST_CASE("a lowered limit is enforced four seconds later", "[tuner][sim][memory
   CHECK(memory.limit() == 100);
   CHECK(memory.next_change() == 14);
   CHECK_FALSE(memory.enforce(13.9, 0));
-  memory.take(50);  // Still within the old one.
+  memory.take(50);  // Still within the old limit.
   CHECK_FALSE(memory.exceeded());
   memory.give(100);
   CHECK(memory.enforce(14, 0));

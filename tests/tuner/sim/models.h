@@ -9,7 +9,7 @@ inline StageModel stage(const char* name, double seconds) {
   return {.name = name, .seconds = seconds, .bytes_per_actor = 1'000'000, .bytes_out = 1'000'000};
 }
 
-/// 8 CPUs, 1 GB, queues of 4, a trainer that is never the limit.
+/// 8 CPUs, 1 GB, queues of 4, a trainer that is never the bottleneck.
 inline PipelineModel line_of(std::vector<StageModel> stages) {
   return {.name = "line",
           .cpus = 8,

@@ -21,7 +21,7 @@ TEST_CASE("normal numbers have the moments and the tails of the normal distribut
   double fourths = 0;
   int below_one = 0;
   int beyond_three = 0;
-  int beyond_layers = 0;  // In the tail that the layers do not hold.
+  int beyond_layers = 0;  // In the tail beyond the layers.
   for (int i = 0; i < kDraws; ++i) {
     const double x = source.next();
     sum += x;

@@ -157,7 +157,7 @@ TEST_CASE("nothing is lost: splits, bytes and time add up while actors come and 
         REQUIRE(stage.done_cpu_seconds + stage.done_ready_seconds <= stage.done_seconds + 1e-6);
         REQUIRE(stage.queue_fill <= 1);
       }
-      // What one stage has done and the next has not is queued or in somebody's hands.
+      // The splits between two stages are queued or in the hands of actors.
       for (std::size_t i = 0; i + 1 < model.stages.size(); ++i) {
         const StageObservation& here = seen.stages[i];
         const StageObservation& next = seen.stages[i + 1];

@@ -84,7 +84,7 @@ TEST_CASE("a prefetch that is cut empties by training, one that grows lets waiti
   simulator.run_until(4.15);  // Steps end at 1.1, 2.1, …
   CHECK(simulator.current().prefetched == 1);
   simulator.apply({{1}, 3});
-  CHECK(simulator.current().prefetched == 2);  // The one that was held.
+  CHECK(simulator.current().prefetched == 2);  // The split that was held.
 }
 
 TEST_CASE("events change costs and machine when they say, and back", "[tuner][sim][events]") {

@@ -6,7 +6,7 @@
 namespace forebay::tuner {
 namespace {
 
-/// A fast source, then a stage that is the limit, then a trainer that waits.
+/// A fast source, then a stage that is the bottleneck, then a trainer that waits.
 PipelineModel blocked_line() { return line_of({stage("load", 0.1), stage("udf", 0.4)}); }
 
 }  // namespace
@@ -90,7 +90,8 @@ TEST_CASE("waiting for a spaced start is part of the service and takes no CPU",
   simulator.run_until(20.01);
   const StageObservation seen = simulator.observe().stages[0];
   CHECK(seen.done == 20);
-  // Starts are 0.5 s apart; who ends at 0.1 takes the next, and starts after the one before it.
+  // Starts are 0.5 s apart; the actor that ends at 0.1 takes the next split, and starts after the
+  // one before it.
   CHECK(seen.done_seconds / 20 == Approx(1.0));
   CHECK(seen.done_cpu_seconds == Approx(2));
   CHECK(seen.done_ready_seconds == Approx(0).margin(1e-9));
@@ -105,7 +106,7 @@ TEST_CASE("queues are told by how full they were", "[tuner][sim][observation]") 
   simulator.observe();
   simulator.run_until(11);
   const Observation seen = simulator.observe();
-  // Who waits with a split puts it in as one is taken.
+  // An actor that waits with a split puts it in as another is taken.
   CHECK(seen.stages[0].queue_fill == Approx(1).margin(0.001));
   CHECK(seen.stages[1].queue_fill == 0);
   CHECK(seen.prefetch_fill == 0);
