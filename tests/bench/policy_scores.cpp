@@ -1,4 +1,4 @@
-// How policies compare on random simulated pipelines: for whoever works on one.
+// Compares policies on random simulated pipelines, for the authors of policies.
 //
 //   policy_scores [PIPELINES [POLICY…]]       100 pipelines, every policy
 //   FIRST=1001 EVENTS=1 BY_PIPELINE=1 …       other pipelines; with disturbances; a line a run
