@@ -17,8 +17,9 @@ namespace forebay::test {
 
 /// Ranks that are threads of one process: each thread has its own Collective of these.
 ///
-/// The last rank to join an operation does it for all, adding up in the order of the ranks. When the
-/// Collective of a rank is destroyed, the rank is lost: ranks that wait for it get the error at once.
+/// The last rank to join an operation does it for all, adding up in the order of the ranks. When
+/// the Collective of a rank is destroyed, the rank is lost: ranks that wait for it get the error at
+/// once.
 class ThreadCollective final : public Collective {
  public:
   static std::vector<std::unique_ptr<Collective>> make(
