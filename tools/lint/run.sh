@@ -14,6 +14,7 @@ check() {
 check layers python3 tools/lint/layers.py
 check names python3 tools/lint/names.py
 check words python3 tools/lint/words.py
+check dialect python3 tools/lint/dialect.py
 check format tools/lint/format.sh
 if [ "${1:-}" != "--no-tidy" ]; then
   [ -f build/release/compile_commands.json ] || cmake --preset release >/dev/null
