@@ -16,7 +16,7 @@ class BlockSource {
  public:
   virtual ~BlockSource() = default;
   /// Fills `out` from `offset`. kCorrupt or kUnavailable names the file and offset; a file that is
-  /// no longer the one that was indexed (size or mtime) is kCorrupt and says so.
+  /// no longer the one that was indexed (by its stamp) is kCorrupt and says so.
   virtual Status read(std::uint64_t offset, std::span<char> out) = 0;
   /// The file that it reads: the dataset's own, or a decompressed copy of it.
   virtual const std::string& path() const = 0;

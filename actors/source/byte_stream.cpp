@@ -1,7 +1,5 @@
 #include "actors/source/byte_stream.h"
 
-#include <fcntl.h>
-
 #include "actors/source/gzip_stream.h"
 #include "actors/source/zstd_stream.h"
 
@@ -11,11 +9,11 @@ namespace {
 class PlainStream final : public ByteStream {
  public:
   PlainStream(const InputFile& file, std::uint64_t offset) : file_(file), offset_(offset) {
-    ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    file.will_read_through();
   }
 
   Result<std::size_t> next(std::span<char> out) override {
-    auto got = file_.read_some(offset_, out);
+    auto got = file_.read_at(offset_, out);
     if (got) offset_ += *got;
     return got;
   }

@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 
+#include "actors/input/file_system.h"
 #include "actors/source/codec.h"
-#include "actors/source/input_file.h"
 #include "actors/source/restart_point.h"
 #include "actors/source/unpack_room.h"
 #include "core/base/result.h"

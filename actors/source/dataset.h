@@ -10,6 +10,7 @@
 #include "actors/dataset_spec.h"
 #include "actors/format/format.h"
 #include "actors/format/raw_split.h"
+#include "actors/input/file_systems.h"
 #include "actors/source/block_source.h"
 #include "core/base/result.h"
 #include "core/data/digest.h"
@@ -32,6 +33,7 @@ struct DatasetOptions {
   std::string index_from = {};  ///< Another run's index folder, read where ours has nothing.
   /// Memory that decoders of compressed files may take while whole files are read.
   std::uint64_t unpack_bytes = std::numeric_limits<std::uint64_t>::max();
+  FileSystems file_systems = {};  ///< Where the dataset's files are listed and read.
 };
 
 /// One file of a dataset, indexed.

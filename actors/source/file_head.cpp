@@ -14,9 +14,9 @@ constexpr std::uint64_t kPiece = 1 << 20;  // at a time, since the whole may be 
 }  // namespace
 
 Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t bytes) {
-  auto file = InputFile::open(listed.path);
+  auto file = listed.open();
   if (!file) return pass(file);
-  auto stream = open_stream(*file, listed.codec, {}, nullptr);
+  auto stream = open_stream(**file, listed.codec, {}, nullptr);
   if (!stream) return pass(stream);
   if (listed.codec == Codec::kPlain) bytes = std::min(bytes, listed.stamp.bytes);
   std::vector<char> head;

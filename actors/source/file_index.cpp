@@ -189,7 +189,7 @@ bool decode_points(Decoder& in, std::uint64_t count, FileIndex& index) {
 
 bool decode(Decoder& in, FileIndex& index) {
   index.stamp.bytes = in.word();
-  index.stamp.mtime_ns = static_cast<std::int64_t>(in.word());
+  index.stamp.version = static_cast<std::int64_t>(in.word());
   const std::uint64_t codec = in.word();
   index.codec = static_cast<Codec>(codec);
   index.settings = in.digest();
@@ -238,7 +238,7 @@ void FileIndex::coarsen(std::uint64_t slot) {
 std::vector<char> encode_index(const FileIndex& index) {
   Encoder body;
   body.word(index.stamp.bytes);
-  body.word(static_cast<std::uint64_t>(index.stamp.mtime_ns));
+  body.word(static_cast<std::uint64_t>(index.stamp.version));
   body.word(static_cast<std::uint64_t>(index.codec));
   body.digest(index.settings);
   body.digest(index.agreement);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "actors/input/file_system.h"
 #include "actors/source/block_builder.h"
 #include "actors/source/codec.h"
-#include "actors/source/input_file.h"
 #include "actors/source/restart_point.h"
 #include "core/base/result.h"
 #include "core/data/digest.h"
@@ -40,11 +40,11 @@ struct FileIndex {
 /// The index as bytes, little-endian; windows of restart points are not among them.
 ///
 ///   8 magic and version · 16 Digest of what follows, low half first · then numbers, each 8 bytes:
-///   stored bytes, mtime, codec, settings (2), agreement (2), bytes, rows, content (2), check,
-///   slot, number of blocks, number of points, length of path · path · per block: offset and line
-///   as the growth over the block before (of the line: beyond its rows), rows, all LEB128, check in
-///   4 bytes · per point: out and in as the growth over the point before, kind · 8 + bits,
-///   window_at, window_bytes as LEB128, then window_hash in 8 bytes.
+///   stored bytes, version of the stamp, codec, settings (2), agreement (2), bytes, rows, content
+///   (2), check, slot, number of blocks, number of points, length of path · path · per block:
+///   offset and line as the growth over the block before (of the line: beyond its rows), rows, all
+///   LEB128, check in 4 bytes · per point: out and in as the growth over the point before, kind · 8
+///   + bits, window_at, window_bytes as LEB128, then window_hash in 8 bytes.
 std::vector<char> encode_index(const FileIndex& index);
 
 /// Reads what encode_index wrote. kInvalid for an index of another version, kCorrupt for anything

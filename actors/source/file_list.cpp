@@ -1,59 +1,54 @@
 #include "actors/source/file_list.h"
 
-#include <glob.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <filesystem>
 #include <map>
-#include <tuple>
 #include <utility>
 
-#include "core/base/file_identity.h"
+#include "actors/input/local_file_system.h"
 
 namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool exists(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0;
-}
-
-tl::unexpected<Error> matches_nothing(const std::string& path, const std::string& base_dir) {
+tl::unexpected<Error> matches_nothing(const std::string& path, const std::string& full_path) {
   const bool is_glob = path.find_first_of("*?[") != std::string::npos;
   return fail(Code::kNotFound, "dataset.paths: " + path +
                                    (is_glob ? " matches no file" : ": no such file") +
-                                   " (looked for " + (fs::path(base_dir) / path).string() + ")");
+                                   " (looked for " + full_path + ")");
 }
+
+// A file of one file system, and what tells it from the others there.
+using FileKey = std::pair<const FileSystem*, std::string>;
 
 struct OpenedFile {
   ListedFile file;
-  FileIdentity identity;
+  FileKey key;
 };
 
-Result<OpenedFile> look_at(const std::string& path) {
-  auto file = InputFile::open(path);
-  if (!file) return pass(file);
+Result<OpenedFile> look_at(const std::string& path,
+                           const std::shared_ptr<const FileSystem>& file_system) {
+  auto opened = file_system->open(path);
+  if (!opened) return pass(opened);
+  const InputFile& file = **opened;
   std::array<char, 8> head{};
-  auto got = file->read_some(0, head);
+  auto got = file.read_at(0, head);
   if (!got) return pass(got);
   auto codec = detect_codec(path, std::span(head).first(*got));
   if (!codec) return pass(codec);
-  if (*codec == Codec::kPlain && file->stamp().bytes > kMostFileBytes) {
+  if (*codec == Codec::kPlain && file.size() > kMostFileBytes) {
     return fail(Code::kInvalid, path + " is larger than 1 TiB; split it into several files");
   }
-  const auto identity = identity_of(file->descriptor());
-  if (!identity) return fail(Code::kInvalid, system_refusal(path, "cannot be read"));
   return OpenedFile{.file = {.path = path,
-                             .absolute = fs::absolute(path).lexically_normal().string(),
+                             .absolute = file.info().absolute,
                              .name = {},
                              .codec = *codec,
-                             .stamp = file->stamp()},
-                    .identity = *identity};
+                             .stamp = file.stamp(),
+                             .file_system = file_system},
+                    .key = {file_system.get(), file.info().key}};
 }
 
 // Names relative to the deepest folder that holds all files.
@@ -68,7 +63,10 @@ void name_files(std::vector<ListedFile>& files) {
     shared = both;
   }
   for (ListedFile& file : files) {
-    file.name = without_codec_suffix(fs::path(file.absolute).lexically_relative(shared).string());
+    // Nothing is shared by files of two stores.
+    const fs::path absolute = file.absolute;
+    const fs::path name = shared.empty() ? absolute : absolute.lexically_relative(shared);
+    file.name = without_codec_suffix(name.string());
   }
 }
 
@@ -81,34 +79,34 @@ tl::unexpected<Error> comes_twice(const ListedFile& file, const std::string& bef
                                   file.path + " (a link)" + rows);
 }
 
+// Packed files keep the order of plain ones.
+std::pair<std::string, std::string> order_of(const FileInfo& file) {
+  return {without_codec_suffix(file.path), file.path};
+}
+
 }  // namespace
 
 std::vector<std::string> matching_paths(const std::string& path, const std::string& base_dir) {
-  const std::string pattern = (fs::path(base_dir) / path).string();
-  if (exists(pattern)) return {pattern};
-  glob_t found{};
-  const int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (code != 0) return {};
-  std::sort(paths.begin(), paths.end(), [](const std::string& a, const std::string& b) {
-    return std::tuple(without_codec_suffix(a), a) < std::tuple(without_codec_suffix(b), b);
-  });
-  return paths;
+  return matching_local_paths((fs::path(base_dir) / path).string());
 }
 
 Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
-                                           const std::string& base_dir) {
+                                           const std::string& base_dir,
+                                           const FileSystems& systems) {
   if (paths.empty()) return fail(Code::kInvalid, "dataset.paths names no file");
   std::vector<ListedFile> files;
-  std::map<FileIdentity, std::string> seen;
+  std::map<FileKey, std::string> seen;
   for (const std::string& path : paths) {
-    const std::vector<std::string> matching = matching_paths(path, base_dir);
-    if (matching.empty()) return matches_nothing(path, base_dir);
-    for (const std::string& one : matching) {
-      auto opened = look_at(one);
+    const std::string pattern = systems.full_path(path, base_dir);
+    const std::shared_ptr<const FileSystem>& file_system = systems.of(pattern);
+    auto matching = file_system->list(pattern);
+    if (!matching) return pass(matching);
+    if (matching->empty()) return matches_nothing(path, pattern);
+    std::ranges::sort(*matching, {}, order_of);
+    for (const FileInfo& one : *matching) {
+      auto opened = look_at(one.path, file_system);
       if (!opened) return pass(opened);
-      const auto [before, is_new] = seen.emplace(opened->identity, opened->file.absolute);
+      const auto [before, is_new] = seen.emplace(opened->key, opened->file.absolute);
       if (!is_new) return comes_twice(opened->file, before->second);
       files.push_back(std::move(opened->file));
     }

@@ -6,6 +6,8 @@
 
 #include <zstd.h>
 
+#include "actors/input/local_file_system.h"
+
 namespace forebay {
 namespace {
 
@@ -25,22 +27,24 @@ std::string index_path(const std::string& folder, const std::string& absolute) {
 
 Result<FileIndex> read_index(const std::string& path) {
   const auto damaged = [&] { return fail(Code::kCorrupt, path + ": a damaged index"); };
-  auto file = InputFile::open(path);
-  if (!file && file.error().code == Code::kNotFound) return pass(file);
+  auto opened = open_local_file(path);
+  if (!opened && opened.error().code == Code::kNotFound) return pass(opened);
+  if (!opened) return damaged();
+  const InputFile& file = **opened;
   std::array<char, 8> tail{};
-  if (!file || file->stamp().bytes < kHead + tail.size()) return damaged();
-  const std::uint64_t end = file->stamp().bytes - tail.size();
-  if (!file->read(end, tail)) return damaged();
+  if (file.size() < kHead + tail.size()) return damaged();
+  const std::uint64_t end = file.size() - tail.size();
+  if (!file.read(end, tail)) return damaged();
   const auto begin = std::bit_cast<std::uint64_t>(tail);
   if (begin > end - kHead || end - begin > kMostIndex) return damaged();
   // Before room is made for all of it.
   std::array<char, kHead> head{};
-  if (!file->read(begin, head)) return damaged();
+  if (!file.read(begin, head)) return damaged();
   if (auto status = check_index_head(head); !status) {
     return fail(status.error().code, path + ": " + status.error().message);
   }
   std::vector<char> bytes(end - begin);
-  if (!file->read(begin, bytes)) return damaged();
+  if (!file.read(begin, bytes)) return damaged();
   auto index = parse_index(bytes);
   if (!index) return damaged();
   for (const RestartPoint& point : index->points) {

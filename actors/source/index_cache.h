@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/input/file_system.h"
 #include "actors/source/file_index.h"
-#include "actors/source/input_file.h"
 #include "actors/source/partial_file.h"
 #include "actors/source/restart_point.h"
 #include "core/base/result.h"

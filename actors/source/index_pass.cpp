@@ -47,7 +47,7 @@ Status read_through(const InputFile& file, Codec codec, RestartLog* log, const P
 
 Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& format,
                              IndexWriter& writer, const PassWatch& watch) {
-  const std::uint64_t known = codec == Codec::kPlain ? file.stamp().bytes : 0;
+  const std::uint64_t known = codec == Codec::kPlain ? file.size() : 0;
   BlockBuilder builder(slot_rule::slot_for(known));
   ContentDigest content;
   BlockChecks checks;

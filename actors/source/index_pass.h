@@ -5,9 +5,9 @@
 #include <span>
 
 #include "actors/format/format.h"
+#include "actors/input/file_system.h"
 #include "actors/source/file_index.h"
 #include "actors/source/index_cache.h"
-#include "actors/source/input_file.h"
 #include "actors/source/unpack_room.h"
 #include "core/base/result.h"
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "actors/input/local_file_system.h"
 #include "actors/source/content_digest.h"
 #include "actors/source/plain_source.h"
 
@@ -63,23 +64,23 @@ BlockRef IndexedDataset::block(std::size_t i) const {
 
 Result<std::unique_ptr<BlockSource>> IndexedDataset::open(std::uint32_t number) const {
   const IndexedFile& indexed = indexed_[number];
-  auto file = InputFile::open(indexed.listed.path);
+  auto file = indexed.listed.open();
   if (!file) return pass(file);
-  if (auto status = file->check(indexed.index.stamp); !status) return pass(status);
+  if (auto status = (*file)->check(indexed.index.stamp); !status) return pass(status);
   if (indexed.index.codec == Codec::kPlain) {
     return std::unique_ptr<BlockSource>(
         std::make_unique<PlainSource>(std::move(*file), indexed.index.stamp));
   }
   if (!indexed.spill_path.empty()) {
-    auto spill = InputFile::open(indexed.spill_path);
+    auto spill = open_local_file(indexed.spill_path);
     if (!spill) return pass(spill);
-    const FileStamp stamp = spill->stamp();
+    const FileStamp stamp = (*spill)->stamp();
     if (stamp.bytes != indexed.index.bytes) {
       return fail(Code::kCorrupt, indexed.spill_path + " was changed; remove it and run again");
     }
     return std::unique_ptr<BlockSource>(std::make_unique<PlainSource>(std::move(*spill), stamp));
   }
-  auto index_file = InputFile::open(indexed.index_path);
+  auto index_file = open_local_file(indexed.index_path);
   if (!index_file) return pass(index_file);
   return std::unique_ptr<BlockSource>(std::make_unique<RestartSource>(
       std::move(*file), std::move(*index_file), indexed.index, reads_));

@@ -154,9 +154,9 @@ Status Indexing::first_failure(std::vector<Status>& ends) const {
 }
 
 Status Indexing::read_one(IndexedFile& file) {
-  auto stored = InputFile::open(file.listed.path);
+  auto stored = file.listed.open();
   if (!stored) return pass(stored);
-  if (auto status = stored->check(file.listed.stamp); !status) return status;
+  if (auto status = (*stored)->check(file.listed.stamp); !status) return status;
   auto writer = IndexWriter::create(file.index_path);
   if (!writer) return pass(writer);
   std::optional<SpillCopy> copy = begin_copy(file);
@@ -164,7 +164,7 @@ Status Indexing::read_one(IndexedFile& file) {
   onlookers.copy = [&copy](std::span<const char> content) {
     if (copy && !copy->write(content)) copy.reset();
   };
-  auto index = index_file(*stored, file.listed.codec, task_.format, *writer, onlookers);
+  auto index = index_file(**stored, file.listed.codec, task_.format, *writer, onlookers);
   if (!index) return pass(index);
   if (copy && !copy->commit()) copy.reset();
   const bool known = file.listed.codec == Codec::kPlain || !file.index.path.empty();

@@ -66,7 +66,7 @@ Result<Agreement> agree_on_format(const std::vector<ListedFile>& files, const Da
 
 Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const ColumnSpec& columns,
                                               const DatasetOptions& options) {
-  auto listed = list_files(spec.paths, options.base_dir);
+  auto listed = list_files(spec.paths, options.base_dir, options.file_systems);
   if (!listed) return pass(listed);
   auto agreed = agree_on_format(*listed, spec, columns);
   if (!agreed) return pass(agreed);
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
     added.listed = std::move(file);
   }
   SpillFolder spill(options.run_dir + "/spill", options.spill_limit);
-  spill.tidy(index_folder);
+  spill.tidy(index_folder, options.file_systems);
   const bool copies = options.random_access && options.spill_limit > 0;
   const IndexingTask task{.options = options,
                           .format = *agreed->format,

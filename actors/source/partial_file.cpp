@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "actors/source/input_file.h"
+#include "actors/input/local_file_system.h"
 #include "core/base/open_files.h"
 
 namespace forebay {

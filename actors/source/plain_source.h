@@ -1,29 +1,31 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
+#include "actors/input/file_system.h"
 #include "actors/source/block_source.h"
-#include "actors/source/input_file.h"
 #include "core/base/result.h"
 
 namespace forebay {
 
-/// Reads a plain file at any offset. While what it reads is not in the page cache it asks the
-/// kernel to read ahead the blocks it is told of.
+/// Reads a plain file at any offset. While its reads have to wait, it passes on which blocks come
+/// next (InputFile::will_read).
 class PlainSource final : public BlockSource {
  public:
-  PlainSource(InputFile file, FileStamp indexed) : file_(std::move(file)), indexed_(indexed) {}
+  PlainSource(std::unique_ptr<const InputFile> file, FileStamp indexed)
+      : file_(std::move(file)), indexed_(indexed) {}
 
   Status read(std::uint64_t offset, std::span<char> out) override;
-  const std::string& path() const override { return file_.path(); }
+  const std::string& path() const override { return file_->path(); }
   void prepare(std::span<const BlockRef> blocks) override;
 
  private:
-  InputFile file_;
+  std::unique_ptr<const InputFile> file_;
   FileStamp indexed_;
-  int cold_reads_ = 1;  // how many of the next reads are taken to wait for the disk
+  int cold_reads_ = 1;  // how many of the next reads are taken to wait
 };
 
 }  // namespace forebay

@@ -14,7 +14,7 @@ constexpr RestartPoint kStart{};
 }  // namespace
 
 Status RestartSource::read(std::uint64_t offset, std::span<char> out) {
-  if (auto status = file_.check(index_.stamp); !status) return status;
+  if (auto status = file_->check(index_.stamp); !status) return status;
   auto status = go_to(offset);
   if (status) status = fill(out);
   if (!status || reads_ == Reads::kAnywhere || position_ >= index_.bytes) stream_.reset();
@@ -31,9 +31,9 @@ const RestartPoint& RestartSource::point_before(std::uint64_t offset) const {
 Status RestartSource::go_to(std::uint64_t offset) {
   const RestartPoint& point = point_before(offset);
   if (stream_ == nullptr || position_ > offset || position_ < point.out) {
-    auto restart = read_restart(index_file_, point);
+    auto restart = read_restart(*index_file_, point);
     if (!restart) return pass(restart);
-    auto stream = open_stream(file_, index_.codec, *restart, nullptr);
+    auto stream = open_stream(*file_, index_.codec, *restart, nullptr);
     if (!stream) return pass(stream);
     stream_ = std::move(*stream);
     position_ = point.out;
@@ -50,9 +50,7 @@ Status RestartSource::fill(std::span<char> out) {
   auto got = stream_->next(out);
   if (!got) return pass(got);
   position_ += *got;
-  if (*got < out.size()) {
-    return fail(Code::kCorrupt, file_.path() + " changed since it was indexed; run again");
-  }
+  if (*got < out.size()) return changed_since_indexed(path());
   return {};
 }
 

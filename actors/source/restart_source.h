@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "actors/input/file_system.h"
 #include "actors/source/block_source.h"
 #include "actors/source/byte_stream.h"
 #include "actors/source/file_index.h"
-#include "actors/source/input_file.h"
 #include "core/base/result.h"
 
 namespace forebay {
@@ -25,19 +25,20 @@ class RestartSource final : public BlockSource {
   enum class Reads : std::uint8_t { kInOrder, kAnywhere };
 
   /// `index` outlives the source.
-  RestartSource(InputFile file, InputFile index_file, const FileIndex& index, Reads reads)
+  RestartSource(std::unique_ptr<const InputFile> file, std::unique_ptr<const InputFile> index_file,
+                const FileIndex& index, Reads reads)
       : file_(std::move(file)), index_file_(std::move(index_file)), index_(index), reads_(reads) {}
 
   Status read(std::uint64_t offset, std::span<char> out) override;
-  const std::string& path() const override { return file_.path(); }
+  const std::string& path() const override { return file_->path(); }
 
  private:
   const RestartPoint& point_before(std::uint64_t offset) const;
   Status go_to(std::uint64_t offset);
   Status fill(std::span<char> out);
 
-  InputFile file_;
-  InputFile index_file_;
+  std::unique_ptr<const InputFile> file_;
+  std::unique_ptr<const InputFile> index_file_;
   const FileIndex& index_;
   Reads reads_;
   std::unique_ptr<ByteStream> stream_;

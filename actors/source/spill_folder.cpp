@@ -10,7 +10,6 @@
 
 #include "actors/source/file_index.h"
 #include "actors/source/index_cache.h"
-#include "actors/source/input_file.h"
 #include "core/data/digest.h"
 
 namespace forebay {
@@ -28,12 +27,13 @@ static_assert(sizeof(FileStamp) == 16, "hashed as it lies");
 std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
 
 // A copy is named KEY-STAMP.NAME; KEY.idx tells the source.
-bool is_stale(const std::string& name, const std::string& index_folder) {
+bool is_stale(const std::string& name, const std::string& index_folder,
+              const FileSystems& systems) {
   if (name.size() < 2 * kKey + 2) return true;
   const auto index = read_index(index_folder + "/" + name.substr(0, kKey) + ".idx");
   if (!index || name.substr(kKey + 1, kKey) != stamp_key(index->stamp)) return true;
-  const auto source = InputFile::open(index->path);
-  return !source || source->stamp() != index->stamp;
+  const auto source = systems.of(index->path)->stat(index->path);
+  return !source || source->stamp != index->stamp;
 }
 
 // Bytes that the disk under `folder`, which may still have to be made, has for us, and all it has.
@@ -52,7 +52,7 @@ std::pair<std::uint64_t, std::uint64_t> disk_of(fs::path folder) {
 SpillFolder::SpillFolder(std::string path, std::uint64_t limit)
     : path_(std::move(path)), room_(limit) {}
 
-void SpillFolder::tidy(const std::string& index_folder) {
+void SpillFolder::tidy(const std::string& index_folder, const FileSystems& systems) {
   remove_dead_partials(path_);
   std::error_code error;
   std::vector<fs::path> copies;
@@ -62,7 +62,8 @@ void SpillFolder::tidy(const std::string& index_folder) {
   std::sort(copies.begin(), copies.end());
   for (const fs::path& copy : copies) {
     const auto bytes = fs::file_size(copy, error);
-    if (error || is_stale(copy.filename().string(), index_folder) || !room_.try_take(bytes)) {
+    if (error || is_stale(copy.filename().string(), index_folder, systems) ||
+        !room_.try_take(bytes)) {
       fs::remove(copy, error);
     }
   }

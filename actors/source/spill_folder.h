@@ -25,8 +25,8 @@ class SpillFolder {
   SpillFolder(std::string path, std::uint64_t limit);
 
   /// Removes what killed runs left, copies whose source changed or is gone (told by the indexes in
-  /// `index_folder`), and copies past the limit. Counts the others.
-  void tidy(const std::string& index_folder);
+  /// `index_folder` and `systems`), and copies past the limit. Counts the others.
+  void tidy(const std::string& index_folder, const FileSystems& systems);
 
   const std::string& path() const { return path_; }
   std::string path_of(const ListedFile& file) const;

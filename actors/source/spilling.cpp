@@ -145,9 +145,9 @@ Status Spilling::copy(const std::vector<IndexedFile*>& files, SpillNeed need) {
 Status Spilling::copy_one(IndexedFile& file, SpillNeed need, SharedCount& read,
                           std::uint64_t to_read) {
   const std::string path = folder_.path_of(file.listed);
-  auto stored = InputFile::open(file.listed.path);
+  auto stored = file.listed.open();
   if (!stored) return pass(stored);
-  if (auto status = stored->check(file.listed.stamp); !status) return status;
+  if (auto status = (*stored)->check(file.listed.stamp); !status) return status;
   auto copy = SpillCopy::begin(folder_, path, need);
   if (!copy) return pass(copy);
   const PassWatch watch{.stopped = options_.stopped,
@@ -159,7 +159,7 @@ Status Spilling::copy_one(IndexedFile& file, SpillNeed need, SharedCount& read,
                         .copy = {},
                         .room = room_};
   const auto write = [&copy](std::span<const char> piece) { return copy->write(piece); };
-  if (auto status = read_through(*stored, file.listed.codec, nullptr, watch, write); !status) {
+  if (auto status = read_through(**stored, file.listed.codec, nullptr, watch, write); !status) {
     return status;
   }
   if (auto status = copy->commit(); !status) return status;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/source/input_file.h"
+#include "actors/input/file_system.h"
 #include "core/base/result.h"
 
 namespace forebay {
@@ -20,7 +20,7 @@ class StoredBytes {
   /// What was read and not yet taken; after the end of the file it stays empty.
   Result<std::span<const char>> peek() {
     if (begin_ == size_) {
-      auto got = file_.read_some(end_, buffer_);
+      auto got = file_.read_at(end_, buffer_);
       if (!got) return pass(got);
       begin_ = 0;
       size_ = *got;

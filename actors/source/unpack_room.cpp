@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "actors/source/input_file.h"
 #include "actors/source/zstd_frame.h"
 
 namespace forebay {
@@ -14,10 +13,10 @@ constexpr std::uint64_t kUsualWindow = std::uint64_t{8} << 20;
 
 std::uint64_t wanted_by(const ListedFile& listed) {
   if (listed.codec != Codec::kZstd) return 0;
-  const auto file = InputFile::open(listed.path);
+  const auto file = listed.open();
   if (!file) return 0;
   std::array<char, ZstdFrame::kMostHeaderBytes> head{};
-  const auto got = file->read_some(0, head);
+  const auto got = (*file)->read_at(0, head);
   if (!got) return 0;
   const auto frame = ZstdFrame::read(std::span<const char>(head).first(*got));
   return frame ? frame->memory() : 0;

@@ -64,7 +64,7 @@ Status ZstdStream::begin_frame() {
 
 std::optional<ZstdFrame> ZstdStream::frame() const {
   std::array<char, ZstdFrame::kMostHeaderBytes> head{};
-  const auto got = stored_.file().read_some(frame_at_, head);
+  const auto got = stored_.file().read_at(frame_at_, head);
   return got ? ZstdFrame::read(std::span<const char>(head).first(*got)) : std::nullopt;
 }
 

@@ -20,7 +20,4 @@ struct FileIdentity {
 /// pipe or a folder, and when the file does not exist.
 std::optional<FileIdentity> regular_file_at(const std::string& path);
 
-/// The identity of the file that is open as `descriptor`; nothing when fstat fails.
-std::optional<FileIdentity> identity_of(int descriptor);
-
 }  // namespace forebay

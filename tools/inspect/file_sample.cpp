@@ -4,8 +4,8 @@
 #include <array>
 #include <span>
 
+#include "actors/input/file_systems.h"
 #include "actors/source/byte_stream.h"
-#include "actors/source/input_file.h"
 
 namespace forebay {
 namespace {
@@ -21,16 +21,17 @@ std::uint64_t FileSample::scaled(std::uint64_t count) const {
 }
 
 Result<FileSample> read_sample(const std::string& path) {
-  auto file = InputFile::open(path);
-  if (!file) return pass(file);
+  auto opened = FileSystems().of(path)->open(path);
+  if (!opened) return pass(opened);
+  const InputFile& file = **opened;
   std::array<char, 8> head{};
-  auto got = file->read_some(0, head);
+  auto got = file.read_at(0, head);
   if (!got) return pass(got);
   auto codec = detect_codec(path, std::span(head).first(*got));
   if (!codec) return pass(codec);
-  auto stream = open_stream(*file, *codec, {}, nullptr);
+  auto stream = open_stream(file, *codec, {}, nullptr);
   if (!stream) return pass(stream);
-  FileSample sample{.path = path, .codec = *codec, .stored_bytes = file->stamp().bytes};
+  FileSample sample{.path = path, .codec = *codec, .stored_bytes = file.size()};
   sample.bytes.resize(FileSample::kBytes + kPadding);
   // One byte more tells whether anything follows.
   auto read = (*stream)->next(std::span(sample.bytes).first(FileSample::kBytes + 1));

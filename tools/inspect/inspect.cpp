@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 
+#include "actors/input/local_file_system.h"
 #include "actors/source/file_index.h"
 #include "actors/source/index_cache.h"
 #include "core/base/printable.h"
@@ -28,14 +29,16 @@ constexpr std::string_view kQuarantineHeader = "file\tbyte_offset\tline\treason\
 /// Whether the file ends as an index of any version does: where the index begins, and its magic
 /// there.
 bool is_index(const std::string& path) {
-  auto file = InputFile::open(path);
+  auto opened = open_local_file(path);
+  if (!opened) return false;
+  const InputFile& file = **opened;
   std::array<char, 8> tail{};
   std::array<char, 24> head{};
-  if (!file || file->stamp().bytes < head.size() + tail.size()) return false;
-  const std::uint64_t end = file->stamp().bytes - tail.size();
-  if (!file->read(end, tail)) return false;
+  if (file.size() < head.size() + tail.size()) return false;
+  const std::uint64_t end = file.size() - tail.size();
+  if (!file.read(end, tail)) return false;
   const auto begin = std::bit_cast<std::uint64_t>(tail);
-  if (begin > end - head.size() || !file->read(begin, head)) return false;
+  if (begin > end - head.size() || !file.read(begin, head)) return false;
   const Status found = check_index_head(head);
   return found || found.error().code == Code::kInvalid;
 }

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "actors/source/input_file.h"
+#include "actors/input/file_systems.h"
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
 #include "engine/job/quantity.h"
@@ -25,9 +25,9 @@ JsonObject json_of(const std::string& path, const char* kind) {
 }
 
 std::string freshness(const FileIndex& index) {
-  auto file = InputFile::open(index.path);
+  const auto file = FileSystems().of(index.path)->stat(index.path);
   if (!file) return "gone";
-  return file->stamp() == index.stamp ? "unchanged" : "changed";
+  return file->stamp == index.stamp ? "unchanged" : "changed";
 }
 
 using Counts = std::map<std::string, std::uint64_t>;

@@ -12,7 +12,7 @@ import sys
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node"]
 SPEC = ["actors/dataset_spec", "actors/row_filter"]
 BLOCKS = ["actors/source/block_builder", "actors/source/slot_rule"]
-ACTORS = SPEC + BLOCKS + ["actors/format", "actors/transform", "actors/source", "actors/stage", "actors"]
+ACTORS = SPEC + BLOCKS + ["actors/input", "actors/format", "actors/transform", "actors/source", "actors/stage", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
                      ("plan", "sim", "model", "agent", "policy", "live", "emulated", "log", "compare")]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
@@ -34,9 +34,10 @@ MAY_SEE = {
     "actors/row_filter": CORE[:2],
     "actors/source/block_builder": CORE[:1] + BLOCKS,
     "actors/source/slot_rule": CORE[:1],
+    "actors/input": CORE[:1],
     "actors/format": CORE[:2] + SPEC + BLOCKS,
     "actors/transform": CORE[:2] + SPEC,
-    "actors/source": CORE + SPEC + BLOCKS + ["actors/format"],
+    "actors/source": CORE + SPEC + BLOCKS + ["actors/input", "actors/format"],
     "actors/stage": CORE + SPEC + ["actors/format", "actors/transform", "actors/source"],
     "actors": CORE + ACTORS,
     "tuner": CORE[:1],

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/input/local_file_system.h"
 #include "actors/source/zstd_frame.h"
 #include "core/base/random.h"
 #include "tests/actors/source/packed.h"
@@ -28,9 +29,9 @@ struct CountingLog final : RestartLog {
 Result<std::string> decode(const std::string& stored, Codec codec, std::size_t piece = 10'000,
                            RestartLog* log = nullptr, const UnpackRoom& room = {}) {
   TempDir folder;
-  auto file = InputFile::open(folder.write("x", stored));
+  auto file = open_local_file(folder.write("x", stored));
   REQUIRE(file);
-  auto stream = open_stream(*file, codec, {}, log, room);
+  auto stream = open_stream(**file, codec, {}, log, room);
   REQUIRE(stream);
   std::string content;
   while (true) {
@@ -115,6 +116,7 @@ TEST_CASE("wide windows are unpacked as many at once as there is room for", "[ac
     ListedFile file;
     file.path = folder.write(name, stored);
     file.codec = Codec::kZstd;
+    file.file_system = FileSystems().of(file.path);
     return file;
   };
   const ListedFile usual = listed("usual", test::zstd("x"));

@@ -153,11 +153,15 @@ TEST_CASE("a row longer than the limit is refused with its file", "[actors][sour
 
 TEST_CASE("a file that changed since it was indexed is not read", "[actors][source]") {
   DatasetFolder folder;
-  const std::string path = folder.write("a.tsv", "0,1\n1,2\n");
-  const auto dataset = folder.opened({"a.tsv"});
+  const bool packed = GENERATE(false, true);
+  const auto write = [&](const std::string& content) {
+    return folder.write(packed ? "a.tsv.gz" : "a.tsv", packed ? test::gzip(content) : content);
+  };
+  const std::string path = write("0,1\n1,2\n");
+  const auto dataset = folder.opened({path});
   auto before = dataset->open(0);
   REQUIRE(before);
-  SECTION("another size") { folder.write("a.tsv", "0,1\n1,2\n0,3\n"); }
+  SECTION("another size") { write("0,1\n1,2\n0,3\n"); }
   SECTION("another time") {
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
   }

@@ -14,7 +14,7 @@ namespace {
 FileIndex sample(std::uint64_t seed) {
   Random random(seed);
   FileIndex index{.path = "/data/a.tsv.gz",
-                  .stamp = {.bytes = 100'000, .mtime_ns = -5},
+                  .stamp = {.bytes = 100'000, .version = -5},
                   .codec = Codec::kGzip,
                   .settings = {.high = 1, .low = 2},
                   .agreement = {.high = 5, .low = 6},

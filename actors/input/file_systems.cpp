@@ -1,0 +1,36 @@
+#include "actors/input/file_systems.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "actors/input/local_file_system.h"
+
+namespace forebay {
+
+// The one table: a row for each file system.
+FileSystems::FileSystems()
+    : rows_{{.prefix = "", .file_system = std::make_shared<const LocalFileSystem>()}} {}
+
+void FileSystems::add(std::string prefix, std::shared_ptr<const FileSystem> file_system) {
+  std::erase_if(rows_, [&prefix](const Row& row) { return row.prefix == prefix; });
+  rows_.push_back({.prefix = std::move(prefix), .file_system = std::move(file_system)});
+}
+
+const FileSystems::Row& FileSystems::row_of(const std::string& path) const {
+  // A prefix that does not fit counts less than "".
+  return *std::ranges::max_element(rows_, {}, [&path](const Row& row) {
+    return path.starts_with(row.prefix) ? row.prefix.size() + 1 : 0;
+  });
+}
+
+const std::shared_ptr<const FileSystem>& FileSystems::of(const std::string& path) const {
+  return row_of(path).file_system;
+}
+
+std::string FileSystems::full_path(const std::string& path, const std::string& base_dir) const {
+  if (!row_of(path).prefix.empty()) return path;
+  return (std::filesystem::path(base_dir) / path).string();
+}
+
+}  // namespace forebay
