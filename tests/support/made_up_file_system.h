@@ -1,0 +1,81 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/input/local_file_system.h"
+
+namespace forebay::test {
+
+/// The files of one folder under names of another kind, "made-up://NAME"; counts their reads.
+class MadeUpFileSystem final : public FileSystem {
+ public:
+  static constexpr const char* kPrefix = "made-up://";
+
+  explicit MadeUpFileSystem(std::string folder) : folder_(std::move(folder)) {}
+
+  std::uint64_t reads() const { return *reads_; }
+
+  Result<std::vector<FileInfo>> list(const std::string& pattern) const override {
+    auto files = local_.list(local_path(pattern));
+    if (!files) return renamed(files.error());
+    for (FileInfo& file : *files) file = renamed(file);
+    return files;
+  }
+  Result<FileInfo> stat(const std::string& path) const override {
+    auto file = local_.stat(local_path(path));
+    if (!file) return renamed(file.error());
+    return renamed(*file);
+  }
+  Result<std::unique_ptr<const InputFile>> open(const std::string& path) const override {
+    auto file = local_.open(local_path(path));
+    if (!file) return renamed(file.error());
+    FileInfo info = renamed((*file)->info());
+    return std::make_unique<const File>(std::move(info), std::move(*file), reads_);
+  }
+
+ private:
+  class File final : public InputFile {
+   public:
+    File(FileInfo info, std::unique_ptr<const InputFile> local,
+         std::shared_ptr<std::atomic<std::uint64_t>> reads)
+        : InputFile(std::move(info)), local_(std::move(local)), reads_(std::move(reads)) {}
+
+    Status check(const FileStamp& indexed) const override {
+      return local_->check(indexed) ? Status{} : Status(changed_since_indexed(path()));
+    }
+    Result<std::size_t> read_at(std::uint64_t offset, std::span<char> out) const override {
+      ++*reads_;
+      return local_->read_at(offset, out);
+    }
+
+   private:
+    std::unique_ptr<const InputFile> local_;
+    std::shared_ptr<std::atomic<std::uint64_t>> reads_;
+  };
+
+  std::string local_path(const std::string& path) const {
+    return folder_ + "/" + path.substr(std::string(kPrefix).size());
+  }
+  std::string made_up(const std::string& path) const {
+    return kPrefix + path.substr(folder_.size() + 1);
+  }
+  tl::unexpected<Error> renamed(const Error& local) const {
+    return fail(local.code, made_up(local.message));
+  }
+  FileInfo renamed(const FileInfo& local) const {
+    const std::string path = made_up(local.path);
+    return {.path = path, .absolute = path, .key = local.key, .stamp = local.stamp};
+  }
+
+  std::string folder_;
+  LocalFileSystem local_;
+  std::shared_ptr<std::atomic<std::uint64_t>> reads_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
+};
+
+}  // namespace forebay::test
