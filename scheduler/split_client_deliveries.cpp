@@ -14,7 +14,7 @@ constexpr std::size_t kMostHolders = 4;  // Of one split; a head leases it to at
 
 Status SplitClient::on(const Ready& ready, Context& context) {
   if (ready.holder.receiver() == nullptr) {
-    return fail(Code::kInvalid, "a split was announced by nobody");
+    return fail(Code::kInvalid, "a split was announced without the worker that holds it");
   }
   const auto split = splits_.find(ready.split);
   if (split == splits_.end() || split->second.state == Split::State::kArrived) {

@@ -132,7 +132,7 @@ Status WorkerActor::on(const Answered<Heartbeat>& answer, Context& context) {
 
 Status WorkerActor::on(const Evicted& evicted, Context& context) {
   if (evicted.incarnation != incarnation_) return {};
-  say("the head has dismissed this worker: " + evicted.reason);
+  say("the head has evicted this worker: " + evicted.reason);
   incarnation_ = 0;
   if (!leave_by_) join(context);
   return {};

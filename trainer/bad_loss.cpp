@@ -27,7 +27,7 @@ std::string fault_of_model(const BadLoss& what, const ModelShape& shape, std::si
   const std::size_t vector = what.bad_vector ? what.bad_vector(row) : shape.table_rows.size();
   if (vector == shape.table_rows.size()) return score;
   return score + ", as " + shape.sparse_names[vector] +
-         "'s table has numbers for its ids that are none";
+         "'s table has rows for its ids that are not finite";
 }
 
 /// Returns ", first that of its row 7: …"; empty if no row is known to be at fault.

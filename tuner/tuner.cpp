@@ -25,7 +25,8 @@ std::string nonsense(const Proposal& proposal, std::size_t stages) {
   }
   if (proposal.allocation.prefetch == 0) return "proposes a prefetch of 0";
   const double expected = proposal.expected_splits_per_second;
-  if (!std::isfinite(expected) || expected < 0) return "expects what is no rate";
+  if (!std::isfinite(expected) || expected < 0)
+    return "expected_splits_per_second must be finite and at least 0";
   return {};
 }
 

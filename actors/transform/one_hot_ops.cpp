@@ -96,7 +96,7 @@ std::unique_ptr<TransformPlan::Step> make_one_hot(OpInput& input) {
 std::vector<OpEntry> one_hot_ops() {
   return {
       {{"one_hot", "any", "`size` dense a column, named NAME_0, NAME_1, …", "size (1 to 4096)",
-        "column k is 1 where the row holds k, else 0; what is not in [0, size) marks none",
+        "column k is 1 where the row holds k, else 0; ids outside [0, size) set no column",
         "missing and an empty list mark none"},
        {"size", "output"},
        make_one_hot},

@@ -122,7 +122,7 @@ std::vector<OpEntry> row_ops() {
        {"rate", "salt"},
        make_sampling},
       {{"spin", "rows", "rows", "microseconds (of CPU time a row)",
-        "changes nothing and costs what it is told", "does not matter"},
+        "changes nothing and takes the given time", "does not matter"},
        {"microseconds"},
        make_spin},
   };

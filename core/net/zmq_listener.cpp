@@ -102,7 +102,7 @@ ZmqListener::ZmqListener(zmq::context_t& context, int fd, std::string address,
     router_.socket.set(zmq::sockopt::curve_secretkey, *options.keys->server_secret);
     router_.socket.set(zmq::sockopt::zap_domain, "forebay");
   }
-  const std::string events = "inproc://door-" + std::to_string(fd);
+  const std::string events = "inproc://listener-" + std::to_string(fd);
   constexpr int kEvents = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
                           ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
   if (zmq_socket_monitor(router_.socket.handle(), events.c_str(), kEvents) != 0)

@@ -120,7 +120,9 @@ Status ZmqTransport::Loop::connect(const std::string& address) {
   if (Status allowed = check_address_policy(address, options_.keys.has_value()); !allowed)
     return allowed;
   const HostPort parts = *parse_address(address);
-  if (parts.port == 0) return fail(Code::kInvalid, "address " + address + ": port 0 is nobody's");
+  if (parts.port == 0)
+    return fail(Code::kInvalid,
+                "address " + address + ": port 0 cannot be connected to; give the peer's port");
   if (options_.keys && !options_.keys->client) {
     return fail(Code::kInvalid, "connecting to " + address + " needs " + options_.keys->folder +
                                     "/client.key and client.key_secret");

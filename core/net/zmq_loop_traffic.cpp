@@ -101,7 +101,7 @@ void ZmqTransport::Loop::take_unauthenticated(const Source& source, const zmq::m
                                                           session->lanes[1].route == source.route;
     if (!from_here) continue;
     const SessionPtr kept = session;
-    end(kept, {Code::kCorrupt, "the peer sent what is no message of ours"}, false);
+    end(kept, {Code::kCorrupt, "the peer sent a message that is not of this protocol"}, false);
     break;
   }
   if (source.listener != nullptr) source.listener->cut(source_fd(first));
@@ -123,7 +123,7 @@ void ZmqTransport::Loop::take_hello(const Source& source, const WireHeader& head
     ++counts_.refused_sessions;
     return say(source.listener->router(), std::string(source.route),
                {.kind = Kind::kBye, .session = header.session},
-               "no more than " + std::to_string(options_.max_sessions) + " peers are let in");
+               "no more than " + std::to_string(options_.max_sessions) + " peers are accepted");
   }
   Handshake& handshake = handshakes_[header.session];
   const std::string key(property(first, "User-Id"));

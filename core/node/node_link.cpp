@@ -214,7 +214,7 @@ Result<ReceiverPtr> NodeLink::actor_named(std::string_view name) {
   }
   if (name[0] == 'm') return remote(number);
   ReceiverPtr ours = receiver_of(number);
-  if (ours == nullptr) return fail(Code::kNotFound, "names an actor that was never let out");
+  if (ours == nullptr) return fail(Code::kNotFound, "names an actor that was never exported");
   return ours;
 }
 

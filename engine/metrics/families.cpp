@@ -84,8 +84,7 @@ void add_cluster(const scheduler::ClusterStatus& cluster, Families& to) {
   add_states(cluster, to);
   to.counter("forebay_splits_finished_total", "Splits handed to the trainer.",
              number(cluster.finished));
-  to.gauge("forebay_splits_waiting", "Splits issued and leased to nobody.",
-           number(cluster.waiting));
+  to.gauge("forebay_splits_waiting", "Splits issued and not leased.", number(cluster.waiting));
   to.gauge("forebay_splits_leased", "Splits that a worker has.", number(cluster.leased));
   to.counter("forebay_splits_issued_again_total", "Leases that ended without an arrival.",
              number(cluster.issued_again));

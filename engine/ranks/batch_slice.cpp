@@ -80,7 +80,7 @@ Result<std::shared_ptr<const Batch>> unpack(const Batch& shape, const Frame& fra
   const Places places(batch, columns);
   const auto corrupt = [&] {
     return fail(Code::kCorrupt, "rank 0 sent a slice of batch " + std::to_string(batch.number) +
-                                    " whose ids are not as many as it says");
+                                    " with another number of ids than it says");
   };
   if (frame.size() != places.bytes) return corrupt();
   // A batch's columns are not modified; Batch has no pointers to const.

@@ -17,7 +17,7 @@ StateBytes bytes_of(StateSource& source, const ReadState& read) {
   if (read.index >= tensors.size() || read.bytes > kPiece ||
       read.offset > tensors[read.index].bytes() ||
       read.bytes > tensors[read.index].bytes() - read.offset) {
-    return {.read = fail(Code::kInvalid, "bytes that no tensor has"),
+    return {.read = fail(Code::kInvalid, "a range that lies in no tensor"),
             .frames = {},
             .number = read.number};
   }

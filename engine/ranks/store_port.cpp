@@ -51,9 +51,10 @@ Status check_port_is_free(std::uint16_t port) {
   ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
   const auto* any = reinterpret_cast<const sockaddr*>(&address);
   if (::bind(socket.number(), any, sizeof(address)) == 0 || errno != EADDRINUSE) return {};
-  return fail(Code::kInvalid, "MASTER_PORT " + std::to_string(port) +
-                                  " is in use on this machine, and rank 0 has to listen there: end "
-                                  "what is left of an earlier start, or choose another port");
+  return fail(Code::kInvalid,
+              "MASTER_PORT " + std::to_string(port) +
+                  " is in use on this machine, and rank 0 has to listen there: end "
+                  "a process that is left of an earlier start, or choose another port");
 }
 
 }  // namespace forebay

@@ -134,7 +134,7 @@ TEST_CASE("a policy that throws or talks nonsense is not listened to", "[tuner]"
   }
   SECTION("a number that is none") {
     bench.policy->next.expected_splits_per_second = std::nan("");
-    fault = "told expects what is no rate";
+    fault = "told expected_splits_per_second must be finite and at least 0";
   }
   const Decision decision = bench.tuner->decide();
   CHECK(decision.policy == "fallback");

@@ -34,8 +34,8 @@ Exit run_keys(const Invocation& invocation) {
   }
   std::printf(
       "%s: keys made. The head needs all of it; a worker needs server.key, and %s.key and\n"
-      "%s.key_secret as client.key and client.key_secret. A client is let in while\n"
-      "clients/NAME.key is there: to turn one out, remove that file.\n",
+      "%s.key_secret as client.key and client.key_secret. A client is accepted while\n"
+      "clients/NAME.key is there: to lock one out, remove that file.\n",
       folder.c_str(), shown.c_str(), shown.c_str());
   return Exit::done();
 }

@@ -131,7 +131,7 @@ void print_gaps(const ComparisonResult& result) {
   const bool ran =
       std::ranges::count(result.summaries, "intune", &tuner::PolicySummary::policy) > 0;
   if (ran && result.gaps.empty() && result.summaries.size() > 1) {
-    std::printf("intune is behind nobody on any pipeline\n");
+    std::printf("no policy is ahead of intune on any pipeline\n");
   }
   print(gap_table(result));
 }

@@ -115,7 +115,7 @@ TEST_CASE_METHOD(SliceFixture, "a slice that does not fit together is refused", 
   SECTION("fewer bytes") {
     const Frame& whole_frame = good.frames[0];
     slice.frames[0] = Frame(whole_frame.keeper(), whole_frame.data(), whole_frame.size() - 8);
-    CHECK(refusal(slice).ends_with("whose ids are not as many as it says"));
+    CHECK(refusal(slice).ends_with("with another number of ids than it says"));
   }
   SECTION("no bytes") {
     slice.frames.clear();
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(SliceFixture, "a slice that does not fit together is refused", 
     const auto bad = slice_rows(*batch, 0, 11, pool);
     bad->lengths[0] -= 10;
     bad->lengths[1] += 10;
-    CHECK(refusal(packed_slice(bad)).ends_with("whose ids are not as many as it says"));
+    CHECK(refusal(packed_slice(bad)).ends_with("with another number of ids than it says"));
   }
 }
 
