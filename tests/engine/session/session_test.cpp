@@ -54,7 +54,7 @@ class Said {
   }
 
  private:
-  const Synchronized<> lock_;
+  const Synchronized<> lock_{};
   std::vector<std::string> lines_;
 };
 
