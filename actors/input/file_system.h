@@ -12,29 +12,30 @@
 
 namespace forebay {
 
-/// Tells a file's content from its earlier or later self without reading it. Two equal stamps of
-/// one file mean equal content. Index files hold both numbers, and names of spill copies hash them.
+/// Identifies a version of a file's content without reading it. Two equal stamps of one file mean
+/// equal content. Index files hold both numbers, and names of spill copies contain their hash.
 struct FileStamp {
-  std::uint64_t bytes = 0;   ///< As stored.
-  std::int64_t version = 0;  ///< Of a local file its mtime in ns since 1970; of an object in a
-                             ///< store 64 bits of a hash of its ETag.
+  std::uint64_t bytes = 0;   ///< Size as stored.
+  std::int64_t version = 0;  ///< For a local file, its mtime in ns since 1970; for an object in a
+                             ///< store, 64 bits of a hash of its ETag.
 
   bool operator==(const FileStamp&) const = default;
 };
 
 /// A file as a file system lists it.
 struct FileInfo {
-  std::string path;      ///< As it is opened and as messages name it.
-  std::string absolute;  ///< Wherever a run starts, the same: what the index cache knows it by.
-  std::string key;       ///< Equal for all names of one file, as a link has; differs for two files
-                         ///< of one file system.
+  std::string path;      ///< The path for open() and for messages.
+  std::string absolute;  ///< The key of the index cache; independent of the working directory.
+  std::string key;  ///< Identifies the file within its file system. All names of a file, such as
+                    ///< links, have the same key; two files have different keys.
   FileStamp stamp;
 };
 
-/// A file of input, open for reading at any offset. Any thread may call any function at any time.
+/// An input file, open for reading at any offset. Any thread may call any function at any time.
 ///
-/// Errors: kUnavailable where the system refuses a read now, kCorrupt where the content changed
-/// (`changed_since_indexed`). A reader never gets bytes of two versions without one of them.
+/// Errors: kUnavailable when the system refuses a read now, kCorrupt when the content changed
+/// (`changed_since_indexed`). A reader never gets bytes of two versions without one of these
+/// errors.
 class InputFile {
  public:
   virtual ~InputFile() = default;
@@ -42,25 +43,27 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   const std::string& path() const { return info_.path; }
-  /// All of what follows as it was when the file was opened.
+  /// info(), stamp() and size() return the values from when the file was opened.
   const FileInfo& info() const { return info_; }
   const FileStamp& stamp() const { return info_.stamp; }
   std::uint64_t size() const { return info_.stamp.bytes; }
 
-  /// kCorrupt when the file no longer is what `indexed` says. Called before each block, so it must
-  /// be cheap: where it takes a request, compare with stamp() alone and let read_at() fail when
-  /// the content changed after opening.
+  /// Returns kCorrupt when the file no longer has the stamp `indexed`. Callers call it before each
+  /// block, so it must be cheap: a file system that would need a request compares `indexed` with
+  /// stamp() alone, and its read_at() fails when the content changed after opening.
   virtual Status check(const FileStamp& indexed) const = 0;
-  /// Reads up to `out.size()` bytes from `offset` and returns how many; fewer only at the end of
-  /// the file, none past it.
+  /// Reads up to `out.size()` bytes from `offset` and returns their number: less than `out.size()`
+  /// only at the end of the file, 0 past it.
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> out) const = 0;
-  /// Fills `out`; kCorrupt when the file ends before.
+  /// Fills `out` from `offset`; kCorrupt when the file ends before `out` is full.
   Status read(std::uint64_t offset, std::span<char> out) const;
 
-  /// Reads the first bytes of `out` that need no waiting, and returns how many; none by default.
+  /// Reads bytes from `offset` as far as they are available without waiting, and returns their
+  /// number. The default reads nothing and returns 0.
   virtual std::size_t read_ready(std::uint64_t offset, std::span<char> out) const;
-  /// Hints: these bytes will be read next, or all bytes from the start to the end. Return at once.
+  /// Hint that these bytes will be read next. Returns at once.
   virtual void will_read(std::uint64_t offset, std::uint64_t bytes) const;
+  /// Hint that the whole file will be read from start to end. Returns at once.
   virtual void will_read_through() const {}
 
  protected:
@@ -70,28 +73,31 @@ class InputFile {
   FileInfo info_;
 };
 
-/// Where files of input lie. Any thread may call any function. Every error names the path.
+/// A store of input files. Any thread may call any function. Every error names the path.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
   FileSystem(const FileSystem&) = delete;
   FileSystem& operator=(const FileSystem&) = delete;
 
-  /// Returns the files that `pattern` stands for, sorted bytewise by path; none where nothing
-  /// matches. The path of a file stands for that file, whatever characters it has; anything else
-  /// is a glob, whose `*`, `?` and `[...]` match no `/`. Fails as stat() does for a match.
+  /// Returns the files that match `pattern`, sorted bytewise by path; empty when no file matches.
+  /// The path of an existing file matches that file alone, whatever characters it contains; any
+  /// other pattern is a glob, whose `*`, `?` and `[...]` match no `/`. When stat() fails for a
+  /// match, list() fails with the same error.
   virtual Result<std::vector<FileInfo>> list(const std::string& pattern) const = 0;
-  /// kNotFound when there is no such file; kInvalid for what is not a file, as a folder.
+  /// Returns the description of one file. kNotFound when `path` does not exist; kInvalid when it is
+  /// not a file, for example a folder.
   virtual Result<FileInfo> stat(const std::string& path) const = 0;
-  /// Opens the file, which may outlive the file system. Errors are those of stat(), kInvalid for a
-  /// file that may not be read, kUnavailable for what may pass (no descriptor or connection left).
+  /// Opens the file; the returned object may outlive the file system. Fails like stat(), and with
+  /// kInvalid for a file that may not be read, kUnavailable for a temporary failure (no descriptor
+  /// or connection left).
   virtual Result<std::unique_ptr<const InputFile>> open(const std::string& path) const = 0;
 
  protected:
   FileSystem() = default;
 };
 
-/// What reading fails with when the content is not what was indexed.
+/// Returns the error of a read from a file whose content changed since it was indexed.
 tl::unexpected<Error> changed_since_indexed(const std::string& path);
 
 }  // namespace forebay

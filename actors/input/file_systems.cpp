@@ -8,7 +8,7 @@
 
 namespace forebay {
 
-// The one table: a row for each file system.
+// The only table of built-in file systems, one row each.
 FileSystems::FileSystems()
     : rows_{{.prefix = "", .file_system = std::make_shared<const LocalFileSystem>()}} {}
 
@@ -18,7 +18,7 @@ void FileSystems::add(std::string prefix, std::shared_ptr<const FileSystem> file
 }
 
 const FileSystems::Row& FileSystems::row_of(const std::string& path) const {
-  // A prefix that does not fit counts less than "".
+  // A prefix that does not match ranks below "", which always matches.
   return *std::ranges::max_element(rows_, {}, [&path](const Row& row) {
     return path.starts_with(row.prefix) ? row.prefix.size() + 1 : 0;
   });

@@ -8,21 +8,21 @@
 
 namespace forebay {
 
-/// The table of file systems: which one reads a path. A value; shares the file systems with its
-/// copies. Any thread may call const functions.
+/// The table that selects the file system for a path. A value type; copies share the file systems.
+/// Any thread may call const functions.
 class FileSystems {
  public:
-  /// The table that Forebay is built with (file_systems.cpp).
+  /// Builds the table of the built-in file systems (file_systems.cpp).
   FileSystems();
 
-  /// Adds a file system for all paths that begin with `prefix`, as "s3://", or replaces the one
-  /// that has this prefix.
+  /// Adds a file system for all paths that begin with `prefix`, such as "s3://", or replaces the
+  /// file system with this prefix.
   void add(std::string prefix, std::shared_ptr<const FileSystem> file_system);
 
-  /// The file system with the longest prefix that `path` begins with.
+  /// Returns the file system with the longest prefix that `path` begins with.
   const std::shared_ptr<const FileSystem>& of(const std::string& path) const;
 
-  /// `path` relative to the folder `base_dir`; one that begins with a prefix stays as it is.
+  /// Returns `path` resolved against the folder `base_dir`; a path with a prefix stays unchanged.
   std::string full_path(const std::string& path, const std::string& base_dir) const;
 
  private:
@@ -32,7 +32,7 @@ class FileSystems {
   };
   const Row& row_of(const std::string& path) const;
 
-  std::vector<Row> rows_;  // one of them has the prefix "", which any path begins with
+  std::vector<Row> rows_;  // one row has the prefix "", which every path begins with
 };
 
 }  // namespace forebay

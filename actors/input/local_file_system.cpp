@@ -81,7 +81,7 @@ class LocalFile final : public InputFile {
     return filled;
   }
 
-  // Reads what is in the page cache.
+  // Reads only bytes that are in the page cache.
   std::size_t read_ready(std::uint64_t offset, std::span<char> out) const override {
     const iovec piece{.iov_base = out.data(), .iov_len = out.size()};
     const ssize_t got =

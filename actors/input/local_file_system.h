@@ -9,8 +9,9 @@
 
 namespace forebay {
 
-/// Files of this machine. Only regular files count: opening would wait on a FIFO and may act on a
-/// device. An open file holds one descriptor; a file that is renamed over stays readable as it was.
+/// The files of this machine. Accepts only regular files: opening a FIFO would block, and opening a
+/// device may have side effects. An open file holds one descriptor. When another file is renamed
+/// over it, the open file keeps its old content.
 class LocalFileSystem final : public FileSystem {
  public:
   Result<std::vector<FileInfo>> list(const std::string& pattern) const override;
@@ -18,13 +19,14 @@ class LocalFileSystem final : public FileSystem {
   Result<std::unique_ptr<const InputFile>> open(const std::string& path) const override;
 };
 
-/// LocalFileSystem::open, for files that Forebay itself wrote and reads back.
+/// Like LocalFileSystem::open(), for files that Forebay itself wrote.
 Result<std::unique_ptr<const InputFile>> open_local_file(const std::string& path);
 
-/// The paths that `pattern` stands for, as LocalFileSystem::list() finds them, whatever they are.
+/// Returns the paths that match `pattern`, in the order of LocalFileSystem::list(). Includes paths
+/// that are not regular files.
 std::vector<std::string> matching_local_paths(const std::string& pattern);
 
-/// `path` with why the system refused it, from errno.
+/// Returns "`path` `what`: reason", with the reason from errno.
 std::string system_refusal(const std::string& path, const char* what);
 
 }  // namespace forebay

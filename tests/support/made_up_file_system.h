@@ -11,7 +11,7 @@
 
 namespace forebay::test {
 
-/// The files of one folder under names of another kind, "made-up://NAME"; counts their reads.
+/// Serves the files of one folder under the names "made-up://NAME", and counts reads.
 class MadeUpFileSystem final : public FileSystem {
  public:
   static constexpr const char* kPrefix = "made-up://";

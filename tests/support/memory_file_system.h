@@ -16,8 +16,8 @@
 
 namespace forebay::test {
 
-/// Files in memory, which behave like objects of a store: a write makes a new version, and an open
-/// file reads its own version or fails. Any thread may call any function.
+/// Files in memory that behave like objects in a store: a write creates a new version, and an open
+/// file reads the version it was opened with, or fails. Any thread may call any function.
 class MemoryFileSystem final : public FileSystem {
  public:
   void write(const std::string& path, std::string content) {

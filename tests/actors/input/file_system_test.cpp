@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each implementation brings a place for files, and ways to change them behind its back.
+// Each fixture has a store for files, and functions that change them without the FileSystem.
 struct LocalFiles {
   test::TempDir folder;
   std::shared_ptr<const FileSystem> files = std::make_shared<LocalFileSystem>();
@@ -44,7 +44,7 @@ struct LocalFiles {
     fs::rename(folder.path(name + ".aside"), folder.path(name));
   }
   void remove(const std::string& name) const { fs::remove(folder.path(name)); }
-  /// False where this process may read anything.
+  /// Returns false if this process may read the file nevertheless (root).
   bool forbid(const std::string& name) const {
     fs::permissions(folder.path(name), fs::perms::none);
     return ::geteuid() != 0;
@@ -100,7 +100,7 @@ std::unique_ptr<const InputFile> opened(const Place& place, const std::string& n
   return std::move(*file);
 }
 
-// Up to `bytes` from `offset`; the test fails when they are refused.
+// Returns up to `bytes` bytes from `offset`; the test fails if the read fails.
 std::string read(const InputFile& file, std::uint64_t offset, std::size_t bytes) {
   std::string out(bytes, '?');
   auto got = file.read_at(offset, out);

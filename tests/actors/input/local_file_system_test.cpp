@@ -12,7 +12,7 @@
 namespace forebay {
 namespace {
 
-// What listing, stat and opening all say of a path.
+// Returns the error of list(), stat() and open() for a path; the three must agree.
 Error refusal(const std::string& path) {
   const LocalFileSystem files;
   const auto listed = files.list(path);
