@@ -11,22 +11,22 @@
 
 namespace forebay {
 
-/// The rows of one file that start in one slot. Its bytes end where the next block starts, the
-/// last one's where the file does.
+/// The rows of one file that start in one slot. A block's bytes end where the next block starts;
+/// the last block ends at the end of the file.
 struct Block {
-  std::uint64_t offset = 0;  ///< Of its first row in the decompressed file.
-  std::uint64_t line = 0;    ///< Number of its first line, from 1.
+  std::uint64_t offset = 0;  ///< Of the block's first row in the decompressed file.
+  std::uint64_t line = 0;    ///< Number of the block's first line, from 1.
   std::uint32_t rows = 0;
-  std::uint32_t check = 0;  ///< CRC-32C of the file's content before it (block_checks.h).
+  std::uint32_t check = 0;  ///< CRC-32C of the file's content before the block (block_checks.h).
 
   bool operator==(const Block&) const = default;
 };
 
-/// Gathers a file's row starts into blocks: the rows that start in the same aligned slot.
+/// Groups a file's rows into blocks: the rows that start in the same aligned slot form one block.
 ///
-/// Owns the blocks of one file; used by one thread. When there are more than
-/// slot_rule::most_blocks it doubles the slot and merges, so its memory is bounded; the blocks at
-/// a given slot size are the same however that size was reached.
+/// Owns the blocks of one file; used by one thread. When the number of blocks exceeds
+/// slot_rule::most_blocks, the builder doubles the slot size and merges blocks, so its memory is
+/// bounded. The blocks at a given slot size do not depend on the steps that led to it.
 class BlockBuilder {
  public:
   /// `slot_bytes` is a power of two.
@@ -34,10 +34,10 @@ class BlockBuilder {
       : shift_(std::countr_zero(slot_bytes)) {
     FOREBAY_CHECK(std::has_single_bit(slot_bytes));
   }
-  /// Goes on from blocks that were made at `slot_bytes`.
+  /// Continues with `blocks`, which were built with `slot_bytes`.
   BlockBuilder(std::uint64_t slot_bytes, std::vector<Block> blocks);
 
-  /// Adds the row that starts at `offset`, on line `line`; offsets grow from call to call.
+  /// Adds the row that starts at `offset`, on line `line`; offsets must increase between calls.
   void add_row(std::uint64_t offset, std::uint64_t line) {
     ++rows_;
     last_row_ = offset;
@@ -48,14 +48,15 @@ class BlockBuilder {
     }
   }
 
-  /// Merges until slots have `slot_bytes`, a power of two; a finer size than now changes nothing.
+  /// Merges blocks to slots of `slot_bytes`, a power of two. No effect if slots are already that
+  /// large.
   void coarsen(std::uint64_t slot_bytes);
 
   std::uint64_t slot_bytes() const { return std::uint64_t{1} << shift_; }
   std::uint64_t rows() const { return rows_; }
-  /// Where the row that was added last starts.
+  /// Returns the offset of the row added last.
   std::uint64_t last_row() const { return last_row_; }
-  /// The blocks that start at `offset` or after it.
+  /// Returns the blocks that start at `offset` or after it.
   std::span<Block> from(std::uint64_t offset);
   const std::vector<Block>& blocks() const { return blocks_; }
   std::vector<Block> take() && { return std::move(blocks_); }
@@ -65,7 +66,7 @@ class BlockBuilder {
   void end_slot_of_last();
 
   int shift_;
-  std::uint64_t slot_end_ = 0;  // of the last block's slot
+  std::uint64_t slot_end_ = 0;  // end of the last block's slot
   std::uint64_t rows_ = 0;
   std::uint64_t last_row_ = 0;
   std::vector<Block> blocks_;

@@ -4,7 +4,7 @@
 
 namespace forebay {
 
-// Takes the checksum on to `offset`, over what is pending.
+// Advances the checksum to `offset` over the pending content.
 void BlockChecks::advance(std::uint64_t offset) {
   const auto bytes = static_cast<std::size_t>(offset - at_);
   check_ = crc32c(std::span<const char>(pending_).subspan(used_, bytes), check_);

@@ -13,20 +13,20 @@
 
 namespace forebay {
 
-/// A file's decompressed content, read forward. Owned and used by one thread.
+/// Reads a file's decompressed content forward. Owned and used by one thread.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Fills `out`; what it returns is less than its size only at the end of the content. kCorrupt
-  /// names the file and the byte, as stored, at which it stops making sense.
+  /// Fills `out` and returns the number of bytes, less than `out.size()` only at the end of the
+  /// content. kCorrupt names the file and the offset in the stored file where decoding failed.
   virtual Result<std::size_t> next(std::span<char> out) = 0;
-  /// Bytes of the stored file taken so far.
+  /// Returns the number of bytes of the stored file decoded so far.
   virtual std::uint64_t consumed() const = 0;
 };
 
-/// Opens `file`, which outlives the stream, at `start`. With a `log` (which outlives it too) the
-/// stream tells the restart points it passes. What keeps more than `room` is refused with
-/// kOverloaded when it does.
+/// Opens `file` at `start`. The stream adds the restart points that it passes to `log`, if any.
+/// `file` and `log` must outlive the stream. next() fails with kOverloaded when the decoder needs
+/// more memory than `room` allows.
 Result<std::unique_ptr<ByteStream>> open_stream(const InputFile& file, Codec codec,
                                                 const Restart& start, RestartLog* log,
                                                 const UnpackRoom& room = {});

@@ -23,7 +23,7 @@ constexpr std::array kForeign = {
 };
 
 bool is_zstd(std::string_view head) {
-  // RFC 8878: a frame, or a skippable one (0x184D2A50 … 0x184D2A5F).
+  // RFC 8878: a frame, or a skippable frame (0x184D2A50 … 0x184D2A5F).
   return head.starts_with("\x28\xb5\x2f\xfd"sv) ||
          (head.size() >= 4 && (head[0] & 0xf0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv);
 }

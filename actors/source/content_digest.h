@@ -5,12 +5,12 @@
 
 #include "core/data/digest.h"
 
-// The state of the hash library, which only content_digest.cpp sees.
+// The state of the hash library; only content_digest.cpp includes its header.
 struct XXH3_state_s;
 
 namespace forebay {
 
-/// Digest::of for content that comes in pieces: the same digest, however it is cut.
+/// Digest::of for content in pieces; the digest does not depend on how the content is cut.
 class ContentDigest {
  public:
   ContentDigest();

@@ -17,38 +17,38 @@
 
 namespace forebay {
 
-/// How a dataset is opened and where its index is kept.
+/// How open_dataset() opens a dataset, and where it keeps the index.
 struct DatasetOptions {
-  std::string base_dir;  ///< What relative paths are relative to.
+  std::string base_dir;  ///< Folder that relative paths start from.
   std::string
       run_dir;  ///< `.forebay`; the index is cached in `run_dir/index`, spill in `run_dir/spill`.
-  std::uint64_t spill_limit = 0;  ///< `run.spill`: bytes that may be written decompressed.
+  std::uint64_t spill_limit = 0;  ///< `run.spill`: bytes of decompressed copies allowed.
   bool random_access = true;      ///< Blocks will be read out of order (any shuffle).
-  int threads = 1;                ///< For indexing.
-  std::function<void(const std::string& line)> announce;  ///< Things to tell the user (spill).
+  int threads = 1;                ///< Threads for indexing.
+  std::function<void(const std::string& line)> announce;  ///< Shows a line to the user (spill).
   std::function<void(std::uint64_t done, std::uint64_t total)>
-      progress;  ///< Bytes read so far; any thread.
+      progress;  ///< Bytes read so far; called by any thread.
   std::function<bool()>
-      stopped;  ///< Asked between pieces; true ends indexing with kUnavailable "stopped".
-  std::string index_from = {};  ///< Another run's index folder, read where ours has nothing.
+      stopped;  ///< Called between pieces; true ends indexing with kUnavailable "stopped".
+  std::string index_from = {};  ///< Another run's index folder, for files missing from ours.
   /// Memory that decoders of compressed files may take while whole files are read.
   std::uint64_t unpack_bytes = std::numeric_limits<std::uint64_t>::max();
-  FileSystems file_systems = {};  ///< Where the dataset's files are listed and read.
+  FileSystems file_systems = {};  ///< The file systems that hold the dataset's files.
 };
 
-/// One file of a dataset, indexed.
+/// One indexed file of a dataset.
 struct DatasetFile {
-  std::string path;         ///< As opened.
-  std::string name;         ///< Relative to the dataset's common folder, `.gz`/`.zst` taken off.
+  std::string path;         ///< The path the file was opened with.
+  std::string name;         ///< Relative to the dataset's common folder, without `.gz`/`.zst`.
   std::uint64_t bytes = 0;  ///< Decompressed.
   std::uint64_t rows = 0;
   Digest content;  ///< XXH3-128 of the decompressed bytes.
 };
 
-/// A dataset, indexed: its files cut into blocks of whole rows, and a way to read them.
+/// An indexed dataset: its files, cut into blocks of whole rows, and readers for them.
 ///
-/// Immutable; any thread may read it. Block boundaries, the fingerprint and so the order depend
-/// on the (decompressed) content and relative names alone, never on paths, mtimes or codecs.
+/// Immutable; any thread may read it. Block boundaries, the fingerprint and therefore the order
+/// depend only on the decompressed content and relative names, not on paths, mtimes or codecs.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -59,15 +59,15 @@ class Dataset {
   virtual std::uint64_t rows() const = 0;
   virtual std::uint64_t bytes() const = 0;  ///< Decompressed.
   virtual Digest fingerprint() const = 0;
-  /// A reader for file number `file`, for one thread.
+  /// Returns a reader of file number `file`, for use by one thread.
   virtual Result<std::unique_ptr<BlockSource>> open(std::uint32_t file) const = 0;
 };
 
-/// Expands the paths, indexes what the cache does not know, and gives the dataset. kInvalid or
-/// kNotFound for what a user has to mend before anything can start (exit 2): a path or glob that
-/// matches nothing, an unreadable file, no rows at all, a wrong column; kCorrupt for damaged
-/// content (a truncated gzip, a row longer than the limit); kOverloaded when `run.spill` or
-/// `unpack_bytes` is too small.
+/// Expands the paths, indexes the files without a valid cached index, and returns the dataset.
+/// kInvalid or kNotFound for an error that the user must correct before the job can start (exit 2):
+/// a path or glob that matches nothing, an unreadable file, no rows at all, a wrong column.
+/// kCorrupt for damaged content (a truncated gzip, a row longer than the limit); kOverloaded when
+/// `run.spill` or `unpack_bytes` is too small.
 Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const ColumnSpec& columns,
                                               const DatasetOptions& options);
 

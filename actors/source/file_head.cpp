@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint64_t kPiece = 1 << 20;  // at a time, since the whole may be set very high
+constexpr std::uint64_t kPiece = 1 << 20;  // read at a time; `bytes` may be very large
 
 }  // namespace
 

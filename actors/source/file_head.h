@@ -8,7 +8,7 @@
 
 namespace forebay {
 
-/// The first `bytes` decompressed bytes of a file, or all of them.
+/// Returns the first `bytes` decompressed bytes of a file, or all bytes of a shorter file.
 Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t bytes);
 
 }  // namespace forebay

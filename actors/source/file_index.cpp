@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kMagic = "FBINDEX3";
 constexpr std::string_view kMagicOfAll =
-    kMagic.substr(0, kMagic.size() - 1);  // what follows is the version
+    kMagic.substr(0, kMagic.size() - 1);  // the last character is the version
 constexpr std::size_t kHeader = 24;       // magic and digest
 constexpr std::uint64_t kMostWindow = 64 << 10;
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
@@ -44,7 +44,7 @@ class Encoder {
   std::vector<char> out_;
 };
 
-// Reads zeros past the end, and remembers that it did.
+// Reads zeros past the end; sound() returns false from then on.
 class Decoder {
  public:
   explicit Decoder(std::span<const char> in) : in_(in) {}
@@ -120,18 +120,18 @@ void encode_points(Encoder& out, const std::vector<RestartPoint>& points) {
   }
 }
 
-// Adds without wrapping round; what is too large for any file stays so.
+// Adds without overflow: a growth too large for any file gives a value too large for any file.
 std::uint64_t grown(std::uint64_t value, std::uint64_t growth) {
   return growth > kMostFileBytes ? ~std::uint64_t{0} : value + growth;
 }
 
-// A row takes a byte, and so does every line before the block.
+// Every row takes at least one byte, and so does every line before a block.
 bool fits_before(const Block& last, std::uint64_t offset) {
   return last.rows <= offset - last.offset;
 }
 
 bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
-  constexpr std::size_t kLeast = 7;  // bytes a block
+  constexpr std::size_t kLeast = 7;  // bytes per block
   if (count > in.left() / kLeast) return false;
   index.blocks.reserve(count);
   const int shift = std::countr_zero(index.slot_bytes);
@@ -156,14 +156,14 @@ bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
   return rows == index.rows && (count == 0 || fits_before(last, index.bytes));
 }
 
-// A frame begins at a byte and needs nothing before it; only gzip has points inside one.
+// A frame begins at a whole byte and needs no window; only gzip has points inside a member.
 bool fits_kind(const RestartPoint& point, Codec codec) {
   if (point.kind == RestartPoint::Kind::kInside) return codec == Codec::kGzip;
   return codec != Codec::kPlain && point.bits == 0 && point.window_bytes == 0;
 }
 
 bool decode_points(Decoder& in, std::uint64_t count, FileIndex& index) {
-  constexpr std::size_t kLeast = 13;  // bytes a point
+  constexpr std::size_t kLeast = 13;  // bytes per point
   if (count > in.left() / kLeast) return false;
   index.points.reserve(count);
   RestartPoint last;

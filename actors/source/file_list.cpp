@@ -21,7 +21,7 @@ tl::unexpected<Error> matches_nothing(const std::string& path, const std::string
                                    " (looked for " + full_path + ")");
 }
 
-// A file of one file system, and what tells it from the others there.
+// Identifies a file: its file system, and its FileInfo::key there.
 using FileKey = std::pair<const FileSystem*, std::string>;
 
 struct OpenedFile {
@@ -51,7 +51,7 @@ Result<OpenedFile> look_at(const std::string& path,
                     .key = {file_system.get(), file.info().key}};
 }
 
-// Names relative to the deepest folder that holds all files.
+// Names the files relative to the deepest folder that contains all of them.
 void name_files(std::vector<ListedFile>& files) {
   if (files.empty()) return;
   fs::path shared = fs::path(files.front().absolute).parent_path();
@@ -63,7 +63,7 @@ void name_files(std::vector<ListedFile>& files) {
     shared = both;
   }
   for (ListedFile& file : files) {
-    // Nothing is shared by files of two stores.
+    // Files of two stores have no common folder.
     const fs::path absolute = file.absolute;
     const fs::path name = shared.empty() ? absolute : absolute.lexically_relative(shared);
     file.name = without_codec_suffix(name.string());
@@ -79,7 +79,7 @@ tl::unexpected<Error> comes_twice(const ListedFile& file, const std::string& bef
                                   file.path + " (a link)" + rows);
 }
 
-// Packed files keep the order of plain ones.
+// Returns the sort key, with which compressed files have the order of the plain ones.
 std::pair<std::string, std::string> order_of(const FileInfo& file) {
   return {without_codec_suffix(file.path), file.path};
 }

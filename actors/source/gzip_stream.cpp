@@ -10,7 +10,7 @@ namespace forebay {
 namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib: the largest window, with gzip's header and trailer
-constexpr int kRawWindow = -15;       // the same without them
+constexpr int kRawWindow = -15;       // the same without header and trailer
 constexpr char kMagic = 0x1f;         // a member's first byte
 constexpr std::size_t kTrailer = 8;   // CRC-32 and size
 constexpr std::size_t kMostAtOnce = 1 << 30;
@@ -118,7 +118,7 @@ Result<std::size_t> GzipStream::inflate_some(std::span<char> out) {
   inflater_.avail_in = static_cast<uInt>(input->size());
   inflater_.next_out = reinterpret_cast<Bytef*>(out.data());
   inflater_.avail_out = static_cast<uInt>(room);
-  // Z_BLOCK stops at each deflate block, where points can be.
+  // Z_BLOCK stops at the end of each deflate block, where a restart point is possible.
   const int code = inflate(&inflater_, log_ == nullptr ? Z_NO_FLUSH : Z_BLOCK);
   stored_.take(input->size() - inflater_.avail_in);
   const std::size_t made = room - inflater_.avail_out;
@@ -128,7 +128,7 @@ Result<std::size_t> GzipStream::inflate_some(std::span<char> out) {
       leave_member();
       break;
     case Z_OK:
-    case Z_BUF_ERROR:  // Nothing could be done with what there was: more input will come.
+    case Z_BUF_ERROR:  // No progress was possible with this input: more will come.
       if (auto status = log_boundary(); !status) return pass(status);
       break;
     default:

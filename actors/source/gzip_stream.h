@@ -20,14 +20,14 @@ namespace forebay {
 /// Inflates a gzip file (RFC 1952) of one or more members, from its start or a restart point.
 ///
 /// Logs a point about every kSpacing bytes of output, at the start of a deflate block or member.
-/// Zeros after the last member are padding; anything else there is refused.
+/// Accepts zeros after the last member as padding, and refuses any other bytes there.
 class GzipStream final : public ByteStream {
  public:
   static constexpr std::uint64_t kSpacing = 1 << 20;
 
   static Result<std::unique_ptr<ByteStream>> open(const InputFile& file, const Restart& start,
                                                   RestartLog* log);
-  /// At the start of a member; open() does more.
+  /// Only for a `start` at a member's first byte; open() also supports points inside a member.
   GzipStream(const InputFile& file, const RestartPoint& start, RestartLog* log);
   ~GzipStream() override;
   GzipStream(const GzipStream&) = delete;
@@ -50,10 +50,10 @@ class GzipStream final : public ByteStream {
   RestartLog* log_;
   z_stream inflater_{};
   Place place_ = Place::kBetween;
-  bool raw_ = false;          // inside a member entered at a point: its trailer is ours to skip
-  bool first_member_ = true;  // of the file, none entered yet
+  bool raw_ = false;          // inside a member entered at a point: we skip its trailer
+  bool first_member_ = true;  // no member of the file was entered yet
   std::size_t trailer_ = 0;   // bytes still to skip before the next member
-  std::uint64_t position_;    // in the decompressed content
+  std::uint64_t position_;    // offset in the decompressed content
   std::uint64_t last_point_;
 };
 

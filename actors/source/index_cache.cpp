@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWindow = 32 << 10;
 constexpr std::uint64_t kMostIndex = 1 << 30;  // bytes
-constexpr std::uint64_t kHead = 24;            // bytes that check_index_head() looks at
+constexpr std::uint64_t kHead = 24;            // bytes that check_index_head() reads
 
 std::uint64_t hash_of(std::span<const char> bytes) {
   return Digest::of(bytes.data(), bytes.size()).low;
@@ -37,7 +37,7 @@ Result<FileIndex> read_index(const std::string& path) {
   if (!file.read(end, tail)) return damaged();
   const auto begin = std::bit_cast<std::uint64_t>(tail);
   if (begin > end - kHead || end - begin > kMostIndex) return damaged();
-  // Before room is made for all of it.
+  // Check the head before allocating memory for the whole index.
   std::array<char, kHead> head{};
   if (!file.read(begin, head)) return damaged();
   if (auto status = check_index_head(head); !status) {

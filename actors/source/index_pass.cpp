@@ -14,7 +14,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kPiece = 256 << 10;  // stays in the second-level cache from step to step
+constexpr std::size_t kPiece = 256 << 10;  // small enough to stay in the L2 cache between steps
 
 }  // namespace
 

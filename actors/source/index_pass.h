@@ -13,25 +13,26 @@
 
 namespace forebay {
 
-/// Who looks on while a file is read once from its start to its end.
+/// Callbacks and the memory limit of one pass over a file.
 struct PassWatch {
-  std::function<bool()> stopped;                             ///< Asked between pieces.
-  std::function<void(std::uint64_t stored_bytes)> progress;  ///< Told the growth after each piece.
-  std::function<void(std::span<const char> content)> copy;   ///< Is given each piece; may be empty.
-  UnpackRoom room = {};                                      ///< For what the pass keeps unpacked.
+  std::function<bool()> stopped;  ///< Called between pieces; true stops the pass.
+  std::function<void(std::uint64_t stored_bytes)> progress;  ///< After each piece, with its size.
+  std::function<void(std::span<const char> content)> copy;   ///< Receives each piece; may be empty.
+  UnpackRoom room = {};                                      ///< Limit for the decoder's memory.
 };
 
-/// What a pass fails with when the watch stops it.
+/// Returns the error of a pass that PassWatch::stopped ended.
 Error stopped();
 
-/// Hands the content of `file` piece by piece to `piece`. Fails with stopped() when the watch
-/// says so; kCorrupt when the content is larger than 2⁴⁰ bytes or the file changed meanwhile.
+/// Calls `piece` with each piece of the content of `file`, in order. Fails with stopped() when
+/// `watch.stopped` returns true, kInvalid when the content is larger than 2⁴⁰ bytes, kCorrupt when
+/// the file changed meanwhile.
 Status read_through(const InputFile& file, Codec codec, RestartLog* log, const PassWatch& watch,
                     const std::function<Status(std::span<const char>)>& piece);
 
 /// Reads `file` once and finds its rows, blocks (as fine as the dataset may need), content digest
-/// and restart points; the latter's windows go to `writer`. What the job knows (path, settings,
-/// agreement) stays unset.
+/// and restart points; writes the windows of the restart points to `writer`. Leaves path, settings
+/// and agreement unset; the caller fills them in from the job.
 Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& format,
                              IndexWriter& writer, const PassWatch& watch);
 

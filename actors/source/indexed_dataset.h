@@ -13,16 +13,17 @@
 
 namespace forebay {
 
-/// A file of a dataset, its index, and where its content can be read.
+/// A file of a dataset, its index, and the paths of the files that its readers need.
 struct IndexedFile {
   ListedFile listed;
   FileIndex index;
-  std::string index_path;             ///< Holds the windows of its restart points.
-  std::string other_index_path = {};  ///< Where another run may have put them; "": nowhere.
-  std::string spill_path;             ///< Its content written decompressed; "": there is none.
+  std::string index_path;             ///< Holds the windows of the restart points.
+  std::string other_index_path = {};  ///< Another run's index of the file; "": none.
+  std::string spill_path;             ///< The decompressed copy; "": no copy.
 };
 
-/// The Dataset that open_dataset gives: tables made once, and a source for each kind of file.
+/// The Dataset that open_dataset() returns. Builds its tables once, and opens the BlockSource that
+/// fits the storage of a file.
 class IndexedDataset final : public Dataset {
  public:
   IndexedDataset(std::unique_ptr<Format> format, std::vector<IndexedFile> files,
@@ -41,14 +42,14 @@ class IndexedDataset final : public Dataset {
   std::unique_ptr<Format> format_;
   std::vector<IndexedFile> indexed_;
   std::vector<DatasetFile> files_;
-  std::vector<std::size_t> first_block_;  // of each file, and the number of blocks at the end
+  std::vector<std::size_t> first_block_;  // of each file; the last entry is the number of blocks
   RestartSource::Reads reads_;
   std::uint64_t rows_ = 0;
   std::uint64_t bytes_ = 0;
   Digest fingerprint_;
 };
 
-/// Hashes names, decompressed sizes and content digests, in order.
+/// Hashes the files' names, decompressed sizes and content digests, in order.
 Digest fingerprint_of(const std::vector<DatasetFile>& files);
 
 }  // namespace forebay

@@ -14,8 +14,8 @@
 namespace forebay {
 namespace {
 
-// The cache keeps blocks this fine, or finer for a small file, so that another choice of files,
-// whose slots are finer, rarely has to read the file again.
+// The cache keeps blocks of this slot size, or smaller for small files. A dataset of other files
+// may need finer slots than this one; with fine blocks in the cache it rarely reads the file again.
 constexpr std::uint64_t kCachedSlot = 4 << 10;
 
 class Indexing {
@@ -43,10 +43,10 @@ class Indexing {
   std::vector<IndexedFile>& files_;
   const IndexingTask& task_;
   std::vector<std::size_t> missing_;
-  std::size_t of_other_version_ = 0;  // indexes in the cache
+  std::size_t of_other_version_ = 0;  // number of cached indexes
   std::size_t damaged_ = 0;
-  std::vector<std::size_t> unchecked_;  // whose start was not yet found to fit the format
-  SharedCount content_bytes_;           // at least so many has the dataset
+  std::vector<std::size_t> unchecked_;  // files not yet known to fit the format
+  SharedCount content_bytes_;           // lower bound of the dataset's decompressed size
   SharedCount stored_bytes_read_;
   SharedCount failures_;
   std::uint64_t stored_bytes_to_read_ = 0;
@@ -61,7 +61,8 @@ std::uint64_t Indexing::plain_bytes(const std::vector<IndexedFile>& files) {
   return bytes;
 }
 
-// The index at `path`, if it is of this file as it stands and of this job.
+// Returns the index at `path` if it describes this file's current content and was made with this
+// job's settings.
 std::optional<FileIndex> Indexing::cached(const IndexedFile& file, const std::string& path) {
   auto index = read_index(path);
   if (!index && index.error().code == Code::kInvalid) ++of_other_version_;
@@ -73,7 +74,7 @@ std::optional<FileIndex> Indexing::cached(const IndexedFile& file, const std::st
   return std::move(*index);
 }
 
-// One line for all of them, and none for files that were never indexed or have changed.
+// Announces unusable indexes in one line; files without an index or with new content do not count.
 void Indexing::say_what_is_made_anew() const {
   const std::size_t all = of_other_version_ + damaged_;
   if (all == 0 || missing_.empty() || !task_.options.announce) return;
@@ -105,7 +106,7 @@ void Indexing::take_cached() {
   }
 }
 
-// All of them before the first is indexed: a wrong header shows at once.
+// Checks all files before the first one is indexed, so that a wrong header shows at once.
 Status Indexing::check_heads() {
   for (const std::size_t i : unchecked_) {
     const ListedFile& listed = files_[i].listed;
@@ -142,7 +143,8 @@ Status Indexing::read_missing() {
   return first_failure(ends);
 }
 
-// Files that were stopped since another one failed did not go wrong themselves.
+// Returns the first failure in file order. Prefers real failures to stopped(): a failure stops the
+// reading of all other files.
 Status Indexing::first_failure(std::vector<Status>& ends) const {
   Status found;
   for (Status& end : ends) {
@@ -179,7 +181,8 @@ Status Indexing::read_one(IndexedFile& file) {
   return {};
 }
 
-// A copy that finds no room is given up here; spill_files sees to it when it has to be.
+// Starts a decompressed copy of the file if one is useful. A copy without enough space is
+// abandoned; spill_files() writes it later if it is required.
 std::optional<SpillCopy> Indexing::begin_copy(const IndexedFile& file) {
   if (task_.spill == nullptr || file.listed.codec == Codec::kPlain) return {};
   const std::string path = task_.spill->path_of(file.listed);
@@ -235,7 +238,8 @@ std::uint64_t settle_slot(std::vector<IndexedFile>& files) {
   std::uint64_t slot = 0;
   for (const IndexedFile& file : files) {
     bytes += file.index.bytes;
-    // Above this size a file is only as coarse as its own blocks make any dataset.
+    // Slots exceed kBySize only because of the file's own number of blocks, so every dataset that
+    // contains the file has slots at least this coarse.
     if (file.index.slot_bytes > slot_rule::kBySize) slot = std::max(slot, file.index.slot_bytes);
   }
   slot = std::max(slot, slot_rule::slot_for(bytes));

@@ -12,23 +12,23 @@
 
 namespace forebay {
 
-/// What indexing needs to know beside the files; all of it outlives the call.
+/// The inputs of indexing besides the files. All references must outlive the call.
 struct IndexingTask {
   const DatasetOptions& options;
   const Format& format;
-  Digest settings;               ///< Of what in the job decides where rows start.
-  Digest agreement;              ///< Of all that decides whether a file's start fits the format.
-  std::uint64_t head_bytes = 0;  ///< How much of its start that takes.
-  SpillFolder* spill = nullptr;  ///< Where packed files are copied while they are read, if at all.
+  Digest settings;               ///< Of the job's settings that decide where rows start.
+  Digest agreement;              ///< Of the inputs that decide whether a file fits the format.
+  std::uint64_t head_bytes = 0;  ///< Bytes of a file's start that this check reads.
+  SpillFolder* spill = nullptr;  ///< For copies of compressed files; nullptr: no copies.
 };
 
-/// Fills in every file's index at the dataset's one slot size, from the cache or by reading the
-/// file, and puts what it read into the cache. Refuses a file whose start does not fit the format.
-/// The first failure, in file order, ends it.
+/// Fills in every file's index at the dataset's common slot size, from the cache or by reading the
+/// file, and writes new indexes to the cache. Refuses a file whose start does not fit the format.
+/// Stops at a failure and returns the first one in file order.
 Status index_files(std::vector<IndexedFile>& files, const IndexingTask& task);
 
-/// The slot that slot_rule gives for all these indexes, and every file's blocks brought to it; a
-/// file whose index is coarser stays so.
+/// Returns the slot size that slot_rule gives for all these indexes, and merges every file's blocks
+/// to it. A file whose index is coarser stays unchanged.
 std::uint64_t settle_slot(std::vector<IndexedFile>& files);
 
 }  // namespace forebay

@@ -34,7 +34,7 @@ Manifest manifest_of(const Dataset& dataset) {
   return manifest;
 }
 
-// Nothing when the text is not what write_manifest writes.
+// Returns an empty manifest if the text does not have the format of write_manifest().
 Manifest parse(const std::string& text) {
   const auto json = parse_json(text);
   Manifest manifest;
@@ -78,7 +78,7 @@ Status write_manifest(const std::string& run_dir, const Dataset& dataset) {
   const nlohmann::ordered_json json = {{"fingerprint", dataset.fingerprint().hex()},
                                        {"files", files}};
   const std::string path = path_of(run_dir, dataset.fingerprint());
-  // A name need not be UTF-8; what is not is replaced.
+  // File names need not be UTF-8; json_text() replaces bytes that are not.
   const std::string text = json_text(json, 1) + "\n";
   auto file = PartialFile::create(path);
   if (!file) return pass(file);

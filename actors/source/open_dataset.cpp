@@ -16,7 +16,7 @@
 namespace forebay {
 namespace {
 
-// What in the job decides where rows start.
+// Returns the digest of the job's settings that decide where rows start.
 Digest settings_of(const DatasetSpec& spec) {
   std::string text = spec.format + '\n' + std::to_string(spec.max_row_bytes);
   if (spec.format == "csv") {
@@ -25,7 +25,8 @@ Digest settings_of(const DatasetSpec& spec) {
   return Digest::of(text.data(), text.size());
 }
 
-// What open_format made the format of: whether a file fits it depends on nothing else.
+// Returns the digest of the inputs of open_format(). Whether a file fits the format depends on
+// these inputs alone.
 Digest agreement_of(const DatasetSpec& spec, const ColumnSpec& columns,
                     std::span<const char> head) {
   std::string text = columns.label;
@@ -48,7 +49,7 @@ struct Agreement {
   Digest digest;
 };
 
-// The format as the first file that holds anything shows it.
+// Determines the format from the start of the first file that is not empty.
 Result<Agreement> agree_on_format(const std::vector<ListedFile>& files, const DatasetSpec& spec,
                                   const ColumnSpec& columns) {
   for (const ListedFile& file : files) {
@@ -99,7 +100,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   auto dataset =
       std::make_unique<IndexedDataset>(std::move(agreed->format), std::move(files), reads);
   if (dataset->rows() == 0) return no_rows(spec);
-  // A reader of another run's index resumes nothing and needs no manifest.
+  // A dataset opened with another run's index is never resumed and needs no manifest.
   if (options.index_from.empty()) {
     if (auto status = write_manifest(options.run_dir, *dataset); !status) return pass(status);
   }

@@ -28,7 +28,7 @@ tl::unexpected<Error> refused(const std::string& path) {
               system_refusal(path, "cannot be written"));
 }
 
-// The process number in "NAME.<process>.partial", 0 for any other name.
+// Returns the process number in "NAME.<process>.partial", 0 for any other name.
 pid_t writer_of(std::string_view name) {
   if (!name.ends_with(kSuffix)) return 0;
   name.remove_suffix(kSuffix.size());

@@ -3,7 +3,7 @@
 namespace forebay {
 namespace {
 
-constexpr int kStaysCold = 64;  // reads after one that had to wait
+constexpr int kStaysCold = 64;  // number of reads with hints after a read that had to wait
 
 }  // namespace
 

@@ -11,8 +11,8 @@
 
 namespace forebay {
 
-/// Reads a plain file at any offset. While its reads have to wait, it passes on which blocks come
-/// next (InputFile::will_read).
+/// Reads a plain file at any offset. While reads have to wait, prepare() passes the next blocks to
+/// InputFile::will_read().
 class PlainSource final : public BlockSource {
  public:
   PlainSource(std::unique_ptr<const InputFile> file, FileStamp indexed)
@@ -25,7 +25,7 @@ class PlainSource final : public BlockSource {
  private:
   std::unique_ptr<const InputFile> file_;
   FileStamp indexed_;
-  int cold_reads_ = 1;  // how many of the next reads are taken to wait
+  int cold_reads_ = 1;  // number of coming reads that are assumed to wait
 };
 
 }  // namespace forebay

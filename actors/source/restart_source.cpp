@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kSkip = 64 << 10;  // bytes decoded at a time on the way to an offset
+constexpr std::size_t kSkip = 64 << 10;  // bytes decoded and dropped at a time before an offset
 constexpr RestartPoint kStart{};
 
 }  // namespace

@@ -15,16 +15,16 @@
 
 namespace forebay {
 
-/// Reads a compressed file at any offset: decodes from the restart point before it, or goes on
-/// from the last read when that lies nearer.
+/// Reads a compressed file at any offset: decodes from the last restart point before the offset, or
+/// continues from the end of the last read when that is nearer.
 ///
-/// Keeps the decoder between reads only when told that they come in order, since one takes
-/// up to 8 MiB and there are as many sources as files.
+/// Keeps the decoder between reads only with Reads::kInOrder: a decoder takes up to 8 MiB, and
+/// there is one source per file.
 class RestartSource final : public BlockSource {
  public:
   enum class Reads : std::uint8_t { kInOrder, kAnywhere };
 
-  /// `index` outlives the source.
+  /// `index` must outlive the source.
   RestartSource(std::unique_ptr<const InputFile> file, std::unique_ptr<const InputFile> index_file,
                 const FileIndex& index, Reads reads)
       : file_(std::move(file)), index_file_(std::move(index_file)), index_(index), reads_(reads) {}
@@ -42,7 +42,7 @@ class RestartSource final : public BlockSource {
   const FileIndex& index_;
   Reads reads_;
   std::unique_ptr<ByteStream> stream_;
-  std::uint64_t position_ = 0;  // of stream_
+  std::uint64_t position_ = 0;  // of stream_, in the decompressed content
 };
 
 }  // namespace forebay

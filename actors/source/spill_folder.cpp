@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kKey = 16;  // hex digits of the source's path, and as many of its stamp
+constexpr std::size_t kKey = 16;  // hex digits of the hash of the source's path, and of its stamp
 
 std::string stamp_key(const FileStamp& stamp) {
   return Digest::of(&stamp, sizeof stamp).hex().substr(0, kKey);
@@ -26,7 +26,8 @@ static_assert(sizeof(FileStamp) == 16, "hashed as it lies");
 
 std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
 
-// A copy is named KEY-STAMP.NAME; KEY.idx tells the source.
+// Returns whether the source of a copy changed or is gone. The copy is named KEY-STAMP.NAME, and
+// the index KEY.idx names its source.
 bool is_stale(const std::string& name, const std::string& index_folder,
               const FileSystems& systems) {
   if (name.size() < 2 * kKey + 2) return true;
@@ -36,7 +37,7 @@ bool is_stale(const std::string& name, const std::string& index_folder,
   return !source || source->stamp != index->stamp;
 }
 
-// Bytes that the disk under `folder`, which may still have to be made, has for us, and all it has.
+// Returns the free and the total bytes of the disk under `folder`, which need not exist yet.
 std::pair<std::uint64_t, std::uint64_t> disk_of(fs::path folder) {
   struct statvfs disk {};
   while (::statvfs(folder.empty() ? "." : folder.c_str(), &disk) != 0) {

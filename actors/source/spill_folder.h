@@ -12,43 +12,47 @@
 
 namespace forebay {
 
-/// Whether a decompressed copy has to be, or only makes reading faster; then a tenth of the disk
-/// stays free.
+/// Whether a decompressed copy is required, or only makes reading faster. Optional copies leave a
+/// tenth of the disk free.
 enum class SpillNeed : std::uint8_t { kRequired, kOptional };
 
-/// The folder of files written decompressed, and how many bytes may lie in it.
+/// The folder of decompressed copies, and the accounting of their bytes.
 ///
-/// Any thread may ask for room; tidying is for one thread, before. Copies are kept for the next
-/// run and named after their source's path and stamp, so one is valid if its source is unchanged.
+/// Any thread may reserve space; one thread calls tidy() before that. Copies are kept for the next
+/// run. A copy's name contains hashes of its source's path and stamp, so the copy is valid as long
+/// as the source is unchanged.
 class SpillFolder {
  public:
   SpillFolder(std::string path, std::uint64_t limit);
 
-  /// Removes what killed runs left, copies whose source changed or is gone (told by the indexes in
-  /// `index_folder` and `systems`), and copies past the limit. Counts the others.
+  /// Removes partial files of killed runs, copies whose source changed or is gone (according to the
+  /// indexes in `index_folder` and to `systems`), and copies beyond the limit. Counts the bytes of
+  /// all other copies as used.
   void tidy(const std::string& index_folder, const FileSystems& systems);
 
   const std::string& path() const { return path_; }
   std::string path_of(const ListedFile& file) const;
-  /// Whether the copy at `path` is there with all its bytes.
+  /// Returns whether a copy of `bytes` bytes exists at `path`.
   static bool holds(const std::string& path, std::uint64_t bytes);
 
   std::uint64_t limit() const { return room_.limit(); }
   std::uint64_t used() const { return room_.used(); }
-  /// kOverloaded when the disk has less left than this.
+  /// Returns kOverloaded when the disk has too little free space for `bytes`.
   Status check_disk(std::uint64_t bytes, SpillNeed need) const;
-  /// Sets room aside; kOverloaded, with the reason, when the limit or the disk has none.
+  /// Reserves `bytes`; kOverloaded, with the reason, when the limit or the disk does not allow
+  /// them.
   Status take(std::uint64_t bytes, SpillNeed need);
   void give(std::uint64_t bytes) { room_.give(bytes); }
-  /// Removes a copy.
+  /// Removes a copy and releases its bytes.
   void remove(const std::string& path, std::uint64_t bytes);
 
  private:
   std::string path_;
-  MemoryBudget room_;  // of the disk; the counting is the same
+  MemoryBudget room_;  // counts bytes on disk
 };
 
-/// A copy on its way: takes room piece by piece and gives it back when it dies unfinished.
+/// A copy that is being written. Reserves space piece by piece; the destructor releases the space
+/// of a copy that was not committed.
 class SpillCopy {
  public:
   static Result<SpillCopy> begin(SpillFolder& folder, const std::string& path, SpillNeed need);
@@ -70,10 +74,10 @@ class SpillCopy {
   SpillFolder& folder_;
   SpillNeed need_;
   PartialFile file_;
-  std::uint64_t taken_ = 0;  // bytes to give back
+  std::uint64_t taken_ = 0;  // bytes to release
 };
 
-/// `bytes` as a job file writes a size, rounded up: 1230MiB.
+/// Formats `bytes` as a size in a job file, rounded up: 1230MiB.
 std::string size_text(std::uint64_t bytes);
 
 }  // namespace forebay

@@ -22,7 +22,7 @@ std::uint64_t bytes_of(const std::vector<IndexedFile*>& files) {
   return bytes;
 }
 
-// "day_0.tsv.zst", or "day_0.tsv.zst and 3 more files".
+// Returns "day_0.tsv.zst", or "day_0.tsv.zst and 3 more".
 std::string names_of(const std::vector<IndexedFile*>& files) {
   const std::string& first = files.front()->listed.path;
   if (files.size() == 1) return first;
@@ -74,7 +74,7 @@ Status Spilling::copy_required() {
   return copy(required, SpillNeed::kRequired);
 }
 
-// Copies that are only welcome make way for those that have to be.
+// Removes optional copies until the required ones fit within the limit. Fails if they still do not.
 Status Spilling::make_room(std::uint64_t bytes, const std::vector<IndexedFile*>& wanting) {
   for (IndexedFile& file : files_) {
     if (folder_.used() + bytes <= folder_.limit()) break;

@@ -10,14 +10,14 @@
 
 namespace forebay {
 
-/// The most that may have to be decoded to read one block; a compressed file with a longer way
+/// The most bytes that may have to be decoded to read one block. A compressed file with more bytes
 /// between two restart points is read from a decompressed copy.
 inline constexpr std::uint64_t kLongestSpan = 8 << 20;
 
-/// Gives every compressed file that needs it a decompressed copy in `folder`, and with
-/// random_access every other one too as long as there is room: a shuffled read inflates about a
-/// hundred times what it uses. Copies that are there already are taken. Announces what it does;
-/// kOverloaded names run.spill, or the disk, and what is needed.
+/// Writes a decompressed copy to `folder` of every compressed file that needs one. With
+/// random_access, also copies every other compressed file while space is left, because a shuffled
+/// read inflates about a hundred times the bytes it uses. Uses existing copies. Announces its
+/// actions. kOverloaded names run.spill, or the disk, and the size needed.
 Status spill_files(std::vector<IndexedFile>& files, SpillFolder& folder,
                    const DatasetOptions& options);
 

@@ -17,7 +17,8 @@ class StoredBytes {
   StoredBytes(const InputFile& file, std::uint64_t offset)
       : file_(file), buffer_(kBuffer), end_(offset) {}
 
-  /// What was read and not yet taken; after the end of the file it stays empty.
+  /// Returns the buffered bytes that were not yet taken, and refills an empty buffer first. Returns
+  /// an empty span after the end of the file.
   Result<std::span<const char>> peek() {
     if (begin_ == size_) {
       auto got = file_.read_at(end_, buffer_);
@@ -30,10 +31,10 @@ class StoredBytes {
   }
   void take(std::size_t bytes) { begin_ += bytes; }
 
-  /// Offset in the file of the next byte.
+  /// Returns the offset of the next byte in the file.
   std::uint64_t offset() const { return end_ - (size_ - begin_); }
   const InputFile& file() const { return file_; }
-  /// "x.gz is damaged at byte 17: why".
+  /// Returns the error "x.gz is damaged at byte 17: why".
   tl::unexpected<Error> damaged(const std::string& why) const {
     return fail(Code::kCorrupt,
                 file_.path() + " is damaged at byte " + std::to_string(offset()) + ": " + why);
@@ -46,7 +47,7 @@ class StoredBytes {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t size_ = 0;
-  std::uint64_t end_;  // of the buffer, in the file
+  std::uint64_t end_;  // of the buffered bytes, as an offset in the file
 };
 
 }  // namespace forebay

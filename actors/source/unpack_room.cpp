@@ -8,7 +8,7 @@
 namespace forebay {
 namespace {
 
-/// Windows up to this size are everyday, and come out of what every run leaves free.
+/// Windows up to this size are common; the memory that every run leaves free suffices for them.
 constexpr std::uint64_t kUsualWindow = std::uint64_t{8} << 20;
 
 std::uint64_t wanted_by(const ListedFile& listed) {

@@ -8,15 +8,16 @@
 
 namespace forebay {
 
-/// How much decoders may keep of what they have unpacked. A gzip keeps 32 KiB, a zstd frame its
-/// window: 8 MiB at most as zstd packs by itself, up to 2 GiB as `zstd --long=31` does.
+/// The memory that decoders may use for content they have unpacked. A gzip decoder keeps 32 KiB. A
+/// zstd decoder keeps the window of its frame: up to 8 MiB by default, up to 2 GiB with
+/// `zstd --long=31`.
 struct UnpackRoom {
-  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();  ///< For one decoder,
-  int streams = 1;                                                  ///< of so many at once.
+  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();  ///< For one decoder.
+  int streams = 1;                                                  ///< Decoders at once.
 
-  /// The room that `bytes` give decoders on up to `threads` threads: fewer at once where the first
-  /// frame of one of `files` wants a larger window than its share. What cannot be read is left to
-  /// be refused where it is unpacked.
+  /// Divides `bytes` among decoders on up to `threads` threads. Allows fewer decoders at once when
+  /// the first frame of one of `files` has a larger window than its share. Ignores files that
+  /// cannot be read; unpacking them fails later.
   static UnpackRoom divide(std::uint64_t bytes, int threads,
                            const std::vector<const ListedFile*>& files);
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0xFD2FB528;
 
-/// Takes little-endian numbers off a header.
+/// Reads little-endian numbers from a header; zeros past its end.
 class Header {
  public:
   explicit Header(std::span<const char> bytes) : bytes_(bytes) {}

@@ -68,8 +68,9 @@ std::optional<ZstdFrame> ZstdStream::frame() const {
   return got ? ZstdFrame::read(std::span<const char>(head).first(*got)) : std::nullopt;
 }
 
-// A window is memory as far as content has been written to it: what declares 2 GiB and holds 10 MiB
-// takes 10 MiB. The header is looked at when a frame has made more than there is room for.
+// A window takes memory only for content written to it: a frame that declares 2 GiB and contains
+// 10 MiB takes 10 MiB. The header is therefore read only after a frame produced more bytes than
+// room_ allows.
 Status ZstdStream::check_room() {
   if (fits_ || frame_bytes_ <= room_.bytes) return {};
   const auto header = frame();

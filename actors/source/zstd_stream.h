@@ -17,9 +17,9 @@
 
 namespace forebay {
 
-/// Decodes a zstd file (RFC 8878) of one or more frames, from its start or that of a frame.
-/// A frame may have a window of up to 2 GiB, of which as much counts as there is content for.
-/// Logs a point at the start of a frame when kSpacing bytes of output lie behind the last one.
+/// Decodes a zstd file (RFC 8878) of one or more frames, from its start or the start of a frame.
+/// A frame may have a window of up to 2 GiB; only the part filled with content counts as memory.
+/// Logs a restart point at the start of a frame at least kSpacing bytes of output after the last.
 class ZstdStream final : public ByteStream {
  public:
   static constexpr std::uint64_t kSpacing = 256 << 10;
@@ -45,9 +45,9 @@ class ZstdStream final : public ByteStream {
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   const UnpackRoom room_;
   bool between_frames_ = true;
-  std::uint64_t frame_at_ = 0;     // of the frame, in the file
-  std::uint64_t frame_bytes_ = 0;  // made of it so far
-  bool fits_ = false;              // whatever more is made of it
+  std::uint64_t frame_at_ = 0;     // offset of the current frame in the file
+  std::uint64_t frame_bytes_ = 0;  // decompressed bytes of the frame so far
+  bool fits_ = false;              // the frame's window is known to fit in room_
   std::uint64_t position_;
   std::uint64_t last_point_;
 };

@@ -31,7 +31,7 @@ std::unique_ptr<Dataset> opened(const std::string& paths, const DatasetOptions& 
   return std::move(*dataset);
 }
 
-// Of all rows of two shuffled epochs.
+// Returns the digest of the order of all rows of two shuffled epochs.
 Digest order_digest(const Dataset& dataset) {
   auto plan = TransformPlan::compile({}, dataset.format().schema());
   REQUIRE(plan);

@@ -11,7 +11,8 @@
 namespace forebay {
 namespace {
 
-// Offsets of rows of 1 to 600 bytes, so that slots of 256 bytes hold none, one or many.
+// Returns offsets of rows of 1 to 600 bytes, so that a slot of 256 bytes has zero, one or many
+// rows.
 std::vector<std::uint64_t> row_starts(std::uint64_t seed, int rows) {
   Random random(seed);
   std::vector<std::uint64_t> starts;
@@ -31,7 +32,7 @@ BlockBuilder build(const std::vector<std::uint64_t>& starts, std::uint64_t slot)
 }
 
 TEST_CASE("a block holds the rows that start in one aligned slot", "[actors][source]") {
-  // Slots of 256: rows at 3 and 255 share [0, 256), 256 starts the next, 700 is in [512, 768).
+  // Slots of 256: rows 3 and 255 are in [0, 256), row 256 is in [256, 512), row 700 in [512, 768).
   const BlockBuilder builder = build({3, 255, 256, 700}, 256);
   CHECK(builder.blocks() == std::vector<Block>{{.offset = 3, .line = 1, .rows = 2},
                                                {.offset = 256, .line = 3, .rows = 1},
@@ -77,7 +78,7 @@ TEST_CASE("a finer slot than the present one changes nothing", "[actors][source]
 }
 
 TEST_CASE("a builder with too many blocks grows coarser by itself", "[actors][source]") {
-  // One row a slot of 256: at 2¹⁷ + 1 blocks slots become 512 bytes.
+  // One row per slot of 256 bytes: with 2¹⁷ + 1 blocks, slots become 512 bytes.
   BlockBuilder builder(256);
   const std::uint64_t most = slot_rule::most_blocks(256);
   for (std::uint64_t i = 0; i < most; ++i) builder.add_row(256 * i, i + 1);

@@ -18,7 +18,7 @@ std::string lines(Random& random, int count) {
   return text;
 }
 
-/// Tells a builder of rows whose end it has seen, as a scanner does.
+/// Adds a row to the builder only after the row's end, like a real scanner.
 class LateScanner {
  public:
   void scan(std::span<const char> piece, BlockBuilder& builder) {

@@ -21,7 +21,7 @@ using test::DatasetFolder;
 
 constexpr std::size_t kBytes = 6'000'000;  // several restart points
 
-// One row of the contract: how the content is stored, and how it is then read.
+// One case of the contract: how the content is stored, and which options read it.
 struct Plain {
   static constexpr const char* kName = "a.tsv";
   static std::string pack(const std::string& content) { return content; }
@@ -106,7 +106,8 @@ TEMPLATE_TEST_CASE("a source reads any bytes of its file", "[actors][source]", P
 }
 
 TEST_CASE("a read from a restart point inflates a small part of the file", "[actors][source]") {
-  // With the file's first half destroyed, what lies behind the next restart point still reads.
+  // After the file's first half is destroyed, content after the next restart point is still
+  // readable.
   const std::string content = test::random_lines(13, kBytes);
   const std::string packed = test::gzip(content);
   DatasetFolder folder;

@@ -25,7 +25,7 @@ struct CountingLog final : RestartLog {
   }
 };
 
-// All of the content, read in pieces of `piece` bytes, or the refusal.
+// Returns the whole content, read in pieces of `piece` bytes, or the stream's error.
 Result<std::string> decode(const std::string& stored, Codec codec, std::size_t piece = 10'000,
                            RestartLog* log = nullptr, const UnpackRoom& room = {}) {
   TempDir folder;
@@ -78,7 +78,7 @@ TEST_CASE("a zstd window of any size is read, and counts as far as it is filled"
   };
   CHECK((within(wide, 4 * kMiB, 1).value() == content));
   CHECK((within(test::with_window(test::zstd(content), 21), 2 * kMiB, 1).value() == content));
-  // One frame after the other takes no more than the larger.
+  // Two frames in sequence need no more memory than the larger one.
   CHECK((within(wide + wide, 4 * kMiB, 1).value() == content + content));
   const auto refused = within(wide, 2 * kMiB, 3);
   REQUIRE_FALSE(refused);
@@ -103,10 +103,10 @@ TEST_CASE("a zstd frame's header tells what unpacking it takes", "[actors][sourc
     CHECK(read(test::with_window(frame, 27))->memory() == 128 * kMiB);
   }
   using namespace std::literals;
-  CHECK(read("\x28\xb5\x2f\xfd\x80\x0c\0\0\x10\0"s)->content == kMiB);  // a window, 4 bytes of size
+  CHECK(read("\x28\xb5\x2f\xfd\x80\x0c\0\0\x10\0"s)->content == kMiB);  // window byte, 4-byte size
   CHECK(read("\x28\xb5\x2f\xfd\0\x0c"s)->window == 3072);               // 2 KiB and 4/8 of it
   CHECK_FALSE(read("\x28\xb5\x2f\xfd\x80\x0c\0\0\x10"s));
-  CHECK_FALSE(read("\x50\x2a\x4d\x18\0\0\0\0"s));  // to be skipped
+  CHECK_FALSE(read("\x50\x2a\x4d\x18\0\0\0\0"s));  // a skippable frame
   CHECK_FALSE(read(""));
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("a damaged byte is found", "[actors][source]") {
   Random random(25);
   for (int i = 0; i < 40; ++i) {
     std::string gzip = test::gzip(content);
-    // Past the header, of which gzip itself ignores some bytes.
+    // A byte after the header, because gzip ignores some bytes of the header.
     const std::size_t at = 10 + random.below(gzip.size() - 10);
     gzip[at] = static_cast<char>(gzip[at] ^ (1 << random.below(8)));
     INFO("byte " << at);

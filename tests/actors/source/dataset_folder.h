@@ -12,29 +12,29 @@
 
 namespace forebay::test {
 
-/// A folder with files of a dataset in it, and the options that open them: CSV without a header,
-/// read in order, nothing spilled.
+/// A folder for the files of a dataset, and the options to open it. Defaults: CSV without a header,
+/// read in order, no decompressed copies.
 struct DatasetFolder : TempDir {
   DatasetSpec spec;
   ColumnSpec columns;
   DatasetOptions options;
   std::vector<std::string> announced;
-  std::atomic<std::uint64_t> bytes_read{0};  ///< Of stored files, while indexing.
+  std::atomic<std::uint64_t> bytes_read{0};  ///< Stored bytes read by open().
 
   DatasetFolder();
   Result<std::unique_ptr<Dataset>> open(std::vector<std::string> paths);
-  /// The dataset; the test fails when it is refused.
+  /// Returns the dataset; the test fails if opening fails.
   std::unique_ptr<Dataset> opened(std::vector<std::string> paths);
-  /// The Error of a refusal; the test fails when there is none.
+  /// Returns the error of opening; the test fails if opening succeeds.
   Error refused(std::vector<std::string> paths);
 };
 
 std::vector<BlockRef> blocks_of(const Dataset& dataset);
 
-/// The bytes of one block; the test fails when they are refused.
+/// Returns `bytes` bytes from `offset`; the test fails if the read fails.
 std::string read(BlockSource& source, std::uint64_t offset, std::uint64_t bytes);
 
-/// The whole content of file number `file`, block by block.
+/// Returns the whole content of file number `file`, read block by block.
 std::string content_of(const Dataset& dataset, std::uint32_t file);
 
 }  // namespace forebay::test

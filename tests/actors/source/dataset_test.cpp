@@ -41,7 +41,7 @@ TEST_CASE("the blocks of a dataset are its content, in order", "[actors][source]
 }
 
 TEST_CASE("packed files give the blocks and the fingerprint of plain ones", "[actors][source]") {
-  // 3 MB: slots of 1024, where each file alone has 512 or 1024.
+  // 3 MB in total give slots of 1024 bytes; each file alone has slots of 512 or 1024.
   DatasetFolder plain;
   DatasetFolder packed;
   const std::string a = test::random_lines(3, 2'000'000);

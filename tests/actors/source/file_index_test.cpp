@@ -27,7 +27,7 @@ FileIndex sample(std::uint64_t seed) {
   std::uint64_t line = 1;
   for (std::uint64_t slot = random.below(3); slot < 1900; slot += 1 + random.below(4)) {
     const std::uint32_t rows = 1 + random.below(9);
-    // As far from the next as its rows and lines take at least.
+    // Leaves at least the bytes that the block's rows and lines need before the next block.
     index.blocks.push_back({.offset = slot * 512 + random.below(256), .line = line, .rows = rows});
     line += rows + random.below(3);
     index.rows += rows;

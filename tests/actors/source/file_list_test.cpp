@@ -120,7 +120,7 @@ TEST_CASE("a file and a link to it are refused like a file that is named twice",
     std::filesystem::create_symlink(".", folder.path("here"));
     const Error refused = refusal(folder, {"a.tsv", "here/a.tsv"});
     CHECK(mentions(refused, "as " + folder.path("a.tsv") + " and as " + folder.path("here/a.tsv")));
-    folder.write("b.tsv", "x");  // Another file with the same content is none.
+    folder.write("b.tsv", "x");  // Equal content alone is not a duplicate.
     CHECK(names(folder, {"a.tsv", "b.tsv"}) == Names{"a.tsv", "b.tsv"});
     return;
   }

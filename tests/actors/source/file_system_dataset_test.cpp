@@ -20,7 +20,7 @@ using test::MemoryFileSystem;
 
 constexpr std::size_t kBytes = 3'000'000;  // several restart points
 
-// Files that are read from memory; the index lies on disk.
+// A dataset with files in memory and its index on disk.
 struct MemoryFolder : DatasetFolder {
   std::shared_ptr<MemoryFileSystem> memory = std::make_shared<MemoryFileSystem>();
 
@@ -72,7 +72,7 @@ TEST_CASE("a dataset in memory has the fingerprint, the blocks and the index of 
     CHECK((index == expected));
   }
   folder.opened({"memory://data/*"});
-  CHECK(folder.bytes_read == 0);  // The index was kept.
+  CHECK(folder.bytes_read == 0);  // The index was in the cache.
 }
 
 TEST_CASE("an object that changes is refused by an open dataset and indexed anew by the next",

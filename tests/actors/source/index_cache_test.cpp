@@ -80,7 +80,7 @@ TEST_CASE("what makes an index out of date has the file read again", "[actors][s
   CHECK(folder.bytes_read == 0);
 }
 
-/// A byte of the index itself: its last eight say where it begins.
+/// Changes one byte of the index in an index file, whose last 8 bytes hold the index's offset.
 void change_index(const std::string& path, std::size_t place, char byte) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   std::uint64_t begin = 0;
@@ -127,7 +127,8 @@ TEST_CASE("a file that changed is indexed again without a word", "[actors][sourc
 
 TEST_CASE("a file of a large dataset gets finer blocks when it is opened alone",
           "[actors][source]") {
-  // Alone 50 kB have slots of 256; beside 20 MB they have 8192, and the cache keeps 4096.
+  // A dataset of 50 kB has slots of 256 bytes. With 20 MB more it has 8192, and the cache keeps
+  // 4096.
   DatasetFolder folder;
   folder.write("small.tsv", test::random_lines(33, 50'000));
   const std::size_t alone = folder.opened({"small.tsv"})->num_blocks();
@@ -160,7 +161,7 @@ TEST_CASE("what a killed process left aside is removed, what a living one writes
   folder.write("a.tsv", "0,1\n");
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
-  ::waitpid(child, nullptr, 0);  // Now nobody has this number.
+  ::waitpid(child, nullptr, 0);  // No process has this number now.
   const std::string dead = ".forebay/index/x.idx." + std::to_string(child) + ".partial";
   const std::string alive = ".forebay/index/x.idx." + std::to_string(::getppid()) + ".partial";
   folder.write(dead, "x");
@@ -200,20 +201,20 @@ IndexedFile file_of(std::uint64_t bytes, std::uint64_t row_bytes) {
 
 TEST_CASE("slots settle where size and number of blocks ask for", "[actors][source]") {
   SECTION("by size") {
-    // 3 × 10 MB / 1600 = 18750, so 16384 together, 4096 each.
+    // 3 × 10 MB / 1600 = 18750: slots of 16384 for all three files, of 4096 for one.
     std::vector<IndexedFile> files(3, file_of(10'000'000, 1000));
     CHECK(files[0].index.slot_bytes == 4096);
     CHECK(settle_slot(files) == 16384);
     for (const IndexedFile& file : files) CHECK(file.index.slot_bytes == 16384);
   }
   SECTION("by number of blocks, first in one file") {
-    // A row a slot of 16384: 1.1 M blocks in a file of 18 GB, 550 k of 32768.
+    // One row per slot of 16384: a file of 18 GB has 1.1 M blocks, or 550 k with slots of 32768.
     std::vector<IndexedFile> files;
     files.push_back(file_of(std::uint64_t{1'100'000} << 14, 1 << 14));
     CHECK(files[0].index.slot_bytes == 32768);
     files.push_back(file_of(1'000'000, 1000));
     CHECK(settle_slot(files) == 32768);
-    // The same again is 1.1 M blocks of 32768.
+    // A second such file makes 1.1 M blocks with slots of 32768.
     files.push_back(files[0]);
     CHECK(settle_slot(files) == 65536);
     CHECK(files[1].index.slot_bytes == 65536);

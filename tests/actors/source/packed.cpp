@@ -56,7 +56,7 @@ std::string zstd_frames(std::string_view content, std::size_t piece) {
 }
 
 std::string with_window(const std::string& frame, int log) {
-  // What zstd() writes: magic, flags, a byte for the window unless the frame is one segment, and
+  // The header that zstd() writes: magic, flags, a window byte unless the frame is one segment, and
   // the content's size in 1 (one segment only), 2, 4 or 8 bytes.
   const auto flags = static_cast<unsigned char>(frame[4]);
   const bool one_segment = (flags & 0x20) != 0;
@@ -69,7 +69,7 @@ std::string random_lines(std::uint64_t seed, std::size_t bytes) {
   static constexpr std::array<std::string_view, 8> kWords = {",",  ",1", ",68fd1e64", ",80e26c9b",
                                                              ",0", ",,", ",fb936136", ",7b4723c4"};
   Random random(seed);
-  std::string text = "0,1\n";  // the same columns for every file
+  std::string text = "0,1\n";  // fixes the same number of columns for every file
   while (text.size() < bytes) {
     text += random.below(2) == 0 ? '0' : '1';
     for (std::uint32_t words = random.below(25); words > 0; --words) {
