@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 6> kKinds = {"dlrm",   "dcn_v2",   "wide_
 constexpr std::array<std::string_view, 2> kPoolings = {"sum", "mean"};
 constexpr std::array<std::string_view, 3> kStorages = {"memory", "hashed", "tiered"};
 
-/// The contents of a checkpoint that are reported.
+/// The parts of a checkpoint that a report shows.
 struct Held {
   const Checkpoint& checkpoint;
   std::vector<StateTensor> tensors;

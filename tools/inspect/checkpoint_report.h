@@ -7,8 +7,8 @@
 
 namespace forebay {
 
-/// Reports on a folder that is a checkpoint or holds checkpoints; kInvalid for any other. Reads all
-/// of their files to check their digests, and changes nothing.
+/// Reports on a folder that is a checkpoint or contains checkpoints; kInvalid for any other folder.
+/// Reads all files of the checkpoints to check their digests, and changes no file.
 Result<FileReport> report_folder(const std::string& path);
 
 }  // namespace forebay

@@ -27,7 +27,7 @@ std::string name_of(Codec codec) {
   return {};
 }
 
-/// Returns `Criteo TSV (gzip), about 3,000 rows, 700 KiB`
+/// Returns a title such as `Criteo TSV (gzip), about 3,000 rows, 700 KiB`.
 std::string title_of(const FileSample& sample, const std::string& what, std::uint64_t rows) {
   const std::string packed =
       sample.codec == Codec::kPlain ? "" : " (" + name_of(sample.codec) + ")";

@@ -7,9 +7,9 @@
 
 namespace forebay {
 
-/// The report on one file: text for a user, an object for a script.
+/// The report on one file: text for a user, and a JSON object for a script.
 struct FileReport {
-  std::string title = {};               ///< `Criteo TSV, 3,000 rows, 700 KiB`
+  std::string title = {};               ///< For example `Criteo TSV, 3,000 rows, 700 KiB`.
   std::vector<std::string> lines = {};  ///< Further lines.
   JsonObject json = {};                 ///< `path`, `kind` and the same figures.
 };

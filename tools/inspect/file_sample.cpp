@@ -33,14 +33,14 @@ Result<FileSample> read_sample(const std::string& path) {
   if (!stream) return pass(stream);
   FileSample sample{.path = path, .codec = *codec, .stored_bytes = file.size()};
   sample.bytes.resize(FileSample::kBytes + kPadding);
-  // One byte more tells whether anything follows.
+  // Reads one byte more than the sample, to find out whether the file ends there.
   auto read = (*stream)->next(std::span(sample.bytes).first(FileSample::kBytes + 1));
   if (!read) return pass(read);
   sample.whole = *read <= FileSample::kBytes;
   sample.size = std::min(*read, FileSample::kBytes);
   std::fill(sample.bytes.begin() + static_cast<std::ptrdiff_t>(sample.size), sample.bytes.end(),
             '\0');
-  // A plain file is read in larger pieces than what is looked at.
+  // For a plain file, consumed() also counts the byte after the sample.
   sample.consumed = *codec == Codec::kPlain ? sample.size : (*stream)->consumed();
   return sample;
 }

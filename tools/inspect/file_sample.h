@@ -19,7 +19,7 @@ struct FileSample {
   std::uint64_t consumed = 0;      ///< Stored bytes that were read for the sample.
   bool whole = false;              ///< Whether the sample is the whole file.
   std::string bytes = {};          ///< The sample, followed by padding for vector code.
-  std::size_t size = 0;            ///< Without the padding.
+  std::size_t size = 0;            ///< Bytes of the sample without the padding.
 
   std::string_view text() const { return std::string_view(bytes).substr(0, size); }
 

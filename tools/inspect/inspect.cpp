@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::string_view kQuarantineHeader = "file\tbyte_offset\tline\treason\t";
 
-/// Whether the file ends as an index of any version does: where the index begins, and its magic
-/// there.
+/// Returns whether the file is an index of any version: its last 8 bytes are an offset, and the
+/// magic of an index is at this offset.
 bool is_index(const std::string& path) {
   auto opened = open_local_file(path);
   if (!opened) return false;
@@ -61,7 +61,7 @@ Result<FileReport> inspect_json(const FileSample& sample) {
   return report_state(sample.path, *state);
 }
 
-/// Whether it is TOML with tables, as a job is; data is not TOML.
+/// Returns whether the sample is TOML with tables, like a job file. Data files are not TOML.
 bool is_job(const FileSample& sample) {
   if (sample.path.ends_with(".toml")) return true;
   const auto document = parse_toml(sample.text(), sample.path);
@@ -87,7 +87,7 @@ Result<FileReport> inspect_path(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return report_folder(path);
   if (auto part = report_part(path)) {
-    // What holds the loader's state has more to say where it is whole.
+    // An undamaged file of the loader's state gets a longer report below.
     if (!*part || std::filesystem::path(path).filename() != kLoaderFile) return std::move(*part);
   }
   if (is_index(path)) return inspect_index(path);

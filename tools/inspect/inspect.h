@@ -8,8 +8,8 @@
 namespace forebay {
 
 /// Recognizes a file or folder by its content, not its name: data, a loader state, an index, a
-/// dataset's manifest, a quarantine, a job, checkpoints and their files. kInvalid: none of these;
-/// kNotFound: it does not exist; kCorrupt: one of these, but damaged.
+/// dataset's manifest, a quarantine, a decision log, a job, checkpoints and their files. kInvalid:
+/// none of these; kNotFound: `path` does not exist; kCorrupt: one of these, but damaged.
 Result<FileReport> inspect_path(const std::string& path);
 
 }  // namespace forebay

@@ -15,13 +15,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostManifest = std::size_t{64} << 20;
 
-/// The location of a file: a folder and its name in the folder.
+/// The location of a checkpoint's file: the checkpoint's folder, and the file's name in it.
 struct Place {
   fs::path folder;
   std::string name;
 };
 
-/// Links are in a subfolder of the checkpoint's.
+/// Returns the location of the file at `path`. Linked files are in a subfolder of the checkpoint's
+/// folder.
 Place place_of(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const std::string name = path.filename().string();

@@ -12,10 +12,10 @@ namespace forebay {
 
 // Reports on files that Forebay itself wrote, and on job files.
 
-/// Reports on a loader's state: its position and its job.
+/// Reports on a loader's state: its position, and the settings of its job.
 FileReport report_state(const std::string& path, const LoaderState& state);
 
-/// Reports on the index of one file, and whether the file has changed since.
+/// Reports on the index of one file, and on whether the file changed since it was indexed.
 FileReport report_index(const std::string& path, const FileIndex& index);
 
 /// Reports on a dataset's manifest from its JSON text; kInvalid: not a manifest.

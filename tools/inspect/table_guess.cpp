@@ -31,7 +31,8 @@ void each_row(std::string_view text, char delimiter, WholeText whole,
   }
 }
 
-/// Returns the number of fields in each row, or 0 if the first rows differ in it.
+/// Returns the number of fields per row if it is at least 2 and nearly all of the first rows have
+/// it; otherwise 0.
 std::size_t width_with(std::string_view text, char delimiter, WholeText whole) {
   std::size_t width = 0;
   std::size_t rows = 0;
