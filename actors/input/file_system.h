@@ -22,7 +22,7 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-/// A file as a file system lists it.
+/// A file system's description of one file.
 struct FileInfo {
   std::string path;      ///< The path for open() and for messages.
   std::string absolute;  ///< The key of the index cache; independent of the working directory.

@@ -41,12 +41,12 @@ struct FileIndex {
 /// Encodes the index, little-endian, without the windows of restart points.
 ///
 ///   8 magic and version · 16 Digest of the rest, low half first · then numbers, each 8 bytes:
-///   stored bytes, version of the stamp, codec, settings (2), agreement (2), bytes, rows, content
-///   (2), check, slot, number of blocks, number of points, length of path · path · per block:
-///   offset as the difference from the previous block, line as the difference from the previous
-///   block's line + rows, rows, all LEB128, check in 4 bytes · per point: out and in as differences
-///   from the previous point, kind · 8 + bits, window_at, window_bytes, all LEB128, window_hash in
-///   8 bytes.
+///   stored bytes, version of the stamp, codec, settings (2 numbers), agreement (2), bytes, rows,
+///   content (2), check, slot, number of blocks, number of points, length of path · path · per
+///   block: offset as the difference from the previous block, line as the difference from the
+///   previous block's line + rows, rows, all LEB128, check in 4 bytes · per point: out and in as
+///   differences from the previous point, kind · 8 + bits, window_at, window_bytes, all LEB128,
+///   window_hash in 8 bytes.
 std::vector<char> encode_index(const FileIndex& index);
 
 /// Parses the output of encode_index(). kInvalid for an index of another version, kCorrupt for any

@@ -12,7 +12,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // a million files
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // enough for a million files
 
 struct Written {
   std::uint64_t bytes = 0;

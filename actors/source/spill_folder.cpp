@@ -37,7 +37,8 @@ bool is_stale(const std::string& name, const std::string& index_folder,
   return !source || source->stamp != index->stamp;
 }
 
-// Returns the free and the total bytes of the disk under `folder`, which need not exist yet.
+// Returns the bytes that this process may still write to the disk under `folder`, and the disk's
+// total bytes. `folder` need not exist yet.
 std::pair<std::uint64_t, std::uint64_t> disk_of(fs::path folder) {
   struct statvfs disk {};
   while (::statvfs(folder.empty() ? "." : folder.c_str(), &disk) != 0) {

@@ -11,7 +11,7 @@ namespace forebay {
 struct FileReport {
   std::string title = {};               ///< For example `Criteo TSV, 3,000 rows, 700 KiB`.
   std::vector<std::string> lines = {};  ///< Further lines.
-  JsonObject json = {};                 ///< `path`, `kind` and the same figures.
+  JsonObject json = {};                 ///< `path`, `kind` and the same values.
 };
 
 }  // namespace forebay

@@ -46,7 +46,7 @@ TEST_CASE("a glob gives its files sorted bytewise, each entry of the list in tur
 }
 
 TEST_CASE("packed files come in the order of plain ones", "[actors][source]") {
-  // "a.gz" sorts after "a-1.gz" though "a" sorts before "a-1".
+  // "a.gz" sorts after "a-1.gz", although "a" sorts before "a-1".
   TempDir folder;
   folder.write("a.gz", test::gzip("x"));
   folder.write("a-1.gz", test::gzip("x"));
