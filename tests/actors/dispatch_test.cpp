@@ -186,7 +186,7 @@ struct Nobody final : SplitDispatch {
   void made_here(std::uint64_t, std::uint64_t) override {}
 };
 
-TEST_CASE("splits that nobody makes can be asked for damage in this node's own files",
+TEST_CASE("damage in this node's files is found while no worker makes the expected splits",
           "[actors][pipeline]") {
   TwoNodes nodes;
   Nobody nobody;

@@ -177,7 +177,8 @@ TEST_CASE("no other byte of an older state is taken for a state that cannot be w
   CHECK(taken > 0);
 }
 
-TEST_CASE("a state of version 1 is read, and its reader is told so", "[actors][loader_state]") {
+TEST_CASE("a state of version 1 is read with a note that it has no checksum",
+          "[actors][loader_state]") {
   LoaderState want = some_state();
   want.version = 1;
   want.position.left_out = 0;  // check_position() has to find it

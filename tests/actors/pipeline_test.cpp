@@ -385,7 +385,7 @@ TEST_CASE("a split in which the decoder finds other rows than the index fails th
   }
 }
 
-TEST_CASE("each batch is told of, in order, before it can be taken", "[actors][pipeline]") {
+TEST_CASE("each batch is announced, in order, before it can be taken", "[actors][pipeline]") {
   Job job;
   std::mutex mutex;
   std::vector<const Batch*> announced;
@@ -404,8 +404,7 @@ TEST_CASE("each batch is told of, in order, before it can be taken", "[actors][p
   CHECK(announced.size() == taken.size());
 }
 
-TEST_CASE("a stopped pipeline gives nothing more and lets go of its threads",
-          "[actors][pipeline]") {
+TEST_CASE("a stopped pipeline gives no more batches and ends", "[actors][pipeline]") {
   Job job;
   const auto pipeline = job.start({2, 2, 2, 2});
   REQUIRE(pipeline->next());

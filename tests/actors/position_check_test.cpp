@@ -246,7 +246,7 @@ TEST_CASE("a refusal names the number that does not fit and the one that would",
     position.held_out = 1001;
     key = "held_out is 1001, but the dataset has 1101 rows";
   }
-  SECTION("a split that no epoch has") {
+  SECTION("a split number past the end of the epoch") {
     position.split = job.order().num_splits();
     key = "split is 34, but an epoch has 34 splits";
   }

@@ -128,7 +128,7 @@ struct HeadFixture {
   }
 };
 
-TEST_CASE("splits are leased lowest first to those who are prepared and have room",
+TEST_CASE("the lowest splits are leased first, to prepared workers with headroom",
           "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
@@ -162,7 +162,7 @@ TEST_CASE("a worker of another protocol, version or operators is refused by name
   CHECK(refused.error().message.find("odd one") != std::string::npos);
 }
 
-TEST_CASE("a worker whose name is none for screens and files is refused", "[scheduler][head]") {
+TEST_CASE("a worker whose name does not fit screens and files is refused", "[scheduler][head]") {
   HeadFixture cluster;
   for (const std::string& name : {std::string(), std::string(".."), std::string("a/b"),
                                   std::string("two\nlines"), std::string(129, 'x')}) {
@@ -254,7 +254,7 @@ TEST_CASE("a worker beats as often as the head wants to hear of it", "[scheduler
   CHECK(cluster.status().nodes.at(0).silent_seconds <= 0.02);
 }
 
-TEST_CASE("work that fails at a split that nobody can name ends the worker's part, by name",
+TEST_CASE("a failure without a split number ends the worker's part and names the worker",
           "[scheduler][head]") {
   HeadFixture cluster;
   IdleSplitExecutor work;
@@ -366,7 +366,7 @@ TEST_CASE("a split that takes many times the usual is given to a second worker",
   CHECK(cluster.recorded["fast"].revoked == Splits{0});
 }
 
-TEST_CASE("what a heartbeat holds and nobody wants is revoked", "[scheduler][head]") {
+TEST_CASE("an unwanted split in a heartbeat is revoked", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
   const auto worker = cluster.member("w", 1);
@@ -485,7 +485,7 @@ TEST_CASE("a job whose trainer does not come back is closed", "[scheduler][head]
   CHECK(cluster.status().job.empty());
 }
 
-TEST_CASE("a worker that did not hear of the job is told again", "[scheduler][head]") {
+TEST_CASE("a worker that did not get the job's offer gets it again", "[scheduler][head]") {
   HeadFixture cluster;
   const std::uint64_t worker = cluster.join("w").value().incarnation;
   REQUIRE(cluster.open());

@@ -75,7 +75,7 @@ TEST_CASE("workers go only when fewer have been enough for a while", "[scheduler
   CHECK(tuned.decide(input).workers == 2);
 }
 
-TEST_CASE("nobody is sent away while the trainer waits", "[scheduler]") {
+TEST_CASE("no worker is stopped while the trainer waits", "[scheduler]") {
   Autoscaler tuned = scaler();
   const ScaleInput input{
       .trained = 9, .starved_ratio = 0.1, .local_rate = 0, .worker_rate = 10, .workers = 3};

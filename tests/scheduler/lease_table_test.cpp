@@ -31,7 +31,7 @@ TEST_CASE("splits are leased lowest first, each to one", "[scheduler]") {
   CHECK(table.num_leases(2) == 5);
 }
 
-TEST_CASE("an arrival ends a split's leases and says who else had it", "[scheduler]") {
+TEST_CASE("an arrival ends all leases of a split and lists their holders", "[scheduler]") {
   LeaseTable table = with_issued(2);
   table.lease(1, 2, 10s);
   REQUIRE(table.lease_again(2, 0, 12s));
@@ -69,7 +69,7 @@ TEST_CASE("what a lost holder had waits again, unless a second one has it", "[sc
   CHECK(table.leases_of(2) == Splits{1});
 }
 
-TEST_CASE("a second lease goes to another holder, a third to nobody", "[scheduler]") {
+TEST_CASE("a split is leased to at most two holders", "[scheduler]") {
   LeaseTable table = with_issued(2);
   CHECK_FALSE(table.lease_again(1, 0, 0s));  // The split waits, so there is no late holder.
   table.lease(1, 1, 0s);

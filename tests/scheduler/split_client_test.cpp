@@ -189,7 +189,7 @@ TEST_CASE("a split that is made for long is a problem later than one that is car
   CHECK(cluster.problem("split 0 was not announced by any worker"));
 }
 
-TEST_CASE("a split that is stuck on its way is a problem behind one that nobody has begun",
+TEST_CASE("a split stuck on its way is a problem, even behind a lower split that was not begun",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1}});
@@ -231,7 +231,7 @@ TEST_CASE("a job that a dead trainer's late words took away is taken back", "[sc
   CHECK(cluster.missing() == 2);
 }
 
-TEST_CASE("what was consumed is not issued again", "[scheduler][feed]") {
+TEST_CASE("splits that were trained are not issued again", "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(Trained{after(2)});
   cluster.pass(250ms);

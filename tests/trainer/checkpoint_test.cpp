@@ -86,7 +86,8 @@ void flip_last_byte(const fs::path& path) { flip_byte(path, fs::file_size(path) 
 
 }  // namespace
 
-TEST_CASE_METHOD(StoreFixture, "a checkpoint gives back what was saved", "[trainer][checkpoint]") {
+TEST_CASE_METHOD(StoreFixture, "a checkpoint restores the state that was saved",
+                 "[trainer][checkpoint]") {
   model.weights = {1, 2, 3};
   model.squares = {4, 5, 6};
   state.loader.fingerprint = "f";

@@ -41,7 +41,8 @@ struct Rows {
 
 }  // namespace
 
-TEST_CASE("what is read is what was there at the beginning", "[trainer][snapshot]") {
+TEST_CASE("a snapshot reads the values from its beginning while rows change",
+          "[trainer][snapshot]") {
   Rows rows(5);
   const auto before = rows.values;
   rows.guard.begin();
@@ -92,7 +93,8 @@ TEST_CASE("a second snapshot has the room of the first", "[trainer][snapshot]") 
   CHECK(rows.room.most_bytes() == 2 * Rows::kRowBytes);
 }
 
-TEST_CASE("who finds the room full goes on when the reader has come by", "[trainer][snapshot]") {
+TEST_CASE("a writer without room for a copy waits until the reader has passed its row",
+          "[trainer][snapshot]") {
   Rows rows(8, 1);
   rows.guard.begin();
   rows.change(6);
@@ -111,7 +113,7 @@ TEST_CASE("who finds the room full goes on when the reader has come by", "[train
   writer.join();
 }
 
-TEST_CASE("a reader that gives up lets who waits go on", "[trainer][snapshot]") {
+TEST_CASE("a reader that gives up releases a waiting writer", "[trainer][snapshot]") {
   Rows rows(8, 1);
   rows.guard.begin();
   rows.change(6);

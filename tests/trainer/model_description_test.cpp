@@ -75,7 +75,7 @@ TEST_CASE("a damaged description is refused by name", "[trainer][description]") 
   SECTION("nothing") {}
   SECTION("no object") { text = "[1]"; }
   SECTION("half of it") { text = whole.substr(0, whole.size() / 2); }
-  SECTION("a network that is none") { text = replaced(whole, "dcn_v2", "dcn_v9"); }
+  SECTION("an unknown network") { text = replaced(whole, "dcn_v2", "dcn_v9"); }
   SECTION("a table without rows") { text = replaced(whole, "\"rows\": 30", "\"rows\": 0"); }
   SECTION("a number in words") { text = replaced(whole, "\"rows\": 30", "\"rows\": \"30\""); }
   SECTION("an absurd width") {

@@ -150,8 +150,7 @@ TEST_CASE("a large file is read as it was written, with one digest", "[trainer][
   CHECK(read->digest == written->digest);
 }
 
-TEST_CASE("bytes that a disk will not give are not told as bytes that changed",
-          "[trainer][saving]") {
+TEST_CASE("a read error of the disk is not reported as changed bytes", "[trainer][saving]") {
   const std::string path = "/proc/self/mem";  // No memory is mapped at offset 0: EIO.
   auto reader = BlockFileReader::open(path);
   REQUIRE(reader);
@@ -163,7 +162,7 @@ TEST_CASE("bytes that a disk will not give are not told as bytes that changed",
   CHECK(tensors.error() == read.error());
 }
 
-TEST_CASE("what loses least is chosen by what is left and how fast the disk was",
+TEST_CASE("the last save that loses least is chosen by the time left and the disk's speed",
           "[trainer][saving]") {
   // 1000 bytes at 200 a second: 5 s.
   const LastSaveQuestion last{.bytes = 1000, .bytes_per_second = 200};
@@ -237,8 +236,7 @@ TEST_CASE_METHOD(SaverFixture, "a last checkpoint that takes too long is given u
   CHECK(names().empty());
 }
 
-TEST_CASE_METHOD(SaverFixture, "who waits for a state is told that it is given up",
-                 "[trainer][saving]") {
+TEST_CASE_METHOD(SaverFixture, "a state that is waited for is given up", "[trainer][saving]") {
   model.gate.open = false;
   model.gate.heeds = true;
   SECTION("as the time is up") {
@@ -280,7 +278,8 @@ TEST_CASE_METHOD(SaverFixture, "a run's end waits until what checkpoints replace
   CHECK(names() == std::vector<std::string>{"checkpoint-000000002", "checkpoint-000000003"});
 }
 
-TEST_CASE_METHOD(SaverFixture, "a checkpoint that cannot be written is told of, and the next tried",
+TEST_CASE_METHOD(SaverFixture,
+                 "a checkpoint that cannot be written is reported, and the next one is tried",
                  "[trainer][saving]") {
   saver();
   model.gate.fails = true;
@@ -473,7 +472,7 @@ TEST_CASE("a folder's parts are read in any order, and each is checked", "[train
     return source.read(index, 0, std::as_writable_bytes(std::span(got)));
   };
 
-  SECTION("tables, weights, and what was left out") {
+  SECTION("tables, weights, and a tensor that was skipped before") {
     auto source = FolderSource::open(temp.path(), manifest).value();
     CHECK(source.files_folder().value().empty());
     REQUIRE(read(source, 5));

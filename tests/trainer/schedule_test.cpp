@@ -21,7 +21,8 @@ TEST_CASE("the learning rate rises from nothing to its value", "[trainer][schedu
   CHECK(learning_rate_at(spec, 4) == 8);
 }
 
-TEST_CASE("the learning rate falls with the square of what is left", "[trainer][schedule]") {
+TEST_CASE("the learning rate falls with the square of the remaining share of steps",
+          "[trainer][schedule]") {
   // The remaining share of 4 steps after step 10: 4, 3, 2, 1, 0 quarters.
   TrainerSpec spec;
   spec.learning_rate = 16;

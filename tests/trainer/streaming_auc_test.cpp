@@ -73,7 +73,7 @@ TEST_CASE("the error of a streaming auc is half the share of pairs in one bin",
   CHECK(auc.area()->error == Approx(0.5 / 4));
 }
 
-TEST_CASE("usual scores are told apart to a ten-thousandth", "[trainer][evaluation]") {
+TEST_CASE("the AUC of common scores is exact to a ten-thousandth", "[trainer][evaluation]") {
   Random random(9);
   BothWays both;
   for (int row = 0; row < 50000; ++row) {

@@ -86,7 +86,7 @@ TEST_CASE("all stages together keep to max_actors, leavers counted", "[tuner][gu
   CHECK(guard.step(now) == Allocation{{5, 4}, 1});  // 5 + 1 + 4 = 10
 }
 
-TEST_CASE("who grows waits for the memory of who leaves", "[tuner][guard]") {
+TEST_CASE("a stage that grows waits for the memory of actors that are leaving", "[tuner][guard]") {
   Guard guard(line({10, 10}));
   CurrentState now = current({9, 1}, 100);
   guard.admit({{1, 9}, 1}, now);
@@ -148,7 +148,7 @@ TEST_CASE("a lowered limit is obeyed at the next step, and the goal stands when 
   CHECK(guard.step(current({4, 4}, 200, 1)) == Allocation{{8, 8}, 4});
 }
 
-TEST_CASE("prefetch that stands is not cut for those who are leaving", "[tuner][guard]") {
+TEST_CASE("the current prefetch is not cut because of actors that are leaving", "[tuner][guard]") {
   Guard guard(line({10}, 10));
   CurrentState now = current({2}, 100, 4);
   guard.admit({{2}, 6}, now);

@@ -116,7 +116,7 @@ TEST_CASE("a policy that throws or talks nonsense is not listened to", "[tuner]"
     bench.policy->throws = true;
     fault = "told threw: no idea";
   }
-  SECTION("it throws what is no exception") {
+  SECTION("it throws a value that is not an exception") {
     bench.policy->throws_a_number = true;
     fault = "told threw";
   }
@@ -132,7 +132,7 @@ TEST_CASE("a policy that throws or talks nonsense is not listened to", "[tuner]"
     bench.policy->next.allocation.prefetch = 0;
     fault = "told proposes a prefetch of 0";
   }
-  SECTION("a number that is none") {
+  SECTION("a rate that is not a number") {
     bench.policy->next.expected_splits_per_second = std::nan("");
     fault = "told expected_splits_per_second must be finite and at least 0";
   }
@@ -156,7 +156,7 @@ TEST_CASE("after three faults in a row the policy is not asked again", "[tuner]"
   CHECK(bench.policy->asked == 6);
 }
 
-TEST_CASE("where the fallback fails too, what stands stays", "[tuner]") {
+TEST_CASE("where the fallback fails too, the current allocation stays", "[tuner]") {
   Bench bench;
   bench.policy->throws = true;
   bench.fallback->throws = true;

@@ -209,7 +209,7 @@ TEST_CASE_METHOD(CriteoFixture, "a row may end in a carriage return, or with the
   CHECK(ids_of(decoded.columns.sparse[25], 3) == std::vector<std::int64_t>{26});
 }
 
-TEST_CASE_METHOD(CriteoFixture, "a damaged row is told with file, offset, line and text",
+TEST_CASE_METHOD(CriteoFixture, "a damaged row is reported with file, offset, line and text",
                  "[format][criteo]") {
   const std::string good = line_of(sound_fields());
   const std::string text = good + good + "spoilt\t" + std::string(300, 'x') + "\n" + good + "\n";

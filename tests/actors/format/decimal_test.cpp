@@ -88,7 +88,7 @@ TEST_CASE("a literal nan is the ordinary one and not the missing value", "[forma
   CHECK(bits_of("-NaN") == kNanBits);
 }
 
-TEST_CASE("what is not a whole decimal number is refused", "[format][decimal]") {
+TEST_CASE("text that is not a whole decimal number is refused", "[format][decimal]") {
   for (const char* text : {"", "-", "+", ".", "1x", "x", "0x10", "1e", "1e+", "e5", "--1", "+-1",
                            "-+1", "1.2.3", "nan(1)", "infinit", "1 2", "1,5", "in"}) {
     INFO(text);

@@ -121,7 +121,8 @@ TEST_CASE("more segments than any library has are refused before they are read",
   CHECK(many.fault().find("4097 segments") != std::string::npos);
 }
 
-TEST_CASE("what is no library for this machine is refused", "[actors][shared_object]") {
+TEST_CASE("a file that is not a shared library for this machine is refused",
+          "[actors][shared_object]") {
   Memory text{std::string(1000, 'x')};
   CHECK(text.fault().find("no shared library of 64 bits") != std::string::npos);
   Smallest narrow;

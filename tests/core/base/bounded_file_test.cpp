@@ -23,7 +23,7 @@ TEST_CASE("a file is read as a whole up to the bound, and not past it", "[core][
   CHECK(read_bounded_file("/proc/self/status", 10).error().code == Code::kCorrupt);
 }
 
-TEST_CASE("what is no file to read is refused by its path, and not waited for",
+TEST_CASE("a path that is not a regular file is refused by name without blocking",
           "[core][bounded_file]") {
   const test::TempDir dir;
   const std::string fifo = dir.path("fifo");

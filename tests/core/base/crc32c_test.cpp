@@ -46,7 +46,7 @@ TEST_CASE("crc32c is the polynomial's at any length and place, by every method o
   }
 }
 
-TEST_CASE("every method of the processor goes on from the checksum of what lies before",
+TEST_CASE("every method of the processor continues from the checksum of the bytes before",
           "[core][base]") {
   Random random(7);
   std::string text(3000, ' ');

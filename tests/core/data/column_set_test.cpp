@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-TEST_CASE("the missing value is a NaN that is told from the ordinary one", "[core][column_set]") {
+TEST_CASE("the missing value is a NaN that differs from the ordinary one", "[core][column_set]") {
   CHECK(std::isnan(missing_value()));
   CHECK(is_missing(missing_value()));
   CHECK_FALSE(is_missing(std::numeric_limits<float>::quiet_NaN()));

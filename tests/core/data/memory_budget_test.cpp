@@ -17,7 +17,8 @@ TEST_CASE("a budget refuses what does not fit and counts nothing for it", "[core
   CHECK(budget.used() == 100);
 }
 
-TEST_CASE("a budget counts beyond its limit what had room set aside", "[core][memory_budget]") {
+TEST_CASE("memory taken without asking is counted even beyond the budget's limit",
+          "[core][memory_budget]") {
   MemoryBudget budget(100);
   budget.take(130);
   CHECK(budget.used() == 130);

@@ -4,7 +4,7 @@
 
 using namespace forebay;
 
-TEST_CASE("the first name in which two schemas differ is told with its place", "[data]") {
+TEST_CASE("the first name in which two schemas differ is reported with its position", "[data]") {
   const Schema want{.dense = {"a", "b"}, .sparse = {{"s", 5}, {"t"}}};
   CHECK(difference_in_names(want, want).empty());
   CHECK(difference_in_names({.dense = {"a", "b"}, .sparse = {{"s", 6}, {"t"}}}, want).empty());

@@ -6,7 +6,7 @@
 
 using namespace forebay;
 
-TEST_CASE("a port that nobody has is one, or it is said why there is none", "[core][net]") {
+TEST_CASE("a free port is found, or the error says why there is none", "[core][net]") {
   REQUIRE(free_port());
   CHECK(free_port().value() > 0);
   rlimit files{};

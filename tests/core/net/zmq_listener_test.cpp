@@ -154,7 +154,8 @@ TEST_CASE("an address is HOST:PORT", "[core][net]") {
   }
 }
 
-TEST_CASE("what is no message of ours is dropped, counted, and its connection cut", "[core][net]") {
+TEST_CASE("a message outside the protocol is dropped and counted, and its connection is cut",
+          "[core][net]") {
   ListenerFixture fixture;
   SECTION("frames of garbage") {
     RawDealer unauthenticated(fixture.address);
@@ -221,7 +222,7 @@ TEST_CASE("a session that sends what it must not ends, and no other", "[core][ne
     peer.data(1, hello + hello, true);
     peer.control.send("frame");
   }
-  SECTION("what is no message of ours") { peer.control.send("garbage"); }
+  SECTION("a message outside the protocol") { peer.control.send("garbage"); }
   const auto seen = fixture.server.handler.wait_down(1);
   REQUIRE(seen.down.size() == 1);
   CHECK(seen.down[0].second.code == Code::kCorrupt);
@@ -259,7 +260,7 @@ TEST_CASE("what an older session left behind is not delivered", "[core][net]") {
   fixture.check_friend();
 }
 
-TEST_CASE("thousands of connections that say nothing hinder nobody", "[core][net]") {
+TEST_CASE("thousands of silent connections do not hinder a connected peer", "[core][net]") {
   rlimit files{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &files) == 0);
   files.rlim_cur = std::min<rlim_t>(files.rlim_max, 8192);
@@ -305,7 +306,7 @@ struct Keys {
   CurveKeys keys;
 };
 
-TEST_CASE("with keys, whoever has one that is let in has a session", "[core][net]") {
+TEST_CASE("with keys, a client whose key is registered gets a session", "[core][net]") {
   Keys keys;
   Side server(keys.options());
   const std::string address = server.transport.listen("0.0.0.0:0").value();
@@ -317,7 +318,7 @@ TEST_CASE("with keys, whoever has one that is let in has a session", "[core][net
   CHECK(server.handler.seen().up[0].second.key == keys.keys.client->public_key);
   CHECK(client.handler.seen().up[0].second.key == keys.keys.server_public);
 
-  SECTION("and a key that is taken away is let in no more, one that is added is") {
+  SECTION("and a client is refused after its key is removed, and accepted after its key is added") {
     REQUIRE(CurveKeys::add_client(keys.folder, "node-2"));
     std::filesystem::remove(keys.folder + "/clients/client.key");
     server.transport.close(server.peer(), "come back");
@@ -339,7 +340,7 @@ TEST_CASE("with keys, whoever has one that is let in has a session", "[core][net
   }
 }
 
-TEST_CASE("without a key that is let in nobody learns anything", "[core][net]") {
+TEST_CASE("a client without a registered key learns nothing", "[core][net]") {
   Keys keys;
   Side server(keys.options());
   const std::string address = server.transport.listen("127.0.0.1:0").value();

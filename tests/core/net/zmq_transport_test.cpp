@@ -85,7 +85,7 @@ TEST_CASE("frames travel beside their message, large and small and empty", "[cor
   CHECK(budget.used() == 0);
 }
 
-TEST_CASE("what is sent without a copy is let go when it has gone", "[core][net]") {
+TEST_CASE("a frame sent without a copy is released after it is sent", "[core][net]") {
   Side server;
   Side client;
   REQUIRE(client.transport.connect(server.transport.listen("127.0.0.1:0").value()));
@@ -104,7 +104,8 @@ TEST_CASE("what is sent without a copy is let go when it has gone", "[core][net]
   test::wait_until([&] { return kept.expired(); });  // ZeroMQ's own thread releases it.
 }
 
-TEST_CASE("a session that is closed ends on both sides, behind what was sent", "[core][net]") {
+TEST_CASE("a session that is closed ends on both sides, after the messages sent before",
+          "[core][net]") {
   Side server(quick());
   Side client(quick());
   const std::string address = server.transport.listen("127.0.0.1:0").value();
@@ -133,7 +134,7 @@ TEST_CASE("a session that is closed ends on both sides, behind what was sent", "
   }
 }
 
-TEST_CASE("a client knocks until a server is there, and again when another takes its place",
+TEST_CASE("a client retries until a server listens, and reconnects when another takes its place",
           "[core][net]") {
   std::string address;
   {
@@ -184,7 +185,7 @@ TEST_CASE("what is larger than peers accept is refused before it is sent", "[cor
   CHECK(server.handler.wait_messages(1).messages.size() == 1);
 }
 
-TEST_CASE("whoever misses the other sooner sets how often both are heard", "[core][net]") {
+TEST_CASE("the peer with the shorter timeout sets the heartbeat interval of both", "[core][net]") {
   ZmqTransport::Options slow = quick();
   slow.heartbeat = std::chrono::hours(1);
   const auto hears = [](const TransportCounts& counts) { return counts.beats >= 3; };
@@ -202,7 +203,8 @@ TEST_CASE("whoever misses the other sooner sets how often both are heard", "[cor
   }
 }
 
-TEST_CASE("only so many peers are let in", "[core][net]") {
+TEST_CASE("a peer beyond the maximum number of sessions waits until another one ends",
+          "[core][net]") {
   ZmqTransport::Options options = quick();
   options.max_sessions = 1;
   Side server(options);

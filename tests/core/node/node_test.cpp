@@ -54,7 +54,8 @@ struct NotConnected {
   TestNode here{network};
 };
 
-TEST_CASE_METHOD(TwoTestNodes, "a published actor of a peer is told and asked like one at home",
+TEST_CASE_METHOD(TwoTestNodes,
+                 "a published actor of a peer takes messages and questions like a local one",
                  "[core][node]") {
   REQUIRE(far.tell(Add{5}));
   REQUIRE(far.tell(Add{20}));
@@ -62,7 +63,7 @@ TEST_CASE_METHOD(TwoTestNodes, "a published actor of a peer is told and asked li
   CHECK(sum_there() == 25);
 }
 
-TEST_CASE_METHOD(TwoTestNodes, "what a handler refuses reaches whoever asked from afar",
+TEST_CASE_METHOD(TwoTestNodes, "an error of a handler reaches an asker on another node",
                  "[core][node]") {
   const Status refused = answer_of(far, Add{-1});
   REQUIRE_FALSE(refused);
@@ -94,17 +95,16 @@ TEST_CASE_METHOD(TwoTestNodes,
     run();
     CHECK(sum_there() == 107);
   }
-  SECTION("and one that names nobody names nobody there") {
+  SECTION("and a question about an empty reference is answered as not found") {
     const auto nobody = answer_of(far_friend, Introduce{TallyRef()});
     REQUIRE_FALSE(nobody);
     CHECK(nobody.error().code == Code::kNotFound);
   }
 }
 
-TEST_CASE_METHOD(TwoTestNodes,
-                 "what cannot be done is said to whoever asks and counted for who tells",
+TEST_CASE_METHOD(TwoTestNodes, "a failed delivery is answered to an asker and counted for a sender",
                  "[core][node]") {
-  SECTION("an actor that was never let out") {
+  SECTION("an actor that was never published") {
     const auto nobody = here.node.actor<TallyRef>(here.peer(), "nobody");
     REQUIRE(nobody.tell(Add{1}));
     CHECK(answer_of(nobody, Sum{}).error().code == Code::kNotFound);

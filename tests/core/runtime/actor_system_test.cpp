@@ -111,7 +111,7 @@ TEST_CASE("many actors on few threads all get their turn", "[core][actor]") {
   wait_until([&] { return arrived == 20; });
 }
 
-TEST_CASE("actors born and ended on many threads leave nobody behind", "[core][actor]") {
+TEST_CASE("no actor is left after actors started and ended on many threads", "[core][actor]") {
   const SystemClock clock;
   ActorSystem system({}, clock);
   std::vector<std::thread> threads;
@@ -170,7 +170,7 @@ TEST_CASE("a thread that asks an actor that is stuck gets kTimeout", "[core][ask
   CHECK(ask(stuck, Sum{}, 1h).wait().value() == 1);
 }
 
-TEST_CASE("a system that stops now answers those who wait", "[core][ask]") {
+TEST_CASE("a system that stops now answers all waiting askers", "[core][ask]") {
   const SystemClock clock;
   Gate gate;
   std::optional<ActorSystem> system;

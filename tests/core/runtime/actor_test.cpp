@@ -55,7 +55,7 @@ TEST_CASE_METHOD(ActorFixture, "a full mailbox refuses a message and leaves it t
   CHECK(small.tell(std::move(second)));
 }
 
-TEST_CASE_METHOD(ActorFixture, "an error that a handler returns reaches who asked, else the host",
+TEST_CASE_METHOD(ActorFixture, "an error that a handler returns reaches its asker, else the host",
                  "[core][actor]") {
   REQUIRE(tally.tell(Add{-1}));
   host.deliver_all();
@@ -104,7 +104,8 @@ TEST_CASE_METHOD(ActorFixture, "what an actor tells itself for later comes when 
   CHECK(sum() == 5);
 }
 
-TEST_CASE_METHOD(ActorFixture, "what is due after an actor's death goes nowhere", "[core][actor]") {
+TEST_CASE_METHOD(ActorFixture, "a delayed message to an actor that has ended is dropped",
+                 "[core][actor]") {
   REQUIRE(tally.tell(AddLater{100ms, 5}));
   tally.stop();
   host.deliver_all();
@@ -153,7 +154,8 @@ TEST_CASE_METHOD(ActorFixture, "a question to an actor that ends first is kUnava
   CHECK(nobody.wait().error().code == Code::kNotFound);
 }
 
-TEST_CASE_METHOD(ActorFixture, "an actor told to stop handles what came before", "[core][actor]") {
+TEST_CASE_METHOD(ActorFixture, "a stopped actor handles the messages that were queued before",
+                 "[core][actor]") {
   watch(tally, witness);
   REQUIRE(tally.tell(Add{3}));
   Answer<std::int64_t> before = ask(tally, Sum{}, 1s);
@@ -221,7 +223,8 @@ TEST_CASE_METHOD(ActorFixture, "an actor that cannot be made dies when its limit
   CHECK(notes.downs[0].crash->message == "no memory");
 }
 
-TEST_CASE_METHOD(ActorFixture, "who watches the dead is told at once", "[core][supervisor]") {
+TEST_CASE_METHOD(ActorFixture, "a watcher of an actor that has ended is notified at once",
+                 "[core][supervisor]") {
   REQUIRE(tally.tell(Finish{}));
   host.deliver_all();
   watch(tally, witness);
@@ -230,7 +233,8 @@ TEST_CASE_METHOD(ActorFixture, "who watches the dead is told at once", "[core][s
   CHECK(notes.downs[0].actor == tally.id());
 }
 
-TEST_CASE_METHOD(ActorFixture, "a host that stops lets nobody live", "[core][actor]") {
+TEST_CASE_METHOD(ActorFixture, "a host that stops ends all actors and starts no more",
+                 "[core][actor]") {
   REQUIRE(tally.tell(Add{1}));
   Answer<std::int64_t> answer = ask(tally, Sum{}, 1s);
 

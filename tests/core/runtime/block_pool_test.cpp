@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-TEST_CASE("a cache hands out blocks that nobody else has, and each again when it is back",
+TEST_CASE("a cache hands out distinct blocks, and hands out returned blocks again",
           "[core][envelope]") {
   BlockPool pool;
   BlockCache cache(pool);

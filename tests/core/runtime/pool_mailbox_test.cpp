@@ -28,7 +28,7 @@ TEST_CASE("a pool's mailbox serves in the order of arrival", "[core][pool]") {
   CHECK(mailbox.bytes() == 0);
 }
 
-TEST_CASE("a pool's mailbox serves the lowest key first when told to", "[core][pool]") {
+TEST_CASE("a pool's mailbox with lowest-key order serves the lowest key first", "[core][pool]") {
   PoolMailbox mailbox(100, PoolOrder::kLowestKey);
   for (const std::uint64_t key : {5U, 1U, 3U, 2U}) REQUIRE(push(mailbox, key, 10));
   CHECK(drain(mailbox) == Keys{1, 2, 3, 5});
@@ -50,7 +50,7 @@ TEST_CASE("an empty mailbox takes one mail of any size", "[core][pool]") {
   CHECK(push(mailbox, 2, 5000));
 }
 
-TEST_CASE("offers that wait enter in their turn and nobody gets past them", "[core][pool]") {
+TEST_CASE("waiting offers enter in order, and no later offer passes them", "[core][pool]") {
   PoolMailbox mailbox(100, PoolOrder::kArrival);
   REQUIRE(push(mailbox, 1, 50));
   REQUIRE(push(mailbox, 2, 50));

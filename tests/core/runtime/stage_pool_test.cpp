@@ -53,7 +53,7 @@ TEST_CASE("a pool of one serves in the order of arrival and drains on close", "[
   CHECK(pool.actors() == 0);
 }
 
-TEST_CASE("a pool serves the lowest key first when told to", "[core][pool]") {
+TEST_CASE("a pool with lowest-key order serves the lowest key first", "[core][pool]") {
   Log<std::uint64_t> seen;
   auto options = options_for([&](Token&& message, PoolContext&) -> Status {
     seen.add(message.key);
@@ -96,10 +96,8 @@ TEST_CASE("an offer waits until the mailbox has room", "[core][pool]") {
   CHECK(seen.entries() == Keys{0, 1});
 }
 
-TEST_CASE(
-    "a closed pool refuses offers and those who wait, and hands their "
-    "message back",
-    "[core][pool]") {
+TEST_CASE("a closed pool refuses new and waiting offers and hands their message back",
+          "[core][pool]") {
   auto options = options_for([](Token&&, PoolContext&) -> Status { return {}; });
   options.mailbox_bytes = 0;
   TokenPool pool(std::move(options), system_clock());
@@ -196,7 +194,8 @@ TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
   }
 }
 
-TEST_CASE("a failure is told once, in its own words, and the pool goes on", "[core][pool]") {
+TEST_CASE("each failure is reported once, with its own message, and the pool goes on",
+          "[core][pool]") {
   Log<std::string> failures;
   Log<int> made;
   auto options = options_for(nullptr);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a timer queue runs what is due, the earliest first", "[core][timer]") {
+TEST_CASE("a timer queue runs the timers that are due, the earliest first", "[core][timer]") {
   TimerQueue queue;
   std::vector<int> ran;
   queue.add(30ns, [&] { ran.push_back(30); });

@@ -8,7 +8,7 @@
 
 using namespace forebay;
 
-TEST_CASE("what a disk refuses is told to whoever waits, and stays where it can be read",
+TEST_CASE("a write error is returned by every later call, and the chunk's pages stay readable",
           "[store]") {
   const test::TempDir dir;
   const RowLogPlan plan(24, 1000);

@@ -88,7 +88,7 @@ TEST_CASE("events are on disk before anyone acts on them, a group with one sync"
   CHECK(store.writes == 1);
 }
 
-TEST_CASE("an event that the state refuses is told to its maker and not kept",
+TEST_CASE("an event that the state refuses is reported to its recorder and not kept",
           "[core][store][journal]") {
   MoodyStore store;
   Journal journal = open(store);

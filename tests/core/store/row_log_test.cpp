@@ -219,8 +219,7 @@ TEST_CASE("a disk that takes no more is an error that names the folder and stand
   CHECK(log->link(dir.path("linked")).error() == written.error());
 }
 
-TEST_CASE("a scan reads what was linked, each row once, and leaves the folder as it is",
-          "[store]") {
+TEST_CASE("a scan reads the linked rows, each once, and leaves the folder as it is", "[store]") {
   const test::TempDir temp;
   {
     auto log = RowLog::create(temp.path("live"), small()).value();
@@ -250,7 +249,7 @@ TEST_CASE("a scan reads what was linked, each row once, and leaves the folder as
   CHECK_THAT(refusal(temp.path("nowhere"), small()), Catch::Contains(temp.path("nowhere")));
 }
 
-TEST_CASE("a damaged page is named by whoever comes upon it", "[store]") {
+TEST_CASE("every operation that reads a damaged page names it", "[store]") {
   const test::TempDir dir;
   {
     auto log = RowLog::create(dir.path("live"), small()).value();
@@ -279,7 +278,7 @@ TEST_CASE("a damaged page is named by whoever comes upon it", "[store]") {
     REQUIRE_FALSE(scanned);
     check_name(scanned.error().message);
   }
-  SECTION("cleaning, which whoever writes next is told") {
+  SECTION("cleaning, with the error returned to a later write") {
     // Row 130, on that page, is the last of its segment: cleaning it gains most.
     Random random(1);
     test::RowModel all;
@@ -296,7 +295,7 @@ TEST_CASE("a damaged page is named by whoever comes upon it", "[store]") {
   }
 }
 
-TEST_CASE("what is no segment is refused by name", "[store]") {
+TEST_CASE("a file that is not a segment is refused by name", "[store]") {
   const test::TempDir dir;
   const auto refusal = [&] {
     const auto log = RowLog::create(dir.path("rows"), small(), dir.path("from"));

@@ -19,7 +19,7 @@ std::string file_of(const RowPageShape& shape, const RowSegment& segment) {
 
 }  // namespace
 
-TEST_CASE("a segment's books are read back", "[store]") {
+TEST_CASE("a segment's index is read back as it was written", "[store]") {
   const RowPageShape shape(256);
   RowSegment segment{.sequence = 12, .numbers = {}};
   const std::uint64_t rows = GENERATE(0, 1, 15, 16, 512, 513);  // 15 a page; 512 numbers are one

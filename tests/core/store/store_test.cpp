@@ -68,7 +68,7 @@ class FullDisk {
   rlimit before_ = {};
 };
 
-TEMPLATE_TEST_CASE("a store gives back what was put and says kNotFound for what was not",
+TEMPLATE_TEST_CASE("a store returns the values that were put and kNotFound for other keys",
                    "[core][store]", InMemory, OnDisk) {
   TestType fixture;
   Store& store = fixture.open();
@@ -95,8 +95,9 @@ TEMPLATE_TEST_CASE("a batch is applied in its order, erasures too", "[core][stor
   CHECK(pairs_of(store, "") == Pairs{{"b", "2"}});
 }
 
-TEMPLATE_TEST_CASE("a scan goes through one prefix in order, from where it is told, until told",
-                   "[core][store]", InMemory, OnDisk) {
+TEMPLATE_TEST_CASE(
+    "a scan visits one prefix in order, from a given key, until the visitor stops it",
+    "[core][store]", InMemory, OnDisk) {
   TestType fixture;
   Store& store = fixture.open();
   REQUIRE(store.write(put({{"e/3", "c"}, {"e/1", "a"}, {"e/2", "b"}, {"d/9", ""}, {"f/0", ""}})));

@@ -246,7 +246,8 @@ TEST_CASE("ids take 1, 2, 4 or 8 bytes, lengths none, 1, 2 or 4", "[core][column
   }
 }
 
-TEST_CASE("what lies between the parts is 0, whatever the buffer held", "[core][column_frames]") {
+TEST_CASE("padding between the parts is 0, whatever the buffer held before",
+          "[core][column_frames]") {
   Wire wire;
   const ColumnSet columns = rows_of_ids({{1, 2, 3}}, wire.pool);
   { std::memset(wire.pool.take(16).data(), 0xff, 16); }

@@ -50,7 +50,7 @@ TEST_CASE("what does not shrink is sent as it is", "[core][compression]") {
   CHECK_FALSE(compressed(dull_bytes(1000), Compression::kNone, memory.pool));
 }
 
-TEST_CASE("compressed bytes that give another size, or are none, are refused",
+TEST_CASE("compressed bytes that are invalid or give another size are refused",
           "[core][compression]") {
   Memory memory;
   const Compression way = GENERATE(Compression::kLz4, Compression::kZstd);

@@ -31,7 +31,7 @@ struct IdleHead {
   ~IdleHead() { net.reset(); }
 };
 
-TEST_CASE("what has a slash and no scheme is the path of a file", "[tools][cluster]") {
+TEST_CASE("text with a slash and without a scheme is the path of a file", "[tools][cluster]") {
   CHECK(names_a_file("./head"));
   CHECK(names_a_file("/var/run/head"));
   CHECK_FALSE(names_a_file("tcp://10.0.0.1:7"));

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("who looks at a head that is just beginning waits for it", "[tools][cluster]") {
+TEST_CASE("a query to a head that is just starting waits for it", "[tools][cluster]") {
   const SystemClock clock;
   auto net = NetworkEndpoint::make({.keys = "", .received = nullptr, .say = {}}, clock);
   REQUIRE(net);

@@ -132,7 +132,7 @@ TEST_CASE("a node's log holds the experience that its policy began with, where t
   CHECK(others.log("w").value().header.restored.empty());
 }
 
-TEST_CASE("what is no observation of a pipeline is refused", "[tools][cluster]") {
+TEST_CASE("an invalid observation of a pipeline is refused", "[tools][cluster]") {
   Tuners tuners;
   AskDecision asked = question("w", 4);
   SECTION("no stages") {

@@ -86,7 +86,8 @@ TEST_CASE("nothing is decided before a period has passed", "[tools][cluster]") {
   CHECK_FALSE(trainer.wanted);
 }
 
-TEST_CASE("the same number is not asked for twice, nor what is there", "[tools][cluster]") {
+TEST_CASE("the number of workers is not asked for again, nor when it is already running",
+          "[tools][cluster]") {
   Trainer trainer;
   SECTION("twice") {
     trainer.second(30, 1);

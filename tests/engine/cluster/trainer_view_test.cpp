@@ -28,7 +28,8 @@ SplitClientStatus split_client(bool open, Sentences problems) {
   return status;
 }
 
-TEST_CASE("a head that is not there is a problem, and its nodes are nobody's", "[tools][cluster]") {
+TEST_CASE("a head that cannot be reached is a problem, and its view lists no nodes",
+          "[tools][cluster]") {
   const auto seen =
       trainer_view("a", std::nullopt, split_client(false, {"the head has not been reached"}));
   CHECK(seen.problems == Sentences{"the head has not been reached"});
@@ -55,7 +56,7 @@ TEST_CASE("where the head finds nothing wrong, the feed's problems stand", "[too
   CHECK(seen.nodes.size() == 1);
 }
 
-TEST_CASE("refusals are asked for only while nobody makes splits", "[tools][cluster]") {
+TEST_CASE("refusals are reported only while no worker is prepared", "[tools][cluster]") {
   using State = scheduler::NodeView::State;
   ClusterStatus cluster;
   CHECK(refusals(cluster).empty());

@@ -104,7 +104,7 @@ TEST_CASE("a worker whose folder would replace the job's data is refused", "[too
   CHECK(fs::file_size(shared.path("data/day_0.tsv")) > 0);
 }
 
-TEST_CASE("a worker whose data differs is told which file", "[tools][cluster]") {
+TEST_CASE("the error of a worker whose data differs names the file", "[tools][cluster]") {
   Shared shared;
   SECTION("other content") {
     std::string other = rows(70);

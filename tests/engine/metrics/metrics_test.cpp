@@ -85,7 +85,7 @@ TEST_CASE("a job without a cluster has no metrics of one", "[tools][metrics]") {
   CHECK_FALSE(holds(exposition_of(metrics_of(alone)), "forebay_node"));
 }
 
-TEST_CASE("a head tells of its cluster by the names that a run has for it", "[tools][metrics]") {
+TEST_CASE("a head's metrics of its cluster have the same names as a run's", "[tools][metrics]") {
   const std::string text = exposition_of(metrics_of(head_figures()));
   CHECK(holds(text, ",command=\"head\"} 1\n"));
   CHECK(holds(text, "\nforebay_memory_bytes 5\n"));
@@ -95,7 +95,7 @@ TEST_CASE("a head tells of its cluster by the names that a run has for it", "[to
   CHECK_FALSE(holds(exposition_of(metrics_of(HeadFigures())), "forebay_node"));
 }
 
-TEST_CASE("a worker tells of its stages by the names that a run has for them", "[tools][metrics]") {
+TEST_CASE("a worker's metrics of its stages have the same names as a run's", "[tools][metrics]") {
   const std::string text = exposition_of(metrics_of(worker_figures()));
   CHECK(holds(text, ",command=\"worker\"} 1\n"));
   CHECK(holds(text, "\nforebay_memory_limit_bytes 300\n"));

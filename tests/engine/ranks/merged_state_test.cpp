@@ -52,7 +52,7 @@ std::unique_ptr<StateSource> named(const std::vector<std::pair<std::string, floa
 
 }  // namespace
 
-TEST_CASE("the state of all ranks is that of one model, whoever has which table",
+TEST_CASE("the merged state of all ranks is that of one model, wherever its tables are",
           "[tools][ranks]") {
   const std::string alone = "top=1 table.0=10 table.2=12 table.10=30 top!=2 table.0!=20 ";
   std::vector<std::unique_ptr<StateSource>> ranks;

@@ -222,7 +222,7 @@ TEST_CASE_METHOD(RanksFixture, "rows that were dealt and not ordered are not tra
   CHECK(ended[1] == "batches 1");
 }
 
-TEST_CASE_METHOD(RanksFixture, "each rank is told which rows it will be asked for before a step",
+TEST_CASE_METHOD(RanksFixture, "each rank is announced the rows of its tables before a step",
                  "[tools][ranks]") {
   data.batches = 12;
   ClickBatches many{pool, data};
@@ -246,7 +246,7 @@ TEST_CASE_METHOD(RanksFixture, "each rank is told which rows it will be asked fo
   CHECK(ended[2] == "batches 12");
 }
 
-TEST_CASE_METHOD(RanksFixture, "what is forgotten is told anew if it is expected again",
+TEST_CASE_METHOD(RanksFixture, "cancelled batches are announced again if they are prefetched again",
                  "[tools][ranks]") {
   data.batches = 12;
   ClickBatches many{pool, data};
@@ -266,8 +266,10 @@ TEST_CASE_METHOD(RanksFixture, "what is forgotten is told anew if it is expected
   CHECK(others[0]->expected() == twos + "nothing 0:7x2 1:7x2 ");
 }
 
-TEST_CASE_METHOD(RanksFixture, "nobody waits for ids of a batch that nobody was told of",
-                 "[tools][ranks]") {
+TEST_CASE_METHOD(
+    RanksFixture,
+    "a batch that was not trained does not block the next one, which was not announced",
+    "[tools][ranks]") {
   looks_ahead = true;
   open(2);
   begin();
@@ -348,7 +350,7 @@ TEST_CASE_METHOD(RanksFixture, "a rank that is lost is named", "[tools][ranks]")
   CHECK(snapshot.error().message.starts_with("rank 1 was lost ("));
 }
 
-TEST_CASE_METHOD(RanksFixture, "who waits for a rank that is lost is told its name at once",
+TEST_CASE_METHOD(RanksFixture, "waiting for a lost rank fails at once and names the rank",
                  "[tools][ranks]") {
   collectives = test::ThreadCollective::make(3, std::chrono::minutes(10));
   open(3);
@@ -365,7 +367,8 @@ TEST_CASE_METHOD(RanksFixture, "who waits for a rank that is lost is told its na
   CHECK(ended[2].starts_with("rank 0: rank 1 was lost ("));
 }
 
-TEST_CASE_METHOD(RanksFixture, "who waits for rank 0 when it ends is told why at once",
+TEST_CASE_METHOD(RanksFixture,
+                 "a rank that waits for rank 0 fails at once with the reason that rank 0 ended",
                  "[tools][ranks]") {
   collectives = test::ThreadCollective::make(2, std::chrono::minutes(10));
   open(2);
@@ -376,7 +379,9 @@ TEST_CASE_METHOD(RanksFixture, "who waits for rank 0 when it ends is told why at
   CHECK(ended[1] == "rank 0: no such file");
 }
 
-TEST_CASE_METHOD(RanksFixture, "what goes wrong on a rank rank 0 says, too", "[tools][ranks]") {
+TEST_CASE_METHOD(RanksFixture,
+                 "rank 0 explains a lost connection by the error of the rank that failed",
+                 "[tools][ranks]") {
   open(2);
   others[0]->fails = "no such row";
   begin();
@@ -496,7 +501,7 @@ TEST_CASE_METHOD(Meeting, "rank 0 waits for no rank once a stop is asked for", "
   CHECK(met.error().message.find("a stop was asked for") != std::string::npos);
 }
 
-TEST_CASE_METHOD(RanksFixture, "a rank of another start is not let in", "[tools][ranks]") {
+TEST_CASE_METHOD(RanksFixture, "a rank of another group is not accepted", "[tools][ranks]") {
   open(2);
   class Deaf final : public RankListener {
     void on_message(int, RankMessage) override {}

@@ -33,7 +33,7 @@ TEST_CASE("a tensor that cannot be is refused where it arrives", "[tools][ranks]
     tensor.type = static_cast<ElementType>(7);
     why = "unknown type";
   }
-  SECTION("an unknown part, which has no name to be told by") {
+  SECTION("an unknown part, which has no name") {
     tensor.part = static_cast<StateTensor::Part>(3);
     why = "unknown part";
   }

@@ -83,7 +83,8 @@ TEST_CASE_METHOD(PeerFixture, "another rank's state is read however long it take
   CHECK(text_of(*remote, 1) == "11");
 }
 
-TEST_CASE_METHOD(PeerFixture, "who gave up waiting for a state takes no late answer",
+TEST_CASE_METHOD(PeerFixture,
+                 "a late answer is not taken for a later question after the first was given up",
                  "[tools][ranks]") {
   {
     const auto remote = state();
@@ -108,7 +109,8 @@ TEST_CASE_METHOD(PeerFixture, "who gave up waiting for a state takes no late ans
   opener.join();
 }
 
-TEST_CASE_METHOD(PeerFixture, "a state that a lost rank read is let go, and none is served after",
+TEST_CASE_METHOD(PeerFixture,
+                 "a state is released when its reader's rank is lost, and no state is served after",
                  "[tools][ranks]") {
   owner.lose("killed");
   test::wait_until([this] { return gate.alive.load() == 0; });
@@ -116,7 +118,7 @@ TEST_CASE_METHOD(PeerFixture, "a state that a lost rank read is let go, and none
   test::wait_until([this] { return gate.alive.load() == 0; });
 }
 
-TEST_CASE_METHOD(PeerFixture, "who waits for the state of a rank that is lost is told",
+TEST_CASE_METHOD(PeerFixture, "reading the state of a rank that is lost fails with the reason",
                  "[tools][ranks]") {
   const auto remote = state();
   std::thread other([this] {

@@ -59,7 +59,8 @@ class Started {
 
 }  // namespace
 
-TEST_CASE("a plant's layout is what the job declares", "[tools][live_plant]") {
+TEST_CASE("a live pipeline's description has the stages and sizes that the job declares",
+          "[tools][live_plant]") {
   const Started started;
   const tuner::PipelineDescription& description = started.tuned_pipeline->description();
   const MemorySizes& sizes = started.run->pipeline().sizes();

@@ -43,7 +43,8 @@ TEST_CASE("experience is read as it was kept, at the latest at the end", "[tools
   CHECK(*read == "learned 40\n");
 }
 
-TEST_CASE("who decided nothing leaves what an earlier run learned", "[tools][kept_policy]") {
+TEST_CASE("a policy that made no decision leaves the learned state of an earlier run",
+          "[tools][kept_policy]") {
   const test::TempDir dir;
   const std::string path = dir.path("learner");
   REQUIRE(LearnedStateFile(path).write("before"));
@@ -69,7 +70,7 @@ TEST_CASE("that experience cannot be kept is said once, and nothing of it is lef
   CHECK(unreadable.error().code == Code::kInvalid);
 }
 
-TEST_CASE("experience of another version is told from a damaged one, and a FIFO is not waited for",
+TEST_CASE("learned state of another version is not reported as damaged, and a FIFO does not block",
           "[tools][kept_policy]") {
   const test::TempDir dir;
   const std::string other = dir.write("other", "forebay-experience 2 00\n{}");
@@ -85,7 +86,7 @@ TEST_CASE("experience of another version is told from a damaged one, and a FIFO 
   CHECK(LearnedStateFile(large).read().error().code == Code::kCorrupt);
 }
 
-TEST_CASE("a damaged file is told from none", "[tools][kept_policy]") {
+TEST_CASE("a damaged learned state is not reported as a missing one", "[tools][kept_policy]") {
   const test::TempDir dir;
   const std::string path = dir.path("learner");
   const auto none = LearnedStateFile(path).read();

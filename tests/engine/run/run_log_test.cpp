@@ -21,7 +21,7 @@ std::string content_of(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("what is told is kept with its time", "[tools][run_log]") {
+TEST_CASE("a line of the run's log is kept with its time", "[tools][run_log]") {
   const test::TempDir dir;
   RunLog(dir.path(), "ingest").write("begun");
   CHECK(content_of(dir.path("logs/ingest.log")).ends_with(" begun\n"));

@@ -33,7 +33,7 @@ TEST_CASE("a state file is read as it was written, and nothing lies beside it",
   CHECK_FALSE(std::filesystem::exists(path + ".partial"));
 }
 
-TEST_CASE("what is no state is refused by name", "[tools][state_file]") {
+TEST_CASE("a file that is not a loader state is refused by name", "[tools][state_file]") {
   const test::TempDir dir;
   const auto missing = read_state_file(dir.path("none"));
   REQUIRE_FALSE(missing);
@@ -55,7 +55,7 @@ TEST_CASE("what is no state is refused by name", "[tools][state_file]") {
   }
 }
 
-TEST_CASE("what is no regular file is refused without waiting for it", "[tools][state_file]") {
+TEST_CASE("a path that is not a regular file is refused without blocking", "[tools][state_file]") {
   const test::TempDir dir;
   const std::string fifo = dir.path("fifo");
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);

@@ -68,7 +68,7 @@ std::unique_ptr<Session> started(const JobSpec& job, Session::Options options) {
 
 }  // namespace
 
-TEST_CASE("a stop that is asked for ends the stream, and the figures are of what was given",
+TEST_CASE("a stop ends the stream, and the outcome counts the batches that were given out",
           "[session]") {
   const Job job;
   StopSource stop;

@@ -109,7 +109,7 @@ TEST_CASE("a trace of nothing is a trace", "[tools][trace]") {
   CHECK(events({}, "M").size() == 1);
 }
 
-TEST_CASE("what a job tells of its splits comes back the same", "[tools][trace]") {
+TEST_CASE("a history of splits is the same after writing and parsing it", "[tools][trace]") {
   const std::vector<PastSplit> splits = {split(3, 10s), split_of("w", 1, 10s, 3s, 5ms)};
   const auto back = parse_history(history_text({.now = 12s, .splits = splits}));
   REQUIRE(back);
@@ -119,7 +119,7 @@ TEST_CASE("what a job tells of its splits comes back the same", "[tools][trace]"
   CHECK(chrome_trace(back->splits) == chrome_trace(splits));
 }
 
-TEST_CASE("what is no history is refused", "[tools][trace]") {
+TEST_CASE("text that is not a history is refused", "[tools][trace]") {
   const std::string row = "[1,\"w\",5,1,2,3,4,5,6,7,8,9,10,11,12]";
   REQUIRE(parse_history("{\"now\":1,\"splits\":[" + row + "]}"));
   for (const char* bad :

@@ -47,7 +47,7 @@ TEST_CASE("what stays where it starts, and the oracle, are not compared unasked"
   }
 }
 
-TEST_CASE("a line of the trace holds what came of a period and what the oracle has",
+TEST_CASE("a line of the trace holds the figures of a period and of the oracle",
           "[tools][compare]") {
   ComparisonResult result;
   tuner::ComparedRun& run = result.runs.emplace_back();

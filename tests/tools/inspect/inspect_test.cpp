@@ -13,7 +13,7 @@
 
 namespace forebay {
 
-TEST_CASE("files are told by what they hold, whatever their names", "[tools][inspect]") {
+TEST_CASE("a file's kind is recognized by its content, whatever its name", "[tools][inspect]") {
   const test::TempDir dir;
   const std::string row = "1" + std::string(39, '\t') + "\n";
   const std::string quarantine = "file\tbyte_offset\tline\treason\ttext\na\t1\t2\tbad \"x\"\tx\n";
@@ -35,7 +35,7 @@ TEST_CASE("files are told by what they hold, whatever their names", "[tools][ins
   }
 }
 
-TEST_CASE("what cannot be told is refused with how it begins", "[tools][inspect]") {
+TEST_CASE("a file of unknown kind is refused by name", "[tools][inspect]") {
   const test::TempDir dir;
   for (const std::string& content : {std::string("once"),
                                      std::string("\x7f"

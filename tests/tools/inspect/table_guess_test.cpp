@@ -37,7 +37,7 @@ TEST_CASE("a first row with a number in it, or a name twice, is no header", "[to
   CHECK(guess(",a\n1,c\n")->header);
 }
 
-TEST_CASE("a column is told by the least plain of its values", "[tools][inspect]") {
+TEST_CASE("the use of a column follows the most complex of its values", "[tools][inspect]") {
   const auto table = guess("bit,whole,number,text,none\n0,1,1,1,\n1.0,-7,1e3,x,\n");
   REQUIRE(table);
   std::vector<std::string> uses;

@@ -98,8 +98,7 @@ TEST_CASE("a Slurm script asks for the job's resources, a node a worker", "[tool
   }
 }
 
-TEST_CASE("a pod's own door and keys hold against what --set says of the job's",
-          "[tools][launch]") {
+TEST_CASE("a pod's own address and keys take precedence over --set", "[tools][launch]") {
   JobSpec with_keys = job();
   with_keys.cluster.keys = "/jobs/keys";
   with_keys.cluster.metrics = "127.0.0.1:1";
@@ -176,7 +175,8 @@ TEST_CASE("no file but the Secret holds a key", "[tools][launch]") {
   CHECK(holds(file_of(files, "config.yaml"), "  job.toml: |2\n    seed = 1\n"));
 }
 
-TEST_CASE("what launch wrote it writes anew, what somebody edited it does not", "[tools][launch]") {
+TEST_CASE("launch writes its own files again but does not overwrite edited ones",
+          "[tools][launch]") {
   const test::TempDir folder;
   const std::string place = folder.path() + "/launch";
   const std::vector<LaunchFile> first = {{"a.sh", 0755, "one\n"},

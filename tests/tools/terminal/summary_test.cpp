@@ -31,7 +31,7 @@ TEST_CASE("the busiest stage is the bottleneck, with its queue and what to do",
         "give it more actors (pipeline.allocation.decode)");
 }
 
-TEST_CASE("a stage that waits for the disk is told apart", "[tools][summary]") {
+TEST_CASE("a stage that waits for the disk is reported as such", "[tools][summary]") {
   SummaryView view = decode_bound();
   view.stages[1].cpu_share = 0.2;
   CHECK(name_bottleneck(view).find("waited for the disk") != std::string::npos);
@@ -54,7 +54,7 @@ TEST_CASE("full CPUs are blamed before a stage", "[tools][summary]") {
       "not enough CPUs: 1.9 of 2 were busy, and decode took 95 % of the stages' work"));
 }
 
-TEST_CASE("without rows or a busy stage nobody is blamed", "[tools][summary]") {
+TEST_CASE("without rows or a busy stage no stage is named the bottleneck", "[tools][summary]") {
   SummaryView view = decode_bound();
   view.stages[1].busy_share = 0.3;
   CHECK(name_bottleneck(view).starts_with(

@@ -131,7 +131,7 @@ TEST_CASE("in a full table new ids share", "[trainer][embedding]") {
   CHECK(given.is_shared(4));
 }
 
-TEST_CASE("hashed tables hold the same whatever batches they were told of before",
+TEST_CASE("hashed tables hold the same rows whichever batches were announced before",
           "[trainer][embedding]") {
   const auto seed = GENERATE(range(1, 6));
   Random random(static_cast<std::uint64_t>(seed));
@@ -159,8 +159,7 @@ TEST_CASE("hashed tables hold the same whatever batches they were told of before
   CHECK(announced.hashed->own_rows(0) == unannounced.hashed->own_rows(0));
 }
 
-TEST_CASE("which rows a batch names is found when hashed tables are told of it",
-          "[trainer][embedding]") {
+TEST_CASE("hashed tables find the rows of a batch when it is announced", "[trainer][embedding]") {
   const Hashed given(40, {});
   test::ListBatch lists = Hashed::batch_of({1, 2, 3});
   lists.lengths[0] = -1;

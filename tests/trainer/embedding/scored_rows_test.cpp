@@ -166,7 +166,7 @@ TEST_CASE("tables that do not fit together are not taken for whole", "[trainer][
     REQUIRE(rows);
     CHECK(refusal(tables_in(**rows, state)) == "the checkpoint lacks table.0");
   }
-  SECTION("no books") {
+  SECTION("no keys of hashed rows") {
     WrittenState state;
     state.add<float>("table.0", Part::kWeights, ElementType::kF32, {1, 2}, {1, 2});
     auto rows = ScoredRows::open(spec_of(Storage::kHashed), shape_with({1}), state);

@@ -107,7 +107,7 @@ TEST_CASE("what is lent stays when the turn that held it too is finished", "[tra
   REQUIRE(given.take({{4}, {5}}, 2));
 }
 
-TEST_CASE("no row is ever where the books do not have it", "[trainer][embedding]") {
+TEST_CASE("every row is in the slot that the cache returned for it", "[trainer][embedding]") {
   const auto seed = static_cast<std::uint64_t>(GENERATE(range(1, 9)));
   INFO("seed " << seed);
   Random random(seed);

@@ -112,7 +112,8 @@ TEST_CASE_METHOD(Fixture, "what a whole snapshot takes is left free of rows",
         TieredTables::slots_in(layout(), bytes, Snapshot::kLinked));
 }
 
-TEST_CASE_METHOD(Fixture, "a whole snapshot that nobody reads holds nobody up",
+TEST_CASE_METHOD(Fixture,
+                 "a full snapshot that is never read does not block training or the next snapshot",
                  "[trainer][embedding]") {
   const auto tiers = in_tiers();
   train(*tiers, 0, 5);
@@ -141,8 +142,7 @@ TEST_CASE_METHOD(Fixture, "tables go on from a snapshot wherever they lay and wi
         test::contents(*before, layout().rows, kWidth, 50));
 }
 
-TEST_CASE_METHOD(Fixture, "whoever waits for whole tables that are given up waits no longer",
-                 "[trainer][embedding]") {
+TEST_CASE_METHOD(Fixture, "giving up whole tables ends a wait for them", "[trainer][embedding]") {
   /// Tables in tiers whose rows can be read once the gate is open.
   class Held final : public StateSource {
    public:

@@ -35,7 +35,7 @@ TEST_CASE_METHOD(CsvFixture, "a line has a field a figure, empty where there is 
   CHECK(content() == header + "100,2,51200,0.1,,,0.5,,,,\n" + "100,2,51200,,,,,0.75,,,1.25\n");
 }
 
-TEST_CASE_METHOD(CsvFixture, "a resumed run cuts off what came after its step and goes on",
+TEST_CASE_METHOD(CsvFixture, "a resumed run cuts off the lines after its step and goes on",
                  "[trainer][log]") {
   put(header + "10,a\n20,b\n20,c\n30,d\n40,e\n5");
   auto csv = CsvFile::resume(path, 25, true);

@@ -127,7 +127,7 @@ Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std
 
 }  // namespace
 
-TEST_CASE("every owner sees the ids of the global batch in its order, whoever has which rows",
+TEST_CASE("every owner sees the ids of the global batch in its order, on any number of ranks",
           "[trainer][ranks]") {
   const std::size_t ranks = GENERATE(std::size_t{1}, std::size_t{2}, std::size_t{3});
   const std::size_t features = GENERATE(std::size_t{5}, std::size_t{2});

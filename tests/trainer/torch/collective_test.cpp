@@ -136,8 +136,8 @@ TEMPLATE_TEST_CASE("all ranks learn what each one said", "[trainer][ranks]", Thr
   }
 }
 
-TEMPLATE_TEST_CASE("a rank that goes ends what others wait for", "[trainer][ranks]", Threads,
-                   Gloo) {
+TEMPLATE_TEST_CASE("a rank that ends fails the operations that others wait for", "[trainer][ranks]",
+                   Threads, Gloo) {
   auto ranks = TestType::make(2);
   const auto ended = on_each(2, [&](std::size_t rank) {
     if (rank == 1) {
@@ -151,8 +151,8 @@ TEMPLATE_TEST_CASE("a rank that goes ends what others wait for", "[trainer][rank
   CHECK(ended[0] == Code::kUnavailable);
 }
 
-TEMPLATE_TEST_CASE("who waits for a rank that is known to be lost waits no longer",
-                   "[trainer][ranks]", Threads, Gloo) {
+TEMPLATE_TEST_CASE("waiting for a rank ends when the rank is known to be lost", "[trainer][ranks]",
+                   Threads, Gloo) {
   auto ranks = TestType::make(2, std::chrono::minutes(10));
   std::vector<float> values(10);
   auto pending = ranks[0]->start_all_reduce(values);

@@ -165,7 +165,8 @@ TEST_CASE_METHOD(DeviceFixture, "a device's snapshot is of its moment while trai
   CHECK(train(*resumed, 10, 20, 4) == losses);
 }
 
-TEST_CASE_METHOD(DeviceFixture, "batches that were told of and passed over leave nothing behind",
+TEST_CASE_METHOD(DeviceFixture,
+                 "batches that were announced and not trained leave the model unchanged",
                  "[trainer][device]") {
   auto model = device(Storage::kTiered, kFew);
   auto plain = device(Storage::kMemory, kAll);

@@ -219,7 +219,7 @@ TEST_CASE("on a device lanes are streams and marks are events", "[trainer][devic
   CHECK(device.take() == std::vector<std::string>{"block e1 3", "wait 3"});
 }
 
-TEST_CASE("a batch goes to the device in one piece", "[trainer][device]") {
+TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][device]") {
   test::ListBatch lists({}, 0, 0);
   lists.lengths = {2, 0, 1, 1};
   lists.ids = {5, 6, 6, 5};
@@ -300,7 +300,8 @@ TEST_CASE("copies and computing wait for each other on the device alone", "[trai
         Calls{"compute before in", "run in", "in before compute", "compute before in"});
 }
 
-TEST_CASE("what comes home does not change a snapshot that is being read", "[trainer][device]") {
+TEST_CASE("rows copied back from the device do not change a snapshot that is being read",
+          "[trainer][device]") {
   InMemory given({30, 30}, 60);
   test::ListBatch lists(1, 0, given.layout.rows, 5);
   BatchRows rows = given.find(lists);

@@ -52,7 +52,7 @@ TEST_CASE("a failure is what the operation failed with, not that a look timed ou
   CHECK_THROWS_WITH(wait_patiently(operation, kNever), "broken");
 }
 
-TEST_CASE("nobody looks any more once it is given up", "[trainer][collective]") {
+TEST_CASE("polling stops once the wait is given up", "[trainer][collective]") {
   Operation operation{.looks_it_takes = 1000};
   CHECK_FALSE(wait_patiently(operation, [&] { return operation.looks == 3; }));
 }

@@ -290,7 +290,7 @@ TEST_CASE_METHOD(RankedFixture,
 }
 
 TEST_CASE_METHOD(RankedFixture,
-                 "the books of hashed tables are those of one trainer, whoever has which table",
+                 "the metadata of hashed tables is that of one trainer, wherever the tables are",
                  "[trainer][ranks]") {
   data.sparse = 2;  // One rank of three has no table, and counts the steps all the same.
   spec.tables.storage = TrainerSpec::Storage::kHashed;
@@ -328,7 +328,7 @@ TEST_CASE_METHOD(RankedFixture, "every rank knows the lookups of all, and how ma
   CHECK(tiers[1].lookups.ready == tiers[0].lookups.ready);
 }
 
-TEST_CASE_METHOD(RankedFixture, "rows that a rank was told of are there when the step begins",
+TEST_CASE_METHOD(RankedFixture, "announced rows are in memory when the step begins",
                  "[trainer][ranks]") {
   spec.tables.placement = GENERATE(TrainerSpec::Placement::kTable, TrainerSpec::Placement::kRow);
   spec.tables.storage = TrainerSpec::Storage::kTiered;

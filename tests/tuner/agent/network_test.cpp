@@ -17,7 +17,7 @@ TEST_CASE("a network of zeros puts out zeros", "[tuner][agent]") {
   CHECK(output == std::array<float, 2>{0, 0});
 }
 
-TEST_CASE("what is not above zero does not pass a layer", "[tuner][agent]") {
+TEST_CASE("a hidden layer passes only values above zero", "[tuner][agent]") {
   Network network({.inputs = 1, .hidden = 1, .outputs = 1});
   // w1 b1 w2 b2 w3 b3: 2x - 1, then 3y + 0, then 1z + 5.
   network.weights() = {2, -1, 3, 0, 1, 5};

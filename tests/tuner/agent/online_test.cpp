@@ -108,7 +108,7 @@ TEST_CASE("one lesson says five per cent at most", "[tuner][agent]") {
   CHECK(much.network.weights() != Network(kNetworkShape).weights());
 }
 
-TEST_CASE("the network is not asked while what comes is what the costs allow", "[tuner][agent]") {
+TEST_CASE("the network is not asked while the rate is what the costs allow", "[tuner][agent]") {
   Network eager(kNetworkShape);
   auto& weights = eager.weights();
   std::fill(weights.begin() + static_cast<std::ptrdiff_t>(eager.last_layer()), weights.end(), 5.0F);

@@ -125,7 +125,7 @@ TEST_CASE("what cannot be run is refused before anything runs", "[tuner][compare
   CHECK(check_comparison(options_of({two_stages("p")}, {"greedy", "oracle"})));
 }
 
-TEST_CASE("a stop leaves out what has not come to its end", "[tuner][compare]") {
+TEST_CASE("a stopped comparison leaves out the runs that have not ended", "[tuner][compare]") {
   ComparisonOptions options = options_of({two_stages("p")}, {"one"});
   int asked = 0;
   options.stopped = [&] { return ++asked > 90; };  // in the second run of 60 decisions

@@ -97,7 +97,7 @@ TEST_CASE("without a guard a policy runs out of memory, and from then on nothing
   CHECK(periods[4].actors == Actors{0, 0});
 }
 
-TEST_CASE("what is no allocation is not applied, guarded or not", "[tuner][compare]") {
+TEST_CASE("an invalid allocation is not applied, with or without the guard", "[tuner][compare]") {
   for (const bool guarded : {false, true}) {
     FakeMachine machine;
     const DriveRecord record = drive(machine, wants({5}), options_of(3, guarded));

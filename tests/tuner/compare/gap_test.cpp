@@ -93,7 +93,8 @@ TEST_CASE("the cause is the part of the time in which most was lost", "[tuner][c
   CHECK(duel.cause() == "out of memory in 1 of 1 runs");
 }
 
-TEST_CASE("what was lost in between is put down to what the runs show", "[tuner][compare]") {
+TEST_CASE("losses between changes are attributed to the cause that the runs show",
+          "[tuner][compare]") {
   Duel duel;
   ComparedRun& ours = duel.runs[0];
   check_begins(duel.cause(), "where the actors are: 10.0 actors, the other 10.0, the oracle 10");

@@ -96,7 +96,8 @@ TEST_CASE("after a change counting starts with the first decision at or after it
   CHECK(figures.recoveries[0].decisions_to_95 == Number(2));
 }
 
-TEST_CASE("what was not reached before the next change was not reached", "[tuner][compare]") {
+TEST_CASE("a rate that is reached only after the next change counts as not reached",
+          "[tuner][compare]") {
   Trace trace = trace_of({20, 0, 0, 20, 20, 20, 0, 20, 20, 20});
   trace.events = {8, 11, 30};
   const RunFigures figures = figures_of(trace);

@@ -29,7 +29,7 @@ double in_all(const Shortfall& parts) {
   return parts.start + parts.after_events + parts.steady + parts.dead;
 }
 
-TEST_CASE("what was lost at the start, after changes and in between is told apart",
+TEST_CASE("losses at the start, after changes and in between are counted apart",
           "[tuner][compare]") {
   Trace trace = half_as_good(41);  // decisions 1 … 40
   Shortfall parts = shortfall_of(trace);
@@ -51,7 +51,7 @@ TEST_CASE("what was lost at the start, after changes and in between is told apar
   CHECK(in_all(parts) == Approx(1 - figures_of(trace).ratio_overall));
 }
 
-TEST_CASE("what a run lost after its death is told apart", "[tuner][compare]") {
+TEST_CASE("losses after a run's death are counted apart", "[tuner][compare]") {
   Trace trace = half_as_good(21);
   trace.out_of_memory = true;
   trace.out_of_memory_seconds = 31;

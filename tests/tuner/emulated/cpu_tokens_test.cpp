@@ -40,7 +40,7 @@ TEST_CASE("CPUs that are too few stretch everybody's time alike", "[tuner][emula
   CHECK(end_of_next(tokens) == Approx(0.6));  // 0.3 s at half a CPU.
 }
 
-TEST_CASE("whoever comes later slows those who are here, and whoever goes speeds them up",
+TEST_CASE("a later work item slows the others on the CPU, and its end speeds them up",
           "[tuner][emulated]") {
   CpuTokens tokens(1, 2);
   WorkItem first{.stage = 0};
@@ -64,7 +64,7 @@ TEST_CASE("CPUs that come and go change the share from that moment on", "[tuner]
   CHECK(tokens.next_end() == Approx(1.5));  // Half a second of work at half a CPU.
 }
 
-TEST_CASE("no CPU idles while somebody wants one, and no more are in use than there are",
+TEST_CASE("no CPU idles while work wants one, and no more are in use than there are",
           "[tuner][emulated]") {
   constexpr std::uint64_t kSeed = 7;
   Random random(kSeed);

@@ -25,7 +25,7 @@ TEST_CASE("an actor's thread sleeps until its work has ended", "[tuner][emulated
   CHECK(machine.lateness().wakes == 1);
 }
 
-TEST_CASE("a machine lets go of everybody when it stops", "[tuner][emulated]") {
+TEST_CASE("a machine that stops releases all waiting actors", "[tuner][emulated]") {
   const SystemClock clock;
   MachineThread machine(line_of({stage("load", 3600)}), 1, clock);
   std::atomic<int> begun{0};

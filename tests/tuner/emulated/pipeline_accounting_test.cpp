@@ -64,11 +64,11 @@ TEST_CASE("a lowered limit is enforced four seconds later", "[tuner][emulated]")
   accounting.note(1, census(9, 0, 0, 0), 18 * kMegabyte);
   accounting.note(4.9, census(9, 0, 0, 0), 18 * kMegabyte);
   CHECK_FALSE(accounting.out_of_memory());
-  SECTION("on those who stay") {
+  SECTION("actors that stay are counted") {
     accounting.note(5, census(9, 0, 0, 0), 18 * kMegabyte);
     CHECK(accounting.out_of_memory());
   }
-  SECTION("not on those told to go before, as long as they take") {
+  SECTION("actors that were leaving before are not counted, as long as they take") {
     accounting.note(5, census(9, 2, 0, 0), 18 * kMegabyte);
     CHECK_FALSE(accounting.out_of_memory());
     accounting.note(6, census(8, 1, 0, 0), 18 * kMegabyte);

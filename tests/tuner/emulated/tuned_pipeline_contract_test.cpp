@@ -34,8 +34,8 @@ void run_until(TunedPipeline& tuned_pipeline, Condition condition) {
   while (!condition()) tuned_pipeline.run_until(tuned_pipeline.now() + 0.01);
 }
 
-TEMPLATE_TEST_CASE("a plant starts with one actor a stage and says so", "[tuner][plant]", Simulated,
-                   Emulated) {
+TEMPLATE_TEST_CASE("a tuned pipeline starts with one actor a stage and reports it",
+                   "[tuner][plant]", Simulated, Emulated) {
   TestType machine(three_stages());
   const CurrentState current = machine.tuned_pipeline.current();
   CHECK(current.actors == std::vector<std::uint32_t>{1, 1, 1});
@@ -46,7 +46,8 @@ TEMPLATE_TEST_CASE("a plant starts with one actor a stage and says so", "[tuner]
   CHECK(current.memory_bytes >= 13'000'000);  // 10 MB and an actor of 1 MB in each stage.
 }
 
-TEMPLATE_TEST_CASE("what a plant observes adds up", "[tuner][plant]", Simulated, Emulated) {
+TEMPLATE_TEST_CASE("the figures that a tuned pipeline observes add up", "[tuner][plant]", Simulated,
+                   Emulated) {
   TestType machine(three_stages());
   machine.tuned_pipeline.apply({.actors = {2, 3, 1}, .prefetch = 2});
   machine.tuned_pipeline.run_until(0.2);
@@ -102,8 +103,9 @@ TEMPLATE_TEST_CASE("actors come at once and go when they have finished their spl
   CHECK(seen.stages[1].actor_seconds == Approx(2 * seen.seconds).epsilon(0.2));
 }
 
-TEMPLATE_TEST_CASE("a plant keeps one actor a stage and room for one split, whatever is applied",
-                   "[tuner][plant]", Simulated, Emulated) {
+TEMPLATE_TEST_CASE(
+    "a tuned pipeline keeps one actor a stage and a prefetch of one, whatever is applied",
+    "[tuner][plant]", Simulated, Emulated) {
   TestType machine(three_stages());
   machine.tuned_pipeline.apply({.actors = {0, 0, 0}, .prefetch = 0});
   const CurrentState current = machine.tuned_pipeline.current();
@@ -111,7 +113,7 @@ TEMPLATE_TEST_CASE("a plant keeps one actor a stage and room for one split, what
   CHECK(current.prefetch == 1);
 }
 
-TEMPLATE_TEST_CASE("in use above the limit a plant is out of memory and trains no more",
+TEMPLATE_TEST_CASE("a tuned pipeline above its memory limit is out of memory and trains no more",
                    "[tuner][plant]", Simulated, Emulated) {
   PipelineModel model = three_stages();
   model.memory_bytes = 30'000'000;

@@ -48,7 +48,7 @@ TEST_CASE("work waits for its share off the CPU and then takes its CPU time", "[
   CHECK(work.ready_seconds() == Approx(0.0).margin(1e-12));
 }
 
-TEST_CASE("time spent wanting a CPU is told apart from work and from waiting",
+TEST_CASE("time spent ready for a CPU is counted apart from work and from waiting",
           "[tuner][emulated]") {
   PipelineModel model = one_stage(0.5, 0.2);
   model.cpus = 1;
@@ -112,7 +112,8 @@ TEST_CASE("events change what begins after them", "[tuner][emulated]") {
   CHECK(step.end == Approx(3.5));
 }
 
-TEST_CASE("work that began before it was told of is made up for", "[tuner][emulated]") {
+TEST_CASE("work that began before the machine was notified of it still ends on time",
+          "[tuner][emulated]") {
   MachineFixture fixture(one_stage(0.1));
   fixture.pass(1.02);
   const WorkItem& late = fixture.begin(0, 1.0);
@@ -128,7 +129,7 @@ TEST_CASE("work that began before it was told of is made up for", "[tuner][emula
   CHECK(fixture.machine.cpu_seconds(0) == Approx(0.2));
 }
 
-TEST_CASE("work that began before what was told of earlier is made up for alike",
+TEST_CASE("work that began before work that was added earlier still ends on time",
           "[tuner][emulated]") {
   MachineFixture fixture(one_stage(0.1));
   fixture.pass(1.02);

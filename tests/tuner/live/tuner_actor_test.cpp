@@ -162,7 +162,7 @@ TEST_CASE_METHOD(TunerFixture, "a tuner that is off observes and changes nothing
   CHECK(tuned_pipeline.actors > 1);
 }
 
-TEST_CASE_METHOD(TunerFixture, "a tuner that was stopped touches its plant no more",
+TEST_CASE_METHOD(TunerFixture, "a stopped tuner does not touch its tuned pipeline again",
                  "[tuner][live]") {
   pass(2s);
   tuner.stop();

@@ -56,7 +56,7 @@ TEST_CASE("a stage that nothing has left is taken for one like the others, or sl
   CHECK(slow.mean()[1].seconds == Approx(2.6));  // at work for 2 s so far
 }
 
-TEST_CASE("what was done while the trainer paused is of all the time that passed",
+TEST_CASE("CPU time used while the trainer paused is divided by all the time that passed",
           "[tuner][model]") {
   PipelineEstimate known(two_stages());
   Observation seen = interval();
@@ -77,7 +77,7 @@ TEST_CASE("what was done while the trainer paused is of all the time that passed
     known.observe(seen);
     CHECK(known.cpus() == Approx(7));
   }
-  SECTION("but not of time that nobody asked about") {
+  SECTION("without counting time that was not observed") {
     seen.at_seconds = 100;
     known.observe(seen);
     CHECK(known.cpus() == Approx(7));

@@ -17,7 +17,8 @@ TEST_CASE("an observation without stages gets as many as the pipeline has", "[tu
   CHECK(plausible(two_stages(), Observation{}).stages.size() == 2);
 }
 
-TEST_CASE("numbers that are none, or negative, are nothing", "[tuner][model]") {
+TEST_CASE("numbers that are not finite, or negative, become the least valid value",
+          "[tuner][model]") {
   Observation seen;
   seen.seconds = -1;
   seen.limits.cpus = std::numeric_limits<double>::quiet_NaN();
@@ -47,7 +48,7 @@ TEST_CASE("a part is no larger than its whole, and splits that took no time do n
   CHECK(mended.stages[1].working_seconds == 0);  // or they would look like one long split
 }
 
-TEST_CASE("work that no split has come out of yet is kept", "[tuner][model]") {
+TEST_CASE("the working time of a stage without a finished split is kept", "[tuner][model]") {
   Observation seen;
   seen.stages.resize(2);
   seen.stages[0].working_seconds = 2;

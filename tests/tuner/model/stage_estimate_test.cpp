@@ -60,8 +60,7 @@ TEST_CASE("a rate above the limit shows that the limit has gone", "[tuner][model
   CHECK(stage.mean().max_rate == 0);
 }
 
-TEST_CASE("a limit that fewer actors fall short of was none: the stage waits more than it did",
-          "[tuner][model]") {
+TEST_CASE("a rate limit is forgotten when fewer actors stay below it", "[tuner][model]") {
   StageEstimate stage;
   stage.observe(interval(1, 20, 0.1, 0.5), 2);
   stage.observe(interval(20, 100, 0.4, 0.125), 2);

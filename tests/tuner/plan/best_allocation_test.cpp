@@ -72,7 +72,7 @@ TEST_CASE("a stage that only loses by a second actor has one", "[tuner][plan]") 
   CHECK(fewest_actors(costs[0], 9, 64) == 1);
 }
 
-TEST_CASE("the fewest actors for a rate that no number reaches are none", "[tuner][plan]") {
+TEST_CASE("the number of actors is 0 for a rate that cannot be reached", "[tuner][plan]") {
   CHECK(fewest_actors({.seconds = 0.1, .beta = 0.01}, 60, 64) == 0);
   CHECK(fewest_actors({.seconds = 0.1, .max_rate = 5}, 6, 64) == 0);
   CHECK(fewest_actors({.seconds = 0.1}, 80, 8) == 8);  // exactly 8 / 0.1

@@ -71,7 +71,7 @@ TEST_CASE("proportional never leaves a stage without an actor", "[tuner][policy]
   CHECK(first_answer("proportional", context_of(costs, 8), costs, 0.01).actors == Actors{1, 8});
 }
 
-TEST_CASE("the oracle plans with the truth of the moment, not with what was measured",
+TEST_CASE("the oracle plans with the current true costs, not with measurements",
           "[tuner][policy]") {
   const std::vector<StageCost> seen(2, StageCost{.seconds = 0.1});
   PolicyContext made = context_of(seen, 6);

@@ -54,7 +54,7 @@ TEST_CASE("an interval without a completed split keeps what is known", "[tuner][
   CHECK(measured.all_seen());
 }
 
-TEST_CASE("a split that nobody completes takes at least as long as it has taken",
+TEST_CASE("the estimate of a split that is not completed grows with the time it has taken",
           "[tuner][policy]") {
   Measured measured(1, 0.5);
   measured.add(interval(10, 0.1, 0));

@@ -50,7 +50,7 @@ TEST_CASE("the hill climb of 2022 stays at 0.1 to 0.6", "[tuner][policy]") {
   CHECK(run("autotune", "intune-dlrm-128").figures.ratio_overall < 1 / 2.29);
 }
 
-TEST_CASE("who knows nothing of memory dies of it where there is little", "[tuner][policy]") {
+TEST_CASE("policies that ignore memory run out of it where there is little", "[tuner][policy]") {
   for (const char* policy : {"autotune", "max", "proportional", "threshold"}) {
     INFO(policy);
     CHECK(run(policy, "memory-tight").out_of_memory);
@@ -60,7 +60,7 @@ TEST_CASE("who knows nothing of memory dies of it where there is little", "[tune
   CHECK_FALSE(run("autotune", "trainer-bound").out_of_memory);
 }
 
-TEST_CASE("who goes through the guard does not", "[tuner][policy]") {
+TEST_CASE("policies that go through the guard do not run out of memory", "[tuner][policy]") {
   for (const char* policy : {"static", "one", "greedy", "autotune-budget", "plumber", "oracle"}) {
     for (const char* pipeline : {"memory-tight", "trainer-bound"}) {
       INFO(policy << " on " << pipeline);

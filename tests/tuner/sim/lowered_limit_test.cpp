@@ -15,7 +15,7 @@ PipelineModel cut() {
   return model;
 }
 
-TEST_CASE("who was told to leave before a lowered limit came into force does not count",
+TEST_CASE("actors that were leaving before a lowered limit came into force do not count",
           "[tuner][sim]") {
   Simulator simulator(cut(), 1);
   simulator.apply({.actors = {8}, .prefetch = 4});
@@ -27,7 +27,7 @@ TEST_CASE("who was told to leave before a lowered limit came into force does not
   CHECK_FALSE(simulator.out_of_memory());
 }
 
-TEST_CASE("who stays counts four seconds after the limit was lowered", "[tuner][sim]") {
+TEST_CASE("actors that stay count four seconds after the limit was lowered", "[tuner][sim]") {
   Simulator simulator(cut(), 1);
   simulator.apply({.actors = {8}, .prefetch = 4});
   simulator.run_until(103.9);

@@ -8,7 +8,7 @@
 
 namespace forebay::tuner {
 
-TEST_CASE("splits end in the order of their ends, each with what was said of it",
+TEST_CASE("the heap returns services in the order of their ends, each with its own data",
           "[tuner][sim][heap]") {
   constexpr std::uint64_t kSeed = 7;
   Random random(kSeed);

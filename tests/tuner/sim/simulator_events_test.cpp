@@ -31,7 +31,8 @@ TEST_CASE("an actor waiting for input leaves at once, one at work when its split
   CHECK(seen.stages[1].actor_seconds == Approx(5 * 0.5 + 2 * 1));
 }
 
-TEST_CASE("who waits with a finished split leaves when it is put out", "[tuner][sim][leaving]") {
+TEST_CASE("a leaving actor that waits with a finished split leaves when the split is put out",
+          "[tuner][sim][leaving]") {
   PipelineModel model = line_of({stage("load", 0.1), stage("udf", 10.0)});
   Simulator simulator(model, 1);
   simulator.apply({{4, 1}, 4});
@@ -45,7 +46,7 @@ TEST_CASE("who waits with a finished split leaves when it is put out", "[tuner][
   CHECK(simulator.current().leaving[0] == 0);
 }
 
-TEST_CASE("a stage that grows again keeps those told to go", "[tuner][sim][leaving]") {
+TEST_CASE("a stage that grows again keeps the actors that were leaving", "[tuner][sim][leaving]") {
   Simulator simulator(line_of({stage("load", 1.0)}), 1);
   simulator.apply({{4}, 4});
   simulator.run_until(0.5);
@@ -106,7 +107,8 @@ TEST_CASE("events change costs and machine when they say, and back", "[tuner][si
   CHECK(rate_until(simulator, 500) == Approx(4).epsilon(0.02));
 }
 
-TEST_CASE("who waits for a rate limit starts when an event takes it away", "[tuner][sim][events]") {
+TEST_CASE("an actor that waits for a rate limit starts when an event removes the limit",
+          "[tuner][sim][events]") {
   PipelineModel model = line_of({stage("load", 0.1)});
   model.stages[0].max_rate = 0.1;
   model.events = {{.at_seconds = 3, .stage = 0, .max_rate = 0}};
@@ -156,7 +158,7 @@ TEST_CASE("a full queue can be what there is no memory for", "[tuner][sim][memor
   CHECK(simulator.totals().memory_peak == 14'000'000);
 }
 
-TEST_CASE("memory cut to less than what stands is the end four seconds later, not before",
+TEST_CASE("a memory limit below the memory in use ends the run four seconds later, not before",
           "[tuner][sim][memory]") {
   PipelineModel model = line_of({stage("load", 0.1)});
   model.events = {{.at_seconds = 10, .memory_bytes = 15'000'000}};
@@ -168,7 +170,7 @@ TEST_CASE("memory cut to less than what stands is the end four seconds later, no
   CHECK(simulator.out_of_memory());
 }
 
-TEST_CASE("who was told to leave before the cut counts is exempt while it finishes its split",
+TEST_CASE("an actor that leaves before the cut counts is exempt while it finishes its split",
           "[tuner][sim][memory]") {
   PipelineModel model = line_of({stage("load", 30.0)});
   model.events = {{.at_seconds = 10, .memory_bytes = 15'000'000}};

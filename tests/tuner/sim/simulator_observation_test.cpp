@@ -11,7 +11,7 @@ PipelineModel blocked_line() { return line_of({stage("load", 0.1), stage("udf", 
 
 }  // namespace
 
-TEST_CASE("an observation counts what was worked and waited", "[tuner][sim][observation]") {
+TEST_CASE("an observation counts the time of work and of waiting", "[tuner][sim][observation]") {
   // load ends splits at 0.1, 0.2, …; udf takes the first at 0.1 and each 0.4 s later the next.
   // The queue of 4 is full at 0.5, when udf takes its second: load waits from 0.7 s on.
   Simulator simulator(blocked_line(), 1);
@@ -40,7 +40,7 @@ TEST_CASE("an observation counts what was worked and waited", "[tuner][sim][obse
   CHECK(seen.memory_peak == seen.memory_bytes);
 }
 
-TEST_CASE("a service that began in an earlier interval is told whole, its CPU time where it was",
+TEST_CASE("a service's time counts where it ends, its CPU time where it was spent",
           "[tuner][sim][observation]") {
   Simulator simulator(line_of({stage("udf", 1.0)}), 1);
   simulator.run_until(0.75);
@@ -56,7 +56,7 @@ TEST_CASE("a service that began in an earlier interval is told whole, its CPU ti
   CHECK(after.at_seconds == 1.25);
 }
 
-TEST_CASE("what lack of CPUs adds to a service is told apart", "[tuner][sim][observation]") {
+TEST_CASE("time that a service waits for a CPU is counted apart", "[tuner][sim][observation]") {
   // 16 actors that want 0.5 CPUs each share 4: 16 · 0.5 / (0.5 + 0.5 f) = 4, f = 3. A service of
   // 1 s takes 0.5 waiting and 1.5 on and for a CPU, 0.5 of it on one.
   PipelineModel model = line_of({stage("read", 1.0)});
@@ -100,7 +100,7 @@ TEST_CASE("waiting for a spaced start is part of the service and takes no CPU",
   CHECK(seen.cpu_seconds == Approx(2));
 }
 
-TEST_CASE("queues are told by how full they were", "[tuner][sim][observation]") {
+TEST_CASE("queues are observed by how full they were", "[tuner][sim][observation]") {
   Simulator simulator(blocked_line(), 1);
   simulator.run_until(3);
   simulator.observe();
