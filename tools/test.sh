@@ -2,7 +2,7 @@
 # Builds everything and runs every test: installs what is missing from Debian 12 (apt-get, as root
 # or by sudo), builds the preset `release` into build/release, runs ctest. Can be run again at any
 # time; only what changed is built.
-# usage: tools/test.sh [ctest option...]    e.g. -L core, -R "a feed"
+# usage: tools/test.sh [ctest option...]    e.g. -L core, -R "a head"
 set -eu
 cd "$(dirname "$0")/.."
 case ${1:-} in -h | --help) sed -n '2,5s/^# //p' "$0"; exit 0 ;; esac

@@ -19,7 +19,8 @@ std::uint64_t room_for_buffers(std::uint64_t bytes, std::uint64_t threads) {
 
 }  // namespace
 
-TEST_CASE("with room enough everyone gets what is wanted", "[actors][memory_shares]") {
+TEST_CASE("with enough memory window and prefetch get their wanted sizes",
+          "[actors][memory_shares]") {
   const MemoryShares shares = share_memory(room_for_buffers(100 * kMiB, 4), kSizes,
                                            {.actors = 4, .threads = 4, .prefetch = 10 * kMiB});
   CHECK(shares.buffers == 100 * kMiB);

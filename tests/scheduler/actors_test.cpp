@@ -233,7 +233,7 @@ struct IdleSplitExecutor final : SplitExecutor, HeadFinder, SplitClientFinder {
   SplitClientRef split_client(const std::string&) override { return {}; }
 };
 
-TEST_CASE("a worker beats as often as the head wants to hear of it", "[scheduler][head]") {
+TEST_CASE("a worker sends heartbeats as often as the head asks for", "[scheduler][head]") {
   HeadOptions options;
   options.heartbeat = 20ms;
   HeadFixture cluster(options);
@@ -403,7 +403,7 @@ TEST_CASE("a resume cuts the store back to the trainer's position", "[scheduler]
   CHECK(cluster.recorded["w"].leased == Splits{5, 6});
 }
 
-TEST_CASE("a head that was killed remembers the job and what is finished, the feed says the rest",
+TEST_CASE("a restarted head knows the job and finished splits, the split client adds the rest",
           "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
@@ -545,7 +545,7 @@ TEST_CASE("a head says why nothing is made", "[scheduler][head]") {
   CHECK(cluster.says("no worker is left, worker w has left"));
 }
 
-TEST_CASE("experience is kept for the next run", "[scheduler][head]") {
+TEST_CASE("learned state is kept for the next run", "[scheduler][head]") {
   HeadFixture cluster;
   CHECK(cluster.asked(FindLearnedState{"intune"}).error().code == Code::kNotFound);
   REQUIRE(cluster.asked(SaveLearnedState{"intune", "weights"}));

@@ -59,7 +59,7 @@ TEST_CASE("a lease ends at its deadline unless its holder prolongs it", "[schedu
   CHECK(table.num_waiting() == 2);
 }
 
-TEST_CASE("what a lost holder had waits again, unless a second one has it", "[scheduler]") {
+TEST_CASE("splits of a lost holder wait again, unless a second holder has them", "[scheduler]") {
   LeaseTable table = with_issued(4);
   table.lease(1, 3, 0s);
   REQUIRE(table.lease_again(2, 1, 0s));

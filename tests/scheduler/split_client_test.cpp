@@ -140,7 +140,7 @@ Position after(std::uint64_t split, std::vector<std::uint32_t> ahead = {}) {
   return position;
 }
 
-TEST_CASE("a split that the trainer is done with before its maker said so has arrived",
+TEST_CASE("a split that was trained before it was reported as handed on has arrived",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1, 2, 3, 4}});
@@ -200,7 +200,7 @@ TEST_CASE("a split stuck on its way is a problem, even behind a lower split that
   CHECK(cluster.problem("split 1 has been on its way for"));
 }
 
-TEST_CASE("that nothing comes at all is a problem before any one split is late",
+TEST_CASE("the absence of all splits is a problem before a single split is late",
           "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.pass(20s);

@@ -107,7 +107,8 @@ TEST_CASE("items prefetched under an earlier bound count until they are used", "
   CHECK(guard.step(now) == Allocation{{6}, 1});  // 6 * 10 + 4 * 10
 }
 
-TEST_CASE("what the kernel sees beyond the account is taken off the limit", "[tuner][guard]") {
+TEST_CASE("resident memory beyond the accounted memory is subtracted from the limit",
+          "[tuner][guard]") {
   Guard guard(line({10}));
   CurrentState now = current({1}, 100);
   now.memory_bytes = 10;

@@ -78,7 +78,7 @@ TEST_CASE("a decision is applied at once as far as there is room", "[tuner]") {
   CHECK(bench.told == 1);
 }
 
-TEST_CASE("a decision tells what the one before it promised", "[tuner]") {
+TEST_CASE("a decision holds the rate that the decision before it expected", "[tuner]") {
   Bench bench;
   CHECK(bench.tuner->decide().expected_before == 0);
   CHECK(bench.tuner->decide().expected_before == 7);

@@ -60,7 +60,7 @@ TEST_CASE("descriptors are counted once a second, or when connections came and f
   CHECK_FALSE(room.admits());
 }
 
-TEST_CASE("where none are kept there is always room", "[core][net]") {
+TEST_CASE("without descriptors kept for files peers are always admitted", "[core][net]") {
   DescriptorRoom room(0, &count_left);
   counted = 0;
   room.look(5s, 1000);

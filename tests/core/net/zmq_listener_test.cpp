@@ -243,7 +243,7 @@ TEST_CASE("a frame larger than is taken is never read, and the session that sent
   fixture.check_friend();
 }
 
-TEST_CASE("what an older session left behind is not delivered", "[core][net]") {
+TEST_CASE("messages of an older session are not delivered", "[core][net]") {
   ZmqTransport::Options options = quick();
   ListenerFixture fixture(options);
   const std::string hello("\x05\0\0\0hello", 9);

@@ -171,7 +171,7 @@ TEST_CASE("more than a lane may hold is refused, and an empty one takes anything
   CHECK(status.error().code == Code::kOverloaded);
 }
 
-TEST_CASE("what is larger than peers accept is refused before it is sent", "[core][net]") {
+TEST_CASE("a frame larger than peers accept is refused before it is sent", "[core][net]") {
   ZmqTransport::Options options;
   options.max_frame_bytes = 10'000;
   Side server(options);

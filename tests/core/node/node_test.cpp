@@ -78,7 +78,7 @@ TEST_CASE_METHOD(TwoTestNodes, "frames travel inside a message", "[core][node]")
 }
 
 TEST_CASE_METHOD(TwoTestNodes,
-                 "a ref in a message reaches the actor it names, and comes home as itself",
+                 "a reference in a message reaches its actor, and is the same when it is sent back",
                  "[core][node]") {
   const auto far_friend = here.node.actor<ActorRef<Introduce>>(here.peer(), "friend");
   const auto back = answer_of(far_friend, Introduce{here.tally});
@@ -244,14 +244,14 @@ TEST_CASE_METHOD(TwoTestNodes, "actors are started on a peer by the name of thei
   }
 }
 
-TEST_CASE_METHOD(TwoTestNodes, "a published actor cannot be stopped from afar", "[core][node]") {
+TEST_CASE_METHOD(TwoTestNodes, "a published actor cannot be stopped by a peer", "[core][node]") {
   far.stop();
   run();
   CHECK(answer_of(far, Sum{}));
   CHECK(there.node.counts().unknown_actor == 1);
 }
 
-TEST_CASE_METHOD(TwoTestNodes, "what the transport refuses leaves the message to its sender",
+TEST_CASE_METHOD(TwoTestNodes, "a message that the transport refuses stays with its sender",
                  "[core][node]") {
   here.transport.refuses_with = Error{Code::kOverloaded, "too much waits"};
   Cargo cargo{{frame_of("12345")}};

@@ -92,7 +92,8 @@ TEST_CASE_METHOD(ActorFixture, "a question to an actor is answered as a message"
   CHECK(notes.answers[0].result.value() == 5);
 }
 
-TEST_CASE_METHOD(ActorFixture, "what an actor tells itself for later comes when its time is over",
+TEST_CASE_METHOD(ActorFixture,
+                 "an actor's delayed message to itself is handled when its delay has passed",
                  "[core][actor]") {
   REQUIRE(tally.tell(AddLater{100ms, 5}));
   host.deliver_all();
@@ -207,7 +208,7 @@ TEST_CASE_METHOD(ActorFixture, "an actor that crashes starts again as often as i
   }
 }
 
-TEST_CASE_METHOD(ActorFixture, "an actor that cannot be made dies when its limit is used up",
+TEST_CASE_METHOD(ActorFixture, "an actor that cannot be constructed ends after its last restart",
                  "[core][supervisor]") {
   int tries = 0;
   const auto stillborn = host.spawn({.name = "stillborn", .restart = {.restarts = 3}},

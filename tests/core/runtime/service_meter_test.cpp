@@ -61,7 +61,7 @@ TEST_CASE("work is CPU time, waiting is not", "[core][service_meter]") {
   CHECK(meter.finish(20ms).cpu < 10ms);
 }
 
-TEST_CASE("what counts squared is the time without run delay", "[core][service_meter]") {
+TEST_CASE("the squared time of a service excludes run delay", "[core][service_meter]") {
   ServiceMeter meter;
   meter.start(0ns, 1, true);
   const Service service = meter.finish(2s);

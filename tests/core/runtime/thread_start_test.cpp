@@ -44,7 +44,8 @@ TEST_CASE("a thread that the system refuses is named", "[core][thread]") {
   }
 }
 
-TEST_CASE("an executor that gets only one of its threads lets that one go", "[core][thread]") {
+TEST_CASE("an executor that gets only one of its threads fails and ends that one",
+          "[core][thread]") {
   if (FOREBAY_ADDRESS_SANITIZER || FOREBAY_THREAD_SANITIZER) return;  // They map memory, too.
   const MappingLimit room_for_one_stack(96 * kMiB);
   CHECK_THROWS_AS(SharedExecutor({.name = "x", .threads = 2, .stack_bytes = 64 * kMiB}), NoThread);

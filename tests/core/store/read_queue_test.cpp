@@ -74,7 +74,7 @@ TEST_CASE("pages are read from all over a file, each once, more than are under w
   CHECK(read_all(way, {}).empty());
 }
 
-TEST_CASE("what cannot be read says why, each page for itself", "[store]") {
+TEST_CASE("each page that cannot be read has its own error", "[store]") {
   const test::TempDir dir;
   const NumberedPages pages(dir);
   const auto way = GENERATE(ReadQueue::Way::kBest, ReadQueue::Way::kThreads);

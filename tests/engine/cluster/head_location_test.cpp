@@ -71,7 +71,7 @@ TEST_CASE("a head that comes back at another port is found by the file that name
     test::wait_until([&] { return found() && place.address() == next.address; });
     CHECK(said.back() == "the head has moved from " + first + " to " + next.address);
   }
-  SECTION("nowhere that anyone could tell") {
+  SECTION("text that is not an address") {
     head.reset();
     std::ofstream(file) << "somewhere\n";
     const std::size_t before = said.size();

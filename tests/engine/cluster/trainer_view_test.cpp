@@ -36,21 +36,23 @@ TEST_CASE("a head that cannot be reached is a problem, and its view lists no nod
   CHECK(seen.nodes.empty());
 }
 
-TEST_CASE("a head that serves another job tells this one nothing", "[tools][cluster]") {
+TEST_CASE("problems and nodes of a head that serves another job are not shown",
+          "[tools][cluster]") {
   const auto seen =
       trainer_view("b", head_of("a", {"a's own"}), split_client(false, {"the head serves job a"}));
   CHECK(seen.problems == Sentences{"the head serves job a"});
   CHECK(seen.nodes.empty());
 }
 
-TEST_CASE("what the head says of its job goes before what the feed says", "[tools][cluster]") {
+TEST_CASE("problems that the head reports replace those of the split client", "[tools][cluster]") {
   const auto seen =
       trainer_view("a", head_of("a", {"w1 is late"}), split_client(true, {"split 3 is late"}));
   CHECK(seen.problems == Sentences{"w1 is late"});
   CHECK(seen.nodes.size() == 1);
 }
 
-TEST_CASE("where the head finds nothing wrong, the feed's problems stand", "[tools][cluster]") {
+TEST_CASE("where the head reports no problem, those of the split client are shown",
+          "[tools][cluster]") {
   const auto seen = trainer_view("a", head_of("a", {}), split_client(true, {"split 3 is late"}));
   CHECK(seen.problems == Sentences{"split 3 is late"});
   CHECK(seen.nodes.size() == 1);

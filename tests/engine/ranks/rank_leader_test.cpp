@@ -281,7 +281,7 @@ TEST_CASE_METHOD(
   CHECK(ended[1] == "batches 1");
 }
 
-TEST_CASE_METHOD(RanksFixture, "ids that come before there is a model to tell wait for it",
+TEST_CASE_METHOD(RanksFixture, "announced ids that arrive before the model is made wait for it",
                  "[tools][ranks]") {
   looks_ahead = true;
   open(2);

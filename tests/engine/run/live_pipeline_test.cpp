@@ -76,7 +76,7 @@ TEST_CASE("a live pipeline's description has the stages and sizes that the job d
                      sizes.cutting + 2 * sizes.batch);
 }
 
-TEST_CASE("what is applied stands, and is observed", "[tools][live_plant]") {
+TEST_CASE("an applied allocation is current and is observed", "[tools][live_plant]") {
   const Started started;
   LivePipeline& tuned_pipeline = *started.tuned_pipeline;
   tuned_pipeline.apply({.actors = {1, 2, 1, 3}, .prefetch = 5});
@@ -95,7 +95,7 @@ TEST_CASE("what is applied stands, and is observed", "[tools][live_plant]") {
   CHECK(tuned_pipeline.observe().trainer_steps == 0);
 }
 
-TEST_CASE("a job told to do anything under the guard gives the same batches within its memory",
+TEST_CASE("a job with random allocations under the guard gives the same batches within its memory",
           "[tools][live_plant]") {
   const Started quiet;
   const std::string usual = quiet.pull();

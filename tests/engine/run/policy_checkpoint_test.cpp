@@ -28,7 +28,8 @@ class Learner final : public tuner::Policy {
 
 }  // namespace
 
-TEST_CASE("experience is read as it was kept, at the latest at the end", "[tools][kept_policy]") {
+TEST_CASE("learned state is written at the latest at the end, and read back the same",
+          "[tools][kept_policy]") {
   const test::TempDir dir;
   const std::string path = dir.path("tuner/learner-1");
   {
@@ -52,7 +53,7 @@ TEST_CASE("a policy that made no decision leaves the learned state of an earlier
   CHECK(*LearnedStateFile(path).read() == "before");
 }
 
-TEST_CASE("that experience cannot be kept is said once, and nothing of it is left",
+TEST_CASE("learned state that cannot be written is reported once, and no partial file is left",
           "[tools][kept_policy]") {
   const test::TempDir dir;
   const std::string path = dir.path("tuner/learner");

@@ -72,7 +72,7 @@ TEST_CASE("a summary has the figures and a line a stage", "[tools][summary]") {
   CHECK(text.find("  decode          2      98 %") != std::string::npos);
 }
 
-TEST_CASE("a progress line tells rows, rate, hunger, memory, stages and time left",
+TEST_CASE("a progress line shows rows, rate, starved ratio, memory, stages and time left",
           "[tools][progress]") {
   ProgressView view{.rows = 1'200'000,
                     .rows_wanted = 4'000'000,

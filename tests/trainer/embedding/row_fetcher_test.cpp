@@ -59,8 +59,9 @@ TEST_CASE("rows are in their slots once their turn was awaited, more turns than 
   CHECK(values_in(arena, 7) == std::vector<float>(kWidth + kState, 50));
 }
 
-TEST_CASE("what could not be fetched fails all turns after it, until rows lie elsewhere",
-          "[trainer][embedding]") {
+TEST_CASE(
+    "a row that cannot be fetched fails all later turns until the rows are read from elsewhere",
+    "[trainer][embedding]") {
   const Disk without(10);
   const Disk whole(100);
   CopyRoom room(4096, 4096);

@@ -93,7 +93,7 @@ TEST_CASE("rows that come again stay, those that came once go", "[trainer][embed
   CHECK(fetched == 100);
 }
 
-TEST_CASE("what is lent stays when the turn that held it too is finished", "[trainer][embedding]") {
+TEST_CASE("lent rows stay when a turn that held them, too, is finished", "[trainer][embedding]") {
   Cached given(10, 3);
   REQUIRE(given.take({{1}, {2}}, 1));
   const auto slots = given.at;

@@ -159,7 +159,7 @@ TEST_CASE("rows of expected batches are counted as ready", "[trainer][embedding]
   CHECK(tiers->lookups().ready == first->num_ids);
 }
 
-TEST_CASE("expected batches that are passed over hold nothing", "[trainer][embedding]") {
+TEST_CASE("announced batches that are skipped or cancelled hold no slots", "[trainer][embedding]") {
   Tables given;
   const auto tiers = given.in_tiers(240);
   for (std::uint64_t number = 0; number < 12; ++number) tiers->prefetch(given.batch(number));

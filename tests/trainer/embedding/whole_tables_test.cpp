@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Fixture, "a whole snapshot of tables in tiers is one of tables 
   CHECK(bytes_of(*whole, GENERATE(std::size_t{1} << 20, std::size_t{1000})) == wanted);
 }
 
-TEST_CASE_METHOD(Fixture, "what a whole snapshot takes is left free of rows",
+TEST_CASE_METHOD(Fixture, "memory for a full snapshot is left free of rows",
                  "[trainer][embedding]") {
   const std::uint64_t bytes = memory();
   CHECK(TieredTables::slots_in(layout(), bytes, Snapshot::kWhole) <

@@ -110,7 +110,8 @@ TEMPLATE_TEST_CASE("an exchange of nothing is an exchange", "[trainer][ranks]", 
   CHECK(done == std::vector<int>{1, 1});
 }
 
-TEMPLATE_TEST_CASE("what one rank broadcasts all have", "[trainer][ranks]", Threads, Gloo) {
+TEMPLATE_TEST_CASE("every rank gets the bytes that one rank broadcasts", "[trainer][ranks]",
+                   Threads, Gloo) {
   auto ranks = TestType::make(3);
   const auto announced = on_each(3, [&](std::size_t rank) {
     std::string text = rank == 1 ? "rank 1 says" : "           ";

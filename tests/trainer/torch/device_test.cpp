@@ -255,7 +255,7 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
   CHECK(device.fetched.sizes() == at::IntArrayRef({3, 2}));
 }
 
-TEST_CASE("rows go to the device once, and what a step made of them comes home",
+TEST_CASE("rows go to the device once, and their changed values are copied back",
           "[trainer][device]") {
   InMemory given({30, 30}, 60);
   test::ListBatch lists(1, 0, given.layout.rows, 5);

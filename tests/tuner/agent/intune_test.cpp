@@ -72,7 +72,8 @@ TEST_CASE("a network that puts out no numbers is left out, and the decision says
   CHECK(agent.allocation(agent.actions()) == agent.base().allocation);
 }
 
-TEST_CASE("an agent with experience knows the costs from its first decision on", "[tuner][agent]") {
+TEST_CASE("an agent with learned state knows the costs from its first decision on",
+          "[tuner][agent]") {
   const PipelineModel model = random_pipeline(43);
   const auto first = agent_for(description_of(model));
   tuned_rate(model, *first, 30);
@@ -82,14 +83,14 @@ TEST_CASE("an agent with experience knows the costs from its first decision on",
         0.9 * oracle_of(model).splits_per_second);  // from decision 1 to 11
 }
 
-TEST_CASE("experience of another pipeline is refused", "[tuner][agent]") {
+TEST_CASE("learned state of another pipeline is refused", "[tuner][agent]") {
   const auto first = agent_for(description_of(random_pipeline(43)));
   PipelineDescription other = description_of(random_pipeline(43));
   other.stages[0].name = "renamed";
   CHECK_FALSE(agent_for(other)->restore(first->learned_state()));
 }
 
-TEST_CASE("of experience that is refused nothing is kept", "[tuner][agent]") {
+TEST_CASE("learned state that is refused does not change the agent", "[tuner][agent]") {
   const PipelineModel model = random_pipeline(45);
   const auto first = agent_for(description_of(model));
   tuned_rate(model, *first, 10);

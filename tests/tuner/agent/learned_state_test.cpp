@@ -17,19 +17,19 @@ LearnedState some() {
           .last_layer = {0.5F, -1}};
 }
 
-TEST_CASE("experience comes back as it was", "[tuner][agent]") {
+TEST_CASE("learned state is the same after encoding and decoding it", "[tuner][agent]") {
   const auto again = decode_learned_state(encode_learned_state(some()), some().description);
   REQUIRE(again);
   CHECK(again->stages == some().stages);
   CHECK(again->last_layer == some().last_layer);
 }
 
-TEST_CASE("experience of other stages is not used", "[tuner][agent]") {
+TEST_CASE("learned state of other stages is not used", "[tuner][agent]") {
   CHECK_FALSE(
       decode_learned_state(encode_learned_state(some()), description_of_names({"load", "udf"})));
 }
 
-TEST_CASE("damaged experience is not used", "[tuner][agent]") {
+TEST_CASE("damaged learned state is not used", "[tuner][agent]") {
   const std::string whole = encode_learned_state(some());
   CHECK_FALSE(decode_learned_state(whole.substr(0, whole.size() / 2), some().description));
   CHECK_FALSE(decode_learned_state("", some().description));

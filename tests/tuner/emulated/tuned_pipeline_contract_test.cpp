@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("a tuned pipeline above its memory limit is out of memory and
   CHECK(tuned_pipeline.totals().memory_peak > 30'000'000);
 }
 
-TEMPLATE_TEST_CASE("what a machine grants can be seen to change", "[tuner][plant]", Simulated,
+TEMPLATE_TEST_CASE("a change of the machine's limits is observed", "[tuner][plant]", Simulated,
                    Emulated) {
   PipelineModel model = three_stages();
   model.events = {{.at_seconds = 0.5, .cpus = 2.0, .memory_bytes = 2'000'000'000}};
