@@ -124,8 +124,8 @@ Result<std::optional<Quality>> Evaluating::at_end(Model& model, std::uint64_t re
 }
 
 Result<std::optional<Quality>> Evaluating::score(Model& model, std::uint64_t step) {
-  static const std::atomic<bool> kNever{false};
-  const std::atomic<bool>& stop = events_->stop != nullptr ? events_->stop->flag() : kNever;
+  static const std::atomic<bool> never{false};
+  const std::atomic<bool>& stop = events_->stop != nullptr ? events_->stop->flag() : never;
   auto quality = evaluate(model, rows_->source(), Evaluation(job_->trainer.evaluate_auc), stop);
   if (quality && *quality) found_.push_back({step, **quality});
   return quality;

@@ -32,7 +32,7 @@ Exit exit_of(const TrainEnd& end) {
 
 /// Called while the run still exists: if its threads may be stuck, the process ends here.
 Exit ended(const TrainEnd& end) {
-  const Exit exit = exit_of(end);
+  Exit exit = exit_of(end);
   if (end.at_once) leave(exit);
   return exit;
 }
