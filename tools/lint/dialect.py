@@ -56,7 +56,7 @@ def lines_of_page(text):
 
 
 def found_in(line):
-    # What is quoted is somebody else's: a name, a message, a link's target.
+    # Quoted text is a name, a message or a link's target, not prose.
     bare = PEOPLE.sub(" ", re.sub(r"`[^`]*`|\]\([^)]*\)|\"[^\"]*\"", " ", line))
     return next((what for what, pattern in PATTERNS.items() if pattern.search(bare)), None)
 
