@@ -18,6 +18,7 @@ StallWatchdog::StallWatchdog(const JobRun& run, const RunSpec& spec, Hooks hooks
       stalls_({spec.stall_after, spec.stall_fail}, run.clock().now()) {}
 
 void StallWatchdog::look() {
+  if (failed_) return;
   const PipelineStats stats = run_.pipeline().stats();
   const auto now = run_.clock().now();
   const std::uint64_t taken = run_.source().batches() + run_.source().beside();
@@ -27,7 +28,9 @@ void StallWatchdog::look() {
                      describe_stall(stats, run_.source().trainer_is_busy(), now);
   if (const std::string where = run_.elsewhere(); !where.empty()) what += " (" + where + ")";
   if (verdict == StallWatch::Verdict::kWarnNow) hooks_.warn(what);
-  if (verdict == StallWatch::Verdict::kFailNow) hooks_.fail(what);
+  if (verdict != StallWatch::Verdict::kFailNow) return;
+  failed_ = true;
+  hooks_.fail(what);
 }
 
 }  // namespace forebay

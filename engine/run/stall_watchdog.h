@@ -27,6 +27,7 @@ class StallWatchdog {
   const JobRun& run_;
   const Hooks hooks_;
   StallWatch stalls_;
+  bool failed_ = false;
 };
 
 }  // namespace forebay

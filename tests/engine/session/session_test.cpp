@@ -6,6 +6,7 @@
 #include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_file.h"
+#include "engine/run/stall_watchdog.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
@@ -102,6 +103,20 @@ TEST_CASE("a stall is said, and past run.stall_fail ends the stream with an erro
   REQUIRE_FALSE(batch);
   CHECK(batch.error().code == Code::kTimeout);
   CHECK(batch.error().message.find("no progress for") != std::string::npos);
+}
+
+TEST_CASE("a run that has failed by a stall is reported once", "[session]") {
+  const Job job;
+  auto session = started(job.spec, {.command = "ingest"});
+  int failures = 0;
+  RunSpec patience;
+  patience.stall_after = patience.stall_fail = std::chrono::nanoseconds(0);
+  StallWatchdog stalls(
+      session->run(), patience,
+      {.warn = [](const std::string&) {}, .fail = [&](const std::string&) { ++failures; }});
+  while (failures == 0) stalls.look();
+  for (int i = 0; i < 100; ++i) stalls.look();
+  CHECK(failures == 1);
 }
 
 TEST_CASE("a session that is refused leaves the job's folder to the next", "[session]") {
