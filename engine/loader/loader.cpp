@@ -192,7 +192,7 @@ LoaderResult<std::optional<LoaderBatch>> Loader::Running::next() {
 // that one before this is called again.
 Status Loader::Running::make_room() {
   const std::uint64_t held = held_->bytes;
-  const std::uint64_t next = session_->run().sizes().batch;
+  const std::uint64_t next = session_->run().pipeline().sizes().batch;
   if (session_->tuning().set_held(held > 0 ? held + next : 0)) return {};
   return fail(Code::kInvalid,
               "pipeline.memory: the program holds " + std::to_string(held_->count) +

@@ -51,7 +51,9 @@ Status Session::resume(const LoaderState& saved, const std::string& where) {
 Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
   const auto sharing = cluster_ ? cluster_->sharing() : JobRun::Sharing{};
   // With a thread group, the thread that starts the others is a different one than in open().
-  if (auto status = cpus_.set(job_.pipeline.cpus); !status) return status;
+  if (options_.threads) {
+    if (auto status = cpus_.set(job_.pipeline.cpus); !status) return status;
+  }
   cpu_seconds_at_start_ = process_cpu_seconds();
   if (auto started = run_->start(taken, max_batches, sharing); !started) return started;
   if (cluster_) {
