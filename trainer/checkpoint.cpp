@@ -22,7 +22,7 @@ bool is_tensor_file(const std::string& name) { return name.ends_with(".safetenso
 Result<std::string> read_text(const fs::path& folder, const std::string& name,
                               const Manifest::File& file) {
   const std::string path = (folder / name).string();
-  auto text = read_small_file(path, kMostText);
+  auto text = read_part(path, kMostText);
   if (!text) return pass(text);
   RunningDigest digest;
   digest.add(text->data(), text->size());
@@ -32,7 +32,7 @@ Result<std::string> read_text(const fs::path& folder, const std::string& name,
 
 Result<Manifest> read_manifest(const fs::path& folder) {
   const std::string path = (folder / kManifestFile).string();
-  auto text = read_small_file(path, kMostText);
+  auto text = read_part(path, kMostText);
   if (!text) return pass(text);
   auto manifest = parse_manifest(*text, path);
   if (!manifest) return manifest;

@@ -1,7 +1,6 @@
 #include "trainer/durable_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "core/base/open_files.h"
+#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
@@ -113,30 +113,12 @@ Status sync_file(const std::string& path) {
 
 Status sync_directory(const std::string& path) { return sync_file(path); }
 
-Result<std::string> read_small_file(const std::string& path, std::size_t most) {
-  // Without O_NONBLOCK, opening a FIFO waits for a writer.
-  const int descriptor = open_file(path, O_RDONLY | O_NONBLOCK);
-  if (descriptor < 0) return reading_error(path, "be opened");
-  struct stat info {};
-  if (::fstat(descriptor, &info) == 0 && !S_ISREG(info.st_mode)) {
-    ::close(descriptor);
-    return fail(Code::kCorrupt, path + ": is not a regular file");
-  }
-  std::string text;
-  char buffer[4096];
-  ssize_t got = 0;
-  while ((got = ::read(descriptor, buffer, sizeof(buffer))) > 0 && text.size() <= most) {
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
-  const int reason = errno;
-  ::close(descriptor);
-  errno = reason;
-  if (got < 0) return reading_error(path, "be read");
-  if (text.size() > most) {
-    return fail(Code::kCorrupt,
-                path + ": is larger than the " + std::to_string(most) + " bytes it can have");
-  }
-  return text;
+Result<std::string> read_part(const std::string& path, std::size_t most) {
+  auto text = read_whole(path, most);
+  if (text) return text;
+  const Code code = text.error().code;
+  if (code == Code::kNotFound) return fail(Code::kCorrupt, path + " is missing");
+  return fail(code == Code::kUnavailable ? code : Code::kCorrupt, text.error().message);
 }
 
 }  // namespace forebay

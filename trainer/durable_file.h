@@ -69,8 +69,8 @@ Status sync_file(const std::string& path);
 /// Syncs the entries of a directory: new, renamed and removed ones.
 Status sync_directory(const std::string& path);
 
-/// Reads a whole file of at most `most` bytes. Returns kCorrupt if it is larger; other errors as
-/// reading_error().
-Result<std::string> read_small_file(const std::string& path, std::size_t most);
+/// Reads a whole file of a checkpoint, of at most `most` bytes. kUnavailable: it may be readable
+/// later; kCorrupt: it is missing, larger, or no regular file.
+Result<std::string> read_part(const std::string& path, std::size_t most);
 
 }  // namespace forebay

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "actors/source/partial_file.h"
-#include "core/base/bounded_file.h"
 #include "core/base/json_text.h"
+#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
@@ -89,7 +89,7 @@ Status write_manifest(const std::string& run_dir, const Dataset& dataset) {
 Result<std::vector<std::string>> changed_files(const std::string& run_dir, const Digest& before,
                                                const Dataset& dataset) {
   const std::string path = path_of(run_dir, before);
-  const auto text = read_bounded_file(path, kMostBytes);
+  const auto text = read_whole(path, kMostBytes);
   const Manifest manifest = text ? parse(*text) : Manifest{};
   if (manifest.empty()) return fail(Code::kNotFound, path + " is not there or not readable");
   return differences(manifest, manifest_of(dataset));

@@ -21,6 +21,8 @@ class Descriptor {
   }
 
   int number() const { return number_; }
+  /// Gives the descriptor up to the caller, who closes it.
+  int release() { return std::exchange(number_, -1); }
   explicit operator bool() const { return number_ >= 0; }
 
  private:

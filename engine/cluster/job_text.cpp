@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <variant>
 
+#include "core/base/whole_file.h"
 #include "core/data/digest.h"
 #include "core/wire/codec.h"
 
@@ -21,12 +20,12 @@ std::string fingerprint_text(const std::vector<SharedFile>& files) {
 }
 
 Result<SharedFile> library_at(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::kNotFound, path + ": the library cannot be read on this node");
-  const std::string content((std::istreambuf_iterator<char>(file)), {});
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  const auto content = read_whole(path, kMostBytes);
+  if (!content) return fail(Code::kNotFound, path + ": the library cannot be read on this node");
   return SharedFile{.name = std::filesystem::path(path).filename().string(),
-                    .bytes = content.size(),
-                    .content = Digest::of(content.data(), content.size()).hex()};
+                    .bytes = content->size(),
+                    .content = Digest::of(content->data(), content->size()).hex()};
 }
 
 }  // namespace

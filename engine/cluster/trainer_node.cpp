@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include "actors/stage/split_frames.h"
+#include "core/base/whole_file.h"
 #include "core/net/host_port.h"
 #include "engine/cluster/start_head.h"
 #include "engine/cluster/this_node.h"
@@ -93,15 +93,8 @@ Status TrainerNode::open_listener() {
 // Writes the address to join, for scripts on a file system that the nodes share.
 void TrainerNode::write_address() const {
   const std::string path = address_file(job_);
-  const std::string aside = path + ".new";
-  if (std::FILE* file = std::fopen(aside.c_str(), "w")) {
-    const std::string line = "tcp://" + reachable(without_scheme(address_)) + "\n";
-    std::fwrite(line.data(), 1, line.size(), file);
-    std::fclose(file);
-    std::error_code problem;
-    fs::rename(aside, path, problem);
-    if (!problem) return;
-  }
+  const std::string line = "tcp://" + reachable(without_scheme(address_)) + "\n";
+  if (replace_whole(path, line, Sync::kNo)) return;
   say_("the address to join could not be written to " + path);
 }
 

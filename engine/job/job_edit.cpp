@@ -1,13 +1,10 @@
 #include "engine/job/job_edit.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
+#include "core/base/whole_file.h"
 #include "engine/job/job_document.h"
 
 namespace forebay {
@@ -134,25 +131,13 @@ Result<std::string> with_value(const std::string& text, std::string_view table,
                                   name + " = " + std::string(value) + " by hand");
 }
 
-std::string new_copy_of(const std::string& path) {
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  return (error ? fs::path(path) : target).string() + ".new";
-}
-
 Status replace_file(const std::string& path, const std::string& text) {
   std::error_code error;
   const fs::path target = fs::canonical(path, error);
   if (error) return fail(Code::kInvalid, path + ": " + error.message());
-  const fs::path aside = new_copy_of(path);
-  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return fail(Code::kUnavailable, aside.string() + ": " + std::strerror(errno));
-  fs::permissions(aside, fs::status(target, error).permissions(), error);
-  fs::rename(aside, target, error);
-  if (error) return fail(Code::kUnavailable, path + ": " + error.message());
-  return {};
+  const auto mode = static_cast<mode_t>(fs::status(target, error).permissions());
+  if (error) return fail(Code::kInvalid, path + ": " + error.message());
+  return replace_whole(target, text, Sync::kNo, mode);
 }
 
 }  // namespace forebay

@@ -19,7 +19,4 @@ Result<std::string> with_value(const std::string& text, std::string_view table,
 /// link and keeps the file's permissions.
 Status replace_file(const std::string& path, const std::string& text);
 
-/// Returns the temporary file to which replace_file() writes first.
-std::string new_copy_of(const std::string& path);
-
 }  // namespace forebay

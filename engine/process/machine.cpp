@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <vector>
+
+#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
@@ -24,7 +24,7 @@ std::optional<std::uint64_t> leading_number(std::string_view text) {
 std::vector<std::string> cgroup_folders(const std::string& v1_controller) {
   std::vector<std::string> folders;
   std::string_view lines;
-  const std::string text = read_small_file("/proc/self/cgroup");
+  const std::string text = proc_text("/proc/self/cgroup");
   for (lines = text; !lines.empty();) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
     const std::string_view line = lines.substr(0, end);
@@ -45,9 +45,9 @@ std::vector<std::string> cgroup_folders(const std::string& v1_controller) {
 
 }  // namespace
 
-std::string read_small_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+std::string proc_text(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  return read_whole(path, kMostBytes).value_or("");
 }
 
 std::optional<std::uint64_t> proc_bytes(std::string_view table, std::string_view key) {
@@ -80,10 +80,10 @@ int available_cpus() {
     cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   }
   for (const std::string& folder : cgroup_folders("cpu")) {
-    std::string quota = read_small_file(folder + "/cpu.max");
+    std::string quota = proc_text(folder + "/cpu.max");
     if (quota.empty()) {
-      quota = read_small_file(folder + "/cpu.cfs_quota_us") + " " +
-              read_small_file(folder + "/cpu.cfs_period_us");
+      quota =
+          proc_text(folder + "/cpu.cfs_quota_us") + " " + proc_text(folder + "/cpu.cfs_period_us");
     }
     cpus = std::min(cpus, quota_cpus(quota).value_or(cpus));
   }
@@ -91,7 +91,7 @@ int available_cpus() {
 }
 
 std::uint64_t available_memory() {
-  const std::string info = read_small_file("/proc/meminfo");
+  const std::string info = proc_text("/proc/meminfo");
   std::uint64_t bytes =
       proc_bytes(info, "MemAvailable").value_or(proc_bytes(info, "MemTotal").value_or(1ULL << 30));
   return std::min(bytes, cgroup_memory());
@@ -101,7 +101,7 @@ std::uint64_t cgroup_memory() {
   std::uint64_t bytes = ~std::uint64_t{0};
   for (const std::string& folder : cgroup_folders("memory")) {
     for (const char* name : {"/memory.max", "/memory.high", "/memory.limit_in_bytes"}) {
-      bytes = std::min(bytes, leading_number(read_small_file(folder + name)).value_or(bytes));
+      bytes = std::min(bytes, leading_number(proc_text(folder + name)).value_or(bytes));
     }
   }
   return bytes;

@@ -25,7 +25,7 @@ std::optional<std::uint64_t> proc_bytes(std::string_view table, std::string_view
 /// Returns the CPUs of a cgroup's `cpu.max` (`200000 100000` is 2), rounded up; nullopt for `max`.
 std::optional<int> quota_cpus(std::string_view cpu_max);
 
-/// Returns the content of a small file of /proc or /sys; "" if it cannot be read.
-std::string read_small_file(const std::string& path);
+/// Returns the content of a file of /proc or /sys; "" if it cannot be read.
+std::string proc_text(const std::string& path);
 
 }  // namespace forebay

@@ -14,7 +14,7 @@ namespace forebay {
 namespace {
 
 std::uint64_t status_bytes(const char* key) {
-  return proc_bytes(read_small_file("/proc/self/status"), key).value_or(0);
+  return proc_bytes(proc_text("/proc/self/status"), key).value_or(0);
 }
 
 }  // namespace

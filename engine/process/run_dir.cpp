@@ -22,7 +22,7 @@ Result<RunDir> RunDir::hold(const std::string& path) {
   RunDir held(lock);
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     return fail(Code::kUnavailable,
-                path + " is in use by process " + read_small_file(file) +
+                path + " is in use by process " + proc_text(file) +
                     "; wait for it, or give this run its own with --set run.dir=DIR");
   }
   const std::string pid = std::to_string(::getpid());

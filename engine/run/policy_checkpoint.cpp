@@ -1,14 +1,10 @@
 #include "engine/run/policy_checkpoint.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
-#include "core/base/bounded_file.h"
+#include "core/base/whole_file.h"
 #include "core/data/digest.h"
 
 namespace forebay {
@@ -26,7 +22,7 @@ std::string head_of(const std::string& learned_state) {
 }  // namespace
 
 Result<std::string> LearnedStateFile::read() const {
-  auto text = read_bounded_file(path_, kMostBytes);
+  auto text = read_whole(path_, kMostBytes);
   if (!text) return text;
   if (text->starts_with(kFormat) && !text->starts_with(kKind)) {
     return fail(Code::kInvalid, path_ + " is of another version");
@@ -42,17 +38,7 @@ Result<std::string> LearnedStateFile::read() const {
 Status LearnedStateFile::write(const std::string& learned_state) const {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
-  const std::string aside = path_ + ".new";
-  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-  file << head_of(learned_state) << learned_state;
-  file.close();
-  std::string why;
-  if (!file) why = std::strerror(errno);
-  if (file) std::filesystem::rename(aside, path_, error);
-  if (file && error) why = error.message();
-  if (why.empty()) return {};
-  std::filesystem::remove(aside, error);
-  return fail(Code::kUnavailable, path_ + ": " + why);
+  return replace_whole(path_, head_of(learned_state) + learned_state, Sync::kNo);
 }
 
 PolicyCheckpoint::~PolicyCheckpoint() { keep(); }

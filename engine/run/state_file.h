@@ -7,9 +7,6 @@
 
 namespace forebay {
 
-/// Suffix of the temporary file to which a state is written first.
-inline constexpr char kStateAside[] = ".partial";
-
 /// Reads a loader state that `--state` wrote; refuses files in another format or larger than any
 /// state.
 Result<LoaderState> read_state_file(const std::string& path);

@@ -1,10 +1,10 @@
 #include "engine/train/learned_state.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
+
+#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
@@ -12,8 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "tuner/";
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{64} << 20;
-constexpr std::string_view kUnfinished = ".new";
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -22,11 +21,9 @@ std::map<std::string, std::string> saved_learned_state(const std::string& run_di
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(run_dir) / kPrefix, error)) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file(error) || entry.file_size(error) > kMostBytes || error) continue;
-    if (name.ends_with(kUnfinished)) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (file.good() || file.eof()) kept.emplace(std::string(kPrefix) + name, std::move(text));
+    if (name.ends_with(kAside)) continue;
+    auto text = read_whole(entry.path(), kMostBytes);
+    if (text) kept.emplace(std::string(kPrefix) + name, std::move(*text));
   }
   return kept;
 }
@@ -39,11 +36,7 @@ void restore_learned_state(const std::map<std::string, std::string>& texts,
     std::error_code error;
     if (fs::exists(path, error)) continue;
     fs::create_directories(path.parent_path(), error);
-    const std::string aside = path.string() + std::string(kUnfinished);
-    std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (file) fs::rename(aside, path, error);
+    static_cast<void>(replace_whole(path, text, Sync::kNo));
   }
 }
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <utility>
+
+#include "core/base/whole_file.h"
 
 namespace forebay {
 namespace {
@@ -24,8 +24,7 @@ double cpu_of(const rusage& usage) {
 
 std::string end_of_file(const std::string& path) {
   constexpr std::size_t kMost = 500;
-  std::ifstream file(path);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string text = read_whole(path, std::size_t{64} << 20).value_or("");
   return text.size() > kMost ? text.substr(text.size() - kMost) : text;
 }
 

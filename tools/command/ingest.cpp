@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/base/whole_file.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/run_outcome.h"
@@ -41,8 +42,7 @@ std::vector<Output> outputs_of(const Invocation& invocation, const JobSpec& job)
   }
   if (const std::string to = invocation.value("--state"); !to.empty()) {
     // A run's final state may replace the state that it starts from.
-    outputs.push_back(
-        {.name = "--state", .path = to, .aside = kStateAside, .replaces = "--resume"});
+    outputs.push_back({.name = "--state", .path = to, .aside = kAside, .replaces = "--resume"});
   }
   return outputs;
 }

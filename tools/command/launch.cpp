@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/base/whole_file.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 #include "engine/outputs/job_files.h"
@@ -196,7 +197,7 @@ Status check_files(const Planned& planned, const std::vector<LaunchFile>& files)
     const std::string path = planned.spec.out + "/" + file.name;
     std::error_code error;
     if (file.users && std::filesystem::exists(path, error)) continue;
-    outputs.push_back({.name = "--out", .path = path, .aside = kLaunchAside});
+    outputs.push_back({.name = "--out", .path = path, .aside = kAside});
   }
   return check_outputs(outputs, planned.inputs);
 }

@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "core/base/whole_file.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
@@ -48,7 +49,7 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
 Status check_files(const SynthSpec& spec) {
   std::vector<Output> outputs;
   for (std::string& file : synth_files(spec)) {
-    outputs.push_back({.name = "--out", .path = std::move(file), .aside = kSynthAside});
+    outputs.push_back({.name = "--out", .path = std::move(file), .aside = kAside});
   }
   return check_outputs(outputs, {});
 }

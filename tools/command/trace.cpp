@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
+#include "core/base/whole_file.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
@@ -31,23 +30,6 @@ Result<std::optional<Time>> time_of(const Invocation& invocation) {
     return fail(Code::kInvalid, "--seconds " + text + ": must be a time, such as 10 or 2m");
   }
   return std::optional<Time>(*time);
-}
-
-constexpr char kAside[] = ".new";
-
-/// Writes the file completely or not at all.
-Status write_whole(const std::string& path, const std::string& text) {
-  const std::string aside = path + kAside;
-  std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  std::error_code problem;
-  if (file) {
-    std::filesystem::rename(aside, path, problem);
-    if (!problem) return {};
-  }
-  std::filesystem::remove(aside, problem);
-  return fail(Code::kUnavailable, "--out " + path + ": cannot be written");
 }
 
 Exit refused_or_failed(const Error& error) {
@@ -80,8 +62,8 @@ Exit run_trace(const Invocation& invocation) {
       return split.batch.end < since;
     });
   }
-  if (auto status = write_whole(out, chrome_trace(splits)); !status) {
-    return Exit::failed(status.error());
+  if (auto status = replace_whole(out, chrome_trace(splits), Sync::kNo); !status) {
+    return Exit::failed({status.error().code, "--out " + status.error().message});
   }
   if (invocation.has("--json")) {
     print_json(JsonObject().add("out", out).add("splits", splits.size()));

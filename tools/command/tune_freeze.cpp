@@ -1,8 +1,7 @@
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "core/base/whole_file.h"
 #include "engine/job/job_edit.h"
 #include "engine/outputs/job_files.h"
 #include "engine/report/json_object.h"
@@ -36,15 +35,13 @@ Exit run_tune_freeze(const Invocation& invocation) {
   if (!log) return Exit::refused(log.error());
   if (log->decisions.empty()) return Exit::refused("the log holds no decision to freeze");
   const tuner::Allocation& last = log->decisions.back().applied;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto edited = frozen(text, last, log->header.description);
+  auto edited = frozen(job->source.text, last, log->header.description);
   if (!edited) return Exit::refused(path + ": " + edited.error().message);
   if (auto usable = open_job(invocation, *edited); !usable) {
     return Exit::refused("the log's allocation does not fit the job: " + usable.error().message);
   }
   // The user asks to change the job file itself, so only the temporary file is checked.
-  const Output aside{.name = "JOB", .path = new_copy_of(path)};
+  const Output aside{.name = "JOB", .path = std::filesystem::canonical(path).string() + kAside};
   if (auto free = check_outputs({aside}, inputs_of(*job)); !free) {
     return Exit::refused(free.error());
   }

@@ -1,6 +1,6 @@
 #include <cstdio>
-#include <filesystem>
 
+#include "core/base/whole_file.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
@@ -9,7 +9,6 @@
 #include "tools/process/output_path.h"
 #include "tools/process/stop_request.h"
 #include "tools/terminal/print_json.h"
-#include "trainer/durable_file.h"
 #include "tuner/agent/pretrain.h"
 #include "tuner/agent/weights.h"
 
@@ -42,30 +41,6 @@ Result<tuner::PretrainOptions> read_options(const Invocation& invocation) {
   return options;
 }
 
-constexpr char kAside[] = ".partial";
-
-Status write_aside(const std::string& aside, const std::string& bytes) {
-  auto file = DurableFile::create(aside);
-  if (!file) return pass(file);
-  if (Status written = file->write(bytes.data(), bytes.size()); !written) return written;
-  if (auto finished = file->finish(); !finished) return pass(finished);
-  return {};
-}
-
-// Writes a temporary file and renames it: a build that runs meanwhile reads the old weights or the
-// new ones.
-Status write_whole(const std::string& path, const std::string& bytes) {
-  const std::string aside = path + kAside;
-  std::error_code problem;
-  std::filesystem::remove(aside, problem);
-  Status written = write_aside(aside, bytes);
-  if (written) std::filesystem::rename(aside, path, problem);
-  if (written && !problem) return {};
-  std::error_code ignored;
-  std::filesystem::remove(aside, ignored);
-  return written ? fail(Code::kUnavailable, path + ": " + problem.message()) : written;
-}
-
 }  // namespace
 
 Exit run_tune_pretrain(const Invocation& invocation) {
@@ -82,7 +57,9 @@ Exit run_tune_pretrain(const Invocation& invocation) {
   const tuner::Network network = tuner::pretrain(*options);
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   const std::string bytes = tuner::encode_weights(network);
-  if (Status written = write_whole(path, bytes); !written) return Exit::failed(written.error());
+  if (auto written = replace_whole(path, bytes, Sync::kYes); !written) {
+    return Exit::failed(written.error());
+  }
   std::printf("%s: %zu weights, %zu bytes\n", path.c_str(), network.weights().size(), bytes.size());
   if (invocation.has("--json")) {
     JsonObject json;

@@ -28,7 +28,7 @@ std::string findings() {
   auto module = TrainerModule::open();
   if (!module) return "no\n" + module.error().message + "\n";
   const std::uint64_t after = resident_bytes();
-  const Blas blas = find_blas(read_small_file("/proc/self/maps"));
+  const Blas blas = find_blas(proc_text("/proc/self/maps"));
   return "yes\n" + module->torch_version() + "\n" +
          std::to_string(after > before ? after - before : 0) + "\n" +
          std::to_string(static_cast<int>(blas.kind)) + "\n" + blas.path + "\n";

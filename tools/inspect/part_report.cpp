@@ -48,7 +48,7 @@ FileReport report_of_manifest(const std::string& path, const Manifest& manifest)
 std::optional<Result<FileReport>> report_part(const std::string& path) {
   const Place place = place_of(path);
   const std::string in = (place.folder / kManifestFile).string();
-  const auto text = read_small_file(in, kMostManifest);
+  const auto text = read_part(in, kMostManifest);
   if (!text) return std::nullopt;
   const auto manifest = parse_manifest(*text, in);
   if (!manifest) return std::nullopt;

@@ -1,15 +1,10 @@
 #include "tools/launch/write_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 
+#include "core/base/whole_file.h"
 #include "core/data/digest.h"
 #include "engine/job/text_file.h"
 
@@ -41,21 +36,9 @@ Status check_writable_path(const std::string& path, const LaunchFile& file, Edit
 }
 
 Status write_one(const std::string& path, const std::string& content, std::uint32_t mode) {
-  const std::string part = path + kLaunchAside;
-  ::unlink(part.c_str());
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  bool written = file >= 0;
-  for (std::size_t at = 0; written && at < content.size();) {
-    const ssize_t more = ::write(file, content.data() + at, content.size() - at);
-    written = more > 0;
-    at += written ? static_cast<std::size_t>(more) : 0;
-  }
-  written = written && ::fchmod(file, mode) == 0;
-  written = (file < 0 || ::close(file) == 0) && written;
-  if (written && ::rename(part.c_str(), path.c_str()) == 0) return {};
-  const std::string why = std::strerror(errno);
-  ::unlink(part.c_str());
-  return fail(Code::kUnavailable, path + " cannot be written: " + why);
+  auto written = replace_whole(path, content, Sync::kNo, mode);
+  if (!written) return fail(written.error().code, "cannot write " + written.error().message);
+  return {};
 }
 
 bool suits_a_secret(std::string_view name) {

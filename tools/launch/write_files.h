@@ -8,9 +8,6 @@
 
 namespace forebay {
 
-/// Suffix of a file's path while it is written.
-inline constexpr char kLaunchAside[] = ".part";
-
 /// What to do with files of an earlier launch that were edited since.
 enum class Edited { kRefuse, kReplace };
 

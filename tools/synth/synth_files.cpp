@@ -1,6 +1,5 @@
 #include "tools/synth/synth_files.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/whole_file.h"
 #include "tools/synth/auc_histogram.h"
 #include "tools/synth/click_rows.h"
 
@@ -25,47 +25,12 @@ std::string file_name(const SynthSpec& spec, std::uint64_t file) {
   return (fs::path(spec.folder) / ("day_" + std::to_string(file) + ".tsv")).string();
 }
 
-/// A file that has a temporary name until it is complete; removed if it was not renamed.
-class PartFile {
- public:
-  explicit PartFile(std::string name) : name_(std::move(name)), part_(name_ + kSynthAside) {
-    file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+Status with_advice(Status written) {
+  if (!written && written.error().code == Code::kOverloaded) {
+    written.error().message += "; free some space or give another --out";
   }
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
-  ~PartFile() {
-    if (file_ < 0) return;
-    ::close(file_);
-    ::unlink(part_.c_str());
-  }
-
-  Status write(const char* data, std::size_t size) {
-    while (size > 0) {
-      const ssize_t written = file_ < 0 ? -1 : ::write(file_, data, size);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return problem();
-      data += written;
-      size -= static_cast<std::size_t>(written);
-    }
-    return {};
-  }
-
-  Status finish() {
-    if (file_ < 0 || ::close(std::exchange(file_, -1)) != 0) return problem();
-    return ::rename(part_.c_str(), name_.c_str()) == 0 ? Status() : problem();
-  }
-
- private:
-  Status problem() const {
-    return fail(Code::kUnavailable,
-                name_ + ": " + std::strerror(errno) +
-                    (errno == ENOSPC ? "; free some space or give another --out" : ""));
-  }
-
-  std::string name_;
-  std::string part_;
-  int file_ = -1;
-};
+  return written;
+}
 
 /// Makes rows in order and counts them.
 class Writer {
@@ -74,7 +39,8 @@ class Writer {
       : spec_(spec), progress_(progress), text_(kChunk + kMostRowText) {}
 
   Status write_file(std::uint64_t number, std::uint64_t end_row) {
-    PartFile file(file_name(spec_, number));
+    auto file = FileAside::create(file_name(spec_, number));
+    if (!file) return with_advice(pass(file));
     while (result_.rows < end_row) {
       char* out = text_.data();
       while (result_.rows < end_row && out < text_.data() + kChunk) {
@@ -82,13 +48,13 @@ class Writer {
         auc_.add(row_.chance, row_.click);
         out = write_row(row_, out);
       }
-      const auto size = static_cast<std::size_t>(out - text_.data());
-      if (auto written = file.write(text_.data(), size); !written) return written;
-      result_.bytes += size;
+      const std::string_view made(text_.data(), out);
+      if (auto written = file->write(made); !written) return with_advice(std::move(written));
+      result_.bytes += made.size();
       if (!progress_(result_.rows)) return fail(Code::kUnavailable, "stopped");
     }
     ++result_.files;
-    return file.finish();
+    return with_advice(file->commit(Sync::kNo));
   }
 
   SynthResult result() {

@@ -33,9 +33,8 @@ struct SynthResult {
 /// Checks that the files can be written: kInvalid names the option or the existing file.
 Status check_synth(const SynthSpec& spec);
 
-/// Returns the files that `spec` names; kSynthAside is the suffix of each while it is written.
+/// Returns the files that `spec` names; each has the suffix kAside while it is written.
 std::vector<std::string> synth_files(const SynthSpec& spec);
-inline constexpr char kSynthAside[] = ".part";
 
 /// Writes day_0.tsv, day_1.tsv, … with the rows divided evenly; the same spec gives the same bytes.
 /// Each file is written to a temporary name and renamed. `progress` is called now and then with the

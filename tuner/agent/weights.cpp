@@ -4,10 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <vector>
 
 #include "core/base/random.h"
+#include "core/base/whole_file.h"
 
 namespace forebay::tuner {
 namespace {
@@ -84,13 +83,10 @@ Result<Network> decode_weights(std::span<const unsigned char> bytes, Network::Sh
 }
 
 Result<Network> read_weights(const std::string& path, Network::Shape shape) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::kNotFound, path + ": cannot be read");
-  std::vector<char> text(file_size(shape) + 1);  // one byte more reveals a file that is too long
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  const auto size = static_cast<std::size_t>(file.gcount());
-  return decode_weights(std::span(reinterpret_cast<const unsigned char*>(text.data()), size), shape,
-                        path);
+  const auto text = read_whole(path, file_size(shape));
+  if (!text) return fail(text.error().code, text.error().message);
+  return decode_weights(
+      std::span(reinterpret_cast<const unsigned char*>(text->data()), text->size()), shape, path);
 }
 
 }  // namespace forebay::tuner

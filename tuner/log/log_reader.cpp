@@ -1,12 +1,7 @@
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "core/base/json_text.h"
+#include "core/base/whole_file.h"
 #include "tuner/log/decision_log.h"
 #include "tuner/log/field_reader.h"
 
@@ -14,7 +9,7 @@ namespace forebay::tuner {
 namespace {
 
 constexpr std::size_t kMostLineBytes = std::size_t{16} << 20;
-constexpr off_t kMostBytes = off_t{1} << 30;
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 constexpr const char* kVersionKey = "forebay_decisions";
 
 template <class T>
@@ -77,17 +72,12 @@ Result<DecisionLog> parse_decision_log(std::string_view text, const std::string&
 }
 
 Result<DecisionLog> read_decision_log(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    return fail(Code::kNotFound, "decision log " + path + ": " + std::strerror(errno));
+  const auto text = read_whole(path, kMostBytes);
+  if (!text) {
+    const bool missing = text.error().code == Code::kNotFound;
+    return fail(missing ? Code::kNotFound : Code::kInvalid, "decision log " + text.error().message);
   }
-  if (!S_ISREG(info.st_mode) || info.st_size > kMostBytes) {
-    return fail(Code::kInvalid, "decision log " + path + ": not a regular file of at most 1 GiB");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::kInvalid, "decision log " + path + ": " + std::strerror(errno));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_decision_log(text, path);
+  return parse_decision_log(*text, path);
 }
 
 }  // namespace forebay::tuner

@@ -65,7 +65,7 @@ TEST_CASE("learned state that cannot be written is reported once, and no partial
     for (int i = 0; i < 70; ++i) policy.decide({});
   }
   CHECK(said == std::vector<std::string>{path + ": Is a directory"});
-  CHECK_FALSE(std::filesystem::exists(path + ".new"));
+  CHECK_FALSE(std::filesystem::exists(path + ".partial"));
   const auto unreadable = LearnedStateFile(path).read();
   REQUIRE_FALSE(unreadable);
   CHECK(unreadable.error().code == Code::kInvalid);
