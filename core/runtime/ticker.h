@@ -1,10 +1,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <utility>
+
+#include "core/base/background_worker.h"
 
 namespace forebay {
 
@@ -14,20 +14,11 @@ namespace forebay {
 /// must outlive the ticker.
 class Ticker {
  public:
-  Ticker(std::chrono::milliseconds period, std::function<void()> tick);
-  ~Ticker();
-  Ticker(const Ticker&) = delete;
-  Ticker& operator=(const Ticker&) = delete;
+  Ticker(std::chrono::milliseconds period, std::function<void()> tick)
+      : worker_("a ticker", period, std::move(tick)) {}
 
  private:
-  void run();
-
-  const std::chrono::milliseconds period_;
-  const std::function<void()> tick_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool ended_ = false;  // under mutex_
-  std::thread thread_;
+  BackgroundWorker worker_;
 };
 
 }  // namespace forebay

@@ -5,23 +5,12 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/start_thread.h"
-
 namespace forebay {
 namespace {
 
 constexpr std::size_t kMostUnderWay = 2;
 
 }  // namespace
-
-RowFetcher::~RowFetcher() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
 
 void RowFetcher::read_from(RowLog& disk) {
   const std::lock_guard lock(mutex_);
@@ -39,19 +28,12 @@ void RowFetcher::fetch(Rows rows) {
   {
     const std::lock_guard lock(mutex_);
     batches_.push_back({std::move(rows), lookups});
-    if (!thread_.joinable()) start();
   }
-  changed_.notify_all();
-}
-
-/// Requires the lock. If the thread cannot start, fetches return the error instead of rows.
-void RowFetcher::start() {
-  try {
-    thread_ = start_thread("reading rows ahead", [this] { run(); });
-  } catch (const NoThread& none) {
-    status_ = fail(Code::kUnavailable, none.what());
-    batches_.clear();
-  }
+  const Status posted = worker_.post([this] { read_next(); });
+  if (posted) return;
+  const std::lock_guard lock(mutex_);
+  status_ = posted;
+  batches_.clear();
 }
 
 Status RowFetcher::await(std::uint64_t turn) {
@@ -72,21 +54,17 @@ std::uint64_t RowFetcher::awaited(std::uint64_t turn) const {
   return 0;
 }
 
-void RowFetcher::run() {
+void RowFetcher::read_next() {
   std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return stop_ || !batches_.empty(); });
-    if (stop_) return;
-    const Rows& rows = batches_.front().rows;
-    Status status = status_;
-    lock.unlock();
-    if (status) status = read(rows);
-    lock.lock();
-    status_ = std::move(status);
-    batches_.pop_front();
-    came_ = 0;
-    changed_.notify_all();
-  }
+  const Rows& rows = batches_.front().rows;
+  Status status = status_;
+  lock.unlock();
+  if (status) status = read(rows);
+  lock.lock();
+  status_ = std::move(status);
+  batches_.pop_front();
+  came_ = 0;
+  changed_.notify_all();
 }
 
 Status RowFetcher::read(const Rows& rows) {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <thread>
 #include <vector>
 
+#include "core/base/background_worker.h"
 #include "core/base/result.h"
 #include "core/store/row_log.h"
 #include "trainer/embedding/row_arena.h"
@@ -30,7 +30,6 @@ class RowFetcher {
 
   /// `arena` outlives it.
   explicit RowFetcher(RowArena& arena) : arena_(arena) {}
-  ~RowFetcher();
   RowFetcher(const RowFetcher&) = delete;
   RowFetcher& operator=(const RowFetcher&) = delete;
 
@@ -57,8 +56,7 @@ class RowFetcher {
     std::uint64_t lookups = 0;
   };
 
-  void start();
-  void run();
+  void read_next();
   Status read(const Rows& rows);
 
   RowArena& arena_;
@@ -69,8 +67,7 @@ class RowFetcher {
   std::condition_variable changed_;
   std::deque<Fetching> batches_;  ///< The first one is being read.
   Status status_;
-  bool stop_ = false;
-  std::thread thread_;  ///< Started by the first fetch().
+  BackgroundWorker worker_{"reading rows ahead"};  ///< Last: it uses all of the above.
 };
 
 }  // namespace forebay
