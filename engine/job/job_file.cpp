@@ -5,8 +5,6 @@
 
 #include "engine/job/job_keys.h"
 #include "engine/job/job_rules.h"
-#include "engine/job/job_sections.h"
-#include "engine/job/known_keys.h"
 #include "engine/job/text_file.h"
 
 namespace forebay {
@@ -93,15 +91,13 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   job.pipeline.cpus = defaults.cpus;
   job.pipeline.memory_bytes = defaults.memory_bytes;
   job.run.dir = ".forebay";
-  if (auto checked = check_keys(document); !checked) return pass(checked);
-  JobKeys keys(document);
-  read_sections(keys, job);
+  if (auto read = read_keys(document, job); !read) return pass(read);
   job.run.dir = resolve(job.base_dir, job.run.dir);
   job.cluster.keys = resolve(job.base_dir, job.cluster.keys);
   if (names_a_file(job.cluster.head)) job.cluster.head = resolve(job.base_dir, job.cluster.head);
   job.trainer.checkpoint = resolve(job.base_dir, job.trainer.checkpoint);
   job.trainer.tables.folder = job.run.dir + "/tables";
-  if (keys.find("trainer.tables.memory") == nullptr) {
+  if (!document.values.contains("trainer.tables.memory")) {
     job.trainer.tables.memory_bytes = job.pipeline.memory_bytes / 4;
   }
   job.trainer.tensorboard = resolve(job.base_dir, job.trainer.tensorboard);

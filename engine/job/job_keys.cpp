@@ -1,133 +1,267 @@
 #include "engine/job/job_keys.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "engine/job/known_keys.h"
+#include "core/base/check.h"
+#include "engine/job/job_key.h"
 #include "engine/job/nearest.h"
-#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::string_view kTransform = "transform";
 
-tl::unexpected<Error> unknown(const std::string& where, const std::string& key) {
+constexpr double kMostBatch = 16777216;  // 2²⁴ rows.
+constexpr double kMostCpus = 4096;
+constexpr double kMostActors = 1024;
+constexpr double kDay = 86400;
+
+using Kind = TrainerSpec::ModelKind;
+constexpr EnumName<Kind> kModels[] = {{"dlrm", Kind::kDlrm},          {"dcn_v2", Kind::kDcnV2},
+                                      {"wide_deep", Kind::kWideDeep}, {"deepfm", Kind::kDeepFm},
+                                      {"emulated", Kind::kEmulated},  {"none", Kind::kNone}};
+using Optimizer = TrainerSpec::Optimizer;
+constexpr EnumName<Optimizer> kOptimizers[] = {
+    {"sgd", Optimizer::kSgd}, {"adagrad", Optimizer::kAdagrad}, {"adam", Optimizer::kAdam}};
+using TableOptimizer = TrainerSpec::TableOptimizer;
+constexpr EnumName<TableOptimizer> kTableOptimizers[] = {
+    {"sgd", TableOptimizer::kSgd},
+    {"adagrad", TableOptimizer::kAdagrad},
+    {"rowwise_adagrad", TableOptimizer::kRowwiseAdagrad}};
+constexpr EnumName<TrainerSpec::Pooling> kPoolings[] = {{"sum", TrainerSpec::Pooling::kSum},
+                                                        {"mean", TrainerSpec::Pooling::kMean}};
+using Storage = TrainerSpec::Storage;
+constexpr EnumName<Storage> kStorages[] = {
+    {"memory", Storage::kMemory}, {"hashed", Storage::kHashed}, {"tiered", Storage::kTiered}};
+using Placement = TrainerSpec::Placement;
+constexpr EnumName<Placement> kPlacements[] = {{"auto", Placement::kAuto},
+                                               {"table", Placement::kTable},
+                                               {"row", Placement::kRow},
+                                               {"replicated", Placement::kReplicated}};
+using Auc = TrainerSpec::Auc;
+constexpr EnumName<Auc> kAucs[] = {
+    {"auto", Auc::kAuto}, {"exact", Auc::kExact}, {"streaming", Auc::kStreaming}};
+constexpr EnumName<TrainerSpec::Metric> kMetrics[] = {{"log_loss", TrainerSpec::Metric::kLogLoss},
+                                                      {"auc", TrainerSpec::Metric::kAuc}};
+constexpr EnumName<OrderSpec::Mode> kModes[] = {{"exact", OrderSpec::Mode::kExact},
+                                                {"arrival", OrderSpec::Mode::kArrival}};
+
+using Keys = std::vector<JobKey>;
+
+Keys data_keys(JobSpec& job) {
+  DatasetSpec& dataset = job.dataset;
+  OrderSpec& order = job.order;
+  return {
+      choice("dataset.format", dataset.format, {"criteo_tsv", "csv"}),
+      texts("dataset.paths", dataset.paths),
+      count("dataset.bad_rows", dataset.bad_rows, 0),
+      size("dataset.max_row_bytes", dataset.max_row_bytes, 64, 0x1p30),
+      letter("dataset.csv.delimiter", dataset.csv.delimiter),
+      flag("dataset.csv.header", dataset.csv.header),
+      letter("dataset.csv.list_delimiter", dataset.csv.list_delimiter),
+      text("columns.label", job.columns.label),
+      texts("columns.dense", job.columns.dense),
+      texts("columns.sparse", job.columns.sparse),
+      count("order.seed", order.seed, 0),
+      shuffle("order.shuffle", order.shuffle),
+      choice("order.mode", order.mode, kModes),
+      count("order.epochs", order.epochs, 1, 1e9),
+      count("order.batch_size", order.batch_size, 1, kMostBatch),
+      flag("order.drop_last", order.drop_last),
+  };
+}
+
+Keys pipeline_keys(JobSpec& job) {
+  PipelineSpec& pipeline = job.pipeline;
+  return {
+      count("pipeline.cpus", pipeline.cpus, 1, kMostCpus),
+      size("pipeline.memory", pipeline.memory_bytes, 0x1p20, 0x1p60),
+      size("pipeline.prefetch", pipeline.prefetch_bytes, 1, 0x1p60),
+      count("pipeline.max_actors", job.max_actors, 1, kMostActors),
+      count("pipeline.allocation.load", pipeline.allocation.load, 1, kMostActors),
+      count("pipeline.allocation.decode", pipeline.allocation.decode, 1, kMostActors),
+      count("pipeline.allocation.shuffle", pipeline.allocation.shuffle, 1, kMostActors),
+      count("pipeline.allocation.transform", pipeline.allocation.transform, 1, kMostActors),
+      choice("tuner.mode", job.tuner.mode, {"off", "advise", "on"}),
+      text("tuner.policy", job.tuner.policy),
+      choice("tuner.reward", job.tuner.reward, {"usable", "paper"}),
+      duration("tuner.period", job.tuner.period, 0.1, kDay),
+  };
+}
+
+Keys model_keys(TrainerSpec& trainer) {
+  return {
+      choice("trainer.model", trainer.model, kModels),
+      duration("trainer.step", trainer.step, 0, 3600),
+      text("trainer.device", trainer.device),
+      count("trainer.threads", trainer.threads, 1, kMostCpus),
+      flag("trainer.deterministic", trainer.deterministic),
+      count("trainer.seed", trainer.seed, 0),
+      choice("trainer.optimizer", trainer.optimizer, kOptimizers),
+      number("trainer.learning_rate", trainer.learning_rate, 1e-9, 1e3),
+      count("trainer.warmup_steps", trainer.warmup_steps, 0, 0x1p40),
+      count("trainer.decay_start", trainer.decay_start, 0, 0x1p40),
+      count("trainer.decay_steps", trainer.decay_steps, 0, 0x1p40),
+      number("trainer.clip_norm", trainer.clip_norm, 0, 1e9),
+      count("trainer.embedding_dim", trainer.embedding_dim, 1, 4096),
+      counts("trainer.bottom_mlp", trainer.bottom_mlp, 1, 16384),
+      counts("trainer.top_mlp", trainer.top_mlp, 1, 16384),
+      count("trainer.cross_layers", trainer.cross_layers, 1, 64),
+      count("trainer.cross_rank", trainer.cross_rank, 1, 16384),
+      count("trainer.max_table_rows", trainer.max_table_rows, 1, 0x1p31),
+      choice("trainer.table_optimizer", trainer.table_optimizer, kTableOptimizers),
+      choice("trainer.pooling", trainer.pooling, kPoolings),
+      choice("trainer.tables.storage", trainer.tables.storage, kStorages),
+      size("trainer.tables.memory", trainer.tables.memory_bytes, 1 << 20, 0x1p50),
+      count("trainer.tables.admit_after", trainer.tables.admit_after, 1, 255),
+      count("trainer.tables.evict_after", trainer.tables.evict_after, 0, 0x1p40),
+      size("trainer.tables.device_memory", trainer.tables.device_memory_bytes, 1 << 20, 0x1p50),
+      choice("trainer.tables.placement", trainer.tables.placement, kPlacements),
+  };
+}
+
+Keys training_keys(TrainerSpec& trainer) {
+  return {
+      texts("trainer.evaluate", trainer.evaluate),
+      number("trainer.evaluate_share", trainer.evaluate_share, 0, 0.99),
+      count("trainer.evaluate_every", trainer.evaluate_every, 0, 1e15),
+      choice("trainer.evaluate_auc", trainer.evaluate_auc, kAucs),
+      count("trainer.early_stopping", trainer.early_stopping, 0, 1e9),
+      choice("trainer.early_stopping_metric", trainer.early_stopping_metric, kMetrics),
+      text("trainer.tensorboard", trainer.tensorboard),
+      text("trainer.csv", trainer.csv),
+      count("trainer.log_every", trainer.log_every, 1, 1e15),
+      text("trainer.checkpoint", trainer.checkpoint),
+      duration("trainer.checkpoint_every", trainer.checkpoint_every, 0, 365 * kDay),
+      count("trainer.checkpoint_steps", trainer.checkpoint_steps, 0, 0x1p40),
+      count("trainer.keep", trainer.keep, 1, 1e6),
+      duration("trainer.rank_timeout", trainer.rank_timeout, 1, kDay),
+  };
+}
+
+Keys cluster_keys(JobSpec& job) {
+  ClusterSpec& cluster = job.cluster;
+  RunSpec& run = job.run;
+  return {
+      text("cluster.listen", cluster.listen),
+      text("cluster.head", cluster.head),
+      count("cluster.min_workers", cluster.min_workers, 0, 1e6),
+      count("cluster.max_workers", cluster.max_workers, 0, 1e6),
+      flag("cluster.local", cluster.local),
+      text("cluster.keys", cluster.keys),
+      duration("cluster.lease", cluster.lease, 0.2, 3600),
+      duration("cluster.heartbeat", cluster.heartbeat, 0.02, 60),
+      duration("cluster.rejoin", cluster.rejoin, 0.5, kDay),
+      choice("cluster.placement", cluster.placement, {"spread", "pack", "near"}),
+      choice("cluster.compress", cluster.compress, {"auto", "none", "lz4", "zstd"}),
+      text("cluster.metrics", cluster.metrics),
+      text("cluster.scale", cluster.scale),
+      text("run.dir", run.dir),
+      size("run.spill", run.spill_bytes, 0, 0x1p60),
+      duration("run.grace", run.grace, 0.1, kDay),
+      duration("run.stall_after", run.stall_after, 0.1, kDay),
+      duration("run.stall_fail", run.stall_fail, 0.1, 30 * kDay),
+  };
+}
+
+/// Returns every key outside `[[transform]]`, bound to its member of `job`.
+Keys keys_of(JobSpec& job) {
+  Keys all;
+  for (Keys keys : {data_keys(job), pipeline_keys(job), model_keys(job.trainer),
+                    training_keys(job.trainer), cluster_keys(job)}) {
+    std::ranges::move(keys, std::back_inserter(all));
+  }
+  return all;
+}
+
+const JobKey* find_key(const Keys& keys, std::string_view name) {
+  const auto found = std::ranges::find(keys, name, &JobKey::name);
+  return found == keys.end() ? nullptr : &*found;
+}
+
+/// Returns every name that may be in a job file, tables before keys.
+std::vector<std::string_view> known_names(const Keys& keys) {
+  std::vector<std::string_view> names{kTransform};
+  for (const JobKey& key : keys) {
+    for (std::size_t dot = 0; (dot = key.name.find('.', dot + 1)) != std::string_view::npos;) {
+      const std::string_view table = key.name.substr(0, dot);
+      if (std::ranges::find(names, table) == names.end()) names.push_back(table);
+    }
+  }
+  for (const JobKey& key : keys) names.push_back(key.name);
+  return names;
+}
+
+bool is_known(const Keys& keys, std::string_view name) {
+  const auto names = known_names(keys);
+  return std::ranges::find(names, name) != names.end();
+}
+
+tl::unexpected<Error> unknown(const Keys& keys, const std::string& where, const std::string& key) {
   constexpr std::size_t kMostShown = 80;
   const std::string shown = key.size() <= kMostShown ? key : key.substr(0, kMostShown) + "…";
-  return fail(Code::kInvalid, where + ": unknown key " + shown + did_you_mean(key, known_names()));
+  return fail(Code::kInvalid,
+              where + ": unknown key " + shown + did_you_mean(key, known_names(keys)));
 }
 
-bool is_known(std::string_view name) {
-  const auto names = known_names();
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// Returns `; did you mean X?` if the value is similar to one of the key's choices.
-std::string nearest_choice(const KeyRule& rule, const ParamValue& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  if (rule.kind != ValueKind::kChoice || text == nullptr) return "";
-  std::vector<std::string_view> choices;
-  std::string_view rest = rule.choices;
-  while (!rest.empty()) {
-    const std::size_t space = std::min(rest.find(' '), rest.size());
-    choices.push_back(rest.substr(0, space));
-    rest.remove_prefix(std::min(space + 1, rest.size()));
-  }
-  return did_you_mean(*text, choices);
-}
-
-Status check_table(const std::string& name, const std::string& where) {
-  if (!is_known(name)) return unknown(where, name);
+Status check_table(const Keys& keys, const std::string& name, const std::string& where) {
+  if (!is_known(keys, name)) return unknown(keys, where, name);
   if (name == kTransform) {
     return fail(Code::kInvalid, where + ": transforms are a list; write [[transform]]");
   }
-  if (const KeyRule* rule = find_key(name)) {
-    return fail(Code::kInvalid,
-                where + ": " + name + " is a table, but must be " + describe_wanted(*rule));
+  if (const JobKey* key = find_key(keys, name)) {
+    return fail(Code::kInvalid, where + ": " + name + " is a table, but must be " + key->wanted);
   }
   return {};
+}
+
+Status read_value(const Keys& keys, const std::string& name, const JobValue& given) {
+  const JobKey* key = find_key(keys, name);
+  if (key == nullptr && is_known(keys, name)) {
+    return fail(Code::kInvalid, given.where + ": " + name + " is a table; write " +
+                                    (name == kTransform ? "[[transform]]" : '[' + name + ']'));
+  }
+  if (key == nullptr) return unknown(keys, given.where, name);
+  if (key->read(given.value)) return {};
+  const auto* text = std::get_if<std::string>(&given.value);
+  return fail(Code::kInvalid, given.where + ": " + name + " is " + show_value(given.value) +
+                                  ", but must be " + key->wanted +
+                                  (text != nullptr ? did_you_mean(*text, key->choices) : ""));
 }
 
 }  // namespace
 
-Status check_keys(const JobDocument& document) {
+Status read_keys(const JobDocument& document, JobSpec& job) {
+  const Keys keys = keys_of(job);
   for (const auto& [name, where] : document.tables) {
-    if (auto checked = check_table(name, where); !checked) return checked;
+    if (auto checked = check_table(keys, name, where); !checked) return checked;
   }
-  for (const auto& [key, given] : document.values) {
-    const KeyRule* rule = find_key(key);
-    if (rule == nullptr && is_known(key)) {
-      return fail(Code::kInvalid, given.where + ": " + key + " is a table; write " +
-                                      (key == kTransform ? "[[transform]]" : '[' + key + ']'));
-    }
-    if (rule == nullptr) return unknown(given.where, key);
-    if (!accepts(*rule, given.value)) {
-      return fail(Code::kInvalid, given.where + ": " + key + " is " + show_value(given.value) +
-                                      ", but must be " + describe_wanted(*rule) +
-                                      nearest_choice(*rule, given.value));
-    }
+  for (const auto& [name, given] : document.values) {
+    if (auto read = read_value(keys, name, given); !read) return read;
+  }
+  // If only one of the two was given, the other's default is moved to fit.
+  RunSpec& run = job.run;
+  if (!document.values.contains("run.stall_after")) {
+    run.stall_after = std::min(run.stall_after, run.stall_fail);
+  }
+  if (!document.values.contains("run.stall_fail")) {
+    run.stall_fail = std::max(run.stall_fail, run.stall_after);
   }
   return {};
 }
 
-const ParamValue* JobKeys::find(std::string_view key) const {
-  FOREBAY_CHECK(find_key(key) != nullptr);
-  const auto found = document_.values.find(std::string(key));
-  return found == document_.values.end() ? nullptr : &found->second.value;
+std::optional<std::string> read_key(std::string_view key, const ParamValue& value, JobSpec& job) {
+  const Keys keys = keys_of(job);
+  const JobKey* found = find_key(keys, key);
+  FOREBAY_CHECK(found != nullptr);
+  return found->read(value) ? std::nullopt : std::optional(found->wanted);
 }
 
-void JobKeys::text(std::string_view key, std::string& into) const {
-  if (const ParamValue* value = find(key)) into = std::get<std::string>(*value);
-}
-
-void JobKeys::texts(std::string_view key, std::vector<std::string>& into) const {
-  const ParamValue* value = find(key);
-  if (value == nullptr) return;
-  const auto* one = std::get_if<std::string>(value);
-  into =
-      one != nullptr ? std::vector<std::string>{*one} : std::get<std::vector<std::string>>(*value);
-}
-
-void JobKeys::flag(std::string_view key, bool& into) const {
-  if (const ParamValue* value = find(key)) into = std::get<bool>(*value);
-}
-
-void JobKeys::number(std::string_view key, double& into) const {
-  const ParamValue* value = find(key);
-  if (value == nullptr) return;
-  const auto* whole = std::get_if<std::int64_t>(value);
-  into = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(*value);
-}
-
-void JobKeys::counts(std::string_view key, std::vector<int>& into) const {
-  const ParamValue* value = find(key);
-  if (value == nullptr) return;
-  into.clear();
-  // An empty list has no element type.
-  const auto* list = std::get_if<std::vector<std::int64_t>>(value);
-  if (list == nullptr) return;
-  for (std::int64_t item : *list) into.push_back(static_cast<int>(item));
-}
-
-void JobKeys::size(std::string_view key, std::uint64_t& into) const {
-  const ParamValue* value = find(key);
-  if (value == nullptr) return;
-  const auto* whole = std::get_if<std::int64_t>(value);
-  into = whole != nullptr ? static_cast<std::uint64_t>(*whole)
-                          : parse_size(std::get<std::string>(*value)).value_or(into);
-}
-
-void JobKeys::duration(std::string_view key, std::chrono::nanoseconds& into) const {
-  const ParamValue* value = find(key);
-  if (value == nullptr) return;
-  if (const auto* text = std::get_if<std::string>(value)) {
-    into = parse_duration(*text).value_or(into);
-    return;
-  }
-  const auto* whole = std::get_if<std::int64_t>(value);
-  const double seconds = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(*value);
-  into = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+std::vector<std::string_view> job_key_names() {
+  JobSpec job;
+  std::vector<std::string_view> names;
+  for (const JobKey& key : keys_of(job)) names.push_back(key.name);
+  return names;
 }
 
 }  // namespace forebay

@@ -1,6 +1,8 @@
 #include "engine/loader/loader_error.h"
 
-#include "engine/job/known_keys.h"
+#include <algorithm>
+
+#include "engine/job/job_keys.h"
 
 namespace forebay {
 namespace {
@@ -16,12 +18,13 @@ LoaderError made(LoaderError::Code code, const Error& error) {
 }  // namespace
 
 std::string job_key_in(std::string_view message) {
+  const auto keys = job_key_names();
   for (std::size_t at = 0; at < message.size();) {
     std::size_t end = at;
     while (end < message.size() && is_of_a_key(message[end])) ++end;
     std::string_view word = message.substr(at, end - at);
     while (word.ends_with('.')) word.remove_suffix(1);
-    if (word.find('.') != std::string_view::npos && find_key(word) != nullptr) {
+    if (std::ranges::find(keys, word) != keys.end()) {
       return std::string(word);
     }
     at = end + 1;

@@ -36,12 +36,14 @@ std::optional<std::uint64_t> operator_number(const std::string& key) {
   return parse_count(rest.substr(0, dot));
 }
 
-Result<JobDocument> checked(const std::string& key, const std::string& value) {
+/// Returns a job with the value at its key.
+Result<JobSpec> job_with(const std::string& key, const std::string& value) {
   JobDocument document;
   if (auto read = apply_set(document, key + "=" + value); !read) return pass(read);
   document.values.at(key).where = "forebay set";
-  if (auto known = check_keys(document); !known) return pass(known);
-  return document;
+  JobSpec job;
+  if (auto known = read_keys(document, job); !known) return pass(known);
+  return job;
 }
 
 }  // namespace
@@ -49,28 +51,18 @@ Result<JobDocument> checked(const std::string& key, const std::string& value) {
 Result<std::string> Tuning::set(const std::string& key, const std::string& value) {
   if (const auto number = operator_number(key)) return set_cost(*number, value);
   if (key.find('=') != std::string::npos || key.starts_with("transform.")) return not_settable(key);
-  auto document = checked(key, value);
-  if (!document) return pass(document);
-  const JobKeys keys(*document);
+  auto job = job_with(key, value);
+  if (!job) return pass(job);
   if (key == "tuner.mode") return set_mode(value);
-  if (key == "trainer.threads") {
-    int threads = 0;
-    keys.count(key, threads);
-    return set_threads(threads);
-  }
+  if (key == "trainer.threads") return set_threads(job->trainer.threads);
   if (key == "pipeline.cpus") {
-    int cpus = 0;
-    keys.count(key, cpus);
+    const int cpus = job->pipeline.cpus;
     if (auto status = tuned_pipeline_.set_cpus(cpus); !status) return pass(status);
     const int given = static_cast<int>(tuned_pipeline_.limits().cpus);
     return "pipeline.cpus = " + std::to_string(given) +
            (given < cpus ? ": the process may use no more" : "");
   }
-  if (key == "pipeline.memory") {
-    std::uint64_t bytes = 0;
-    keys.size(key, bytes);
-    return set_memory(bytes);
-  }
+  if (key == "pipeline.memory") return set_memory(job->pipeline.memory_bytes);
   return not_settable(key);
 }
 

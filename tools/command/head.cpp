@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "engine/cluster/head_node.h"
-#include "engine/job/known_keys.h"
-#include "engine/job/quantity.h"
+#include "engine/job/job_keys.h"
 #include "engine/metrics/node_figures.h"
 #include "engine/outputs/running_inputs.h"
 #include "engine/process/memory_use.h"
@@ -34,12 +33,11 @@ Exit run_head(const Invocation& invocation) {
         "--store /var/lib/forebay");
   }
   if (const std::string lease = invocation.value("--lease"); !lease.empty()) {
-    const KeyRule& rule = *find_key("cluster.lease");
-    const auto time = parse_duration(lease);
-    if (!time || !accepts(rule, lease)) {
-      return Exit::refused("--lease " + lease + ": must be " + describe_wanted(rule));
+    JobSpec job;
+    if (const auto wanted = read_key("cluster.lease", lease, job)) {
+      return Exit::refused("--lease " + lease + ": must be " + *wanted);
     }
-    options.lease = *time;
+    options.lease = job.cluster.lease;
   }
   Inputs keys;
   keys.add_files_below("--keys", options.keys);

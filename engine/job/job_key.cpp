@@ -1,0 +1,210 @@
+#include "engine/job/job_key.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "core/base/seconds.h"
+#include "engine/job/quantity.h"
+
+namespace forebay {
+namespace {
+
+std::string show_number(double number) {
+  char text[40];
+  const bool whole = std::nearbyint(number) == number && std::abs(number) < 1e15;
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%g", number);
+  return text;
+}
+
+std::string describe_range(double low, double high) {
+  return " from " + show_number(low) + " to " + show_number(high);
+}
+
+std::string show_seconds(double seconds) {
+  return format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+}
+
+/// Returns the whole or fractional number that `value` is.
+std::optional<double> number_in(const ParamValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> size_in(const ParamValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return parse_size(*text);
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  if (whole == nullptr || *whole < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*whole);
+}
+
+/// Returns seconds; those of a text are exact to the nanosecond.
+std::optional<std::chrono::nanoseconds> time_in(const ParamValue& value, double most_seconds) {
+  if (const auto* text = std::get_if<std::string>(&value)) return parse_duration(*text);
+  const auto seconds = number_in(value);
+  if (!seconds || !(std::abs(*seconds) <= most_seconds)) return std::nullopt;
+  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
+}
+
+/// Returns the character, '\0' for no character; nullopt for anything else.
+std::optional<char> letter_in(const ParamValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text == nullptr || text->size() > 1) return std::nullopt;
+  if (text->empty()) return '\0';
+  const char c = text->front();
+  const bool usable =
+      static_cast<unsigned char>(c) < 128 && c != '"' && c != '\n' && c != '\r' && c != '\0';
+  return usable ? std::optional(c) : std::nullopt;
+}
+
+/// A key whose member takes what `convert` makes of a value.
+template <class T, class Convert>
+JobKey converted(std::string_view name, T& into, std::string wanted, Convert convert) {
+  return {name, std::move(wanted), [&into, convert](const ParamValue& value) {
+            auto made = convert(value);
+            if (made) into = static_cast<T>(std::move(*made));
+            return made.has_value();
+          }};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> whole_in(const ParamValue& value, double low, double high) {
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  if (whole == nullptr) return std::nullopt;
+  const auto number = static_cast<double>(*whole);
+  return number >= low && number <= high ? std::optional(*whole) : std::nullopt;
+}
+
+std::string describe_count(double low, double high) {
+  return "a whole number" +
+         (high >= kAnyCount ? " of at least " + show_number(low) : describe_range(low, high));
+}
+
+JobKey counts(std::string_view name, std::vector<int>& into, double low, double high) {
+  return converted(name, into, "a list of whole numbers" + describe_range(low, high),
+                   [low, high](const ParamValue& value) -> std::optional<std::vector<int>> {
+                     std::vector<int> made;
+                     // An empty list has no element type.
+                     const auto* texts = std::get_if<std::vector<std::string>>(&value);
+                     if (texts != nullptr && texts->empty()) return made;
+                     const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+                     if (list == nullptr) return std::nullopt;
+                     for (const std::int64_t item : *list) {
+                       if (!whole_in(item, low, high)) return std::nullopt;
+                       made.push_back(static_cast<int>(item));
+                     }
+                     return made;
+                   });
+}
+
+JobKey number(std::string_view name, double& into, double low, double high) {
+  return converted(name, into, "a number" + describe_range(low, high),
+                   [low, high](const ParamValue& value) {
+                     const auto number = number_in(value);
+                     const bool within = number && *number >= low && *number <= high;
+                     return within ? number : std::nullopt;
+                   });
+}
+
+JobKey size(std::string_view name, std::uint64_t& into, double low, double high) {
+  const auto shown = [](double bytes) { return format_size(static_cast<std::uint64_t>(bytes)); };
+  return converted(name, into, "a size such as 512MiB, from " + shown(low) + " to " + shown(high),
+                   [low, high](const ParamValue& value) {
+                     const auto bytes = size_in(value);
+                     const double number = bytes ? static_cast<double>(*bytes) : -1;
+                     return number >= low && number <= high ? bytes : std::nullopt;
+                   });
+}
+
+JobKey duration(std::string_view name, std::chrono::nanoseconds& into, double low, double high) {
+  return converted(
+      name, into,
+      "a time such as 250ms or 5s, from " + show_seconds(low) + " to " + show_seconds(high),
+      [low, high](const ParamValue& value) {
+        const auto time = time_in(value, high);
+        const double seconds = time ? in_seconds(*time) : -1;
+        return seconds >= low && seconds <= high ? time : std::nullopt;
+      });
+}
+
+JobKey flag(std::string_view name, bool& into) {
+  return converted(name, into, "true or false", [](const ParamValue& value) {
+    const auto* flag = std::get_if<bool>(&value);
+    return flag != nullptr ? std::optional(*flag) : std::nullopt;
+  });
+}
+
+JobKey text(std::string_view name, std::string& into) {
+  return converted(name, into, "a string", [](const ParamValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text != nullptr ? std::optional(*text) : std::nullopt;
+  });
+}
+
+JobKey texts(std::string_view name, std::vector<std::string>& into) {
+  return converted(name, into, "a list of strings",
+                   [](const ParamValue& value) -> std::optional<std::vector<std::string>> {
+                     if (const auto* one = std::get_if<std::string>(&value)) return {{*one}};
+                     const auto* list = std::get_if<std::vector<std::string>>(&value);
+                     return list != nullptr ? std::optional(*list) : std::nullopt;
+                   });
+}
+
+JobKey letter(std::string_view name, char& into) {
+  return converted(name, into, "one ASCII character", [](const ParamValue& value) {
+    const auto letter = letter_in(value);
+    return letter != '\0' ? letter : std::nullopt;
+  });
+}
+
+JobKey letter(std::string_view name, std::string& into) {
+  return converted(name, into, "one ASCII character, or \"\"",
+                   [](const ParamValue& value) -> std::optional<std::string> {
+                     const auto letter = letter_in(value);
+                     if (!letter) return std::nullopt;
+                     return *letter == '\0' ? std::string() : std::string(1, *letter);
+                   });
+}
+
+JobKey shuffle(std::string_view name, OrderSpec::Shuffle& into) {
+  using Shuffle = OrderSpec::Shuffle;
+  return converted(name, into, "true, false or \"file\"",
+                   [](const ParamValue& value) -> std::optional<Shuffle> {
+                     if (const auto* flag = std::get_if<bool>(&value)) {
+                       return *flag ? Shuffle::kAll : Shuffle::kNone;
+                     }
+                     const auto* text = std::get_if<std::string>(&value);
+                     if (text == nullptr || *text != "file") return std::nullopt;
+                     return Shuffle::kFile;
+                   });
+}
+
+JobKey choice(std::string_view name, std::string& into, std::vector<std::string_view> words) {
+  std::string wanted;
+  for (const std::string_view word : words) wanted.append(wanted.empty() ? "" : " | ").append(word);
+  auto key = converted(name, into, wanted, [words](const ParamValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    const bool known = text != nullptr && std::ranges::find(words, *text) != words.end();
+    return known ? std::optional(*text) : std::nullopt;
+  });
+  key.choices = std::move(words);
+  return key;
+}
+
+std::string show_value(const ParamValue& value) {
+  std::string text;
+  if (const auto* flag = std::get_if<bool>(&value)) text = *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) text = std::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&value)) text = show_number(*number);
+  if (const auto* words = std::get_if<std::string>(&value)) text = '"' + *words + '"';
+  if (text.empty()) text = "a list";
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, '?');
+  constexpr std::size_t kMostShown = 60;
+  return text.size() <= kMostShown ? text : text.substr(0, kMostShown) + "…";
+}
+
+}  // namespace forebay
