@@ -8,7 +8,9 @@
 #include "engine/job/nearest.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
-#include "engine/modelled/table_reader.h"
+#include "engine/job/toml_text.h"
+#include "engine/modelled/field_reader.h"
+#include "engine/modelled/pipeline_fields.h"
 #include "tuner/allocation.h"
 
 namespace forebay {
@@ -18,34 +20,11 @@ using tuner::ModelEvent;
 using tuner::PipelineModel;
 using tuner::StageModel;
 
+constexpr std::size_t kMostStages = 64;
+constexpr std::size_t kMostEvents = 1000;
+
 Status refuse(std::string_view where, const std::string& what) {
   return fail(Code::kInvalid, std::string(where) + ": " + what);
-}
-
-void read_machine(const PipelineDocument& document, PipelineModel& model) {
-  model.name = document.top.text("name");
-  document.top.number("cpus", model.cpus);
-  document.top.whole("memory_bytes", model.memory_bytes);
-  document.top.whole("base_bytes", model.base_bytes);
-  document.top.whole("rows_per_split", model.rows_per_split);
-  document.top.whole("queue_splits", model.queue_splits);
-  document.trainer.number("step_seconds", model.trainer_step_seconds);
-  document.trainer.whole("prefetch_splits", model.prefetch_splits);
-}
-
-StageModel read_stage(const PipelineTable& table) {
-  StageModel stage;
-  stage.name = table.text("name");
-  table.number("seconds", stage.seconds);
-  table.number("cpu", stage.cpu);
-  table.number("alpha", stage.alpha);
-  table.number("beta", stage.beta);
-  table.number("noise", stage.noise);
-  table.number("max_rate", stage.max_rate);
-  table.whole("max_actors", stage.max_actors);
-  table.whole("bytes_per_actor", stage.bytes_per_actor);
-  table.whole("bytes_out", stage.bytes_out);
-  return stage;
 }
 
 auto named(const std::vector<StageModel>& stages, const std::string& name) {
@@ -53,51 +32,104 @@ auto named(const std::vector<StageModel>& stages, const std::string& name) {
                       [&](const StageModel& stage) { return stage.name == name; });
 }
 
-Status read_stages(const PipelineDocument& document, PipelineModel& model) {
-  for (const PipelineTable& table : document.stages) {
-    StageModel stage = read_stage(table);
-    if (named(model.stages, stage.name) != model.stages.end()) {
-      return refuse(table.where, "stage.name is \"" + stage.name +
-                                     "\", but an earlier stage has that name; rename one");
+/// Reads the tables of one file.
+class Reading {
+ public:
+  explicit Reading(std::string_view file) : file_(file) {}
+
+  Result<PipelineModel> model(const toml::table& root) {
+    FieldReader top(file_, root, "", {"trainer", "stage", "event"});
+    machine_fields(top, model_);
+    Status status = top.finish();
+    if (status) status = read_trainer(root);
+    if (status) status = each(root, "stage", 1, kMostStages, &Reading::read_stage);
+    if (status) status = each(root, "event", 0, kMostEvents, &Reading::read_event);
+    if (!status) return pass(status);
+    std::ranges::stable_sort(model_.events, {}, &ModelEvent::at_seconds);
+    return std::move(model_);
+  }
+
+ private:
+  Status read_trainer(const toml::table& root) {
+    const toml::node* node = root.get("trainer");
+    if (node == nullptr) return refuse(file_, "has no [trainer]");
+    if (!node->is_table()) {
+      return refuse(at_line(file_, *node), "trainer must be a table: [trainer]");
     }
-    model.stages.push_back(std::move(stage));
+    FieldReader table(file_, *node->as_table(), "trainer.");
+    trainer_fields(table, model_);
+    return table.finish();
   }
-  return {};
-}
 
-Result<ModelEvent> read_event(const PipelineTable& table, const PipelineModel& model) {
-  ModelEvent event;
-  table.number("at_seconds", event.at_seconds);
-  table.number("seconds_factor", event.seconds_factor);
-  table.number("max_rate", event.max_rate);
-  table.number("cpus", event.cpus);
-  table.whole("memory_bytes", event.memory_bytes);
-  table.number("trainer_step_seconds", event.trainer_step_seconds);
-  if (!table.has("stage")) return event;
-  const auto found = named(model.stages, table.text("stage"));
-  if (found == model.stages.end()) {
+  /// Reads every `[[name]]`; there must be from `fewest` to `most`.
+  Status each(const toml::table& root, const std::string& name, std::size_t fewest,
+              std::size_t most, Status (Reading::*read)(const toml::table&)) {
+    const toml::node* node = root.get(name);
+    const toml::array* list = node == nullptr ? nullptr : node->as_array();
+    if (node != nullptr && (list == nullptr || (!list->empty() && !list->is_array_of_tables()))) {
+      return refuse(at_line(file_, *node), name + " must be tables: [[" + name + "]]");
+    }
+    const std::size_t count = list == nullptr ? 0 : list->size();
+    if (count < fewest || count > most) {
+      return refuse(file_, "has " + std::to_string(count) + " [[" + name +
+                               "]], but must have from " + std::to_string(fewest) + " to " +
+                               std::to_string(most));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (auto status = (this->*read)(*list->get_as<toml::table>(i)); !status) return status;
+    }
+    return {};
+  }
+
+  Status read_stage(const toml::table& from) {
+    FieldReader table(file_, from, "stage.");
+    StageModel stage;
+    stage_fields(table, stage);
+    if (auto status = table.finish(); !status) return status;
+    if (named(model_.stages, stage.name) != model_.stages.end()) {
+      return refuse(table.where(), "stage.name is \"" + stage.name +
+                                       "\", but an earlier stage has that name; rename one");
+    }
+    model_.stages.push_back(std::move(stage));
+    return {};
+  }
+
+  Status read_event(const toml::table& from) {
+    FieldReader table(file_, from, "event.");
+    ModelEvent event;
+    std::string stage;
+    const bool of_stage = from.contains("stage");
+    if (of_stage) {
+      stage_event_fields(table, event, stage);
+    } else {
+      machine_event_fields(table, event);
+    }
+    if (auto status = table.finish(); !status) return status;
+    if (from.size() <= (of_stage ? 2U : 1U)) {
+      return refuse(table.where(), of_stage ? "event changes nothing of its stage; give it "
+                                              "seconds_factor or max_rate"
+                                            : "event changes nothing; give it cpus, memory_bytes "
+                                              "or trainer_step_seconds, or a stage");
+    }
+    if (of_stage) {
+      const auto found = named(model_.stages, stage);
+      if (found == model_.stages.end()) return no_stage(table.where(), stage);
+      event.stage = static_cast<std::size_t>(found - model_.stages.begin());
+    }
+    model_.events.push_back(event);
+    return {};
+  }
+
+  Status no_stage(const std::string& where, const std::string& stage) const {
     std::vector<std::string_view> names;
-    for (const StageModel& stage : model.stages) names.push_back(stage.name);
-    auto unknown = refuse(table.where, "event.stage is \"" + table.text("stage") +
-                                           "\", which no stage is called" +
-                                           did_you_mean(table.text("stage"), names));
-    return pass(unknown);
+    for (const StageModel& each : model_.stages) names.push_back(each.name);
+    return refuse(where, "event.stage is \"" + stage + "\", which no stage is called" +
+                             did_you_mean(stage, names));
   }
-  event.stage = static_cast<std::size_t>(found - model.stages.begin());
-  return event;
-}
 
-Status read_events(const PipelineDocument& document, PipelineModel& model) {
-  for (const PipelineTable& table : document.events) {
-    auto event = read_event(table, model);
-    if (!event) return pass(event);
-    model.events.push_back(*event);
-  }
-  std::stable_sort(
-      model.events.begin(), model.events.end(),
-      [](const ModelEvent& a, const ModelEvent& b) { return a.at_seconds < b.at_seconds; });
-  return {};
-}
+  const std::string_view file_;
+  PipelineModel model_;
+};
 
 /// Checks that one actor a stage and a prefetch of 1 fit into memory at every limit that events
 /// set.
@@ -122,14 +154,11 @@ Status check_memory(const PipelineModel& model, std::string_view name) {
 }  // namespace
 
 Result<PipelineModel> parse_pipeline(std::string_view text, std::string_view name) {
-  auto document = read_tables(text, name);
-  if (!document) return pass(document);
-  PipelineModel model;
-  read_machine(*document, model);
-  Status status = read_stages(*document, model);
-  if (status) status = read_events(*document, model);
-  if (status) status = check_memory(model, name);
-  if (!status) return pass(status);
+  auto tables = read_toml(text, name);
+  if (!tables) return pass(tables);
+  auto model = Reading(name).model(*tables);
+  if (!model) return model;
+  if (auto checked = check_memory(*model, name); !checked) return pass(checked);
   return model;
 }
 

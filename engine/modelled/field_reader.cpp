@@ -1,0 +1,107 @@
+#include "engine/modelled/field_reader.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "engine/job/nearest.h"
+#include "engine/job/toml_text.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kMostNameBytes = 200;
+
+std::string shown(const toml::node& node) {
+  char text[40];
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  if (const auto* string = node.as_string()) return '"' + string->get().substr(0, 60) + '"';
+  if (node.is_table()) return "a table";
+  if (node.is_array()) return "a list";
+  if (!node.is_floating_point()) return "a date";
+  std::snprintf(text, sizeof text, "%g", node.as_floating_point()->get());
+  return text;
+}
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= kMostNameBytes &&
+         std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+std::string describe_range(const char* format, double low, double high) {
+  char text[100];
+  std::snprintf(text, sizeof text, format, low, high);
+  return text;
+}
+
+}  // namespace
+
+FieldReader::FieldReader(std::string_view file, const toml::table& table, std::string prefix,
+                         std::vector<std::string_view> tables)
+    : file_(file),
+      table_(table),
+      prefix_(std::move(prefix)),
+      where_(prefix_.empty() ? std::string(file) : at_line(file, table)),
+      known_(std::move(tables)) {}
+
+std::string FieldReader::wanted(const std::string& /*type*/, const Range& /*range*/) {
+  return "a name: text of 1 to 200 characters without control characters";
+}
+
+std::string FieldReader::wanted(double /*type*/, const Range& range) {
+  return describe_range("a number from %g to %g", range.low, range.high);
+}
+
+std::string FieldReader::wanted(std::int64_t /*type*/, const Range& range) {
+  return describe_range("a whole number from %.0f to %.0f", range.low, range.high);
+}
+
+bool FieldReader::read(const toml::node& node, std::string& into, const Range& /*range*/) {
+  const auto* text = node.as_string();
+  if (text == nullptr || !is_name(text->get())) return false;
+  into = text->get();
+  return true;
+}
+
+bool FieldReader::read(const toml::node& node, double& into, const Range& range) {
+  const auto number = node.value<double>();
+  if (!node.is_number() || !number || !(*number >= range.low && *number <= range.high)) {
+    return false;
+  }
+  into = *number;
+  return true;
+}
+
+bool FieldReader::read(const toml::node& node, std::int64_t& into, const Range& range) {
+  double number = 0;
+  if (!node.is_integer() || !read(node, number, range)) return false;
+  into = node.as_integer()->get();
+  return true;
+}
+
+void FieldReader::refuse(std::string_view key, const toml::node& node, const std::string& wanted) {
+  if (!refused_) return;
+  refused_ = fail(Code::kInvalid, at_line(file_, node) + ": " + prefix_ + std::string(key) +
+                                      " is " + shown(node) + ", but must be " + wanted);
+}
+
+void FieldReader::miss(std::string_view key, const std::string& wanted) {
+  if (!missing_) return;
+  missing_ = fail(Code::kInvalid,
+                  where_ + ": " + prefix_ + std::string(key) + " is missing; it must be " + wanted);
+}
+
+Status FieldReader::finish() const {
+  if (!refused_) return refused_;
+  for (const auto& [key, node] : table_) {
+    if (std::ranges::find(known_, key.str()) != known_.end()) continue;
+    return fail(Code::kInvalid, at_line(file_, node) + ": unknown key " + prefix_ +
+                                    std::string(key.str().substr(0, 60)) + " = " + shown(node) +
+                                    did_you_mean(key.str(), known_));
+  }
+  return missing_;
+}
+
+}  // namespace forebay

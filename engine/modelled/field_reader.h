@@ -1,0 +1,95 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "engine/job/toml_library.h"
+
+namespace forebay {
+
+/// Reads the fields of one TOML table into members. An error names file, line, key, value and what
+/// is wanted, or the nearest known key.
+class FieldReader {
+ public:
+  /// `prefix` goes before keys in messages: "stage.". `tables` are the table's keys that are read
+  /// elsewhere.
+  FieldReader(std::string_view file, const toml::table& table, std::string prefix,
+              std::vector<std::string_view> tables = {});
+
+  /// Reads a name of 1 to 200 characters, a number or a whole number in [low, high], or an optional
+  /// one.
+  template <class T>
+  void needs(std::string_view key, T& into, double low = 0, double high = 0) {
+    field(key, into, {low, high}, true);
+  }
+  /// The same for a key that may be missing; then the member keeps its value.
+  template <class T>
+  void may(std::string_view key, T& into, double low = 0, double high = 0) {
+    field(key, into, {low, high}, false);
+  }
+
+  /// Returns the error of a value; without one, that of an unknown or a missing key.
+  Status finish() const;
+
+  const std::string& where() const { return where_; }  ///< `p.toml, line 12`
+
+ private:
+  struct Range {
+    double low;
+    double high;
+  };
+
+  static std::string wanted(const std::string& type, const Range& range);
+  static std::string wanted(double type, const Range& range);
+  static std::string wanted(std::int64_t type, const Range& range);
+  static bool read(const toml::node& node, std::string& into, const Range& range);
+  static bool read(const toml::node& node, double& into, const Range& range);
+  static bool read(const toml::node& node, std::int64_t& into, const Range& range);
+
+  template <class T>
+  void field(std::string_view key, T& into, const Range& range, bool needed) {
+    T value = into;
+    if (take(key, value, range, needed)) into = value;
+  }
+  template <std::integral T>
+  void field(std::string_view key, T& into, const Range& range, bool needed) {
+    std::int64_t value = 0;
+    if (take(key, value, range, needed)) into = static_cast<T>(value);
+  }
+  template <class T>
+  void field(std::string_view key, std::optional<T>& into, const Range& range, bool needed) {
+    T value{};
+    const toml::node* node = table_.get(key);
+    field(key, value, range, needed);
+    if (node != nullptr) into = value;
+  }
+
+  /// Returns whether the key is there and its value is accepted.
+  template <class T>
+  bool take(std::string_view key, T& into, const Range& range, bool needed) {
+    known_.push_back(key);
+    const toml::node* node = table_.get(key);
+    if (node != nullptr && read(*node, into, range)) return true;
+    if (node != nullptr) refuse(key, *node, wanted(into, range));
+    if (node == nullptr && needed) miss(key, wanted(into, range));
+    return false;
+  }
+  void refuse(std::string_view key, const toml::node& node, const std::string& wanted);
+  void miss(std::string_view key, const std::string& wanted);
+
+  const std::string_view file_;
+  const toml::table& table_;
+  const std::string prefix_;
+  const std::string where_;
+  std::vector<std::string_view> known_;
+  Status refused_;
+  Status missing_;
+};
+
+}  // namespace forebay
