@@ -9,7 +9,7 @@
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 #include "engine/job/toml_text.h"
-#include "engine/modelled/field_reader.h"
+#include "engine/modelled/toml_fields.h"
 #include "engine/modelled/pipeline_fields.h"
 #include "tuner/allocation.h"
 
@@ -38,7 +38,7 @@ class Reading {
   explicit Reading(std::string_view file) : file_(file) {}
 
   Result<PipelineModel> model(const toml::table& root) {
-    FieldReader top(file_, root, "", {"trainer", "stage", "event"});
+    TomlFields top(file_, root, "", {"trainer", "stage", "event"});
     machine_fields(top, model_);
     Status status = top.finish();
     if (status) status = read_trainer(root);
@@ -56,7 +56,7 @@ class Reading {
     if (!node->is_table()) {
       return refuse(at_line(file_, *node), "trainer must be a table: [trainer]");
     }
-    FieldReader table(file_, *node->as_table(), "trainer.");
+    TomlFields table(file_, *node->as_table(), "trainer.");
     trainer_fields(table, model_);
     return table.finish();
   }
@@ -82,7 +82,7 @@ class Reading {
   }
 
   Status read_stage(const toml::table& from) {
-    FieldReader table(file_, from, "stage.");
+    TomlFields table(file_, from, "stage.");
     StageModel stage;
     stage_fields(table, stage);
     if (auto status = table.finish(); !status) return status;
@@ -95,7 +95,7 @@ class Reading {
   }
 
   Status read_event(const toml::table& from) {
-    FieldReader table(file_, from, "event.");
+    TomlFields table(file_, from, "event.");
     ModelEvent event;
     std::string stage;
     const bool of_stage = from.contains("stage");

@@ -1,4 +1,4 @@
-#include "engine/modelled/field_reader.h"
+#include "engine/modelled/toml_fields.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,7 +38,7 @@ std::string describe_range(const char* format, double low, double high) {
 
 }  // namespace
 
-FieldReader::FieldReader(std::string_view file, const toml::table& table, std::string prefix,
+TomlFields::TomlFields(std::string_view file, const toml::table& table, std::string prefix,
                          std::vector<std::string_view> tables)
     : file_(file),
       table_(table),
@@ -46,26 +46,26 @@ FieldReader::FieldReader(std::string_view file, const toml::table& table, std::s
       where_(prefix_.empty() ? std::string(file) : at_line(file, table)),
       known_(std::move(tables)) {}
 
-std::string FieldReader::wanted(const std::string& /*type*/, const Range& /*range*/) {
+std::string TomlFields::wanted(const std::string& /*type*/, const Range& /*range*/) {
   return "a name: text of 1 to 200 characters without control characters";
 }
 
-std::string FieldReader::wanted(double /*type*/, const Range& range) {
+std::string TomlFields::wanted(double /*type*/, const Range& range) {
   return describe_range("a number from %g to %g", range.low, range.high);
 }
 
-std::string FieldReader::wanted(std::int64_t /*type*/, const Range& range) {
+std::string TomlFields::wanted(std::int64_t /*type*/, const Range& range) {
   return describe_range("a whole number from %.0f to %.0f", range.low, range.high);
 }
 
-bool FieldReader::read(const toml::node& node, std::string& into, const Range& /*range*/) {
+bool TomlFields::read(const toml::node& node, std::string& into, const Range& /*range*/) {
   const auto* text = node.as_string();
   if (text == nullptr || !is_name(text->get())) return false;
   into = text->get();
   return true;
 }
 
-bool FieldReader::read(const toml::node& node, double& into, const Range& range) {
+bool TomlFields::read(const toml::node& node, double& into, const Range& range) {
   const auto number = node.value<double>();
   if (!node.is_number() || !number || !(*number >= range.low && *number <= range.high)) {
     return false;
@@ -74,26 +74,26 @@ bool FieldReader::read(const toml::node& node, double& into, const Range& range)
   return true;
 }
 
-bool FieldReader::read(const toml::node& node, std::int64_t& into, const Range& range) {
+bool TomlFields::read(const toml::node& node, std::int64_t& into, const Range& range) {
   double number = 0;
   if (!node.is_integer() || !read(node, number, range)) return false;
   into = node.as_integer()->get();
   return true;
 }
 
-void FieldReader::refuse(std::string_view key, const toml::node& node, const std::string& wanted) {
+void TomlFields::refuse(std::string_view key, const toml::node& node, const std::string& wanted) {
   if (!refused_) return;
   refused_ = fail(Code::kInvalid, at_line(file_, node) + ": " + prefix_ + std::string(key) +
                                       " is " + shown(node) + ", but must be " + wanted);
 }
 
-void FieldReader::miss(std::string_view key, const std::string& wanted) {
+void TomlFields::miss(std::string_view key, const std::string& wanted) {
   if (!missing_) return;
   missing_ = fail(Code::kInvalid,
                   where_ + ": " + prefix_ + std::string(key) + " is missing; it must be " + wanted);
 }
 
-Status FieldReader::finish() const {
+Status TomlFields::finish() const {
   if (!refused_) return refused_;
   for (const auto& [key, node] : table_) {
     if (std::ranges::find(known_, key.str()) != known_.end()) continue;

@@ -15,11 +15,11 @@ namespace forebay {
 
 /// Reads the fields of one TOML table into members. An error names file, line, key, value and what
 /// is wanted, or the nearest known key.
-class FieldReader {
+class TomlFields {
  public:
   /// `prefix` goes before keys in messages: "stage.". `tables` are the table's keys that are read
   /// elsewhere.
-  FieldReader(std::string_view file, const toml::table& table, std::string prefix,
+  TomlFields(std::string_view file, const toml::table& table, std::string prefix,
               std::vector<std::string_view> tables = {});
 
   /// Reads a name of 1 to 200 characters, a number or a whole number in [low, high], or an optional
