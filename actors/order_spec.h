@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "core/base/enum_names.h"
 
 namespace forebay {
 
@@ -25,17 +26,11 @@ struct OrderSpec {
   bool drop_last = false;
 };
 
-/// Returns the value as the job file spells it.
-inline std::string name_of(OrderSpec::Shuffle shuffle) {
-  switch (shuffle) {
-    case OrderSpec::Shuffle::kAll:
-      return "true";
-    case OrderSpec::Shuffle::kFile:
-      return "file";
-    case OrderSpec::Shuffle::kNone:
-      return "false";
-  }
-  return {};
-}
+inline constexpr EnumName<OrderSpec::Shuffle> kShuffleNames[] = {
+    {"true", OrderSpec::Shuffle::kAll},
+    {"file", OrderSpec::Shuffle::kFile},
+    {"false", OrderSpec::Shuffle::kNone}};
+inline constexpr EnumName<OrderSpec::Mode> kOrderModeNames[] = {
+    {"exact", OrderSpec::Mode::kExact}, {"arrival", OrderSpec::Mode::kArrival}};
 
 }  // namespace forebay

@@ -67,11 +67,9 @@ std::vector<NodeCapacity> with_free_capacity(std::span<const NodeCapacity> capac
 }  // namespace
 
 Result<PlacementPolicy> placement_policy_of(std::string_view name) {
-  if (name == "spread") return PlacementPolicy::kSpread;
-  if (name == "pack") return PlacementPolicy::kPack;
-  if (name == "near") return PlacementPolicy::kNear;
-  return fail(Code::kInvalid, "no placement is called \"" + std::string(name) +
-                                  "\"; there are spread, pack and near");
+  if (const auto policy = value_in(kPlacementNames, name)) return *policy;
+  return fail(Code::kInvalid, "no placement is called \"" + std::string(name) + "\"; there are " +
+                                  list_names(kPlacementNames, ", "));
 }
 
 std::vector<Share> share_out(PlacementPolicy policy, std::span<const NodeCapacity> capacities,

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "scheduler/cluster_view.h"
 
@@ -17,7 +18,12 @@ enum class PlacementPolicy : std::uint8_t {
   kNear,    ///< The node nearest to the trainer, which reduces traffic; for equals as kSpread.
 };
 
-/// `spread`, `pack` or `near`.
+inline constexpr EnumName<PlacementPolicy> kPlacementNames[] = {
+    {"spread", PlacementPolicy::kSpread},
+    {"pack", PlacementPolicy::kPack},
+    {"near", PlacementPolicy::kNear}};
+
+/// The policy with this name; kInvalid lists the names.
 Result<PlacementPolicy> placement_policy_of(std::string_view name);
 
 /// A node's capacity in units of what is placed: splits to lease, or actors of a stage.

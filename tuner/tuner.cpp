@@ -48,10 +48,7 @@ Allocation current_allocation(const CurrentState& now) { return {now.actors, now
 
 }  // namespace
 
-Mode mode_named(std::string_view name) {
-  if (name == "off") return Mode::kOff;
-  return name == "advise" ? Mode::kAdvise : Mode::kOn;
-}
+Mode mode_named(std::string_view name) { return value_in(kModeNames, name).value_or(Mode::kOn); }
 
 Tuner::Tuner(Options options)
     : options_(std::move(options)), guard_(options_.tuned_pipeline.description()) {

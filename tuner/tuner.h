@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/clock.h"
+#include "core/base/enum_names.h"
 #include "tuner/decision.h"
 #include "tuner/guard.h"
 #include "tuner/policy.h"
@@ -14,6 +15,9 @@
 namespace forebay::tuner {
 
 enum class Mode : std::uint8_t { kOff, kAdvise, kOn };
+
+inline constexpr EnumName<Mode> kModeNames[] = {
+    {"off", Mode::kOff}, {"advise", Mode::kAdvise}, {"on", Mode::kOn}};
 
 /// Parses a mode: "off" or "advise"; any other name is on.
 Mode mode_named(std::string_view name);

@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 
 #include "actors/format/block_cursor.h"
-#include "core/base/edit_distance.h"
+#include "core/base/nearest.h"
 
 namespace forebay {
 namespace {
@@ -52,8 +52,9 @@ class Chooser {
 
   Status no_match(const std::string& key, const std::string& pattern) const {
     std::string message = key + ": no column matches " + quoted_text(pattern);
-    if (const auto near = nearest_name(pattern, names_)) {
-      message += "; did you mean " + quoted_text(*near) + "?";
+    const std::vector<std::string_view> names(names_.begin(), names_.end());
+    if (const auto near = nearest_of(pattern, names); !near.empty()) {
+      message += "; did you mean " + quoted_text(near) + "?";
     }
     return fail(Code::kInvalid, message);
   }
@@ -63,20 +64,6 @@ class Chooser {
 };
 
 }  // namespace
-
-std::optional<std::string> nearest_name(const std::string& name,
-                                        const std::vector<std::string>& names) {
-  std::optional<std::string> nearest;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
-  for (const std::string& candidate : names) {
-    const std::size_t distance = candidate.empty() ? least : edit_distance(name, candidate);
-    if (distance < least) {
-      least = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
-}
 
 Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<std::string>& names) {
   if (spec.label.empty()) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,5 @@ struct ColumnChoice {
 /// nothing (the message gives the nearest name), a column is used twice, or two columns share a
 /// wanted name.
 Result<ColumnChoice> choose_columns(const ColumnSpec& spec, const std::vector<std::string>& names);
-
-/// The entry of `names` that `name` was probably meant to be; nothing if no entry is near.
-std::optional<std::string> nearest_name(const std::string& name,
-                                        const std::vector<std::string>& names);
 
 }  // namespace forebay

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/edit_distance.h"
+#include "core/base/nearest.h"
 
 namespace forebay {
 std::string OpRequest::name() const {
@@ -18,16 +18,9 @@ void OpRequest::refuse(const std::string& what) {
 }
 
 std::string did_you_mean(const std::string& wrong, const std::vector<std::string>& candidates) {
-  const std::string* nearest = nullptr;
-  std::size_t best = std::max<std::size_t>(1, wrong.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(wrong, candidate);
-    if (distance < best) {
-      best = distance;
-      nearest = &candidate;
-    }
-  }
-  return nearest == nullptr ? "" : "; did you mean \"" + *nearest + "\"?";
+  const std::vector<std::string_view> names(candidates.begin(), candidates.end());
+  const std::string_view nearest = nearest_of(wrong, names);
+  return nearest.empty() ? "" : "; did you mean \"" + std::string(nearest) + "\"?";
 }
 
 }  // namespace forebay

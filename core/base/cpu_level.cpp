@@ -1,18 +1,15 @@
 #include "core/base/cpu_level.h"
 
 #include <cstdlib>
-#include <optional>
 #include <string>
+
+#include "core/base/enum_names.h"
 
 namespace forebay {
 namespace {
 
-std::optional<CpuLevel> level_named(const std::string& name) {
-  if (name == "scalar") return CpuLevel::kBaseline;
-  if (name == "avx2") return CpuLevel::kAvx2;
-  if (name == "avx512") return CpuLevel::kAvx512;
-  return std::nullopt;
-}
+constexpr EnumName<CpuLevel> kNames[] = {
+    {"scalar", CpuLevel::kBaseline}, {"avx2", CpuLevel::kAvx2}, {"avx512", CpuLevel::kAvx512}};
 
 }  // namespace
 
@@ -31,10 +28,10 @@ CpuLevel best_cpu_level() {
 Result<CpuLevel> chosen_cpu_level() {
   const char* wanted = std::getenv("FOREBAY_SIMD");
   if (wanted == nullptr || *wanted == '\0') return best_cpu_level();
-  const auto level = level_named(wanted);
+  const auto level = value_in(kNames, wanted);
   if (!level) {
     return fail(Code::kInvalid, "FOREBAY_SIMD: unknown level \"" + std::string(wanted) +
-                                    "\"; one of scalar, avx2, avx512");
+                                    "\"; one of " + list_names(kNames, ", "));
   }
   if (*level > best_cpu_level()) {
     return fail(Code::kInvalid,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/data/buffer_pool.h"
 
@@ -15,6 +16,9 @@ enum class Compression : std::uint8_t {
   kLz4 = 1,   ///< One block of LZ4.
   kZstd = 2,  ///< One frame of zstd, written at level 1.
 };
+
+inline constexpr EnumName<Compression> kCompressionNames[] = {
+    {"none", Compression::kNone}, {"lz4", Compression::kLz4}, {"zstd", Compression::kZstd}};
 
 /// Compresses `data` into a buffer of `pool`; returns an empty buffer if the result is not smaller.
 Buffer compressed(std::span<const std::byte> data, Compression by, BufferPool& pool);

@@ -20,18 +20,6 @@ std::string megabytes(double rate) {
 
 }  // namespace
 
-const char* name_of(Compression way) {
-  switch (way) {
-    case Compression::kNone:
-      return "none";
-    case Compression::kLz4:
-      return "lz4";
-    case Compression::kZstd:
-      return "zstd";
-  }
-  return "unknown";
-}
-
 double CompressionChoice::rate(Compression way, const CompressionTrial& trial,
                                const LinkLoad& load) {
   if (way == Compression::kNone) return std::min(load.link_rate, load.make_rate);
@@ -54,9 +42,10 @@ Compression CompressionChoice::decide(const LinkLoad& load, const Trials& trials
     if (rates[way] > kWorthIt * rates[chosen]) chosen = way;
   }
   current_ = kWays[chosen];
-  why_ = std::string("compression ") + name_of(current_) + ": plain columns would arrive with " +
-         megabytes(rates[0]) + ", by lz4 with " + megabytes(rates[1]) + ", by zstd with " +
-         megabytes(rates[2]) + "; the link carries " + megabytes(load.link_rate);
+  why_ = "compression " + std::string(name_in(kCompressionNames, current_)) +
+         ": plain columns would arrive with " + megabytes(rates[0]) + ", by lz4 with " +
+         megabytes(rates[1]) + ", by zstd with " + megabytes(rates[2]) + "; the link carries " +
+         megabytes(load.link_rate);
   return current_;
 }
 

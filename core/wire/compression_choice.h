@@ -51,7 +51,4 @@ class CompressionChoice {
   std::string why_ = "not measured yet";
 };
 
-/// "none", "lz4" or "zstd".
-const char* name_of(Compression way);
-
 }  // namespace forebay

@@ -44,7 +44,8 @@ void LinkCompression::look(NodeStages& stages, std::uint64_t ready) {
   if (!limits && current != Compression::kNone) return;
   if (choice_.decide(load, *trials_) == current) return;
   stages.set_compression(choice_.current());
-  options_.say("compression " + std::string(name_of(choice_.current())) + ": " + choice_.why());
+  options_.say("compression " + std::string(name_in(kCompressionNames, choice_.current())) + ": " +
+               choice_.why());
 }
 
 }  // namespace forebay

@@ -18,11 +18,6 @@ scheduler::WorkFailed failure(std::uint64_t opening, const Error& error) {
   return {.opening = opening, .split = std::nullopt, .error = error};
 }
 
-Compression compression_of(const std::string& name) {
-  if (name == "lz4") return Compression::kLz4;
-  return name == "zstd" ? Compression::kZstd : Compression::kNone;
-}
-
 std::string in_mib(std::uint64_t bytes) {
   return std::to_string((bytes + (1 << 20) - 1) >> 20) + "MiB";
 }
@@ -70,7 +65,9 @@ Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const schedul
           [this, opening](const Error& error) {
             static_cast<void>(worker_.tell(failure(opening, error)));
           }});
-  stages->set_compression(compression_of((*job)->job().cluster.compress));
+  // "auto" begins without compression.
+  const auto compression = value_in(kCompressionNames, (*job)->job().cluster.compress);
+  stages->set_compression(compression.value_or(Compression::kNone));
   return Opened{.job = std::move(*job), .stages = std::move(stages)};
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/base/check.h"
+#include "core/base/nearest.h"
 #include "engine/job/job_key.h"
-#include "engine/job/nearest.h"
 
 namespace forebay {
 namespace {
@@ -43,8 +43,6 @@ constexpr EnumName<Auc> kAucs[] = {
     {"auto", Auc::kAuto}, {"exact", Auc::kExact}, {"streaming", Auc::kStreaming}};
 constexpr EnumName<TrainerSpec::Metric> kMetrics[] = {{"log_loss", TrainerSpec::Metric::kLogLoss},
                                                       {"auc", TrainerSpec::Metric::kAuc}};
-constexpr EnumName<OrderSpec::Mode> kModes[] = {{"exact", OrderSpec::Mode::kExact},
-                                                {"arrival", OrderSpec::Mode::kArrival}};
 
 using Keys = std::vector<JobKey>;
 
@@ -64,7 +62,7 @@ Keys data_keys(JobSpec& job) {
       texts("columns.sparse", job.columns.sparse),
       count("order.seed", order.seed, 0),
       shuffle("order.shuffle", order.shuffle),
-      choice("order.mode", order.mode, kModes),
+      choice("order.mode", order.mode, kOrderModeNames),
       count("order.epochs", order.epochs, 1, 1e9),
       count("order.batch_size", order.batch_size, 1, kMostBatch),
       flag("order.drop_last", order.drop_last),

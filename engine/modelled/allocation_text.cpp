@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/job/nearest.h"
+#include "core/base/nearest.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {

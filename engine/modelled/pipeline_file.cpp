@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "actors/source/partial_file.h"
-#include "engine/job/nearest.h"
+#include "core/base/nearest.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 #include "engine/job/toml_text.h"
-#include "engine/modelled/toml_fields.h"
 #include "engine/modelled/pipeline_fields.h"
+#include "engine/modelled/toml_fields.h"
 #include "tuner/allocation.h"
 
 namespace forebay {

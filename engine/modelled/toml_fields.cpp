@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "engine/job/nearest.h"
+#include "core/base/nearest.h"
 #include "engine/job/toml_text.h"
 
 namespace forebay {
@@ -39,7 +39,7 @@ std::string describe_range(const char* format, double low, double high) {
 }  // namespace
 
 TomlFields::TomlFields(std::string_view file, const toml::table& table, std::string prefix,
-                         std::vector<std::string_view> tables)
+                       std::vector<std::string_view> tables)
     : file_(file),
       table_(table),
       prefix_(std::move(prefix)),

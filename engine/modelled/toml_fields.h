@@ -20,7 +20,7 @@ class TomlFields {
   /// `prefix` goes before keys in messages: "stage.". `tables` are the table's keys that are read
   /// elsewhere.
   TomlFields(std::string_view file, const toml::table& table, std::string prefix,
-              std::vector<std::string_view> tables = {});
+             std::vector<std::string_view> tables = {});
 
   /// Reads a name of 1 to 200 characters, a number or a whole number in [low, high], or an optional
   /// one.

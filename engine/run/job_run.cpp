@@ -94,7 +94,7 @@ LoaderState JobRun::state(const Position& position) const {
   state.identity = {
       {"order.seed", std::to_string(order_.seed)},
       {"order.batch_size", std::to_string(order_.batch_size)},
-      {"order.shuffle", name_of(order_.shuffle)},
+      {"order.shuffle", std::string(name_in(kShuffleNames, order_.shuffle))},
       {"order.mode", order_.mode == OrderSpec::Mode::kExact ? "exact" : "arrival"},
       {"order.drop_last", order_.drop_last ? "true" : "false"},
       {"transform", short_hash(std::to_string(plan_->fingerprint()))},

@@ -1,9 +1,9 @@
 #include <array>
 #include <chrono>
 
+#include "core/base/nearest.h"
 #include "engine/job/job_document.h"
 #include "engine/job/job_keys.h"
-#include "engine/job/nearest.h"
 #include "engine/job/quantity.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/tuning.h"
@@ -74,9 +74,7 @@ Result<std::string> Tuning::set_threads(int threads) {
 }
 
 Result<std::string> Tuning::set_mode(const std::string& value) {
-  const auto mode = value == "off"      ? tuner::Mode::kOff
-                    : value == "advise" ? tuner::Mode::kAdvise
-                                        : tuner::Mode::kOn;
+  const tuner::Mode mode = tuner::mode_named(value);
   if (auto told = tuner_.tell(tuner::SetMode{mode}); !told) {
     return fail(Code::kUnavailable, "tuner.mode: the tuner of this run has ended");
   }

@@ -6,8 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/base/nearest.h"
 #include "core/base/result.h"
-#include "engine/job/nearest.h"
 
 namespace forebay {
 namespace {

@@ -2,22 +2,15 @@
 
 #include <algorithm>
 
+#include "core/base/enum_names.h"
 #include "core/base/printable.h"
 
 namespace forebay {
 namespace {
 
-const char* word_of(Finding::Verdict verdict) {
-  switch (verdict) {
-    case Finding::Verdict::kOk:
-      return "ok";
-    case Finding::Verdict::kWarn:
-      return "warn";
-    case Finding::Verdict::kBad:
-      return "bad";
-  }
-  return "";
-}
+constexpr EnumName<Finding::Verdict> kVerdicts[] = {{"ok", Finding::Verdict::kOk},
+                                                    {"warn", Finding::Verdict::kWarn},
+                                                    {"bad", Finding::Verdict::kBad}};
 
 std::string message_of(const Finding& check) {
   return check.advice.empty() ? check.what : check.what + " — " + check.advice;
@@ -26,7 +19,7 @@ std::string message_of(const Finding& check) {
 }  // namespace
 
 std::string to_line(const Finding& check) {
-  std::string line = word_of(check.verdict);
+  std::string line(name_in(kVerdicts, check.verdict));
   line.resize(6, ' ');
   return line + check.name + ": " + printable_message(message_of(check));
 }
@@ -34,7 +27,7 @@ std::string to_line(const Finding& check) {
 JsonObject to_json(const Finding& check) {
   return JsonObject()
       .add("name", check.name)
-      .add("status", word_of(check.verdict))
+      .add("status", name_in(kVerdicts, check.verdict))
       .add("message", message_of(check));
 }
 

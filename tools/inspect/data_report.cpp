@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "actors/format/criteo_row.h"
+#include "core/base/enum_names.h"
 #include "core/base/printable.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/table_guess.h"
@@ -15,22 +16,13 @@ namespace {
 constexpr std::size_t kRowsShown = 3;
 constexpr std::size_t kMostShown = 100;  // characters of a row
 
-std::string name_of(Codec codec) {
-  switch (codec) {
-    case Codec::kPlain:
-      return "plain";
-    case Codec::kGzip:
-      return "gzip";
-    case Codec::kZstd:
-      return "zstd";
-  }
-  return {};
-}
+constexpr EnumName<Codec> kCodecs[] = {
+    {"plain", Codec::kPlain}, {"gzip", Codec::kGzip}, {"zstd", Codec::kZstd}};
 
 /// Returns a title such as `Criteo TSV (gzip), about 3,000 rows, 700 KiB`.
 std::string title_of(const FileSample& sample, const std::string& what, std::uint64_t rows) {
   const std::string packed =
-      sample.codec == Codec::kPlain ? "" : " (" + name_of(sample.codec) + ")";
+      sample.codec == Codec::kPlain ? "" : " (" + std::string(name_in(kCodecs, sample.codec)) + ")";
   return what + packed + (sample.whole ? ", " : ", about ") + format_count(rows) + " rows, " +
          format_size(sample.stored_bytes);
 }
@@ -39,7 +31,7 @@ JsonObject json_of(const FileSample& sample, const char* kind, std::uint64_t row
   return JsonObject()
       .add("path", sample.path)
       .add("kind", kind)
-      .add("codec", name_of(sample.codec))
+      .add("codec", name_in(kCodecs, sample.codec))
       .add("stored_bytes", sample.stored_bytes)
       .add("rows", rows)
       .add("rows_estimated", !sample.whole);

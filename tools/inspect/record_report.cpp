@@ -204,7 +204,7 @@ FileReport report_job(const std::string& path, const JobSpec& job) {
       {"columns.dense", joined(job.columns.dense)},
       {"columns.sparse", joined(job.columns.sparse)},
       {"order.seed", std::to_string(job.order.seed)},
-      {"order.shuffle", name_of(job.order.shuffle)},
+      {"order.shuffle", std::string(name_in(kShuffleNames, job.order.shuffle))},
       {"order.epochs", std::to_string(job.order.epochs)},
       {"order.batch_size", std::to_string(job.order.batch_size)},
       {"transforms", joined(ops)},

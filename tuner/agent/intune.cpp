@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/enum_names.h"
 #include "tuner/agent/learned_state.h"
 #include "tuner/agent/weights.h"
 #include "tuner/model/plausible.h"
@@ -45,6 +46,12 @@ std::string moves(const PipelineDescription& description, const Observation& see
   return text;
 }
 
+constexpr EnumName<Ablation> kNames[] = {{"intune", Ablation::kNone},
+                                         {"intune:no-network", Ablation::kNetwork},
+                                         {"intune:no-model", Ablation::kModel},
+                                         {"intune:no-pretraining", Ablation::kPretraining},
+                                         {"intune:no-online", Ablation::kOnline}};
+
 }  // namespace
 
 Result<std::unique_ptr<Intune>> Intune::make(const IntuneOptions& options) {
@@ -59,21 +66,7 @@ Intune::Intune(const IntuneOptions& options, Network network)
       agent_(options.description, options.reward, options.ablation),
       online_(options.seed) {}
 
-std::string_view Intune::name() const {
-  switch (options_.ablation) {
-    case Ablation::kNone:
-      return "intune";
-    case Ablation::kNetwork:
-      return "intune:no-network";
-    case Ablation::kModel:
-      return "intune:no-model";
-    case Ablation::kPretraining:
-      return "intune:no-pretraining";
-    case Ablation::kOnline:
-      return "intune:no-online";
-  }
-  return {};
-}
+std::string_view Intune::name() const { return name_in(kNames, options_.ablation); }
 
 Proposal Intune::decide(const Observation& observed) {
   const Observation seen = plausible(options_.description, observed);

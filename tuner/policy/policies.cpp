@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "core/base/edit_distance.h"
+#include "core/base/nearest.h"
 #include "tuner/agent/intune.h"
 #include "tuner/policy/autotune.h"
 #include "tuner/policy/autotune_budget.h"

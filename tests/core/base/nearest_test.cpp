@@ -1,4 +1,4 @@
-#include "engine/job/nearest.h"
+#include "core/base/nearest.h"
 
 #include <vector>
 
@@ -6,7 +6,17 @@
 
 namespace forebay {
 
-TEST_CASE("the nearest name is the one with the fewest edits", "[tools][nearest]") {
+TEST_CASE("an edit adds, drops, changes or swaps one letter", "[core][nearest]") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("log1p", "log1p") == 0);
+  CHECK(edit_distance("log1", "log1p") == 1);
+  CHECK(edit_distance("logp1", "log1p") == 1);  // A swap; two changes without it.
+  CHECK(edit_distance("clanp", "clamp") == 1);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+}
+
+TEST_CASE("the nearest name is the one with the fewest edits", "[core][nearest]") {
   const std::vector<std::string_view> names = {"order.seed", "order.epochs", "trainer.seed"};
   CHECK(nearest_of("order.sede", names) == "order.seed");  // One swap; every other needs more.
   CHECK(nearest_of("order.epcohs", names) == "order.epochs");
@@ -14,13 +24,13 @@ TEST_CASE("the nearest name is the one with the fewest edits", "[tools][nearest]
   CHECK(nearest_of(std::string(1'000'000, 'o'), names).empty());
 }
 
-TEST_CASE("a key in the wrong table is near to its namesake", "[tools][nearest]") {
+TEST_CASE("a key in the wrong table is near to its namesake", "[core][nearest]") {
   const std::vector<std::string_view> names = {"dataset.paths", "order.batch_size"};
   CHECK(did_you_mean("batch_size", names) == "; did you mean order.batch_size?");
   CHECK(did_you_mean("#", names).empty());
 }
 
-TEST_CASE("a key cut short is near to the whole one", "[tools][nearest]") {
+TEST_CASE("a key cut short is near to the whole one", "[core][nearest]") {
   const std::vector<std::string_view> names = {"trainer.tables", "trainer.warmup_steps"};
   CHECK(nearest_of("trainer.warmup", names) == "trainer.warmup_steps");
   CHECK(nearest_of("trainer.wa", names) == "trainer.tables");  // Too short for a suggestion.

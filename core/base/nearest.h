@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace forebay {
+
+/// The number of letters to add, drop, change or swap with a neighbour to turn `a` into `b`: the
+/// optimal string alignment distance (Damerau 1964, each letter edited once). For suggestions.
+std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the candidate with the fewest edits (insert, delete, replace, swap neighbours) from
 /// `name`; the first of equals. Empty if none is near: more than half of the letters of the longer

@@ -1,8 +1,7 @@
-#include "engine/job/nearest.h"
+#include "core/base/nearest.h"
 
 #include <algorithm>
-
-#include "core/base/edit_distance.h"
+#include <vector>
 
 namespace forebay {
 namespace {
@@ -18,6 +17,25 @@ bool is_short_for(std::string_view name, std::string_view candidate) {
 }
 
 }  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
 
 std::string_view nearest_of(std::string_view name, std::span<const std::string_view> candidates) {
   constexpr std::size_t kMostLetters = 200;  // A key of megabytes is similar to no known key.
