@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/open_files.h"
 #include "engine/process/memory_use.h"
-#include "engine/process/more_descriptors.h"
 #include "tools/command/command_line.h"
 #include "tools/process/message.h"
 #include "tools/process/standard_streams.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "core/data/slab_carver.h"
+#include "core/data/buffer_pool.h"
 
 namespace forebay {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/random.h"
-#include "core/data/slab_carver.h"
+#include "core/data/buffer_pool.h"
 
 namespace forebay {
 namespace {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/base/result.h"
 
@@ -47,6 +48,19 @@ class BackgroundWorker {
   std::deque<Work> posted_;  // under mutex_, as all below
   bool stopping_ = false;
   std::thread thread_;
+};
+
+/// Calls a function once a period, on its own thread, from construction to destruction.
+///
+/// The destructor waits for a call under way. The function must not throw, and the objects it uses
+/// must outlive the ticker.
+class Ticker {
+ public:
+  Ticker(std::chrono::milliseconds period, std::function<void()> tick)
+      : worker_("a ticker", period, std::move(tick)) {}
+
+ private:
+  BackgroundWorker worker_;
 };
 
 }  // namespace forebay

@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -16,6 +18,10 @@ namespace {
 
 constexpr int kTries = 20;
 constexpr int kPauseMilliseconds = 20;
+constexpr rlim_t kMostDescriptors = 65'536;
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the process's, as its limit.
+std::atomic<rlim_t> first_limit{0};
 
 }  // namespace
 
@@ -68,6 +74,28 @@ std::filesystem::directory_iterator open_folder(const std::string& path, std::er
   std::filesystem::directory_iterator entries(path, error);
   while (wait.again(error.value())) entries = std::filesystem::directory_iterator(path, error);
   return entries;
+}
+
+Descriptor open_direct(const std::string& path, int flags) {
+  constexpr unsigned kMode = 0644;
+  const int file = open_file(path, flags | O_DIRECT, kMode);
+  if (file >= 0 || errno != EINVAL) return Descriptor(file);
+  if ((flags & O_EXCL) != 0) ::unlink(path.c_str());  // created, then not opened
+  return Descriptor(open_file(path, flags, kMode));
+}
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kMostDescriptors) return;
+  const rlim_t first = limit.rlim_cur;
+  limit.rlim_cur = std::min(limit.rlim_max, kMostDescriptors);
+  if (limit.rlim_cur > first && ::setrlimit(RLIMIT_NOFILE, &limit) == 0) first_limit = first;
+}
+
+std::string with_first_descriptor_limit(const std::string& command) {
+  const rlim_t first = first_limit;
+  if (first == 0) return command;
+  return "ulimit -S -n " + std::to_string(first) + "\n" + command;
 }
 
 }  // namespace forebay

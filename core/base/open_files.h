@@ -5,6 +5,8 @@
 #include <string>
 #include <system_error>
 
+#include "core/base/descriptor.h"
+
 namespace forebay {
 
 /// The number of descriptors that this process may have open: the soft limit, `ulimit -n`.
@@ -36,5 +38,25 @@ int open_file(const std::string& path, int flags, unsigned mode = 0);
 
 /// Lists the entries of a folder, with a DescriptorWait.
 std::filesystem::directory_iterator open_folder(const std::string& path, std::error_code& error);
+
+/// The alignment of direct reads and writes, in memory and in files.
+constexpr std::size_t kDirectPage = 4096;
+
+constexpr std::size_t whole_pages(std::size_t bytes) {
+  return (bytes + kDirectPage - 1) / kDirectPage * kDirectPage;
+}
+
+/// Opens a file for reads and writes that bypass the page cache, or for ordinary ones on a file
+/// system without direct I/O (tmpfs before Linux 6.6). On failure returns an empty descriptor and
+/// sets errno.
+Descriptor open_direct(const std::string& path, int flags);
+
+/// Raises the limit of open descriptors of this process to the allowed maximum (`ulimit -Hn`), at
+/// most 65,536. Call once, before threads start.
+void raise_descriptor_limit();
+
+/// Returns shell lines that run `command` with the limit that this process was started with:
+/// programs that use select(2) need a low limit.
+std::string with_first_descriptor_limit(const std::string& command);
 
 }  // namespace forebay

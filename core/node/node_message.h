@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/runtime/wire_calls.h"
-#include "core/wire/wire_buffer.h"
+#include "core/wire/encoder.h"
 
 namespace forebay {
 

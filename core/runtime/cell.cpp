@@ -3,7 +3,7 @@
 #include "core/base/clock.h"
 #include "core/runtime/actor.h"
 #include "core/runtime/actor_host.h"
-#include "core/runtime/crash.h"
+#include "core/runtime/supervisor.h"
 
 namespace forebay {
 namespace {

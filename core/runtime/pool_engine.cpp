@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "core/base/check.h"
-#include "core/runtime/crash.h"
+#include "core/runtime/supervisor.h"
 #include "core/runtime/thread.h"
 
 namespace forebay {

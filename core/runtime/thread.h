@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/base/thread_group.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 

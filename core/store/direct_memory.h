@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/base/check.h"
-#include "core/base/direct_file.h"
+#include "core/base/open_files.h"
 
 namespace forebay {
 

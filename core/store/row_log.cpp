@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/direct_file.h"
+#include "core/base/open_files.h"
 #include "core/base/start_thread.h"
 
 namespace forebay {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/direct_file.h"
 #include "core/base/open_files.h"
 
 namespace forebay {

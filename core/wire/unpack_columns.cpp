@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/data/slab_carver.h"
+#include "core/data/buffer_pool.h"
 #include "core/wire/codec.h"
 #include "core/wire/column_frames.h"
 #include "core/wire/column_layout.h"

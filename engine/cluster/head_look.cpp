@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "core/base/background_worker.h"
 #include "core/runtime/ask.h"
 #include "core/runtime/latch.h"
-#include "core/runtime/ticker.h"
 #include "engine/cluster/start_head.h"
 
 namespace forebay {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/seconds.h"
-#include "core/wire/compression_trial.h"
+#include "core/wire/compression.h"
 
 namespace forebay {
 namespace {

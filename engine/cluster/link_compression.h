@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/wire/compression_choice.h"
+#include "core/wire/compression.h"
 #include "engine/cluster/node_stages.h"
 
 namespace forebay {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/base/open_files.h"
 #include "core/base/seconds.h"
-#include "engine/process/more_descriptors.h"
 
 namespace forebay {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "actors/split_dispatch.h"
+#include "core/base/background_worker.h"
 #include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
-#include "core/runtime/ticker.h"
 #include "core/store/rocks_store.h"
 #include "engine/cluster/head_location.h"
 #include "engine/cluster/job_text.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/background_worker.h"
 #include "core/base/seconds.h"
-#include "core/runtime/ticker.h"
 #include "engine/cluster/central_policy.h"
 #include "engine/cluster/start_head.h"
 #include "engine/cluster/this_node.h"

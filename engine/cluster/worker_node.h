@@ -17,7 +17,7 @@
 #include "engine/cluster/stage_split_executor.h"
 #include "engine/cluster/tuner_messages.h"
 #include "engine/cluster/worker_pipeline.h"
-#include "engine/metrics/node_figures.h"
+#include "engine/metrics/figures.h"
 #include "engine/run/memory_watch.h"
 #include "scheduler/finders.h"
 #include "scheduler/worker_actor.h"

@@ -9,7 +9,6 @@
 
 #include "core/base/seconds.h"
 #include "core/base/start_thread.h"
-#include "core/base/thread_group.h"
 #include "core/data/batch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_file.h"

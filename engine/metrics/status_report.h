@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/metrics/run_figures.h"
+#include "engine/metrics/figures.h"
 #include "engine/report/json_object.h"
 
 namespace forebay {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/file_identity.h"
 #include "core/base/result.h"
+#include "engine/outputs/place.h"
 
 namespace forebay {
 

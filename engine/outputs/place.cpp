@@ -1,5 +1,7 @@
 #include "engine/outputs/place.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <system_error>
 
@@ -11,6 +13,13 @@ namespace fs = std::filesystem;
 constexpr int kMostLinks = 40;  // the kernel's own limit
 
 }  // namespace
+
+std::optional<FileIdentity> regular_file_at(const std::string& path) {
+  struct stat about = {};
+  if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  return FileIdentity{.device = static_cast<std::uint64_t>(about.st_dev),
+                      .inode = static_cast<std::uint64_t>(about.st_ino)};
+}
 
 fs::path PlaceFinder::folder_of(const std::string& path) {
   std::error_code error;

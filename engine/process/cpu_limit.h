@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/base/result.h"
-#include "core/base/thread_group.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 

@@ -1,8 +1,12 @@
 #include "engine/process/memory_use.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <thread>
 
 #include <malloc.h>
@@ -54,6 +58,24 @@ void bound_heap_arenas() {
   ::mallopt(M_ARENA_MAX, 2);
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+}
+
+ResidentGauge::ResidentGauge() : statm_(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC)) {}
+
+std::uint64_t ResidentGauge::bytes() const {
+  std::array<char, 128> text{};
+  const ssize_t size = ::pread(statm_.number(), text.data(), text.size(), 0);
+  if (size <= 0) return 0;
+  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return resident_pages({text.data(), static_cast<std::size_t>(size)}) * page;
+}
+
+std::uint64_t resident_pages(std::string_view statm) {
+  const std::size_t space = statm.find(' ');
+  if (space == std::string_view::npos) return 0;
+  std::uint64_t pages = 0;
+  std::from_chars(statm.data() + space + 1, statm.data() + statm.size(), pages);
+  return pages;
 }
 
 }  // namespace forebay

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "core/base/background_worker.h"
 #include "core/base/clock.h"
 #include "core/base/user_code.h"
 #include "core/runtime/synchronized.h"
-#include "core/runtime/ticker.h"
-#include "engine/process/resident_gauge.h"
+#include "engine/process/memory_use.h"
 #include "engine/run/growth_attribution.h"
 #include "engine/run/resident_limit.h"
 

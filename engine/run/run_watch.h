@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/background_worker.h"
 #include "core/runtime/synchronized.h"
-#include "core/runtime/ticker.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
-#include "engine/metrics/run_figures.h"
 #include "engine/run/job_run.h"
 #include "engine/run/tuning.h"
 

@@ -8,7 +8,7 @@
 
 #include "actors/loader_state.h"
 #include "core/base/result.h"
-#include "core/base/thread_group.h"
+#include "core/base/start_thread.h"
 #include "engine/cluster/trainer_node.h"
 #include "engine/job/job_spec.h"
 #include "engine/process/cpu_limit.h"

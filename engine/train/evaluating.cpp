@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "actors/memory_shares.h"
-#include "core/runtime/ticker.h"
+#include "core/base/background_worker.h"
 #include "engine/run/run_watch.h"
 #include "engine/run/stall_watchdog.h"
 #include "engine/run/stop_relay.h"

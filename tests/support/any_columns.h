@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
-#include "core/data/slab_carver.h"
 
 namespace forebay::test {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
-#include "core/data/slab_carver.h"
 
 namespace forebay::test {
 

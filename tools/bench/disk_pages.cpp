@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "core/base/direct_file.h"
+#include "core/base/open_files.h"
 #include "core/base/random.h"
 #include "core/base/seconds.h"
 #include "core/store/read_queue.h"

@@ -12,8 +12,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/base/direct_file.h"
 #include "core/base/median.h"
+#include "core/base/open_files.h"
 #include "core/base/random.h"
 #include "core/base/seconds.h"
 #include "trainer/checkpoint.h"

@@ -4,7 +4,7 @@
 
 #include "engine/cluster/head_node.h"
 #include "engine/job/job_keys.h"
-#include "engine/metrics/node_figures.h"
+#include "engine/metrics/figures.h"
 #include "engine/outputs/running_inputs.h"
 #include "engine/process/memory_use.h"
 #include "engine/report/json_object.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/direct_file.h"
+#include "core/base/open_files.h"
 #include "core/base/start_thread.h"
 
 namespace forebay {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <span>
 
-#include "core/base/direct_file.h"
+#include "core/base/open_files.h"
 
 namespace forebay {
 

@@ -9,7 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/runtime/synchronized.h"
-#include "core/runtime/timer_thread.h"
+#include "core/runtime/timer_queue.h"
 #include "tuner/emulated/virtual_machine.h"
 #include "tuner/pipeline_description.h"
 

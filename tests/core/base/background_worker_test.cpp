@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/base/thread_group.h"
+#include "core/base/start_thread.h"
 #include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"

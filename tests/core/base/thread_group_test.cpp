@@ -1,4 +1,3 @@
-#include "core/base/thread_group.h"
 
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/wire/compression_choice.h"
-#include "core/wire/compression_trial.h"
 
 #include "tests/support/catch.h"
 

@@ -4,9 +4,8 @@
 #include <set>
 #include <string>
 
+#include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
-#include "engine/metrics/node_figures.h"
-#include "engine/metrics/run_figures.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

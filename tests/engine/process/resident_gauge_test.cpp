@@ -1,6 +1,6 @@
-#include "engine/process/resident_gauge.h"
-
 #include <vector>
+
+#include "engine/process/memory_use.h"
 
 #include "tests/support/catch.h"
 

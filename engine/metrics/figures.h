@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/pipeline.h"
@@ -9,6 +11,27 @@
 #include "scheduler/cluster_status.h"
 
 namespace forebay {
+
+/// A running job at one moment: the source of metrics and `forebay status`. A value.
+struct RunFigures {
+  std::string command;  ///< `train`, `ingest`
+  std::chrono::nanoseconds elapsed{0};
+  std::uint64_t rows = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t steps = 0;             ///< Batches that the trainer has finished.
+  std::chrono::nanoseconds waited{0};  ///< By the trainer for batches.
+  std::chrono::nanoseconds worked{0};
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_limit = 0;
+  std::uint64_t decisions = 0;  ///< Decisions of the tuner.
+  double tuner_cpu_seconds = 0;
+  std::string last_decision;
+  PipelineStats pipeline;
+  std::optional<scheduler::ClusterStatus> cluster;  ///< Absent if the job has no cluster.
+};
+
+/// Returns the families listed in README.md, in that order.
+std::vector<MetricFamily> metrics_of(const RunFigures& figures);
 
 /// Figures of a separate head at one moment. A value.
 struct HeadFigures {
