@@ -1,61 +1,42 @@
 #include "trainer/evaluations.h"
 
+#include <cmath>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_fields.h"
 #include "core/base/json_text.h"
 
 namespace forebay {
+
+// In the order of their names, as checkpoints have them.
+template <class Fields>
+void list(Fields& fields, Evaluated& value) {
+  Quality& quality = value.quality;
+  fields("auc", quality.auc);
+  fields("auc_error", quality.auc_error);
+  fields("calibration", quality.calibration);
+  fields("log_loss", quality.log_loss);
+  fields("normalized_entropy", quality.normalized_entropy);
+  fields("positives", quality.positives);
+  fields("rows", quality.rows);
+  fields("step", value.step);
+}
+
 namespace {
 
-using nlohmann::json;
+constexpr std::uint64_t kVersion = 1;
 
-constexpr int kVersion = 1;
+struct Record {
+  std::vector<Evaluated> evaluations;
+  std::uint64_t version = kVersion;
+};
 
-json number_or_null(const std::optional<double>& number) { return number ? json(*number) : json(); }
-
-json to_object(const Evaluated& evaluated) {
-  const Quality& quality = evaluated.quality;
-  return {{"step", evaluated.step},
-          {"rows", quality.rows},
-          {"positives", quality.positives},
-          {"auc", number_or_null(quality.auc)},
-          {"auc_error", quality.auc_error},
-          {"log_loss", number_or_null(quality.log_loss)},
-          {"normalized_entropy", number_or_null(quality.normalized_entropy)},
-          {"calibration", number_or_null(quality.calibration)}};
-}
-
-bool read_count(const json& object, const char* key, std::uint64_t& into) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_unsigned()) return false;
-  into = found->get<std::uint64_t>();
-  return true;
-}
-
-bool read_figure(const json& object, const char* key, std::optional<double>& into) {
-  const auto found = object.find(key);
-  if (found == object.end() || !(found->is_number() || found->is_null())) return false;
-  if (found->is_number()) into = found->get<double>();
-  return true;
-}
-
-std::optional<Evaluated> parse_one(const json& object) {
-  if (!object.is_object()) return std::nullopt;
-  Evaluated evaluated;
-  Quality& quality = evaluated.quality;
-  std::optional<double> error;
-  const bool whole =
-      read_count(object, "step", evaluated.step) && read_count(object, "rows", quality.rows) &&
-      read_count(object, "positives", quality.positives) &&
-      read_figure(object, "auc", quality.auc) && read_figure(object, "auc_error", error) && error &&
-      read_figure(object, "log_loss", quality.log_loss) &&
-      read_figure(object, "normalized_entropy", quality.normalized_entropy) &&
-      read_figure(object, "calibration", quality.calibration);
-  if (!whole) return std::nullopt;
-  quality.auc_error = *error;
-  return evaluated;
+template <class Fields>
+void list(Fields& fields, Record& value) {
+  fields("evaluations", value.evaluations);
+  fields("version", value.version);
 }
 
 /// The figure's value, with its sign such that larger is better.
@@ -89,27 +70,29 @@ EvaluationState judge(const TrainerSpec& spec, std::span<const Evaluated> evalua
 
 std::string to_json(std::span<const Evaluated> evaluations) {
   if (evaluations.empty()) return {};
-  json list = json::array();
-  for (const Evaluated& evaluated : evaluations) list.push_back(to_object(evaluated));
-  return json_text(json{{"version", kVersion}, {"evaluations", std::move(list)}}) + "\n";
+  Record record{.evaluations = {evaluations.begin(), evaluations.end()}};
+  return json_text(JsonFieldWriter::written(record)) + "\n";
 }
 
 std::optional<std::vector<Evaluated>> parse_evaluations(const std::string& text) {
-  std::vector<Evaluated> evaluations;
-  if (text.empty()) return evaluations;
-  const json object = parse_json(text);
-  if (!object.is_object() || object.value("version", json()) != kVersion) return std::nullopt;
-  const json list = object.value("evaluations", json());
-  if (!list.is_array()) return std::nullopt;
-  evaluations.reserve(list.size());
-  for (const json& each : list) {
-    auto evaluated = parse_one(each);
-    const bool follows =
-        evaluated && (evaluations.empty() || evaluations.back().step < evaluated->step);
-    if (!follows || evaluated->quality.positives > evaluated->quality.rows) return std::nullopt;
-    evaluations.push_back(*evaluated);
+  Record record;
+  if (text.empty()) return record.evaluations;
+  const nlohmann::json object = parse_json(text);
+  std::string problem;
+  JsonFieldReader fields(object, "", problem);
+  list(fields, record);
+  fields.finish();
+  if (!problem.empty() || record.version != kVersion) return std::nullopt;
+  std::uint64_t before = 0;
+  for (const Evaluated& each : record.evaluations) {
+    const bool follows = &each == &record.evaluations.front() || before < each.step;
+    const Quality& quality = each.quality;
+    if (!follows || quality.positives > quality.rows || !std::isfinite(quality.auc_error)) {
+      return std::nullopt;
+    }
+    before = each.step;
   }
-  return evaluations;
+  return std::move(record.evaluations);
 }
 
 }  // namespace forebay

@@ -4,8 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/json_fields.h"
 #include "core/base/json_text.h"
-#include "tuner/log/field_writer.h"
+#include "tuner/log/decision_fields.h"
 
 namespace forebay::tuner {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 template <class T>
 std::string line_of(const T& value) {
   T copy = value;  // The list of fields also serves reading, so it needs a mutable value.
-  return json_text(FieldWriter::written(copy));
+  return json_text(JsonFieldWriter::written(copy));
 }
 
 }  // namespace

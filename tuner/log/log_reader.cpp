@@ -1,9 +1,10 @@
 #include <utility>
 
+#include "core/base/json_fields.h"
 #include "core/base/json_text.h"
 #include "core/base/whole_file.h"
+#include "tuner/log/decision_fields.h"
 #include "tuner/log/decision_log.h"
-#include "tuner/log/field_reader.h"
 
 namespace forebay::tuner {
 namespace {
@@ -18,7 +19,7 @@ std::string read_line(std::string_view line, T& value) {
   const auto json = parse_json(line);
   if (json.is_discarded()) return "not valid JSON";
   std::string problem;
-  FieldReader fields(json, "", problem);
+  JsonFieldReader fields(json, "", problem);
   list(fields, value);
   fields.finish();
   return problem;
