@@ -10,7 +10,7 @@
 #include "actors/split_issuer.h"
 #include "actors/split_queue.h"
 #include "core/data/memory_budget.h"
-#include "core/runtime/byte_queue.h"
+#include "core/runtime/pool/byte_queue.h"
 #include "core/runtime/stage_pool.h"
 #include "core/runtime/synchronized.h"
 

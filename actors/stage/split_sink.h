@@ -2,7 +2,7 @@
 
 #include "actors/stage/split.h"
 #include "core/base/result.h"
-#include "core/runtime/pool_context.h"
+#include "core/runtime/pool/pool_context.h"
 
 namespace forebay {
 

@@ -14,7 +14,7 @@
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
 #include "core/data/buffer_pool.h"
-#include "core/runtime/pool_stats.h"
+#include "core/runtime/pool/pool_stats.h"
 #include "core/runtime/stage_pool.h"
 
 namespace forebay {

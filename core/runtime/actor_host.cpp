@@ -4,7 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/runtime/actor.h"
-#include "core/runtime/dedicated_thread.h"
+#include "core/runtime/executor/dedicated_thread.h"
 
 namespace forebay {
 

@@ -14,7 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/runtime/cell.h"
-#include "core/runtime/executor.h"
+#include "core/runtime/executor/executor.h"
 #include "core/runtime/timer_queue.h"
 
 namespace forebay {

@@ -5,7 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/runtime/actor_host.h"
-#include "core/runtime/shared_executor.h"
+#include "core/runtime/executor/shared_executor.h"
 #include "core/runtime/timer_queue.h"
 
 namespace forebay {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/runtime/envelope.h"
-#include "core/runtime/executor.h"
+#include "core/runtime/executor/executor.h"
 #include "core/runtime/mailbox.h"
 #include "core/runtime/receiver.h"
 #include "core/runtime/supervisor.h"

@@ -10,9 +10,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/runtime/pool_context.h"
-#include "core/runtime/pool_engine.h"
-#include "core/runtime/pool_stats.h"
+#include "core/runtime/pool/pool_context.h"
+#include "core/runtime/pool/pool_engine.h"
+#include "core/runtime/pool/pool_stats.h"
 
 namespace forebay {
 

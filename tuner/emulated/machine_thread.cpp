@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/seconds.h"
-#include "core/runtime/parker.h"
+#include "core/runtime/executor/parker.h"
 
 namespace forebay::tuner {
 /// A sleeping actor's work; lives on the stack of the actor's thread.

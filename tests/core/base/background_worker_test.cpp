@@ -4,6 +4,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "core/base/start_thread.h"
 #include "tests/support/wait_until.h"
@@ -30,19 +31,22 @@ TEST_CASE("posted work runs in its order on one thread of the caller's group",
 
 TEST_CASE("stopping waits for the work under way and drops the rest", "[core][background_worker]") {
   std::atomic<bool> begun = false;
+  std::atomic<bool> released = false;
   std::atomic<int> ended = 0;
   const auto held = std::make_shared<int>(0);
   {
     BackgroundWorker worker("a test");
     REQUIRE(worker.post([&] {
       begun = true;
-      std::this_thread::sleep_for(20ms);
+      test::wait_until([&] { return released.load(); });
       ++ended;
     }));
     REQUIRE(worker.post([&, held] { ++ended; }));
     test::wait_until([&] { return begun.load(); });
+    std::thread releasing([&] { released = true; });
     worker.stop();
     CHECK(ended == 1);
+    releasing.join();
     REQUIRE(worker.post([&] { ++ended; }));
   }
   CHECK(ended == 1);
@@ -58,7 +62,7 @@ TEST_CASE("a worker with a period calls its function again and again, and runs p
   test::wait_until([&] { return ticks >= 3 && posted == 1; });
   worker.stop();
   const int before = ticks;
-  std::this_thread::sleep_for(5ms);
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   CHECK(ticks == before);
 }
 

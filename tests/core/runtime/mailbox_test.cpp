@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/runtime/parker.h"
+#include "core/runtime/executor/parker.h"
 
 #include "tests/support/catch.h"
 

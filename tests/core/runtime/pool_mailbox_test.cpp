@@ -1,4 +1,4 @@
-#include "core/runtime/pool_mailbox.h"
+#include "core/runtime/pool/pool_mailbox.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "core/runtime/service_meter.h"
+#include "core/runtime/pool/service_meter.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
 
 #include "core/base/sanitizers.h"
 #include "core/base/start_thread.h"
-#include "core/runtime/shared_executor.h"
+#include "core/runtime/executor/shared_executor.h"
 #include "core/runtime/thread.h"
 
 #include "tests/support/catch.h"

@@ -11,9 +11,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/runtime/pool_context.h"
-#include "core/runtime/pool_mailbox.h"
-#include "core/runtime/pool_stats.h"
+#include "core/runtime/pool/pool_context.h"
+#include "core/runtime/pool/pool_mailbox.h"
+#include "core/runtime/pool/pool_stats.h"
 
 namespace forebay {
 

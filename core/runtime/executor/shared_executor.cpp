@@ -1,4 +1,4 @@
-#include "core/runtime/shared_executor.h"
+#include "core/runtime/executor/shared_executor.h"
 
 #include <chrono>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/clock.h"
-#include "core/runtime/parker.h"
+#include "core/runtime/executor/parker.h"
 #include "core/runtime/thread.h"
 
 namespace forebay {

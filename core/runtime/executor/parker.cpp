@@ -1,4 +1,4 @@
-#include "core/runtime/parker.h"
+#include "core/runtime/executor/parker.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/runtime/parker.h"
+#include "core/runtime/executor/parker.h"
 
 namespace forebay {
 

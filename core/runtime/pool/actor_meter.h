@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/runtime/service_meter.h"
+#include "core/runtime/pool/service_meter.h"
 
 namespace forebay {
 

@@ -1,4 +1,4 @@
-#include "core/runtime/actor_meter.h"
+#include "core/runtime/pool/actor_meter.h"
 
 #include <bit>
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "core/runtime/executor.h"
-#include "core/runtime/parker.h"
+#include "core/runtime/executor/executor.h"
+#include "core/runtime/executor/parker.h"
 #include "core/runtime/thread.h"
 
 namespace forebay {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "core/base/clock.h"
-#include "core/runtime/actor_meter.h"
-#include "core/runtime/service_meter.h"
+#include "core/runtime/pool/actor_meter.h"
+#include "core/runtime/pool/service_meter.h"
 
 namespace forebay {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/runtime/actor_meter.h"
+#include "core/runtime/pool/actor_meter.h"
 
 namespace forebay {
 

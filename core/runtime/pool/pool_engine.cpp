@@ -1,4 +1,4 @@
-#include "core/runtime/pool_engine.h"
+#include "core/runtime/pool/pool_engine.h"
 
 #include <pthread.h>
 
