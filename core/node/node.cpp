@@ -28,12 +28,6 @@ void Node::publish(const std::string& name, const AnyActor& actor) {
   ++publications_;
 }
 
-void Node::withdraw(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  published_.erase(published_target(name));
-  ++publications_;
-}
-
 AnyActor Node::published(std::uint64_t target) const {
   const std::lock_guard lock(mutex_);
   const auto found = published_.find(target);

@@ -76,7 +76,6 @@ class Node final : public TransportHandler {
   /// Lets every peer reach `actor` by `name`; replaces the actor that had the name before. Accepts
   /// only messages that can be sent to another process and that the ref lists.
   void publish(const std::string& name, const AnyActor& actor);
-  void withdraw(const std::string& name);
 
   /// A ref to a peer's published actor. Usable at once; the first message fails if there is none.
   template <class Ref>
