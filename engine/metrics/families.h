@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/pipeline.h"
-#include "engine/metrics/metric_family.h"
+#include "engine/metrics/metrics_server.h"
 #include "scheduler/cluster_status.h"
 
 namespace forebay {
