@@ -69,7 +69,7 @@ class EpochOrder {
   std::size_t num_splits_ = 0;
 };
 
-/// How many blocks make a split of a dataset: see DESIGN.md, "The order is a function".
+/// How many blocks make a split of a dataset: see design/order.md.
 std::size_t blocks_per_split(const Dataset& dataset);
 
 }  // namespace forebay

@@ -6,8 +6,8 @@
 
 namespace forebay {
 
-/// The slot rule of DESIGN.md, "The order is a function": the slot size of a dataset, as a function
-/// of its content alone.
+/// The slot rule of design/order.md: the slot size of a dataset, as a function of its content
+/// alone.
 namespace slot_rule {
 
 inline constexpr std::uint64_t kFinest = 256;          ///< Bytes.

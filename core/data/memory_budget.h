@@ -9,7 +9,7 @@ namespace forebay {
 ///
 /// Owns two numbers and their peak, nothing else. Any thread may call it at any time. `try_take`
 /// refuses bytes that do not fit. `take` always counts them; use it for memory that was reserved
-/// beforehand (see DESIGN.md, "Bytes are credits").
+/// beforehand (see design/memory.md).
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::size_t limit) : limit_(limit) {}

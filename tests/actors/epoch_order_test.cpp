@@ -116,7 +116,7 @@ TEST_CASE("a split of 20,000 rows or more holds at least 16 blocks from all over
     std::uint32_t rows_per_block;
     std::uint64_t row_bytes;
   };
-  // The slot rule of DESIGN.md: 5 MB → 2 KiB slots, 2.5 GB → 16 KiB slots, 1 TB → 256 KiB slots.
+  // The slot rule (design/order.md): 5 MB → 2 KiB slots, 2.5 GB → 16 KiB, 1 TB → 256 KiB.
   for (const Size size :
        {Size{20'000, 8, 250}, Size{10'000'000, 65, 250}, Size{400'000, 1, 300'000}}) {
     const FakeDataset dataset({size.rows}, size.rows_per_block, size.row_bytes);
