@@ -57,3 +57,13 @@ function(forebay_fuzz name)
     target_compile_options(${watched} PRIVATE -fsanitize=fuzzer-no-link)
   endforeach()
 endfunction()
+
+# forebay_file_bytes(intune.weights "0x" "," bytes): the bytes of a file as hexadecimal digits, each between the two
+# texts, for a source that configure_file makes. The build is configured again when the file changes.
+function(forebay_file_bytes file before after variable)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  file(READ ${file} hex HEX)
+  string(REPLACE "\\" "\\\\" before "${before}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "${before}\\1${after}" digits "${hex}")
+  set(${variable} "${digits}" PARENT_SCOPE)
+endfunction()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <vector>
 
 #include "core/base/check.h"
 
@@ -19,25 +20,76 @@ bool is_plain(char c) {
          std::string_view("_-./:,=+%@").find(c) != std::string_view::npos;
 }
 
+const std::string& value_of(std::string_view name, const Blanks& blanks) {
+  const auto blank = blanks.find(name);
+  FOREBAY_CHECK(blank != blanks.end());
+  return blank->second;
+}
+
+// Removes and returns the first line of `text`, with its line break.
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+  text.remove_prefix(line.size());
+  return line;
+}
+
+void append_filled(std::string_view line, const Blanks& blanks, std::string& filled) {
+  while (!line.empty()) {
+    const std::size_t open = std::min(line.find('@'), line.size());
+    filled.append(line.substr(0, open));
+    line.remove_prefix(open);
+    const std::size_t close = line.find('@', 1);
+    if (close != std::string_view::npos && is_name(line.substr(1, close - 1))) {
+      filled.append(value_of(line.substr(1, close - 1), blanks));
+      line.remove_prefix(close + 1);
+    } else if (!line.empty()) {
+      filled.push_back(line.front());
+      line.remove_prefix(1);
+    }
+  }
+}
+
+// The conditions around a line of a template, outermost first.
+class Conditions {
+ public:
+  bool hold() const {
+    return std::all_of(holds_.begin(), holds_.end(), [](bool holds) { return holds; });
+  }
+  bool closed() const { return holds_.empty(); }
+
+  // Returns true if `line` begins, turns or ends a condition.
+  bool take(std::string_view line, const Blanks& blanks) {
+    constexpr std::string_view kIf = "#@if ";
+    if (line.starts_with(kIf)) {
+      line.remove_prefix(kIf.size());
+      holds_.push_back(!value_of(line.substr(0, line.find('\n')), blanks).empty());
+    } else if (line == "#@else\n") {
+      FOREBAY_CHECK(!closed());
+      holds_.back() = !holds_.back();
+    } else if (line == "#@end\n") {
+      FOREBAY_CHECK(!closed());
+      holds_.pop_back();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<bool> holds_;
+};
+
 }  // namespace
 
 std::string fill(std::string_view text, const Blanks& blanks) {
   std::string filled;
+  Conditions conditions;
   while (!text.empty()) {
-    const std::size_t open = std::min(text.find('@'), text.size());
-    filled.append(text.substr(0, open));
-    text.remove_prefix(open);
-    const std::size_t close = text.find('@', 1);
-    if (close != std::string_view::npos && is_name(text.substr(1, close - 1))) {
-      const auto blank = blanks.find(text.substr(1, close - 1));
-      FOREBAY_CHECK(blank != blanks.end());
-      filled.append(blank->second);
-      text.remove_prefix(close + 1);
-    } else if (!text.empty()) {
-      filled.push_back(text.front());
-      text.remove_prefix(1);
-    }
+    const std::string_view line = take_line(text);
+    if (conditions.take(line, blanks) || !conditions.hold()) continue;
+    append_filled(line, blanks, filled);
   }
+  FOREBAY_CHECK(conditions.closed());
   return filled;
 }
 

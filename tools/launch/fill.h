@@ -6,11 +6,13 @@
 
 namespace forebay {
 
-/// The value of each `@NAME@` in a template.
+/// The value of each name in a template.
 using Blanks = std::map<std::string, std::string, std::less<>>;
 
-/// Returns `text` with each `@NAME@` replaced (capitals and underscores). A name without a value is
-/// a bug of the template and aborts.
+/// Returns `text` with each `@NAME@` replaced (capitals and underscores). Lines between `#@if NAME`
+/// and
+/// `#@end` stay only if the name's value is not empty; after an `#@else` between them, only if it
+/// is empty. Conditions nest. A name without a value is a bug of the template and aborts.
 std::string fill(std::string_view text, const Blanks& blanks);
 
 /// Returns `word` as one word of a POSIX shell.

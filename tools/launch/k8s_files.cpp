@@ -8,167 +8,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::string_view kKustomization = R"sh(# @NAME@: forebay @COMMAND@ on Kubernetes.
-#   kubectl apply -k @OUT@     starts it
-#   kubectl logs -f job/@NAME@       its log; the last line of stdout is the result
-#   kubectl delete -k @OUT@    stops it in order and removes it
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-@RESOURCES@)sh";
-
-constexpr std::string_view kConfig = R"sh(# The job file.
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: @NAME@
-  labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@}
-data:
-  @JOB_FILE@: |2
-@JOB_TEXT@)sh";
-
-constexpr std::string_view kService =
-    R"sh(# The name by which workers find the head: one address, the trainer's pod, ready or not.
-apiVersion: v1
-kind: Service
-metadata:
-  name: @NAME@
-  labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@}
-spec:
-  clusterIP: None
-  publishNotReadyAddresses: true
-  selector: {app.kubernetes.io/instance: @NAME@, app.kubernetes.io/component: trainer}
-  ports:
-    - {name: cluster, port: @PORT@, targetPort: cluster}
-@METRICS_SERVICE@)sh";
-
-constexpr std::string_view kTrainer =
-    R"sh(# The trainer, and the head in it. A pod that is evicted starts again and resumes; one that refuses
-# its configuration (exit status 2) does not.
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: @NAME@
-  labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@, app.kubernetes.io/component: trainer}
-spec:
-  backoffLimit: 4
-  podFailurePolicy:
-    rules:
-      - action: Ignore
-        onPodConditions:
-          - {type: DisruptionTarget, status: "True"}
-      - action: FailJob
-        onExitCodes: {containerName: trainer, operator: In, values: [2]}
-  template:
-    metadata:
-      labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@, app.kubernetes.io/component: trainer}
-@SCRAPE@    spec:
-      restartPolicy: Never
-      # SIGTERM saves the state; the job's run.grace, and some for the kernel.
-      terminationGracePeriodSeconds: @GRACE@
-      containers:
-        - name: trainer
-          image: @IMAGE@
-          workingDir: /job
-          command:
-@COMMAND_WORDS@          ports:
-            - {name: cluster, containerPort: @PORT@}
-@METRICS_PORT@          startupProbe:
-            # Indexing comes first, so it may take its time.
-            tcpSocket: {port: cluster}
-            periodSeconds: 5
-            failureThreshold: 1440
-@PROBES@          resources:
-            # The job's pipeline.cpus, and its pipeline.memory, which is a hard limit.
-            requests: {cpu: "@CPUS@", memory: @MEMORY@Mi@GPU_REQUEST@}
-            limits: {memory: @MEMORY@Mi@GPU_REQUEST@}
-          volumeMounts:
-            - {name: work, mountPath: /job}
-            - {name: job, mountPath: /job/@JOB_FILE@, subPath: @JOB_FILE@, readOnly: true}
-@KEY_MOUNT@      volumes:
-@WORK_VOLUME@        - name: job
-          configMap: {name: @NAME@}
-@HEAD_KEY_VOLUME@)sh";
-
-constexpr std::string_view kWorkers =
-    R"sh(# The workers: pods of which any may come and go. They end when the job does, and the first that
-# ends well keeps Kubernetes from starting others. One that refuses its configuration (exit status 2)
-# is not started again.
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: @NAME@-workers
-  labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@, app.kubernetes.io/component: worker}
-spec:
-  parallelism: @WORKERS@
-  backoffLimit: 1000
-  podFailurePolicy:
-    rules:
-      - action: Ignore
-        onPodConditions:
-          - {type: DisruptionTarget, status: "True"}
-      - action: FailJob
-        onExitCodes: {containerName: worker, operator: In, values: [2]}
-  template:
-    metadata:
-      labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@, app.kubernetes.io/component: worker}
-@SCRAPE@    spec:
-      restartPolicy: Never
-      # SIGTERM gives back what it holds.
-      terminationGracePeriodSeconds: @GRACE@
-      # Cheap nodes will do: a worker that goes costs its work of a second or two.
-      tolerations:
-        - {key: cloud.google.com/gke-spot, operator: Exists}
-        - {key: kubernetes.azure.com/scalesetpriority, operator: Equal, value: spot}
-        - {key: spot, operator: Exists}
-      topologySpreadConstraints:
-        - maxSkew: 1
-          topologyKey: kubernetes.io/hostname
-          whenUnsatisfiable: ScheduleAnyway
-          labelSelector:
-            matchLabels: {app.kubernetes.io/instance: @NAME@, app.kubernetes.io/component: worker}
-      containers:
-        - name: worker
-          image: @IMAGE@
-          workingDir: /job
-          command:
-@WORKER_WORDS@@WORKER_PORTS@          env:
-            - name: POD_NAME
-              valueFrom: {fieldRef: {fieldPath: metadata.name}}
-          resources:
-            requests: {cpu: "@CPUS@", memory: @MEMORY@Mi}
-            limits: {memory: @MEMORY@Mi}
-          volumeMounts:
-            - {name: work, mountPath: /job@WORK_READ_ONLY@}
-@KEY_MOUNT@      volumes:
-@WORK_VOLUME@@WORKER_KEY_VOLUME@)sh";
-
-constexpr std::string_view kSecret =
-    R"sh(# The keys of this cluster: the head's, and what a worker needs of them. Keep this file to yourself:
-# mode 0600, and in no repository.
-apiVersion: v1
-kind: Secret
-metadata:
-  name: @NAME@-head-keys
-  labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@}
-type: Opaque
-data:
-@HEAD_KEYS@---
-apiVersion: v1
-kind: Secret
-metadata:
-  name: @NAME@-worker-keys
-  labels: {app.kubernetes.io/name: forebay, app.kubernetes.io/instance: @NAME@}
-type: Opaque
-data:
-@WORKER_KEYS@)sh";
-
-constexpr std::string_view kScale = R"sh(#!/bin/sh
-# usage: scale.sh N    N workers for @NAME@ from now on
-case ${1:-} in '' | *[!0-9]*) sed -n '2s/^# //p' "$0" >&2; exit 2 ;; esac
-exec kubectl patch job/@NAME@-workers --type merge --patch "{\"spec\":{\"parallelism\":$1}}"
-)sh";
-
 constexpr std::uint16_t kPort = 29400;
 constexpr std::uint16_t kMetricsPort = 9464;
 
@@ -180,12 +19,16 @@ std::string as_it_stands(const std::string& word) {
   return escaped;
 }
 
-std::string quoted_list(const std::vector<std::string>& list) {
-  std::string lines;
-  for (const std::string& word : list) {
-    lines.append(12, ' ').append("- ").append(yaml_text(word)).append("\n");
-  }
-  return lines;
+// Joins `lines` for a line of a template that has its own line break.
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text.append(text.empty() ? "" : "\n").append(line);
+  return text;
+}
+
+std::string quoted_list(std::vector<std::string> list) {
+  for (std::string& word : list) word = "            - " + yaml_text(word);
+  return joined(list);
 }
 
 std::vector<std::string> trainer_arguments(const LaunchSpec& spec, const std::string& job_file,
@@ -223,46 +66,6 @@ std::vector<std::string> worker_arguments(const LaunchSpec& spec, std::uint16_t 
   return list;
 }
 
-Blanks metrics_blanks(const LaunchSpec& spec) {
-  if (spec.metrics.empty()) {
-    return {{"METRICS_SERVICE", ""},
-            {"METRICS_PORT", ""},
-            {"WORKER_PORTS", ""},
-            {"PROBES", ""},
-            {"SCRAPE", ""}};
-  }
-  const std::string port = std::to_string(kMetricsPort);
-  return {{"METRICS_SERVICE", "    - {name: metrics, port: " + port + ", targetPort: metrics}\n"},
-          {"METRICS_PORT", "            - {name: metrics, containerPort: " + port + "}\n"},
-          {"WORKER_PORTS",
-           "          ports:\n            - {name: metrics, containerPort: " + port + "}\n"},
-          {"PROBES",
-           "          livenessProbe:\n"
-           "            httpGet: {path: /metrics, port: metrics}\n"
-           "            periodSeconds: 15\n"
-           "            timeoutSeconds: 10\n"
-           "            failureThreshold: 20\n"},
-          {"SCRAPE", "      annotations: {prometheus.io/scrape: \"true\", prometheus.io/port: \"" +
-                         port + "\"}\n"}};
-}
-
-Blanks volume_blanks(const LaunchSpec& spec) {
-  Blanks blanks;
-  const std::string& claim = spec.options.claim;
-  blanks["WORK_READ_ONLY"] = claim.empty() ? "" : ", readOnly: true";
-  blanks["WORK_VOLUME"] =
-      claim.empty()
-          ? "        # Holds .forebay and all the job writes, and is gone with the pod: name a "
-            "claim\n"
-            "        # (forebay launch k8s --claim NAME) that holds the job's data and "
-            "checkpoints.\n"
-            "        - name: work\n"
-            "          emptyDir: {}\n"
-          : "        - name: work\n          persistentVolumeClaim: {claimName: " +
-                yaml_text(claim) + "}\n";
-  return blanks;
-}
-
 // A Secret has no folders: `clients/a.key` is stored as `clients__a.key` and mounted under its
 // original name.
 std::string entry_of(std::string name) {
@@ -273,22 +76,19 @@ std::string entry_of(std::string name) {
 }
 
 std::string secret_of(const std::vector<KeyFile>& keys) {
-  std::string lines;
+  std::vector<std::string> lines;
   for (const KeyFile& key : keys) {
-    lines.append("  ").append(entry_of(key.name)).append(": ");
-    lines.append(base64(key.content)).append("\n");
+    lines.push_back("  " + entry_of(key.name) + ": " + base64(key.content));
   }
-  return lines;
+  return joined(lines);
 }
 
-std::string key_volume(const std::string& secret, const std::vector<KeyFile>& keys) {
-  std::string lines = "        - name: keys\n          secret:\n            secretName: " + secret +
-                      "\n            defaultMode: 0400\n            items:\n";
+std::string key_items(const std::vector<KeyFile>& keys) {
+  std::vector<std::string> lines;
   for (const KeyFile& key : keys) {
-    lines.append("              - {key: ").append(entry_of(key.name));
-    lines.append(", path: ").append(key.name).append("}\n");
+    lines.push_back("              - {key: " + entry_of(key.name) + ", path: " + key.name + "}");
   }
-  return lines;
+  return joined(lines);
 }
 
 // Selects only the keys that a worker needs: the head's secret key stays with the head.
@@ -300,14 +100,13 @@ std::vector<KeyFile> of_a_worker(const std::vector<KeyFile>& keys) {
   return some;
 }
 
-Blanks key_blanks(const LaunchSpec& spec, const std::vector<KeyFile>& keys) {
-  if (keys.empty()) return {{"KEY_MOUNT", ""}, {"HEAD_KEY_VOLUME", ""}, {"WORKER_KEY_VOLUME", ""}};
+Blanks key_blanks(const std::vector<KeyFile>& keys) {
   const std::vector<KeyFile> some = of_a_worker(keys);
-  return {{"KEY_MOUNT", "            - {name: keys, mountPath: /keys, readOnly: true}\n"},
-          {"HEAD_KEY_VOLUME", key_volume(spec.name + "-head-keys", keys)},
-          {"WORKER_KEY_VOLUME", key_volume(spec.name + "-worker-keys", some)},
+  return {{"KEYS", keys.empty() ? "" : "yes"},
           {"HEAD_KEYS", secret_of(keys)},
-          {"WORKER_KEYS", secret_of(some)}};
+          {"WORKER_KEYS", secret_of(some)},
+          {"HEAD_KEY_ITEMS", key_items(keys)},
+          {"WORKER_KEY_ITEMS", key_items(some)}};
 }
 
 std::uint64_t mib(const LaunchSpec& spec) {
@@ -320,34 +119,29 @@ std::vector<LaunchFile> k8s_files(const LaunchSpec& spec, const std::vector<KeyF
   const std::uint16_t port = spec.options.port == 0 ? kPort : spec.options.port;
   const std::string job_file = "job.toml";
   const std::string& gpus = spec.options.gpus;
-  std::string resources = "  - config.yaml\n  - service.yaml\n  - trainer.yaml\n";
-  if (!keys.empty()) resources += "  - secret.yaml\n";
-  resources += "  - workers.yaml\n";
-  Blanks blanks = {{"NAME", spec.name},
-                   {"COMMAND", spec.options.command},
-                   {"OUT", shell_word(spec.out)},
-                   {"RESOURCES", resources},
-                   {"JOB_FILE", job_file},
-                   {"JOB_TEXT", indented(spec.job_text, 4)},
+  const std::string& claim = spec.options.claim;
+  std::string job_text = indented(spec.job_text, 4);
+  if (!job_text.empty()) job_text.pop_back();  // The template's line has a line break of its own.
+  Blanks blanks = {{"JOB_FILE", job_file},
+                   {"JOB_TEXT", job_text},
                    {"PORT", std::to_string(port)},
                    {"GRACE", std::to_string(spec.grace_seconds + 10)},
                    {"IMAGE", yaml_text(spec.options.image)},
                    {"COMMAND_WORDS", quoted_list(trainer_arguments(spec, job_file, port))},
                    {"WORKER_WORDS", quoted_list(worker_arguments(spec, port))},
-                   {"CPUS", std::to_string(spec.cpus)},
                    {"MEMORY", std::to_string(mib(spec))},
                    {"GPU_REQUEST", gpus.empty() ? "" : ", nvidia.com/gpu: \"" + gpus + "\""},
-                   {"WORKERS", std::to_string(spec.options.workers)}};
-  blanks.merge(key_blanks(spec, keys));
-  blanks.merge(metrics_blanks(spec));
-  blanks.merge(volume_blanks(spec));
-  std::vector<LaunchFile> files = {{"kustomization.yaml", 0644, fill(kKustomization, blanks)},
-                                   {"config.yaml", 0644, fill(kConfig, blanks)},
-                                   {"service.yaml", 0644, fill(kService, blanks)},
-                                   {"trainer.yaml", 0644, fill(kTrainer, blanks)},
-                                   {"workers.yaml", 0644, fill(kWorkers, blanks)},
-                                   {"scale.sh", 0755, fill(kScale, blanks)}};
-  if (!keys.empty()) files.push_back({"secret.yaml", 0600, fill(kSecret, blanks)});
+                   {"METRICS_PORT", spec.metrics.empty() ? "" : std::to_string(kMetricsPort)},
+                   {"CLAIM", claim.empty() ? "" : yaml_text(claim)},
+                   {"READ_ONLY", claim.empty() ? "" : ", readOnly: true"}};
+  blanks.merge(key_blanks(keys));
+  blanks.merge(blanks_of_scripts(spec));
+  std::vector<LaunchFile> files;
+  for (const char* name : {"kustomization", "config", "service", "trainer", "workers"}) {
+    files.push_back(filled_file("k8s/" + std::string(name) + ".yaml", 0644, blanks));
+  }
+  files.push_back(filled_file("k8s/scale.sh", 0755, blanks));
+  if (!keys.empty()) files.push_back(filled_file("k8s/secret.yaml", 0600, blanks));
   return files;
 }
 

@@ -4,9 +4,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/data/digest.h"
 #include "engine/job/text_file.h"
-#include "tools/launch/fill.h"
+#include "tools/launch/templates.h"
 
 namespace forebay {
 namespace {
@@ -55,11 +56,39 @@ Status check_paths(const LaunchSpec& spec) {
   return {};
 }
 
-}  // namespace
-
+// Returns ` --metrics HOST:0` if the job has `cluster.metrics`, else "": several workers may share
+// a machine, so each takes a free port there and reports it.
 std::string worker_metrics(const LaunchSpec& spec) {
   if (spec.metrics.empty()) return {};
   return " --metrics " + shell_word(spec.metrics.substr(0, spec.metrics.rfind(':')) + ":0");
+}
+
+}  // namespace
+
+Blanks blanks_of_scripts(const LaunchSpec& spec) {
+  std::string sets;
+  for (const std::string& set : spec.options.sets) sets.append(" --set ").append(shell_word(set));
+  return {{"NAME", spec.name},
+          {"COMMAND", spec.options.command},
+          {"TRAINS", spec.options.command == "train" ? "yes" : ""},
+          {"WORKERS", std::to_string(spec.options.workers)},
+          {"CPUS", std::to_string(spec.cpus)},
+          {"MEMORY_BYTES", std::to_string(spec.memory_bytes)},
+          {"OUT", shell_word(spec.out)},
+          {"RUN_DIR", shell_word(spec.run_dir)},
+          {"FOREBAY", shell_word(spec.forebay)},
+          {"JOB", shell_word(spec.job_file)},
+          {"LISTEN", shell_word(spec.listen)},
+          {"SETS", sets},
+          {"METRICS", worker_metrics(spec)}};
+}
+
+LaunchFile filled_file(std::string_view path, std::uint32_t mode, const Blanks& blanks) {
+  const auto templates = launch_templates();
+  const auto found = std::find_if(templates.begin(), templates.end(),
+                                  [&](const LaunchTemplate& each) { return each.name == path; });
+  FOREBAY_CHECK(found != templates.end());
+  return {std::string(path.substr(path.rfind('/') + 1)), mode, fill(found->text, blanks)};
 }
 
 Result<LaunchSpec> launch_spec(const JobSpec& job, std::string job_text, std::string forebay,

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
+#include "tools/launch/fill.h"
 
 namespace forebay {
 
@@ -54,9 +56,12 @@ struct LaunchFile {
 Result<LaunchSpec> launch_spec(const JobSpec& job, std::string job_text, std::string forebay,
                                LaunchOptions options);
 
-/// Returns ` --metrics HOST:0` if the job has `cluster.metrics`, else "": several workers may share
-/// a machine, so each takes a free port there and reports it.
-std::string worker_metrics(const LaunchSpec& spec);
+/// Returns the values of the names that several launchers' templates share.
+Blanks blanks_of_scripts(const LaunchSpec& spec);
+
+/// Returns the file that the template `path` (below tools/launch/templates) gives, under its own
+/// name.
+LaunchFile filled_file(std::string_view path, std::uint32_t mode, const Blanks& blanks);
 
 /// Returns the files of each launcher, from the spec alone.
 std::vector<LaunchFile> slurm_files(const LaunchSpec& spec);

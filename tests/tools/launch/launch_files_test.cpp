@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
 #include <string>
 
 #include "tests/support/temp_dir.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
+#include "tools/launch/templates.h"
 #include "tools/launch/write_files.h"
 
 #include "tests/support/catch.h"
@@ -41,6 +44,46 @@ LaunchSpec spec_of(const JobSpec& job, LaunchOptions options) {
 
 TEST_CASE("a template's blanks are filled, other at signs stay", "[tools][launch]") {
   CHECK(fill("a@X@b @@X@ \"$@\" @x@ me@X", {{"X", "1@X@"}}) == "a1@X@b @1@X@ \"$@\" @x@ me@X");
+}
+
+TEST_CASE("lines under a condition stay only while the name has a value", "[tools][launch]") {
+  constexpr std::string_view kText =
+      "a\n#@if X\nb @X@\n#@if Y\nc\n#@end\n#@else\nd\n#@end\n  #@if\n#@end of it\n";
+  const std::string rest = "  #@if\n#@end of it\n";
+  CHECK(fill(kText, {{"X", "1"}, {"Y", "1"}}) == "a\nb 1\nc\n" + rest);
+  CHECK(fill(kText, {{"X", "1"}, {"Y", ""}}) == "a\nb 1\n" + rest);
+  CHECK(fill(kText, {{"X", ""}, {"Y", "1"}}) == "a\nd\n" + rest);
+}
+
+TEST_CASE("launch files hold no placeholder and no condition of a template", "[tools][launch]") {
+  const std::regex left_over("@[A-Z_]+@|#@");
+  std::set<std::string> names;
+  // Each bit of `options` is one way in which jobs and options differ.
+  for (unsigned options = 0; options < 64; ++options) {
+    CAPTURE(options);
+    const auto has = [&](unsigned bit) { return (options >> bit & 1U) == 1; };
+    JobSpec varied = job();
+    varied.cluster.keys = has(0) ? "/jobs/keys" : "";
+    varied.cluster.metrics = has(1) ? "127.0.0.1:9000" : "";
+    varied.cluster.head = has(2) ? "tcp://head:7" : "";
+    const LaunchSpec spec = spec_of(varied, {.command = has(3) ? "train" : "ingest",
+                                             .workers = has(4) ? 3U : 0U,
+                                             .gpus = has(5) ? "2" : "",
+                                             .image = "i",
+                                             .claim = has(2) ? "ads" : ""});
+    const std::vector<KeyFile> keys = {{"server.key", "k"}};
+    for (const auto& files : {slurm_files(spec), ssh_files(spec, ""),
+                              k8s_files(spec, has(0) ? keys : decltype(keys){})}) {
+      for (const LaunchFile& file : files) {
+        CAPTURE(file.name);
+        CHECK_FALSE(std::regex_search(file.content, left_over));
+        names.insert(file.name);
+      }
+    }
+  }
+  for (const LaunchTemplate& each : launch_templates()) {
+    CHECK(names.count(std::string(each.name.substr(each.name.find('/') + 1))) == 1);
+  }
 }
 
 TEST_CASE("a word is quoted for a shell when it has to be", "[tools][launch]") {
