@@ -1,7 +1,7 @@
 #!/bin/bash
 # usage: scale.sh N    N workers for @NAME@ from now on
-# What its own job has not, is submitted as jobs of one task; of too many of those the youngest are
-# cancelled, which give back what they hold.
+# Workers beyond those of the job itself are jobs of one task; to have fewer, the youngest of these
+# jobs are cancelled, and their workers give their splits back.
 set -u
 case ${1:-} in '' | *[!0-9]*) sed -n '2,4s/^# //p' "$0" >&2; exit 2 ;; esac
 own=$(sed -n 1p @OUT@/started 2>/dev/null)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# One worker of @NAME@: waits until the trainer says where it listens, then joins it; a trainer that
-# comes back elsewhere is found by the same file.
+# One worker of @NAME@: waits until the trainer has written its address, then joins it. The same file
+# leads to a trainer that comes back at another address.
 set -u
 started=@OUT@/started
 address_file=@RUN_DIR@/address

@@ -1,4 +1,4 @@
-# What start.sh, stop.sh and scale.sh share; read by them, not run.
+# Read by start.sh, stop.sh and scale.sh; not run by itself.
 name=@NAME@
 here=@OUT@
 run_dir=@RUN_DIR@
@@ -10,25 +10,25 @@ remote=${FOREBAY_REMOTE_DIR:-.cache/$name}  # on each host: pids, logs, keys; re
 
 trainer_command=(@FOREBAY@ @COMMAND@ @JOB@ --json@SETS@ --set cluster.listen=@LISTEN@)
 worker_command=(@FOREBAY@ worker --cpus @CPUS@ --memory @MEMORY_BYTES@@METRICS@)
-head=@HEAD@  # of its own, which workers join; empty: the trainer's
+head=@HEAD@  # a separate head that workers join; empty: the trainer's
 
-# One connection a host, shared by all that a script asks of it.
+# One connection per host, shared by all commands of a script.
 sockets=$(mktemp -d /tmp/forebay-ssh-XXXXXX) || exit 1
 ssh_options=(-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o LogLevel=ERROR
   -o ControlMaster=auto -o ControlPersist=30 -o "ControlPath=$sockets/%C")
 [ -f "$here/ssh_config" ] && ssh_options=(-F "$here/ssh_config" "${ssh_options[@]}")
 
-# on HOST WORD...: runs these words there. Out of the terminal's reach, so that Ctrl-C is start.sh's to handle.
+# on HOST WORD...: runs these words there, away from the terminal, so that only start.sh gets Ctrl-C.
 on() {
   local host=$1
   shift
   setsid --wait ssh "${ssh_options[@]}" -- "$host" "$(printf '%q ' "$@")"
 }
 
-# task HOST VERB TASK...: what task.sh does, there.
+# task HOST VERB TASK...: runs task.sh there.
 task() { on "$1" bash "$remote/task.sh" "${@:2}" </dev/null; }
 
-# patiently FILE WORD...: runs these words, their stdout in FILE; a signal's trap runs meanwhile.
+# patiently FILE WORD...: runs these words with stdout to FILE; traps of signals run meanwhile.
 patiently() {
   local file=$1 child
   shift
@@ -59,7 +59,7 @@ hosts_of() {
         *) echo "$name: hosts: $host: $word is neither slots=N nor role=worker|trainer" >&2; return 1 ;;
       esac
     done
-    # A port is ssh's to read in an address with a scheme; a bare IPv6 address has none.
+    # ssh reads a port only from an address with a scheme; a bare IPv6 address has no port.
     case $host in
       ssh://*) ;;
       *\]:*) host=ssh://$host ;;
@@ -71,14 +71,14 @@ hosts_of() {
   return 0
 }
 
-# prepare HOST: a folder of its own there, task.sh, and a worker's keys for no one else to read.
+# prepare HOST: makes a folder there with task.sh and a worker's keys, for this user alone.
 prepare() {
   on "$1" bash -c 'umask 077 && mkdir -p "$1" && cat >"$1/task.sh"' prepare "$remote" <"$here/task.sh" || return 1
   [ -z "$keys" ] || tar -C "$keys" -cf - server.key client.key client.key_secret |
     on "$1" bash -c 'umask 077 && mkdir -p "$1/keys" && tar -C "$1/keys" --no-same-owner -xf - && chmod -R go= "$1/keys"' keys "$remote"
 }
 
-# fetch HOST TASK: its log, into the job's folder.
+# fetch HOST TASK: copies the task's log into the job's folder.
 fetch() { task "$1" log "$2" >"$logs/ssh-$2.log" 2>/dev/null; }
 
 # start_worker NUMBER HOST ADDRESS

@@ -1,6 +1,6 @@
 #!/bin/bash
 # usage: scale.sh N    N workers for @NAME@ from now on, on the slots of the file hosts
-# Those with the highest numbers are stopped first; they give back what they hold.
+# Workers with the highest numbers are stopped first; they give their splits back.
 set -u
 case ${1:-} in '' | *[!0-9]*) sed -n '2,3s/^# //p' "$0" >&2; exit 2 ;; esac
 . @OUT@/cluster.sh

@@ -26,7 +26,7 @@ trainer_command+=(--state "$state")
 #@end
 
 echo "$trainer $$" >"$here/running"
-# Whatever happens from here on, nothing stays on the hosts.
+# However the script ends from here on, it leaves nothing on the hosts.
 clean() {
   local host
   for host in $(printf '%s\n' "$trainer" "${places[@]}" | sort -u); do
@@ -36,7 +36,7 @@ clean() {
   close_connections
 }
 trap clean EXIT
-# A connection that breaks ends nothing: the processes live on without it, and are asked again.
+# A broken connection ends no process: the processes go on, and the script asks again.
 trap 'task "$trainer" stop trainer "$grace" &' INT TERM HUP
 
 task "$trainer" start trainer "${trainer_command[@]}" || exit 1
@@ -52,7 +52,7 @@ fi
 until patiently "$sockets/status" task "$trainer" wait trainer; do sleep 1; done
 status=$(cat "$sockets/status")
 fetch "$trainer" trainer
-# The workers end with the job; those that do not are told to.
+# The workers end with the job; stop the workers that do not.
 for file in "$here"/worker-*.host; do
   [ -e "$file" ] || continue
   host=$(cat "$file") number=$(basename "$file" .host)

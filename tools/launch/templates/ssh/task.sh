@@ -3,8 +3,8 @@
 # usage: task.sh start TASK WORD...   starts it, free of this connection
 #        task.sh wait TASK            waits for its end; prints its exit status
 #        task.sh alive TASK           is it running?
-#        task.sh stop TASK SECONDS    SIGTERM, and SIGKILL after SECONDS; none but its own process
-#        task.sh out|log TASK         what it wrote to stdout; to stderr
+#        task.sh stop TASK SECONDS    SIGTERM, and SIGKILL after SECONDS, to its own process alone
+#        task.sh out|log TASK         prints its stdout; its stderr
 #        task.sh address FILE         waits for the trainer's address
 set -u
 umask 077
@@ -12,7 +12,8 @@ cd "$(dirname "$0")" || exit 1
 verb=$1 task=$2
 shift 2
 
-# When process $1 began: with its number, a name that no later process bears.
+# Prints when process $1 began: a later process may have its number, but not that time, too.
+# shellcheck disable=SC2086  # fields
 began() { local stat; stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1; set -- ${stat##*) }; echo "${20}"; }
 
 is_alive() {
