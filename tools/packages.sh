@@ -13,7 +13,7 @@ build="build-essential cmake ninja-build pkg-config libexpected-dev libcli11-dev
 test="$build catch2 python3 python3-matplotlib python3-venv prometheus zstd libcaf-dev libmsgpack-cxx-dev iproute2 slurm-wlm munge openssh-server
   openssh-client"
 optional=""  # Tests that compare with it are skipped without it.
-lint="$test git clang-14 clang clang-tidy-14 clang-format-14 libclang-rt-14-dev"
+lint="$test git clang-14 clang clang-tidy-14 clang-format-14 libclang-rt-14-dev shellcheck"
 case ${1:-} in
   build) wanted=$build ;;
   test) wanted=$test optional=python3-torch ;;
@@ -34,6 +34,7 @@ refuse() {
   exit 2
 }
 
+# shellcheck disable=SC2086,SC2116  # a list, on one line
 command -v dpkg-query >/dev/null || { missing=$(echo $wanted); refuse "this is no Debian system"; }
 # shellcheck disable=SC2086  # lists
 missing=$(missing_of $wanted)

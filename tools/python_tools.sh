@@ -11,6 +11,7 @@ if [ "$(cat "$place/installed" 2>/dev/null)" != "$wanted" ]; then
   mkdir -p build
   rm -rf "$place"
   python3 -m venv "$place" >&2
+  # shellcheck disable=SC2086  # a list
   "$place/bin/python" -m pip install --quiet --disable-pip-version-check $wanted >&2
   echo "$wanted" >"$place/installed"
 fi

@@ -15,6 +15,8 @@ check layers python3 tools/lint/layers.py
 check names python3 tools/lint/names.py
 check words python3 tools/lint/words.py
 check dialect python3 tools/lint/dialect.py
+check links python3 tools/lint/links.py
+check shell tools/lint/shell.sh
 check format tools/lint/format.sh
 if [ "${1:-}" != "--no-tidy" ]; then
   [ -f build/release/compile_commands.json ] || cmake --preset release >/dev/null
