@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds everything and runs every test: installs what is missing from Debian 12 (apt-get, as root
 # or by sudo), builds the preset `release` into build/release, runs ctest. Can be run again at any
-# time; only what changed is built.
+# time; only what changed is built. Names skipped tests; the last line is "N passed, N failed".
 # usage: tools/test.sh [ctest option...]    e.g. -L core, -R "a head"
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,4 +12,7 @@ tools/packages.sh test
 echo "test: 2/3 build (build/release)"
 tools/build.sh release -DFOREBAY_TESTS=ON
 echo "test: 3/3 ctest"
-exec ctest --test-dir build/release --output-on-failure --no-tests=error -j "$(nproc)" "$@" </dev/null
+status=0
+ctest --test-dir build/release --output-on-failure --no-tests=error -j "$(nproc)" "$@" </dev/null || status=$?
+tools/test_summary.py build/release
+exit $status
