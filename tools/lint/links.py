@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails where a page names something that is not there: a link's target or heading, a file or folder of this tree, or,
-in a state diagram, an enumerator (kName) that no header has; and where a folder's README.md leaves out a folder in it.
+"""Fails where a page names something that is not there: a link's target or heading, a file or folder, a type or function,
+or, in a state diagram, an enumerator (kName) of a header; and where a folder's README.md leaves out a folder in it.
 
 usage: links.py [PAGE...]    without pages: every tracked one
 """
@@ -12,10 +12,14 @@ import sys
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 QUOTED = re.compile(r"`([\w.][\w./-]*)`")
+CODE = re.compile(r"\.(?:h|cpp|py|sh|in|cmake|txt|json|toml)$|^\.ci/run$")
 SOURCE = re.compile(r"\.(?:h|cpp|py|sh|cmake|md|toml|svg)$")
+# A type or function: words in mixed case, or joined by underscores.
+SYMBOL = re.compile(r"`((?:[A-Z][a-z]\w*|[A-Za-z]\w*_\w*)(?:::\w+)*)(?:\(\))?`")
+STYLE = {"snake_case", "PascalCase", "member_"}
 ENUMERATOR = re.compile(r"\bk[A-Z]\w+")
 # Files of this form that a user, a run or a build makes.
-MADE = re.compile(r"^(?:build|runs|data|keys|\.forebay|checkpoints)/|^(?:job|model|test|launch|x)\.\w+$|^\.\w+$")
+MADE = re.compile(r"^(?:build|runs|data|keys|\.forebay|checkpoints)/|^(?:job|model|test|launch)\.\w+$|(?:^|/)x\.\w+$|^\.\w+$")
 
 
 def tracked():
@@ -55,7 +59,12 @@ def missing_file(page, name, files, folders):
     return None if found else f"names {name}, which is not in the tree"
 
 
-def check(page, files, folders, enumerators):
+def missing_symbols(line, words):
+    return [f"names {symbol}, which no source has" for symbol in SYMBOL.findall(line)
+            if not set(re.findall(r"\w+", symbol)) <= words | STYLE]
+
+
+def check(page, files, folders, enumerators, words):
     diagram = inside = False
     for number, line in enumerate(pathlib.Path(page).read_text().splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -66,6 +75,7 @@ def check(page, files, folders, enumerators):
         elif not inside:
             found = [broken_link(page, target) for target in LINK.findall(line)]
             found += [missing_file(page, name, files, folders) for name in QUOTED.findall(line)]
+            found += missing_symbols(line, words)
             yield from (f"{page}:{number}: {what}" for what in found if what)
 
 
@@ -81,10 +91,11 @@ def unnamed_folders(page, files):
 def main():
     files = set(tracked())
     folders = {str(parent) for path in files for parent in pathlib.Path(path).parents} - {"."}
-    headers = "\n".join(pathlib.Path(path).read_text() for path in files if path.endswith(".h"))
-    enumerators = set(ENUMERATOR.findall(headers))
+    sources = {path: pathlib.Path(path).read_text(errors="replace") for path in files if CODE.search(path)}
+    enumerators = {name for path, text in sources.items() if path.endswith(".h") for name in ENUMERATOR.findall(text)}
+    words = {word for text in sources.values() for word in re.findall(r"\w+", text)}
     pages = sys.argv[1:] or sorted(path for path in files if path.endswith(".md"))
-    found = [line for page in pages for line in check(page, files, folders, enumerators)]
+    found = [line for page in pages for line in check(page, files, folders, enumerators, words)]
     found += [line for page in pages if page.endswith("README.md") and page != "README.md"
               for line in unnamed_folders(page, files)]
     print("\n".join(found) or "links: ok")
