@@ -72,6 +72,8 @@ def check(page, files, folders, enumerators, words):
         elif diagram:
             yield from (f"{page}:{number}: has the state {name}, which no header declares"
                         for name in ENUMERATOR.findall(line) if name not in enumerators)
+            if ";" in line or line.count(":") > 1:
+                yield f"{page}:{number}: mermaid ends a description at ; and :"
         elif not inside:
             found = [broken_link(page, target) for target in LINK.findall(line)]
             found += [missing_file(page, name, files, folders) for name in QUOTED.findall(line)]
