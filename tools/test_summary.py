@@ -2,8 +2,8 @@
 """Sums up the last run of ctest in a build folder: "skipped: TEST: METHOD: WHY" for each skipped test, and, as the last
 line, "N passed, N failed".
 
-A test is skipped as a whole when it prints "skipped: WHY" and exits with its SKIP_RETURN_CODE; methods of Python's
-unittest are skipped inside of a test that passes.
+A test is skipped as a whole when it prints "skipped: WHY" and exits with its SKIP_RETURN_CODE. Methods of Python's
+unittest, and parts of C++ tests (tests/support/skip_note.h), are skipped inside of a test that passes.
 
 usage: test_summary.py [BUILD]    default: build/release
 """

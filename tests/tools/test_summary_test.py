@@ -29,6 +29,7 @@ skipped: no torch
 Test Passed.
 3/4 Testing: skipped rows are in no batch
 3/4 Test: skipped rows are in no batch
+skipped 'this user may read every file'
 All tests passed (2 assertions in 1 test case)
 <end of output>
 Test Pass Reason:
@@ -52,6 +53,7 @@ class TestSummary(unittest.TestCase):
             "skipped: e2e: cluster: test_a: it's slow",
             "skipped: e2e: cluster: test_c: no disk",
             "skipped: compare: no torch",
+            "skipped: skipped rows are in no batch: this user may read every file",
             "2 passed, 1 failed"])
 
     def test_counts_nothing_where_no_test_ran(self):

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "tests/support/skip_note.h"
 #include "tests/tuner/sim/models.h"
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/sim/simulator.h"
@@ -73,7 +74,7 @@ void check_agreement(const std::vector<Case>& cases) {
     INFO(cases[i].model.name << ": threads woke " << 1e3 * real.lateness.mean_seconds()
                              << " ms late, at worst " << 1e3 * real.lateness.worst_seconds);
     if (!real.lateness.is_made_up_for()) {
-      WARN("too much else runs on this machine to tell whether simulation and emulation agree");
+      test::note_skipped("this machine is too busy to compare simulation and emulation");
       continue;
     }
     CHECK(real.splits_per_second == Approx(computed.splits_per_second).epsilon(0.05));
