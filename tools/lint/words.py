@@ -41,7 +41,8 @@ DEAD_CODE = re.compile(r"^\s*//(?!/)\s*(?:[\w:<>*&,\s]+\s+)?[\w.\->:\[\]]+(?:\(.
                        r"|^\s*//\s*(?:if|for|while|switch)\s*\(.*\)\s*\{?\s*$|^\s*//\s*#\s*include|^\s*#if 0\b")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"' r"|'(?:[^'\\]|\\.)'")
 LOOK_AGAIN = {"test": 500, ".cpp": 400, ".h": 200}
-README_LINES, DESIGN_LINES = 48, 350
+# Words of the page for newcomers, of a folder's README, of the map of the design; characters of a page's line.
+README_WORDS, FOLDER_WORDS, DESIGN_WORDS, PAGE_WIDTH = 1800, 650, 2000, 120
 
 
 def tracked():
@@ -101,10 +102,20 @@ def check_pages(paths):
         if f"{folder}/README.md" not in paths:
             yield f"{folder}: has no README.md"
     for path in paths:
-        limit = {"README.md": README_LINES, "DESIGN.md": DESIGN_LINES}.get(pathlib.Path(path).name)
-        exempt = path == "README.md" or path.startswith(("examples/", "tests/bench/"))
-        if limit and not exempt and len(pathlib.Path(path).read_text().splitlines()) > limit:
-            yield f"{path}: longer than {limit} lines"
+        if path.endswith(".md"):
+            yield from check_page(path, pathlib.Path(path).read_text())
+
+
+def check_page(path, text):
+    by_name = {"README.md": FOLDER_WORDS, "DESIGN.md": DESIGN_WORDS}
+    limit = README_WORDS if path == "README.md" else by_name.get(pathlib.Path(path).name)
+    if limit and not path.startswith(("examples/", "tests/bench/")) and len(text.split()) > limit:
+        yield f"{path}: longer than {limit} words"
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        inside ^= line.lstrip().startswith("```")
+        if len(line) > PAGE_WIDTH and not inside and not line.lstrip().startswith("|"):
+            yield f"{path}:{number}: longer than {PAGE_WIDTH} characters"
 
 
 def sizes(path, lines):
