@@ -16,13 +16,15 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 constexpr mode_t kNewFile = 0666;  // less the umask
 
-/// Returns the error of errno.
+/// Returns the error of errno. Without permission, memory or descriptors the file may be readable
+/// later.
 tl::unexpected<Error> unreadable(const std::string& path) {
   const int reason = errno;
-  const Code code = reason == ENOENT ? Code::kNotFound
-                    : reason == EIO  ? Code::kCorrupt
-                                     : Code::kUnavailable;
-  return fail(code, path + ": " + system_words(reason));
+  if (reason == ENOENT) return fail(Code::kNotFound, path + ": " + system_words(reason));
+  const bool passing =
+      reason == EACCES || reason == EPERM || reason == ENOMEM || is_out_of_descriptors(reason);
+  return fail(passing ? Code::kUnavailable : Code::kCorrupt,
+              path + ": cannot be read: " + system_words(reason));
 }
 
 tl::unexpected<Error> too_large(const std::string& path, std::size_t limit) {

@@ -14,9 +14,9 @@
 namespace forebay {
 
 /// Reads a whole regular file of at most `limit` bytes; never blocks on a FIFO or a device. Errors:
-/// kNotFound when the file does not exist, kInvalid when it is not a regular file, kCorrupt when it
-/// is larger than `limit` or its disk cannot read it, kUnavailable when the system cannot open or
-/// read it now. Each message begins with `path`.
+/// kNotFound when the file does not exist, kInvalid when it is not a regular file, kUnavailable
+/// when it may be readable later (no permission, no descriptor left), kCorrupt when it is larger
+/// than `limit` or cannot be read at all. Each message begins with `path`.
 Result<std::string> read_whole(const std::string& path, std::size_t limit);
 
 /// Suffix of the temporary file in which a new content is written.

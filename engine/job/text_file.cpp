@@ -20,7 +20,8 @@ Result<std::string> read_text_file(std::string_view kind, const std::string& pat
   if (text.error().code == Code::kNotFound) {
     return fail(Code::kNotFound, std::string(kind) + " " + text.error().message);
   }
-  if (text.error().code == Code::kCorrupt) {
+  if (text.error().code == Code::kCorrupt &&
+      std::filesystem::file_size(path, error) > kMostTextBytes && !error) {
     return refuse(path + ": is larger than 4 MiB; is it a data file?");
   }
   return refuse(text.error().message);

@@ -14,9 +14,7 @@ Result<LoaderState> read_state_file(const std::string& path) {
   const std::string where = "--resume " + path;
   auto text = read_whole(path, kMostBytes);
   if (text) return parse_loader_state(*text, where);
-  const std::string advice =
-      text.error().code == Code::kCorrupt ? ", so it is no state that forebay wrote" : "";
-  return fail(text.error().code, "--resume " + text.error().message + advice);
+  return fail(text.error().code, "--resume " + text.error().message);
 }
 
 Status write_state_file(const std::string& path, const LoaderState& state) {

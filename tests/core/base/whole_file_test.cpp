@@ -37,6 +37,11 @@ TEST_CASE("a path that is not a regular file is refused by name without blocking
     CHECK(refused.error().message == path + ": is not a regular file");
   }
   CHECK(read_whole(dir.path("none"), 100).error().code == Code::kNotFound);
+  std::filesystem::create_symlink(dir.path("loop"), dir.path("loop"));
+  const auto loop = read_whole(dir.path("loop"), 100);
+  REQUIRE_FALSE(loop);
+  CHECK(loop.error().code == Code::kCorrupt);
+  CHECK(loop.error().message.starts_with(dir.path("loop") + ": cannot be read: "));
 }
 
 }  // namespace forebay
