@@ -7,8 +7,8 @@
 #include <string>
 
 #include "core/base/check.h"
-#include "core/store/row_log.h"
-#include "core/store/segment_index.h"
+#include "core/store/rows/row_log.h"
+#include "core/store/rows/segment_index.h"
 #include "tests/support/temp_dir.h"
 
 namespace {

@@ -9,7 +9,7 @@
 #include "core/base/open_files.h"
 #include "core/base/random.h"
 #include "core/base/seconds.h"
-#include "core/store/read_queue.h"
+#include "core/store/rows/read_queue.h"
 
 namespace forebay {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 #include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/tiered_tables.h"

@@ -27,6 +27,7 @@ MAY_SEE = {
     "core/data": ["core/base"],
     "core/wire": CORE[:2],
     "core/store": CORE[:3],
+    "core/store/rows": CORE[:1],
     "core/net": CORE[:3],
     "core/runtime": CORE[:5],
     "core/node": CORE,
@@ -53,7 +54,7 @@ MAY_SEE = {
     "scheduler": CORE,
     "trainer": CORE + ACTORS,
     "trainer/ranks": CORE[:2] + ["trainer"],
-    "trainer/embedding": CORE + ACTORS + ["trainer"],
+    "trainer/embedding": CORE + ["core/store/rows"] + ACTORS + ["trainer"],
     "trainer/torch": CORE + ACTORS + ["trainer", "trainer/embedding", "trainer/ranks"],
     "engine/process": CORE[:1],
     "engine/job": CORE[:2] + ["actors", "actors/dataset_spec", "trainer"],
@@ -84,7 +85,7 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process"],
     "tools/compare": CORE[:1] + TUNER +
         ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/process", "tools/inspect"],
-    "tools/bench": CORE + ACTORS + TUNER + ["scheduler"] + TRAINER +
+    "tools/bench": CORE + ["core/store/rows"] + ACTORS + TUNER + ["scheduler"] + TRAINER +
         ["engine/process", "engine/job", "engine/run", "engine/cluster", "engine/ranks", "tools/process", "tools/synth"],
     "tools/command": CORE + ACTORS + TUNER + ["scheduler"] + TRAINER + ENGINE + TOOLS,
     "tools/app_main": CORE[:1] + ["engine/process", "tools/process", "tools/command"],

@@ -9,7 +9,7 @@
 
 #include "core/base/background_worker.h"
 #include "core/base/result.h"
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 #include "trainer/embedding/row_arena.h"
 
 namespace forebay {

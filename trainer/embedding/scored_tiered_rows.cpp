@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/scored_rows.h"
 

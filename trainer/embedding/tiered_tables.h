@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 #include "trainer/embedding/frequency_sketch.h"
 #include "trainer/embedding/row_fetcher.h"
 #include "trainer/embedding/row_index.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/snapshot.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 #include "tests/support/temp_dir.h"
 #include "trainer/embedding/row_values.h"
 

@@ -1,4 +1,4 @@
-#include "core/store/journal_keys.h"
+#include "core/store/journaled.h"
 
 #include "core/base/random.h"
 #include "core/data/digest.h"

@@ -1,4 +1,4 @@
-#include "core/store/read_queue.h"
+#include "core/store/rows/read_queue.h"
 
 #include <fcntl.h>
 

@@ -1,12 +1,12 @@
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 
 #include <filesystem>
 #include <numeric>
 #include <thread>
 
 #include "core/base/random.h"
-#include "tests/core/store/file_limit.h"
-#include "tests/core/store/numbered_rows.h"
+#include "tests/core/store/rows/file_limit.h"
+#include "tests/core/store/rows/numbered_rows.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

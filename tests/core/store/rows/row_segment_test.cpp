@@ -1,4 +1,4 @@
-#include "core/store/row_segment.h"
+#include "core/store/rows/row_segment.h"
 
 #include "tests/support/temp_dir.h"
 

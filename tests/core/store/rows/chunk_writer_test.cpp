@@ -1,4 +1,4 @@
-#include "core/store/chunk_writer.h"
+#include "core/store/rows/chunk_writer.h"
 
 #include <fcntl.h>
 

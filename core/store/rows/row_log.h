@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,14 +8,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/store/chunk_writer.h"
-#include "core/store/read_queue.h"
-#include "core/store/segment_index.h"
-#include "core/store/segment_pages.h"
+#include "core/store/rows/read_queue.h"
+#include "core/store/rows/row_appender.h"
+#include "core/store/rows/row_cleaner.h"
 
 namespace forebay {
 
@@ -76,10 +72,9 @@ class RowLog {
   /// Bytes used on disk.
   std::uint64_t disk_bytes() const;
   /// The number of rows appended again so far, to free the disk space of older copies.
-  std::uint64_t moved_rows() const;
+  std::uint64_t moved_rows() const { return cleaner_->moved_rows(); }
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
   struct Wanted {
     std::uint64_t place = 0;  ///< As a location in SegmentIndex.
     std::size_t index = 0;    ///< In the caller's numbers.
@@ -88,60 +83,17 @@ class RowLog {
 
   RowLog(std::string folder, const RowLogPlan& plan);
   Status start(const std::string& from);
-
-  // Appending; requires the mutex.
-  bool has_room() const;
-  Status make_room(Lock& lock);
-  void append(std::uint64_t number, const std::function<void(std::span<std::byte> row)>& put);
-  Status open_segment();
-  void begin_page();
-  void hand_in();
-  void finish_segment();
-  void drop_if_empty(std::uint64_t slot);
-  RowPage page() const;
-
-  // Reading.
-  template <class Seen>
-  bool see_in_memory(const SegmentIndex::Segment& segment, std::uint64_t page,
-                     const Seen& seen) const;
   Status look_up(std::span<const std::uint64_t> numbers, const RowCallback& take,
                  std::vector<Wanted>& wanted);
   Status take_page(const PageReads& reads, std::size_t at, ReadPage page,
                    std::span<const std::uint64_t> numbers, const RowCallback& take) const;
   Status lost(std::uint64_t number) const;
 
-  // Cleaning, on a thread of its own.
-  bool wants_cleaning() const;
-  bool too_full() const;
-  std::optional<std::uint64_t> victim() const;
-  void clean();
-  bool clean_one(const DirectMemory& buffer);
-  Status move_rows(std::uint64_t slot, const SegmentIndex::Segment& segment,
-                   const DirectMemory& buffer);
-  Status move_page(Lock& lock, const SegmentIndex::Segment& segment, SegmentIndex::Page here,
-                   const RowPage& rows);
-  void tell_cleaner();
-
-  const std::string folder_;
   const RowLogPlan plan_;
-  std::mutex reading_;  ///< Guards queue_; locked before mutex_.
+  std::mutex reading_;  ///< Guards queue_; locked before the appender.
   ReadQueue queue_;
-
-  mutable std::mutex mutex_;  ///< Guards all members below, except thread-safe ones.
-  std::condition_variable space_;
-  SegmentIndex index_;
-  SegmentIndex::Segment open_;  ///< The segment being appended to; null until the first row.
-  std::uint64_t open_slot_ = 0;
-  std::vector<std::uint64_t> numbers_;  ///< Numbers of the rows in open_.
-  std::unique_ptr<Chunk> chunk_;        ///< The latest pages of open_.
-  std::uint64_t sequence_ = 0;          ///< Of the latest segment.
-  std::uint64_t moved_rows_ = 0;
-  Status error_;
-
-  std::atomic<bool> stop_ = false;
-  std::atomic<std::uint32_t> events_ = 0;  ///< Counts events that may give the cleaner work.
-  std::thread cleaner_;
-  ChunkWriter writer_;
+  RowAppender rows_;
+  std::optional<RowCleaner> cleaner_;
 };
 
 }  // namespace forebay

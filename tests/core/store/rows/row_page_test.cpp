@@ -1,9 +1,9 @@
-#include "core/store/row_page.h"
+#include "core/store/rows/row_page.h"
 
 #include <cstring>
 #include <vector>
 
-#include "core/store/row_locations.h"
+#include "core/store/rows/segment_index.h"
 
 #include "tests/support/catch.h"
 

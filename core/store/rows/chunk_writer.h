@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/store/segment_index.h"
+#include "core/store/rows/segment_index.h"
 
 namespace forebay {
 

@@ -1,4 +1,4 @@
-#include "core/store/row_page.h"
+#include "core/store/rows/row_page.h"
 
 #include <cstring>
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
-#include "core/store/direct_memory.h"
-#include "core/store/row_page.h"
+#include "core/store/rows/read_queue.h"
+#include "core/store/rows/row_page.h"
 
 namespace forebay {
 
@@ -37,5 +40,32 @@ struct RowSegment {
   /// another size, a truncated or modified file. The pages are checked when they are read.
   static Result<RowSegment> open(const std::string& path, const RowPageShape& shape);
 };
+
+/// A segment of a RowLog and its file.
+struct OpenSegment {
+  std::string path;
+  Descriptor file;
+  std::uint64_t sequence = 0;
+  std::uint64_t pages = 0;                 ///< Pages begun.
+  std::uint64_t live = 0;                  ///< Rows whose latest copy is in this segment.
+  std::atomic<std::uint64_t> written = 0;  ///< Pages written to the file.
+  std::atomic<bool> whole = false;         ///< Complete with its footer: no more writes follow.
+};
+
+/// A page as read from disk.
+struct ReadPage {
+  char* memory = nullptr;
+  std::int64_t bytes = 0;  ///< Bytes read, or -errno.
+};
+
+/// kUnavailable if the disk could not read the page, kCorrupt if its content is not as written;
+/// both name the file.
+Status check_page(const RowPageShape& shape, const OpenSegment& segment, std::uint64_t number,
+                  const ReadPage& page);
+
+/// Reads a segment from start to end, in pieces of the size of `memory`. Stops at the first error.
+Status for_each_page(const RowPageShape& shape, const OpenSegment& segment,
+                     const DirectMemory& memory,
+                     const std::function<Status(std::uint64_t number, const RowPage& rows)>& visit);
 
 }  // namespace forebay

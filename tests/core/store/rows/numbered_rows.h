@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/store/row_log.h"
+#include "core/store/rows/row_log.h"
 
 namespace forebay::test {
 

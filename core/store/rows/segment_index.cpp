@@ -1,4 +1,4 @@
-#include "core/store/segment_index.h"
+#include "core/store/rows/segment_index.h"
 
 #include <fcntl.h>
 
@@ -16,6 +16,13 @@ namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Limits in segments: above the first, cleaning begins; above the second, writes wait for it.
+constexpr std::uint64_t kMany = RowLogPlan::kMostSegments - 32;
+constexpr std::uint64_t kTooMany = RowLogPlan::kMostSegments - 8;
+// Limits in segments beyond those that the live rows need.
+constexpr std::uint64_t kSpare = 3;
+constexpr std::uint64_t kMostSpare = 6;
 
 tl::unexpected<Error> unreadable(const std::string& folder, const std::string& why) {
   return fail(Code::kUnavailable, "the tables' folder " + folder + " cannot be read (" + why + ")");
@@ -78,6 +85,30 @@ std::uint64_t SegmentIndex::pages() const {
   std::uint64_t pages = 0;
   for (const Segment& segment : segments_) pages += segment == nullptr ? 0 : segment->pages;
   return pages;
+}
+
+bool SegmentIndex::wants_cleaning() const {
+  const std::uint64_t live = live_pages();
+  return num_segments_ > kMany || pages() > live + live * 7 / 10 + kSpare * plan_.segment_pages;
+}
+
+bool SegmentIndex::too_full() const {
+  return num_segments_ > kTooMany || pages() > 2 * live_pages() + kMostSpare * plan_.segment_pages;
+}
+
+std::optional<std::uint64_t> SegmentIndex::cheapest_to_clean() const {
+  std::optional<std::uint64_t> best;
+  double least = 0;
+  for (std::uint64_t slot = 0; slot < segments_.size(); ++slot) {
+    const Segment& segment = segments_[slot];
+    if (segment == nullptr || !segment->whole) continue;
+    const auto live = static_cast<double>(segment->live);
+    const double cost = num_segments_ > kMany ? live : live / static_cast<double>(segment->pages);
+    if (best && cost >= least) continue;
+    best = slot;
+    least = cost;
+  }
+  return best;
 }
 
 Status SegmentIndex::open(const std::string& folder) {
