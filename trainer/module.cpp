@@ -78,11 +78,14 @@ Result<const TrainerEntry*> load(const fs::path& file) {
 
 }  // namespace
 
-Result<TrainerModule> TrainerModule::open(const std::string& directory) {
-  // A value that the user set is kept.
+void set_library_variables() {
   set_waiting();
   setenv("OPENBLAS_NUM_THREADS", "1", 0);
   if (const char* kernels = blas_kernels()) setenv("OPENBLAS_CORETYPE", kernels, 0);
+}
+
+Result<TrainerModule> TrainerModule::open(const std::string& directory) {
+  set_library_variables();
   for (const fs::path& place : places(directory)) {
     std::error_code ignored;
     const fs::path file = place / kTrainerModuleName;

@@ -50,6 +50,10 @@ class TrainerModule {
   const TrainerEntry* entry_;
 };
 
+/// Sets the variables that libtorch's libraries read while they are loaded; keeps values that the
+/// user set.
+void set_library_variables();
+
 /// Makes the model of `spec`; opens the module only for a model that needs it.
 Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
                                           Collective* ranks = nullptr);
