@@ -1,6 +1,5 @@
 #include "trainer/model_description.h"
 
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,53 +16,25 @@ using nlohmann::json;
 constexpr int kVersion = 1;
 constexpr std::size_t kMostText = std::size_t{16} << 20;
 
-template <class T>
-struct Name {
-  std::string_view name;
-  T value;
-};
-template <class T>
-Name(const char*, T) -> Name<T>;
+constexpr std::string_view kAsDense = "as_dense";
 
-constexpr std::array kKinds = {Name{"dlrm", TrainerSpec::ModelKind::kDlrm},
-                               Name{"dcn_v2", TrainerSpec::ModelKind::kDcnV2},
-                               Name{"wide_deep", TrainerSpec::ModelKind::kWideDeep},
-                               Name{"deepfm", TrainerSpec::ModelKind::kDeepFm},
-                               Name{"emulated", TrainerSpec::ModelKind::kEmulated},
-                               Name{"none", TrainerSpec::ModelKind::kNone}};
-constexpr std::array kOptimizers = {Name{"sgd", TrainerSpec::Optimizer::kSgd},
-                                    Name{"adagrad", TrainerSpec::Optimizer::kAdagrad},
-                                    Name{"adam", TrainerSpec::Optimizer::kAdam}};
-constexpr std::array kTableOptimizers = {
-    Name{"as_dense", TrainerSpec::TableOptimizer::kAsDense},
-    Name{"sgd", TrainerSpec::TableOptimizer::kSgd},
-    Name{"adagrad", TrainerSpec::TableOptimizer::kAdagrad},
-    Name{"rowwise_adagrad", TrainerSpec::TableOptimizer::kRowwiseAdagrad}};
-constexpr std::array kPoolings = {Name{"sum", TrainerSpec::Pooling::kSum},
-                                  Name{"mean", TrainerSpec::Pooling::kMean}};
-constexpr std::array kStorages = {Name{"memory", TrainerSpec::Storage::kMemory},
-                                  Name{"hashed", TrainerSpec::Storage::kHashed},
-                                  Name{"tiered", TrainerSpec::Storage::kTiered}};
-
-template <class Names, class T>
-std::string name_in(const Names& names, T value) {
-  for (const auto& [name, named] : names) {
-    if (named == value) return std::string(name);
-  }
-  return {};
+std::string_view name_of(TrainerSpec::TableOptimizer optimizer) {
+  if (optimizer == TrainerSpec::TableOptimizer::kAsDense) return kAsDense;
+  return name_in(kTableOptimizerNames, optimizer);
 }
 
 /// Reads the value that `announced[key]` names; returns false if `names` does not have that name.
-template <class Names, class T>
-bool take(const json& announced, const char* key, const Names& names, T& value) {
-  const std::string wanted = announced.at(key).template get<std::string>();
-  for (const auto& [name, named] : names) {
-    if (name == wanted) {
-      value = named;
-      return true;
-    }
-  }
-  return false;
+template <class T, std::size_t N>
+bool take(const json& announced, const char* key, const EnumName<T> (&names)[N], T& value) {
+  const auto named = value_in(names, announced.at(key).template get<std::string>());
+  if (named) value = *named;
+  return named.has_value();
+}
+
+bool take_table_optimizer(const json& announced, TrainerSpec::TableOptimizer& value) {
+  value = TrainerSpec::TableOptimizer::kAsDense;
+  return announced.at("table_optimizer") == kAsDense ||
+         take(announced, "table_optimizer", kTableOptimizerNames, value);
 }
 
 /// Whether the sizes are within the limits of shape_of.
@@ -95,11 +66,11 @@ bool is_plausible(const ModelDescription& model) {
 std::optional<ModelDescription> read(const json& announced) {
   ModelDescription model;
   ModelShape& shape = model.shape;
-  if (!take(announced, "model", kKinds, model.spec.model) ||
-      !take(announced, "optimizer", kOptimizers, model.spec.optimizer) ||
-      !take(announced, "table_optimizer", kTableOptimizers, model.spec.table_optimizer) ||
-      !take(announced, "pooling", kPoolings, model.spec.pooling) ||
-      !take(announced, "storage", kStorages, model.spec.tables.storage)) {
+  if (!take(announced, "model", kModelNames, model.spec.model) ||
+      !take(announced, "optimizer", kOptimizerNames, model.spec.optimizer) ||
+      !take_table_optimizer(announced, model.spec.table_optimizer) ||
+      !take(announced, "pooling", kPoolingNames, model.spec.pooling) ||
+      !take(announced, "storage", kStorageNames, model.spec.tables.storage)) {
     return std::nullopt;
   }
   model.spec.seed = announced.at("seed").get<std::uint64_t>();
@@ -130,11 +101,11 @@ std::string to_json(const ModelDescription& model) {
   }
   const json announced = {
       {"version", kVersion},
-      {"model", name_in(kKinds, model.spec.model)},
-      {"optimizer", name_in(kOptimizers, model.spec.optimizer)},
-      {"table_optimizer", name_in(kTableOptimizers, model.spec.table_optimizer)},
-      {"pooling", name_in(kPoolings, model.spec.pooling)},
-      {"storage", name_in(kStorages, model.spec.tables.storage)},
+      {"model", name_in(kModelNames, model.spec.model)},
+      {"optimizer", name_in(kOptimizerNames, model.spec.optimizer)},
+      {"table_optimizer", name_of(model.spec.table_optimizer)},
+      {"pooling", name_in(kPoolingNames, model.spec.pooling)},
+      {"storage", name_in(kStorageNames, model.spec.tables.storage)},
       {"seed", model.spec.seed},
       {"dense", shape.dense_names},
       {"tables", std::move(tables)},
@@ -153,20 +124,18 @@ Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec) {
     if (was == is) return {};
     return fail(Code::kInvalid, "resume refused: trainer." + key + " was " + was + ", is " + is);
   };
-  const auto model = [](const TrainerSpec& of) { return name_in(kKinds, of.model); };
-  const auto pooling = [](const TrainerSpec& of) { return name_in(kPoolings, of.pooling); };
-  const auto dense = [](const TrainerSpec& of) { return name_in(kOptimizers, of.optimizer); };
-  const auto tables = [](const TrainerSpec& of) {
-    return name_in(kTableOptimizers, table_optimizer(of));
+  const auto same_name = [&](const std::string& key, const auto& names, auto was, auto is) {
+    return same(key, std::string(name_in(names, was)), std::string(name_in(names, is)));
   };
-  Status done = same("model", model(kept.spec), model(spec));
-  if (done && learns(spec.model)) {
-    done = same("pooling", pooling(kept.spec), pooling(spec));
-    if (done) done = same("seed", std::to_string(kept.spec.seed), std::to_string(spec.seed));
-    if (done) done = same("optimizer", dense(kept.spec), dense(spec));
-    if (done) done = same("table_optimizer", tables(kept.spec), tables(spec));
-  }
-  return done;
+  const TrainerSpec& was = kept.spec;
+  Status done = same_name("model", kModelNames, was.model, spec.model);
+  if (!done || !learns(spec.model)) return done;
+  done = same_name("pooling", kPoolingNames, was.pooling, spec.pooling);
+  if (done) done = same("seed", std::to_string(was.seed), std::to_string(spec.seed));
+  if (done) done = same_name("optimizer", kOptimizerNames, was.optimizer, spec.optimizer);
+  if (!done) return done;
+  return same_name("table_optimizer", kTableOptimizerNames, table_optimizer(was),
+                   table_optimizer(spec));
 }
 
 Result<ModelDescription> parse_model(const std::string& text, const std::string& path) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/enum_names.h"
 #include "core/base/result.h"
 #include "core/data/schema.h"
 
@@ -99,6 +100,30 @@ struct TrainerSpec {
   std::string csv;          ///< A file with a line every `log_every` steps; "": none.
   std::uint64_t log_every = 100;  ///< Steps between two lines of either.
 };
+
+/// The names of the values above in job files, checkpoints and reports.
+inline constexpr EnumName<TrainerSpec::ModelKind> kModelNames[] = {
+    {"dlrm", TrainerSpec::ModelKind::kDlrm},
+    {"dcn_v2", TrainerSpec::ModelKind::kDcnV2},
+    {"wide_deep", TrainerSpec::ModelKind::kWideDeep},
+    {"deepfm", TrainerSpec::ModelKind::kDeepFm},
+    {"emulated", TrainerSpec::ModelKind::kEmulated},
+    {"none", TrainerSpec::ModelKind::kNone}};
+inline constexpr EnumName<TrainerSpec::Optimizer> kOptimizerNames[] = {
+    {"sgd", TrainerSpec::Optimizer::kSgd},
+    {"adagrad", TrainerSpec::Optimizer::kAdagrad},
+    {"adam", TrainerSpec::Optimizer::kAdam}};
+/// kAsDense has no name in a job file: it is what holds without the key.
+inline constexpr EnumName<TrainerSpec::TableOptimizer> kTableOptimizerNames[] = {
+    {"sgd", TrainerSpec::TableOptimizer::kSgd},
+    {"adagrad", TrainerSpec::TableOptimizer::kAdagrad},
+    {"rowwise_adagrad", TrainerSpec::TableOptimizer::kRowwiseAdagrad}};
+inline constexpr EnumName<TrainerSpec::Pooling> kPoolingNames[] = {
+    {"sum", TrainerSpec::Pooling::kSum}, {"mean", TrainerSpec::Pooling::kMean}};
+inline constexpr EnumName<TrainerSpec::Storage> kStorageNames[] = {
+    {"memory", TrainerSpec::Storage::kMemory},
+    {"hashed", TrainerSpec::Storage::kHashed},
+    {"tiered", TrainerSpec::Storage::kTiered}};
 
 /// Whether a model of this kind has weights, a loss and scores.
 bool learns(TrainerSpec::ModelKind kind);

@@ -16,23 +16,6 @@ constexpr double kMostCpus = 4096;
 constexpr double kMostActors = 1024;
 constexpr double kDay = 86400;
 
-using Kind = TrainerSpec::ModelKind;
-constexpr EnumName<Kind> kModels[] = {{"dlrm", Kind::kDlrm},          {"dcn_v2", Kind::kDcnV2},
-                                      {"wide_deep", Kind::kWideDeep}, {"deepfm", Kind::kDeepFm},
-                                      {"emulated", Kind::kEmulated},  {"none", Kind::kNone}};
-using Optimizer = TrainerSpec::Optimizer;
-constexpr EnumName<Optimizer> kOptimizers[] = {
-    {"sgd", Optimizer::kSgd}, {"adagrad", Optimizer::kAdagrad}, {"adam", Optimizer::kAdam}};
-using TableOptimizer = TrainerSpec::TableOptimizer;
-constexpr EnumName<TableOptimizer> kTableOptimizers[] = {
-    {"sgd", TableOptimizer::kSgd},
-    {"adagrad", TableOptimizer::kAdagrad},
-    {"rowwise_adagrad", TableOptimizer::kRowwiseAdagrad}};
-constexpr EnumName<TrainerSpec::Pooling> kPoolings[] = {{"sum", TrainerSpec::Pooling::kSum},
-                                                        {"mean", TrainerSpec::Pooling::kMean}};
-using Storage = TrainerSpec::Storage;
-constexpr EnumName<Storage> kStorages[] = {
-    {"memory", Storage::kMemory}, {"hashed", Storage::kHashed}, {"tiered", Storage::kTiered}};
 using Placement = TrainerSpec::Placement;
 constexpr EnumName<Placement> kPlacements[] = {{"auto", Placement::kAuto},
                                                {"table", Placement::kTable},
@@ -89,13 +72,13 @@ Keys pipeline_keys(JobSpec& job) {
 
 Keys model_keys(TrainerSpec& trainer) {
   return {
-      choice("trainer.model", trainer.model, kModels),
+      choice("trainer.model", trainer.model, kModelNames),
       duration("trainer.step", trainer.step, 0, 3600),
       text("trainer.device", trainer.device),
       count("trainer.threads", trainer.threads, 1, kMostCpus),
       flag("trainer.deterministic", trainer.deterministic),
       count("trainer.seed", trainer.seed, 0),
-      choice("trainer.optimizer", trainer.optimizer, kOptimizers),
+      choice("trainer.optimizer", trainer.optimizer, kOptimizerNames),
       number("trainer.learning_rate", trainer.learning_rate, 1e-9, 1e3),
       count("trainer.warmup_steps", trainer.warmup_steps, 0, 0x1p40),
       count("trainer.decay_start", trainer.decay_start, 0, 0x1p40),
@@ -107,9 +90,9 @@ Keys model_keys(TrainerSpec& trainer) {
       count("trainer.cross_layers", trainer.cross_layers, 1, 64),
       count("trainer.cross_rank", trainer.cross_rank, 1, 16384),
       count("trainer.max_table_rows", trainer.max_table_rows, 1, 0x1p31),
-      choice("trainer.table_optimizer", trainer.table_optimizer, kTableOptimizers),
-      choice("trainer.pooling", trainer.pooling, kPoolings),
-      choice("trainer.tables.storage", trainer.tables.storage, kStorages),
+      choice("trainer.table_optimizer", trainer.table_optimizer, kTableOptimizerNames),
+      choice("trainer.pooling", trainer.pooling, kPoolingNames),
+      choice("trainer.tables.storage", trainer.tables.storage, kStorageNames),
       size("trainer.tables.memory", trainer.tables.memory_bytes, 1 << 20, 0x1p50),
       count("trainer.tables.admit_after", trainer.tables.admit_after, 1, 255),
       count("trainer.tables.evict_after", trainer.tables.evict_after, 0, 0x1p40),

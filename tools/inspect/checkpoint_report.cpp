@@ -19,11 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> kKinds = {"dlrm",   "dcn_v2",   "wide_deep",
-                                                    "deepfm", "emulated", "none"};
-constexpr std::array<std::string_view, 2> kPoolings = {"sum", "mean"};
-constexpr std::array<std::string_view, 3> kStorages = {"memory", "hashed", "tiered"};
-
 /// The parts of a checkpoint that a report shows.
 struct Held {
   const Checkpoint& checkpoint;
@@ -118,10 +113,10 @@ JsonObject json_of(const Held& held) {
       .add("tensors", json_of_tensors(held))
       .add("experience", learned_state_in(checkpoint));
   if (held.card) {
-    json.add("model", std::string(kKinds[static_cast<std::size_t>(held.card->shape.network)]))
-        .add("pooling", std::string(kPoolings[static_cast<std::size_t>(held.card->spec.pooling)]))
+    json.add("model", std::string(name_in(kModelNames, held.card->shape.network)))
+        .add("pooling", std::string(name_in(kPoolingNames, held.card->spec.pooling)))
         .add("tables",
-             std::string(kStorages[static_cast<std::size_t>(held.card->spec.tables.storage)]));
+             std::string(name_in(kStorageNames, held.card->spec.tables.storage)));
   }
   return json;
 }
@@ -139,11 +134,11 @@ std::vector<std::string> lines_of(const Held& held) {
           loader.position.digest.hex()};
   if (held.card) {
     lines.push_back(
-        "model " + std::string(kKinds[static_cast<std::size_t>(held.card->shape.network)]) + ", " +
+        "model " + std::string(name_in(kModelNames, held.card->shape.network)) + ", " +
         format_count(held.card->shape.dense_names.size()) + " dense and " +
         format_count(held.card->shape.sparse_names.size()) + " sparse features, pooling " +
-        std::string(kPoolings[static_cast<std::size_t>(held.card->spec.pooling)]) + ", tables " +
-        std::string(kStorages[static_cast<std::size_t>(held.card->spec.tables.storage)]));
+        std::string(name_in(kPoolingNames, held.card->spec.pooling)) + ", tables " +
+        std::string(name_in(kStorageNames, held.card->spec.tables.storage)));
   }
   for (const StateTensor& tensor : held.tensors) {
     lines.push_back("  " + tensor.name + " (" + part_of(tensor) + "), " + shape_of(tensor) + " " +

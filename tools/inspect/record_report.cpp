@@ -52,24 +52,6 @@ std::string joined(const std::vector<std::string>& words) {
   return text.empty() ? "-" : text;
 }
 
-std::string name_of(TrainerSpec::ModelKind model) {
-  switch (model) {
-    case TrainerSpec::ModelKind::kDlrm:
-      return "dlrm";
-    case TrainerSpec::ModelKind::kDcnV2:
-      return "dcn_v2";
-    case TrainerSpec::ModelKind::kWideDeep:
-      return "wide_deep";
-    case TrainerSpec::ModelKind::kDeepFm:
-      return "deepfm";
-    case TrainerSpec::ModelKind::kEmulated:
-      return "emulated";
-    case TrainerSpec::ModelKind::kNone:
-      return "none";
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string kind_of_damage(const std::string& reason) {
@@ -210,7 +192,7 @@ FileReport report_job(const std::string& path, const JobSpec& job) {
       {"transforms", joined(ops)},
       {"pipeline.cpus", cpus},
       {"pipeline.memory", format_size(job.pipeline.memory_bytes)},
-      {"trainer.model", name_of(job.trainer.model)},
+      {"trainer.model", std::string(name_in(kModelNames, job.trainer.model))},
       {"trainer.checkpoint", job.trainer.checkpoint.empty() ? "-" : job.trainer.checkpoint},
       {"trainer.evaluate", joined(job.trainer.evaluate)},
       {"run.dir", job.run.dir},
