@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/network_shape.h"
+
 namespace forebay {
 namespace {
 

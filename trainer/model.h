@@ -38,7 +38,7 @@ class Model {
   virtual void prefetch(std::shared_ptr<const Batch>) {}  // NOLINT: an override keeps the batch.
 
   /// Trains on one batch; returns its mean loss (binary cross-entropy). Fails if the loss is not
-  /// finite; the error names the row at fault (trainer/bad_loss.h).
+  /// finite; the error names the row at fault (trainer/batch_faults.h).
   virtual Result<double> step(const Batch& batch) = 0;
 
   /// Called by the thread that steps.

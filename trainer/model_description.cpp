@@ -99,21 +99,20 @@ std::string to_json(const ModelDescription& model) {
   for (std::size_t feature = 0; feature < shape.sparse_names.size(); ++feature) {
     tables.push_back({{"name", shape.sparse_names[feature]}, {"rows", shape.table_rows[feature]}});
   }
-  const json announced = {
-      {"version", kVersion},
-      {"model", name_in(kModelNames, model.spec.model)},
-      {"optimizer", name_in(kOptimizerNames, model.spec.optimizer)},
-      {"table_optimizer", name_of(model.spec.table_optimizer)},
-      {"pooling", name_in(kPoolingNames, model.spec.pooling)},
-      {"storage", name_in(kStorageNames, model.spec.tables.storage)},
-      {"seed", model.spec.seed},
-      {"dense", shape.dense_names},
-      {"tables", std::move(tables)},
-      {"embedding_dim", model.shape.embedding_dim},
-      {"bottom_mlp", model.shape.bottom_mlp},
-      {"top_mlp", model.shape.top_mlp},
-      {"cross_layers", model.shape.cross_layers},
-      {"cross_rank", model.shape.cross_rank}};
+  const json announced = {{"version", kVersion},
+                          {"model", name_in(kModelNames, model.spec.model)},
+                          {"optimizer", name_in(kOptimizerNames, model.spec.optimizer)},
+                          {"table_optimizer", name_of(model.spec.table_optimizer)},
+                          {"pooling", name_in(kPoolingNames, model.spec.pooling)},
+                          {"storage", name_in(kStorageNames, model.spec.tables.storage)},
+                          {"seed", model.spec.seed},
+                          {"dense", shape.dense_names},
+                          {"tables", std::move(tables)},
+                          {"embedding_dim", model.shape.embedding_dim},
+                          {"bottom_mlp", model.shape.bottom_mlp},
+                          {"top_mlp", model.shape.top_mlp},
+                          {"cross_layers", model.shape.cross_layers},
+                          {"cross_rank", model.shape.cross_rank}};
   return json_text(announced, 1) + "\n";
 }
 

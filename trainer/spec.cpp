@@ -5,6 +5,7 @@
 
 #include "trainer/copy_before_change.h"
 #include "trainer/device_memory.h"
+#include "trainer/network_shape.h"
 #include "trainer/saving/block_ring.h"
 
 namespace forebay {
@@ -31,22 +32,6 @@ Status check_widths(const std::string& key, const std::vector<int>& widths, int 
                                     (last == 1 ? "" : ", which is trainer.embedding_dim"));
   }
   return {};
-}
-
-std::uint64_t parameters(std::size_t input, const std::vector<int>& widths) {
-  std::uint64_t total = 0;
-  for (int width : widths) {
-    const auto output = static_cast<std::size_t>(width);
-    total += output * (input + 1);
-    input = output;
-  }
-  return total;
-}
-
-std::uint64_t sum_of(const std::vector<int>& widths) {
-  std::uint64_t total = 0;
-  for (int width : widths) total += static_cast<std::uint64_t>(width);
-  return total;
 }
 
 Status check(const TrainerSpec& spec) {
@@ -100,27 +85,6 @@ TrainerSpec::TableOptimizer table_optimizer(const TrainerSpec& spec) {
 std::size_t state_width(TrainerSpec::TableOptimizer optimizer, std::size_t width) {
   if (optimizer == TrainerSpec::TableOptimizer::kSgd) return 0;
   return optimizer == TrainerSpec::TableOptimizer::kRowwiseAdagrad ? 1 : width;
-}
-
-bool ModelShape::is_wide() const {
-  return network == TrainerSpec::ModelKind::kWideDeep || network == TrainerSpec::ModelKind::kDeepFm;
-}
-
-std::size_t ModelShape::top_input() const {
-  const auto dim = static_cast<std::size_t>(embedding_dim);
-  const std::size_t vectors = table_rows.size() + 1;
-  if (is_wide()) return bottom_input() + table_rows.size() * dim;
-  if (network == TrainerSpec::ModelKind::kDcnV2) return vectors * dim;
-  return dim + vectors * (vectors - 1) / 2;
-}
-
-std::uint64_t ModelShape::dense_parameters() const {
-  const std::uint64_t top = parameters(top_input(), top_mlp);
-  if (is_wide()) return top + bottom_input();
-  const std::uint64_t mlps = parameters(bottom_input(), bottom_mlp) + top;
-  if (network != TrainerSpec::ModelKind::kDcnV2) return mlps;
-  const auto rank = static_cast<std::uint64_t>(cross_rank);
-  return mlps + static_cast<std::uint64_t>(cross_layers) * top_input() * (2 * rank + 1);
 }
 
 std::uint64_t ModelShape::table_parameters() const {
@@ -184,15 +148,6 @@ std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape) {
   const std::uint64_t row =
       sizeof(float) * (shape.row_width() + state_width(table_optimizer(spec), shape.row_width()));
   return rows * (row + (spec.tables.storage == TrainerSpec::Storage::kHashed ? kHashedRow : 0));
-}
-
-std::uint64_t row_activations(const ModelShape& shape) {
-  const std::uint64_t vectors = shape.table_rows.size() + 1;
-  return 2 * (shape.bottom_input() + shape.top_input() + vectors * shape.row_width() +
-              sum_of(shape.bottom_mlp) + sum_of(shape.top_mlp)) +
-         vectors * vectors +
-         static_cast<std::uint64_t>(shape.cross_layers) * 2 *
-             (shape.top_input() + static_cast<std::uint64_t>(shape.cross_rank));
 }
 
 std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,

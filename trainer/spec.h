@@ -103,12 +103,9 @@ struct TrainerSpec {
 
 /// The names of the values above in job files, checkpoints and reports.
 inline constexpr EnumName<TrainerSpec::ModelKind> kModelNames[] = {
-    {"dlrm", TrainerSpec::ModelKind::kDlrm},
-    {"dcn_v2", TrainerSpec::ModelKind::kDcnV2},
-    {"wide_deep", TrainerSpec::ModelKind::kWideDeep},
-    {"deepfm", TrainerSpec::ModelKind::kDeepFm},
-    {"emulated", TrainerSpec::ModelKind::kEmulated},
-    {"none", TrainerSpec::ModelKind::kNone}};
+    {"dlrm", TrainerSpec::ModelKind::kDlrm},          {"dcn_v2", TrainerSpec::ModelKind::kDcnV2},
+    {"wide_deep", TrainerSpec::ModelKind::kWideDeep}, {"deepfm", TrainerSpec::ModelKind::kDeepFm},
+    {"emulated", TrainerSpec::ModelKind::kEmulated},  {"none", TrainerSpec::ModelKind::kNone}};
 inline constexpr EnumName<TrainerSpec::Optimizer> kOptimizerNames[] = {
     {"sgd", TrainerSpec::Optimizer::kSgd},
     {"adagrad", TrainerSpec::Optimizer::kAdagrad},
@@ -198,9 +195,6 @@ std::uint64_t dense_copies(TrainerSpec::Optimizer optimizer);
 
 /// Bytes of the embedding tables in memory, with the optimizer's state and the index of the rows.
 std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape);
-
-/// Number of activations and gradients of a batch's row in the network.
-std::uint64_t row_activations(const ModelShape& shape);
 
 /// The most bytes that the model takes while it trains on batches of `batch_size` rows with
 /// `ids_per_batch` sparse ids: weights, optimizer state, gradients and activations of one batch,

@@ -9,7 +9,7 @@
 #include "engine/ranks/rank_environment.h"
 #include "engine/ranks/rank_meeting.h"
 #include "engine/run/run_events.h"
-#include "engine/train/train_end.h"
+#include "engine/train/train_report.h"
 #include "trainer/model.h"
 
 namespace forebay {

@@ -22,7 +22,7 @@
 #include "trainer/module.h"
 #include "trainer/table_bench.h"
 #include "trainer/torch/models.h"
-#include "trainer/torch/network.h"
+#include "trainer/torch/network/network.h"
 
 namespace forebay {
 namespace {
@@ -89,7 +89,7 @@ class GroupPass {
         rows_(rows),
         dense_(at::ones({static_cast<std::int64_t>(rows), 13})),
         vectors_(at::zeros({static_cast<std::int64_t>(rows), 26, shape.embedding_dim})) {
-    network_->initialise(values_, 1);
+    initialise(network_->parameters(), 1, values_);
     weights_ = views_over(network_->parameters(), values_.data());
     sum_views_ = views_over(network_->parameters(), sums_.data());
     for (const at::Tensor& weight : weights_) leaves_.push_back(weight.detach().requires_grad_());

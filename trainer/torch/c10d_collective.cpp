@@ -27,8 +27,7 @@
 #endif
 
 #include "core/base/check.h"
-#include "trainer/torch/patient_wait.h"
-#include "trainer/torch/source_places.h"
+#include "trainer/torch/c10d_quirks.h"
 #include "trainer/torch/torch_error.h"
 
 namespace forebay {

@@ -1,69 +1,77 @@
-#include "trainer/torch/cpu_model.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
-#include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
 
 #include "core/base/check.h"
-#include "trainer/bad_loss.h"
-#include "trainer/torch/batch_tensors.h"
+#include "trainer/batch_faults.h"
+#include "trainer/schedule.h"
+#include "trainer/torch/dense_network.h"
+#include "trainer/torch/kernels/embedding_tables.h"
 #include "trainer/torch/models.h"
 #include "trainer/torch/torch_error.h"
 
 namespace forebay {
+namespace {
 
-CpuModel::CpuModel(const TrainerSpec& spec, const ModelShape& shape,
-                   std::unique_ptr<EmbeddingTables> tables, std::optional<Distributed> distributed)
-    : spec_(spec),
-      shape_(shape),
-      threads_(std::max(spec.threads, 1)),
-      network_(make_network(shape)),
-      width_(shape.row_width()),
-      parameters_(size_of(network_->parameters())),
-      tables_(std::move(tables)),
-      optimizer_(spec.optimizer, parameters_),
-      weights_(parameters_ * sizeof(float)),
-      gradients_(kModelShares * parameters_ * sizeof(float)),
-      ones_(at::ones({static_cast<std::int64_t>(kModelGroupRows), 1}, at::kFloat)),
-      ranks_(distributed ? &distributed->ranks : nullptr) {
-  auto* weights = weights_.as<float>();
-  network_->initialise({weights, parameters_}, spec.seed);
-  views_ = views_over(network_->parameters(), weights);
-  for (std::size_t share = 0; share < kModelShares; ++share) {
-    sums_.push_back(
-        views_over(network_->parameters(), gradients_.as<float>() + share * parameters_));
-  }
-  for (int thread = 0; thread < threads_; ++thread) {
-    spaces_.push_back({network_->make_worker(views_), {}});
-  }
-  if (distributed) {
-    distributed_.emplace(distributed->ranks, shape, distributed->placement,
-                         RankedTables::Parts{*tables_, std::move(distributed->replicas)},
-                         spec.pooling);
-  }
-}
+/// The model of a single rank: its own tables, and the network over their pooled vectors.
+class CpuModel final : public Model {
+ public:
+  CpuModel(const TrainerSpec& spec, const ModelShape& shape,
+           std::unique_ptr<EmbeddingTables> tables)
+      : spec_(spec),
+        shape_(shape),
+        tables_(std::move(tables)),
+        network_(spec, shape),
+        next_id_(static_cast<std::size_t>(network_.threads())) {}
 
-Status CpuModel::check(const Batch& batch) const {
-  const bool rows = batch.rows > 0 || distributed_;
-  if (rows && batch.dense_features == shape_.dense_features) return {};
-  return fail(Code::kInvalid,
-              "batch " + std::to_string(batch.number) + " has " + std::to_string(batch.rows) +
-                  " rows of " + std::to_string(batch.dense_features) +
-                  " dense features, the model takes " + std::to_string(shape_.dense_features));
-}
+  bool learns() const override { return true; }
+  void prefetch(std::shared_ptr<const Batch> batch) override {
+    tables_->prefetch(std::move(batch));
+  }
+  Result<double> step(const Batch& batch) override;
+  LookupCounts lookups() const override { return tables_->lookups(); }
+  Status predict(const Batch& batch, std::span<float> scores) override;
+  void set_threads(int threads) override { network_.set_threads(threads); }
+  std::optional<double> learning_rate() const override { return rate_; }
+  Result<std::unique_ptr<StateSource>> snapshot() override {
+    return tables_->snapshot(dense_state());
+  }
+  Status restore(StateSource& from) override { return tables_->restore(from, dense_state()); }
+
+ private:
+  static Shares shares_of(const BatchRows& rows) { return {rows.share_rows, rows.shares}; }
+
+  void put(const Batch& batch, const BatchRows& rows, const Group& group,
+           const VectorLocations& to);
+  DenseNetwork::Put put_of(const Batch& batch, const BatchRows& rows) {
+    return [&](const Group& group, const VectorLocations& to) { put(batch, rows, group, to); };
+  }
+  void update(const Batch& batch, const BatchRows& rows);
+  Error name_row(const Batch& batch, const BatchRows& rows, double loss);
+  /// The first feature whose vector for a row is not finite; the number of features if all are
+  /// finite.
+  std::size_t bad_vector(const Batch& batch, const BatchRows& rows, std::size_t row) const;
+  std::vector<MemoryTensor> dense_state();
+
+  const TrainerSpec spec_;
+  const ModelShape shape_;
+  std::optional<double> rate_;  // Of the last step.
+  const std::unique_ptr<EmbeddingTables> tables_;
+  DenseNetwork network_;
+  std::vector<std::vector<std::size_t>> next_id_;  // Per thread and feature, within a share.
+};
 
 Result<double> CpuModel::step(const Batch& batch) {
-  if (auto status = check(batch); !status) return pass(status);
-  if (distributed_) return step_distributed(batch);
+  if (auto status = check_batch(batch, shape_); !status) return pass(status);
   auto rows = tables_->begin(batch);
   if (!rows) return pass(rows);
   auto loss = guard_torch([&] {
     const c10::InferenceMode no_autograd;
     const double mean = 1 / static_cast<double>(batch.rows);
-    const double sum = pass_over(batch, **rows, mean);
+    const double sum = network_.train(batch, shares_of(**rows), mean, put_of(batch, **rows));
     if (std::isfinite(sum)) update(batch, **rows);
     return sum * mean;
   });
@@ -74,31 +82,73 @@ Result<double> CpuModel::step(const Batch& batch) {
   return loss;
 }
 
+void CpuModel::put(const Batch& batch, const BatchRows& rows, const Group& group,
+                   const VectorLocations& to) {
+  std::vector<std::size_t>& next_id = next_id_[static_cast<std::size_t>(group.thread)];
+  next_id.resize(batch.sparse_features);
+  for (std::size_t feature = 0; feature < tables_->features(); ++feature) {
+    if (group.is_first) next_id[feature] = rows.share_starts[feature * rows.shares + group.share];
+    const std::int32_t* lengths = batch.lengths + feature * batch.rows + group.first;
+    next_id[feature] += tables_->pool(feature, rows, next_id[feature], {lengths, group.rows},
+                                      to.at(feature, 0), to.row_stride);
+  }
+}
+
+/// The parts of an update are the tables, then the blocks of the network.
+void CpuModel::update(const Batch& batch, const BatchRows& rows) {
+  rate_ = learning_rate_at(spec_, batch.number);
+  network_.begin_step(*rate_);
+  const std::size_t tables = tables_->features();
+  const std::size_t parts = tables + network_.blocks();
+  const auto sums_of = [&](std::size_t part) {
+    return part < tables ? tables_->sums(part) : network_.sums(part - tables);
+  };
+  const auto apply = [&](std::size_t part) {
+    if (part >= tables) return network_.update(part - tables);
+    tables_->apply(part, rows, static_cast<float>(*rate_));
+  };
+  const bool clips = spec_.clip_norm > 0;
+  std::vector<double> squares(parts);
+  const std::size_t floats = batch.rows * shape_.row_width();
+  for_each_task(network_.threads(), static_cast<int>(parts), [&](int task, int) {
+    const auto part = static_cast<std::size_t>(task);
+    if (part < tables) {
+      tables_->add_up(part, batch, rows, network_.pooled_gradients() + part * floats);
+    } else {
+      network_.add_up(part - tables, shares_of(rows));
+    }
+    if (clips) {
+      squares[part] = sum_of_squares(sums_of(part));
+    } else {
+      apply(part);
+    }
+  });
+  if (!clips) return;
+  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  cut_and_apply(network_.threads(), parts, clip_factor(norm, spec_.clip_norm), sums_of, apply);
+}
+
 /// Weights are not updated yet, so scoring again reproduces the loss.
 Error CpuModel::name_row(const Batch& batch, const BatchRows& rows, double loss) {
   std::vector<float> logits(batch.rows);
-  auto scored = guard_torch([&] {
-    const c10::InferenceMode no_autograd;
-    score(batch, rows, logits);
-  });
+  auto scored =
+      guard_torch([&] { network_.score(batch, shares_of(rows), put_of(batch, rows), logits); });
   if (!scored) return scored.error();
-  BadLoss what{.batch = batch, .loss = loss, .logits = logits};
-  if (distributed_) {
-    what.first_row = distributed_->first_row();
-  } else {
-    what.bad_vector = [&](std::size_t row) { return bad_vector(batch, rows, row); };
-  }
-  return bad_loss(what, shape_);
+  return bad_loss({.batch = batch,
+                   .loss = loss,
+                   .logits = logits,
+                   .bad_vector = [&](std::size_t row) { return bad_vector(batch, rows, row); }},
+                  shape_);
 }
 
 std::size_t CpuModel::bad_vector(const Batch& batch, const BatchRows& rows, std::size_t row) const {
-  std::vector<float> vector(width_);
+  std::vector<float> vector(shape_.row_width());
   for (std::size_t feature = 0; feature < tables_->features(); ++feature) {
     const std::span lengths(batch.lengths + feature * batch.rows, batch.rows);
     const std::size_t before =
         std::accumulate(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(row),
                         rows.first_id[feature]);
-    tables_->pool(feature, rows, before, lengths.subspan(row, 1), vector.data(), width_);
+    tables_->pool(feature, rows, before, lengths.subspan(row, 1), vector.data(), vector.size());
     if (!std::ranges::all_of(vector, [](float value) { return std::isfinite(value); })) {
       return feature;
     }
@@ -108,53 +158,30 @@ std::size_t CpuModel::bad_vector(const Batch& batch, const BatchRows& rows, std:
 
 Status CpuModel::predict(const Batch& batch, std::span<float> scores) {
   FOREBAY_CHECK(scores.size() == batch.rows);
-  if (auto status = check(batch); !status) return status;
-  if (distributed_) return predict_distributed(batch, scores);
+  if (auto status = check_batch(batch, shape_); !status) return status;
   auto rows = tables_->begin_scoring(batch);
   if (!rows) return pass(rows);
-  auto scored = guard_torch([&] {
-    const c10::InferenceMode no_autograd;
-    score(batch, **rows, scores);
-  });
+  auto scored =
+      guard_torch([&] { network_.score(batch, shares_of(**rows), put_of(batch, **rows), scores); });
   tables_->end_scoring();
   return scored;
 }
 
 std::vector<MemoryTensor> CpuModel::dense_state() {
   std::vector<MemoryTensor> tensors;
-  append_state(network_->parameters(), weights_.as<float>(), StateTensor::Part::kWeights, tensors);
-  for (const DenseOptimizer::Moment& moment : optimizer_.moments()) {
-    append_state(network_->parameters(), moment.values, StateTensor::Part::kOptimizer, tensors,
-                 moment.suffix);
-  }
-  optimizer_.append_count(tensors);
-  if (distributed_) distributed_->append_to(tensors);
+  network_.append_to(tensors);
   return tensors;
 }
 
+}  // namespace
+
 Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const ModelShape& shape,
                                               Collective* ranks) {
-  ModelShape own = shape;
-  TrainerSpec of_tables = spec;
-  std::optional<CpuModel::Distributed> distributed;
-  if (ranks != nullptr) {
-    distributed.emplace(
-        CpuModel::Distributed{*ranks, place_tables(spec, shape, ranks->size()), nullptr});
-    own = shards_of(shape, distributed->placement, ranks->rank());
-    if (!distributed->placement.replicated.empty()) {
-      auto replicas =
-          EmbeddingTables::make(spec_of_replicas(spec), replicas_of(shape, distributed->placement));
-      if (!replicas) return pass(replicas);
-      distributed->replicas = std::move(*replicas);
-    }
-    of_tables = spec_of_shards(spec, shape, distributed->placement, ranks->rank());
-    // The rank that has a bag divides by its length.
-    of_tables.pooling = TrainerSpec::Pooling::kSum;
-  }
-  auto tables = EmbeddingTables::make(of_tables, own);
+  if (ranks != nullptr) return make_ranked_model(spec, shape, *ranks);
+  auto tables = EmbeddingTables::make(spec, shape);
   if (!tables) return pass(tables);
   return guard_torch([&]() -> std::unique_ptr<Model> {
-    return std::make_unique<CpuModel>(spec, shape, std::move(*tables), std::move(distributed));
+    return std::make_unique<CpuModel>(spec, shape, std::move(*tables));
   });
 }
 

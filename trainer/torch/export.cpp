@@ -10,7 +10,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include "trainer/embedding/scored_rows.h"
-#include "trainer/torch/network.h"
+#include "trainer/torch/network/network.h"
 #include "trainer/torch/torch_error.h"
 
 namespace forebay {

@@ -15,6 +15,10 @@ namespace forebay {
 Result<std::unique_ptr<Model>> make_cpu_model(const TrainerSpec& spec, const ModelShape& shape,
                                               Collective* ranks = nullptr);
 
+/// Makes the part of the model that one of several ranks has; `ranks` outlives it.
+Result<std::unique_ptr<Model>> make_ranked_model(const TrainerSpec& spec, const ModelShape& shape,
+                                                 Collective& ranks);
+
 /// Makes the same model from libtorch's operators and autograd alone, on any device that libtorch
 /// supports; it starts with the same weights. Tables use any storage, on the host; rows that
 /// batches need, and those in frequent use, are on the device. Announced batches are copied there

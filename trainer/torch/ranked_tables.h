@@ -15,8 +15,8 @@
 #include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/ranks/vector_exchange.h"
-#include "trainer/torch/embedding_tables.h"
-#include "trainer/torch/network.h"
+#include "trainer/torch/kernels/embedding_tables.h"
+#include "trainer/torch/network/network.h"
 #include "trainer/torch/replicated_tables.h"
 
 namespace forebay {

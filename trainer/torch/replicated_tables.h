@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/collective.h"
-#include "trainer/torch/embedding_tables.h"
+#include "trainer/torch/kernels/embedding_tables.h"
 
 namespace forebay {
 

@@ -7,7 +7,7 @@
 
 #include "core/base/random.h"
 #include "core/data/batch.h"
-#include "trainer/torch/embedding_tables.h"
+#include "trainer/torch/kernels/embedding_tables.h"
 
 namespace forebay::test {
 

@@ -1,6 +1,6 @@
-#include "trainer/torch/dense_optimizer.h"
-
 #include <cmath>
+
+#include "trainer/torch/kernels/optimizer.h"
 
 #include "tests/support/catch.h"
 

@@ -11,8 +11,8 @@
 #include "tests/trainer/state_values.h"
 #include "trainer/embedding/hashed_tables.h"
 #include "trainer/embedding/memory_tables.h"
-#include "trainer/torch/device_lanes.h"
-#include "trainer/torch/device_tables.h"
+#include "trainer/torch/device/device_lanes.h"
+#include "trainer/torch/device/device_tables.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/torch/embedding_tables.h"
+#include "trainer/torch/kernels/embedding_tables.h"
 
 #include "trainer/embedding/memory_tables.h"
 

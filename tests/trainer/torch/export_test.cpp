@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/tensor.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -11,7 +12,6 @@
 #include "tests/trainer/click_batches.h"
 #include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/tiered_tables.h"
-#include "trainer/torch/batch_tensors.h"
 #include "trainer/torch/models.h"
 
 #include "tests/support/catch.h"
@@ -22,6 +22,20 @@ using test::ClickBatches;
 namespace {
 
 using Kind = TrainerSpec::ModelKind;
+
+std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
+
+// A batch as tensors over its own memory.
+at::Tensor dense_of(const Batch& batch) {
+  return at::from_blob(batch.dense, {extent(batch.rows), extent(batch.dense_features)}, at::kFloat);
+}
+at::Tensor ids_of(const Batch& batch) {
+  return at::from_blob(batch.ids, {extent(batch.num_ids)}, at::kLong);
+}
+at::Tensor lengths_of(const Batch& batch) {
+  return at::from_blob(batch.lengths, {extent(batch.sparse_features), extent(batch.rows)},
+                       at::kInt);
+}
 
 struct ExportFixture {
   MemoryBudget budget{std::size_t{1} << 30};
@@ -71,10 +85,8 @@ struct ExportFixture {
     std::vector<float> expected(batch->rows);
     REQUIRE(model.predict(*batch, expected));
     auto loaded = torch::jit::load(file);
-    const at::Tensor scores = loaded
-                                  .forward({dense_tensor(*batch, 0, batch->rows),
-                                            ids_tensor(*batch), lengths_tensor(*batch)})
-                                  .toTensor();
+    const at::Tensor scores =
+        loaded.forward({dense_of(*batch), ids_of(*batch), lengths_of(*batch)}).toTensor();
     REQUIRE(scores.sizes() == at::IntArrayRef{static_cast<std::int64_t>(batch->rows)});
     float most = 0;
     for (std::size_t row = 0; row < batch->rows; ++row) {

@@ -1,6 +1,6 @@
-#include "trainer/torch/factorisation.h"
-
 #include <vector>
+
+#include "trainer/torch/kernels/interaction.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/torch/interaction.h"
+#include "trainer/torch/kernels/interaction.h"
 
 #include <vector>
 

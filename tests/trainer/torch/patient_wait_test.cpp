@@ -1,6 +1,6 @@
-#include "trainer/torch/patient_wait.h"
-
 #include <stdexcept>
+
+#include "trainer/torch/c10d_quirks.h"
 
 #include "tests/support/catch.h"
 

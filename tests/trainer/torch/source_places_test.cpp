@@ -1,4 +1,4 @@
-#include "trainer/torch/source_places.h"
+#include "trainer/torch/c10d_quirks.h"
 
 #include "tests/support/catch.h"
 

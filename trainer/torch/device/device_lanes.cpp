@@ -1,0 +1,148 @@
+#include "trainer/torch/device/device_lanes.h"
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include <ATen/ops/empty.h>
+#include <c10/core/Event.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/Stream.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace forebay {
+namespace {
+
+class StreamLanes final : public DeviceLanes {
+ public:
+  explicit StreamLanes(at::Device device)
+      : impl_(device.type()),
+        device_(device.has_index() ? device : impl_.getDevice()),
+        in_(impl_.getStreamFromGlobalPool(device_)),
+        out_(impl_.getStreamFromGlobalPool(device_)),
+        waiting_(impl_.getStreamFromGlobalPool(device_)) {}
+
+  at::Device device() const override { return device_; }
+
+  at::Tensor host_memory(std::int64_t bytes) const override {
+    return at::empty({bytes}, at::TensorOptions(at::kByte).pinned_memory(device_.is_cuda()));
+  }
+
+  void run(DeviceLane lane, std::function<void()> work) override {
+    const c10::AutoGradMode off(false);
+    const c10::StreamGuard there(stream(lane));
+    work();
+  }
+
+  std::unique_ptr<LaneMark> mark(DeviceLane lane) override {
+    auto mark = std::make_unique<Mark>(*this);
+    mark->event.record(stream(lane));
+    return mark;
+  }
+
+ private:
+  struct Mark final : LaneMark {
+    explicit Mark(const StreamLanes& its) : lanes(its), event(its.device_.type()) {}
+    void block(DeviceLane lane) override { event.block(lanes.stream(lane)); }
+    // Blocks a dedicated stream on this event, and waits for that stream: libtorch 1.13 has no
+    // other way to wait for events of all devices.
+    void wait() override {
+      event.block(lanes.waiting_);
+      lanes.impl_.synchronizeStream(lanes.waiting_);
+    }
+
+    const StreamLanes& lanes;
+    c10::Event event;
+  };
+
+  c10::Stream stream(DeviceLane lane) const {
+    if (lane == DeviceLane::kCompute) return impl_.getStream(device_);
+    return lane == DeviceLane::kIn ? in_ : out_;
+  }
+
+  const c10::impl::VirtualGuardImpl impl_;
+  const at::Device device_;
+  const c10::Stream in_;
+  const c10::Stream out_;
+  const c10::Stream waiting_;
+};
+
+class DeferredLanes final : public DeviceLanes {
+ public:
+  at::Device device() const override { return at::Device(at::kCPU); }
+
+  at::Tensor host_memory(std::int64_t bytes) const override {
+    return at::empty({bytes}, at::kByte);
+  }
+
+  void run(DeviceLane lane, std::function<void()> work) override {
+    PutOff& queue = queue_of(lane);
+    const std::lock_guard lock(queue.queued_mutex);
+    queue.work.push_back(std::move(work));
+    ++queue.queued;
+  }
+
+  std::unique_ptr<LaneMark> mark(DeviceLane lane) override {
+    PutOff& queue = queue_of(lane);
+    const std::lock_guard lock(queue.queued_mutex);
+    return std::make_unique<Mark>(*this, queue, queue.queued);
+  }
+
+ private:
+  /// The queue of kCompute is always empty.
+  struct PutOff {
+    std::mutex done_mutex;  ///< Of the thread that runs the work; taken first.
+    std::size_t done = 0;
+    std::mutex queued_mutex;  ///< Guards the rest.
+    std::deque<std::function<void()>> work;
+    std::size_t queued = 0;
+  };
+
+  struct Mark final : LaneMark {
+    Mark(DeferredLanes& its, PutOff& lane, std::size_t at) : lanes(its), queue(lane), until(at) {}
+
+    void block(DeviceLane lane) override {
+      if (lane == DeviceLane::kCompute) return wait();
+      lanes.run(lane, [&from = queue, until = until] { work_off(from, until); });
+    }
+    void wait() override { work_off(queue, until); }
+
+    DeferredLanes& lanes;
+    PutOff& queue;
+    const std::size_t until;
+  };
+
+  static void work_off(PutOff& queue, std::size_t until) {
+    const c10::AutoGradMode off(false);
+    const std::lock_guard done(queue.done_mutex);
+    while (queue.done < until) {
+      ++queue.done;
+      std::unique_lock lock(queue.queued_mutex);
+      const std::function<void()> work = std::move(queue.work.front());
+      queue.work.pop_front();
+      lock.unlock();
+      work();
+    }
+  }
+
+  PutOff& queue_of(DeviceLane lane) { return queues_[static_cast<std::size_t>(lane)]; }
+
+  std::array<PutOff, 3> queues_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceLanes> make_stream_lanes(at::Device device) {
+  return std::make_unique<StreamLanes>(device);
+}
+
+std::unique_ptr<DeviceLanes> make_deferred_lanes() { return std::make_unique<DeferredLanes>(); }
+
+std::unique_ptr<DeviceLanes> make_lanes(at::Device device) {
+  return device.is_cpu() ? make_deferred_lanes() : make_stream_lanes(device);
+}
+
+}  // namespace forebay

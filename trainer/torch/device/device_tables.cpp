@@ -1,0 +1,269 @@
+#include "trainer/torch/device/device_tables.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/GradMode.h>
+
+#include "trainer/torch/torch_error.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kOutOfTurn = DeviceTables::kStaged;
+
+std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
+
+at::Tensor floats_on(at::Device device, std::uint64_t rows, std::size_t width) {
+  // Without tables no row is selected, but libtorch cannot select from an empty tensor.
+  return at::empty({std::max<std::int64_t>(static_cast<std::int64_t>(rows), 1), extent(width)},
+                   at::TensorOptions(at::kFloat).device(device));
+}
+
+/// A size with an eighth to spare, so that small growth needs no reallocation.
+std::int64_t roomy(std::int64_t bytes) { return bytes + bytes / 8; }
+
+/// The number of each feature's first row when all arenas are numbered through; the last is the
+/// end.
+std::vector<std::uint64_t> first_numbers(TableStorage& host, std::size_t features) {
+  std::map<const RowArena*, std::uint64_t> first;
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(features + 1);
+  std::uint64_t end = 0;
+  for (std::size_t feature = 0; feature < features; ++feature) {
+    RowArena& arena = host.arena(feature);
+    const auto [place, added] = first.try_emplace(&arena, end);
+    if (added) {
+      end += arena.slots();
+      arena.count_refills();
+    }
+    numbers.push_back(place->second);
+  }
+  numbers.push_back(end);
+  return numbers;
+}
+
+}  // namespace
+
+DeviceTables::DeviceTables(std::unique_ptr<TableStorage> host, const TableLayout& layout,
+                           std::uint64_t slots, DeviceLanes& lanes)
+    : host_(std::move(host)),
+      width_(layout.width),
+      state_width_(layout.state_width),
+      lanes_(lanes),
+      first_number_(first_numbers(*host_, layout.rows.size())),
+      cache_(first_number_.back(), std::min(slots, first_number_.back())),
+      weights_(floats_on(lanes.device(), cache_.slots(), width_)) {
+  if (state_width_ > 0) {
+    moments_.push_back({"", floats_on(lanes.device(), cache_.slots(), state_width_)});
+  }
+  // Memory belongs to the lane it was allocated in; other lanes wait for the work on it there.
+  lanes_.mark(DeviceLane::kCompute)->block(DeviceLane::kIn);
+}
+
+Status DeviceTables::no_room(const BatchRows& rows) const {
+  return fail(Code::kOverloaded, "the device holds " + std::to_string(cache_.slots()) +
+                                     " rows of the tables, and batch " +
+                                     std::to_string(rows.batch) + " needs " +
+                                     std::to_string(rows.num_rows()) +
+                                     " beside those of others; raise trainer.tables.device_memory "
+                                     "or lower order.batch_size");
+}
+
+void DeviceTables::want(const BatchRows& rows) {
+  wanted_.clear();
+  wanted_.reserve(rows.num_rows());
+  for (std::size_t feature = 0; feature < rows.features(); ++feature) {
+    const RowArena& arena = host_->arena(feature);
+    for (const std::int32_t slot : rows.slots_of(feature)) {
+      const auto at = static_cast<std::size_t>(slot);
+      wanted_.push_back({first_number_[feature] + at, arena.refills(at)});
+    }
+  }
+  slots_.resize(wanted_.size());
+}
+
+Status DeviceTables::prepare(BatchRows& rows, std::uint64_t turn) {
+  if (!broken_) return broken_;
+  const auto ahead = std::span(staged_).first(kStaged);
+  const auto staged =
+      std::ranges::find_if(ahead, [&](const Staged& each) { return each.turn <= finished_; });
+  if (staged == ahead.end()) return no_room(rows);
+  // On a retry, after the device had no free slots, the host has prepared the turn already.
+  if (host_prepared_ != turn) {
+    if (auto prepared = host_->prepare(rows, turn); !prepared) return prepared;
+    if (auto came = host_->await(turn); !came) return came;
+    host_prepared_ = turn;
+  }
+  want(rows);
+  if (!cache_.take(wanted_, turn, slots_, missing_)) return no_room(rows);
+  staged->turn = turn;
+  broken_ = stage(rows, static_cast<std::size_t>(staged - ahead.begin()));
+  return broken_;
+}
+
+Status DeviceTables::borrow(BatchRows& rows, Use use) {
+  if (!broken_) return broken_;
+  if (auto lent = host_->borrow(rows, use); !lent) return lent;
+  want(rows);
+  Status staged = no_room(rows);
+  if (cache_.lend(wanted_, slots_, missing_)) {
+    staged = broken_ = stage(rows, kOutOfTurn);
+    if (!staged) cache_.give_back();
+  }
+  if (!staged) host_->give_back(rows);
+  return staged;
+}
+
+Status DeviceTables::stage(BatchRows& rows, std::size_t mark) {
+  return guard_torch([&] {
+    Staged& staged = staged_[mark];
+    rows.mark = mark;
+    staged.extents = extents_of(*rows.source, rows);
+    staged.extents.fetched = extent(missing_.size());
+    staged.extents.row_size = extent(width_ + state_width_);
+    staged.first_row = rows.first_row;
+    staged.host_slots = rows.slots;
+    make_room(staged);
+    write(rows, staged_in(staged.host, staged.extents));
+    send(staged);
+    fetched_ += missing_.size();
+  });
+}
+
+void DeviceTables::make_room(Staged& staged) {
+  if (staged.copied) staged.copied->wait();
+  const std::int64_t bytes = staged_bytes(staged.extents);
+  if (staged.host.defined() && staged.host.numel() >= bytes) return;
+  staged.host = lanes_.host_memory(roomy(bytes));
+  staged.device =
+      at::empty({staged.host.numel()}, at::TensorOptions(at::kByte).device(lanes_.device()));
+  lanes_.mark(DeviceLane::kCompute)->block(DeviceLane::kIn);
+}
+
+void DeviceTables::write(const BatchRows& rows, const StagedBatch& to) {
+  write_staged(*rows.source, rows, to);
+  std::ranges::copy(slots_, values_of<std::int32_t>(to.slots).begin());
+  const std::span<std::int32_t> fetched_slots = values_of<std::int32_t>(to.fetched_slots);
+  float* values = to.fetched.data_ptr<float>();
+  std::size_t feature = 0;
+  for (std::size_t i = 0; i < missing_.size(); ++i, values += width_ + state_width_) {
+    const std::size_t row = missing_[i];
+    fetched_slots[i] = slots_[row];
+    while (row >= rows.first_row[feature + 1]) ++feature;
+    const RowArena& arena = host_->arena(feature);
+    const auto slot = static_cast<std::size_t>(rows.slots[row]);
+    std::copy_n(arena.weights(slot), width_, values);
+    if (state_width_ > 0) std::copy_n(arena.state(slot), state_width_, values + width_);
+  }
+}
+
+/// Sends the batch in one copy, and on the device moves the fetched rows to their slots.
+void DeviceTables::send(Staged& staged) {
+  const std::int64_t bytes = staged_bytes(staged.extents);
+  const auto width = extent(width_);
+  const auto state = extent(state_width_);
+  lanes_.run(DeviceLane::kIn, [from = staged.host.narrow(0, 0, bytes),
+                               to = staged.device.narrow(0, 0, bytes), extents = staged.extents,
+                               weights = weights_, moments = moments_, width, state]() mutable {
+    to.copy_(from, /*non_blocking=*/true);
+    if (extents.fetched == 0) return;
+    const StagedBatch batch = staged_in(to, extents);
+    const at::Tensor slots = batch.fetched_slots.to(at::kLong);
+    weights.index_copy_(0, slots, batch.fetched.narrow(1, 0, width));
+    if (state > 0) moments[0].value.index_copy_(0, slots, batch.fetched.narrow(1, width, state));
+  });
+  staged.copied = lanes_.mark(DeviceLane::kIn);
+}
+
+StagedBatch DeviceTables::on_device(const BatchRows& rows) {
+  Staged& staged = staged_[rows.mark];
+  staged.copied->block(DeviceLane::kCompute);
+  return staged_in(staged.device, staged.extents);
+}
+
+void DeviceTables::changed(const BatchRows& rows) {
+  const c10::AutoGradMode off(false);
+  Staged& staged = staged_[rows.mark];
+  const at::Tensor slots = staged_in(staged.device, staged.extents).slots.to(at::kLong);
+  std::vector<at::Tensor> parts{weights_.index_select(0, slots)};
+  if (state_width_ > 0) parts.push_back(moments_[0].value.index_select(0, slots));
+  staged.after = at::cat(parts, 1);
+  const std::int64_t bytes = staged.after.numel() * extent(sizeof(float));
+  if (!staged.home.defined() || staged.home.numel() < bytes) {
+    staged.home = lanes_.host_memory(roomy(bytes));
+  }
+  staged.used = lanes_.mark(DeviceLane::kCompute);
+  staged.used->block(DeviceLane::kOut);
+  lanes_.run(DeviceLane::kOut, [from = staged.after, bytes = staged.home.narrow(0, 0, bytes)] {
+    bytes.view(at::kFloat).view(from.sizes()).copy_(from, /*non_blocking=*/true);
+  });
+  staged.came_home = lanes_.mark(DeviceLane::kOut);
+  staged.changed = true;
+}
+
+void DeviceTables::finish(std::uint64_t turn) {
+  for (; finished_ < turn; ++finished_) {
+    for (Staged& staged : std::span(staged_).first(kStaged)) {
+      if (staged.turn == finished_ + 1) release(staged);
+    }
+  }
+  host_->finish(turn);
+  cache_.finish(turn);
+}
+
+void DeviceTables::give_back(const BatchRows& rows) {
+  Staged& staged = staged_[kOutOfTurn];
+  release(staged);
+  cache_.give_back();
+  host_->give_back(rows);
+}
+
+/// The work with a batch has ended, or will end before its memory is written to again.
+void DeviceTables::release(Staged& staged) {
+  auto released = guard_torch([&] {
+    if (staged.changed) write_home(staged);
+    if (!staged.used) staged.used = lanes_.mark(DeviceLane::kCompute);
+    staged.used->block(DeviceLane::kIn);
+  });
+  staged.used.reset();
+  staged.changed = false;
+  staged.after.reset();
+  if (!released && broken_) broken_ = std::move(released);
+}
+
+void DeviceTables::write_home(const Staged& staged) {
+  staged.came_home->wait();
+  const auto* values = static_cast<const float*>(staged.home.data_ptr());
+  const std::span<const std::int32_t> slots(staged.host_slots);
+  for (std::size_t feature = 0; feature + 1 < staged.first_row.size(); ++feature) {
+    const std::size_t first = staged.first_row[feature];
+    const auto own = slots.subspan(first, staged.first_row[feature + 1] - first);
+    const RowArena& arena = host_->arena(feature);
+    arena.before_change(own);
+    for (const std::int32_t slot : own) {
+      const auto at = static_cast<std::size_t>(slot);
+      std::copy_n(values, width_, arena.weights(at));
+      if (state_width_ > 0) std::copy_n(values + width_, state_width_, arena.state(at));
+      values += width_ + state_width_;
+    }
+  }
+}
+
+Result<std::unique_ptr<StateSource>> DeviceTables::snapshot(std::vector<MemoryTensor> others) {
+  if (!broken_) return tl::unexpected<Error>(broken_.error());
+  return host_->snapshot(std::move(others));
+}
+
+Status DeviceTables::restore(StateSource& from, std::vector<MemoryTensor> others) {
+  if (!broken_) return broken_;
+  auto restored = host_->restore(from, std::move(others));
+  cache_.clear();
+  return restored;
+}
+
+}  // namespace forebay

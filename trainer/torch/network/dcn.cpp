@@ -1,0 +1,142 @@
+#include <cstring>
+#include <utility>
+
+#include <ATen/ops/cat.h>
+
+#include "trainer/torch/network/layers.h"
+#include "trainer/torch/network/network.h"
+
+namespace forebay {
+namespace {
+
+/// A bottom MLP over the dense values, cross layers over its output and the pooled vectors, a top
+/// MLP over their output (MLPerf's DLRM-DCNv2; Wang et al. 2021).
+class Dcn final : public Network {
+ public:
+  explicit Dcn(const ModelShape& shape)
+      : Network(shape),
+        dim_(static_cast<std::size_t>(shape.embedding_dim)),
+        bottom_("bottom", shape.bottom_mlp, Mlp::Last::kRelu),
+        cross_(shape),
+        top_("top", shape.top_mlp, Mlp::Last::kLinear) {}
+
+  std::unique_ptr<GroupWorker> make_worker(Parameters weights) const override;
+
+  at::Tensor record(Parameters weights, const at::Tensor& dense,
+                    const at::Tensor& vectors) const override {
+    const Split own = split(weights);
+    const at::Tensor bottom = bottom_.record(own.bottom, dense);
+    const at::Tensor crossed = cross_.record(own.cross, at::cat({bottom, vectors.flatten(1)}, 1));
+    return top_.record(own.top, crossed).squeeze(1);
+  }
+
+  std::vector<std::string> script() const override {
+    std::vector<std::string> lines = {"bottom = " + bottom_.script("dense"),
+                                      "x = torch.cat([bottom, vectors.flatten(1)], 1)"};
+    for (std::string& line : cross_.script()) lines.push_back(std::move(line));
+    lines.push_back("return " + top_.script("x") + ".squeeze(1)");
+    return lines;
+  }
+
+  struct Split {
+    Parameters bottom, cross, top;
+  };
+  Split split(Parameters all) const {
+    const Parameters rest = all.subspan(bottom_.tensors());
+    return {all.first(bottom_.tensors()), rest.first(cross_.tensors()),
+            rest.subspan(cross_.tensors())};
+  }
+  std::size_t dim() const { return dim_; }
+  const Mlp& bottom() const { return bottom_; }
+  const CrossLayers& cross() const { return cross_; }
+  const Mlp& top() const { return top_; }
+
+ private:
+  const std::size_t dim_;
+  const Mlp bottom_;
+  const CrossLayers cross_;
+  const Mlp top_;
+};
+
+class DcnWorker final : public GroupWorker {
+ public:
+  DcnWorker(const Dcn& network, Parameters weights)
+      : network_(network),
+        weights_(network.split(weights)),
+        bottom_all_(network.bottom().make_activations(kModelGroupRows)),
+        cross_all_(network.cross().make_activations(kModelGroupRows)),
+        top_all_(network.top().make_activations(kModelGroupRows)) {}
+
+  VectorLocations begin(std::size_t rows) override {
+    if (rows_ != rows) {
+      rows_ = rows;
+      bottom_now_ = Mlp::first_rows(bottom_all_, rows);
+      cross_now_ = CrossLayers::first_rows(cross_all_, rows);
+      top_now_ = Mlp::first_rows(top_all_, rows);
+    }
+    const std::size_t dim = network_.dim();
+    return {cross_now_.inputs.front().data_ptr<float>() + dim, dim, width()};
+  }
+
+  std::span<const float> forward(const at::Tensor& dense) override {
+    network_.bottom().forward(weights_.bottom, dense, bottom_now_);
+    copy_columns(bottom_now_.outputs.back(), cross_now_.inputs.front());
+    network_.cross().forward(weights_.cross, cross_now_);
+    network_.top().forward(weights_.top, cross_now_.inputs.back(), top_now_);
+    return {top_now_.outputs.back().data_ptr<float>(), rows_};
+  }
+
+  std::span<float> logit_gradients() override {
+    return {top_now_.gradients.back().data_ptr<float>(), rows_};
+  }
+
+  void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
+    const Dcn::Split own = network_.split(sums);
+    network_.top().backward(weights_.top, cross_now_.inputs.back(), top_now_, own.top,
+                            &cross_now_.gradient);
+    network_.cross().backward(weights_.cross, cross_now_, own.cross);
+    const std::size_t dim = network_.dim();
+    const float* gradient = cross_now_.gradient.data_ptr<float>();
+    auto* bottom = bottom_now_.gradients.back().data_ptr<float>();
+    for (std::size_t row = 0; row < rows_; ++row, gradient += width()) {
+      std::memcpy(bottom + row * dim, gradient, dim * sizeof(float));
+      for (std::size_t feature = 0; (feature + 1) * dim < width(); ++feature) {
+        std::memcpy(vectors.at(feature, row), gradient + (feature + 1) * dim, dim * sizeof(float));
+      }
+    }
+    network_.bottom().backward(weights_.bottom, dense, bottom_now_, own.bottom, nullptr);
+  }
+
+ private:
+  std::size_t width() const { return static_cast<std::size_t>(cross_all_.gradient.size(1)); }
+
+  /// Writes `from` into the first columns of `to`.
+  void copy_columns(const at::Tensor& from, const at::Tensor& to) const {
+    const std::size_t dim = network_.dim();
+    const float* values = from.data_ptr<float>();
+    auto* out = to.data_ptr<float>();
+    for (std::size_t row = 0; row < rows_; ++row) {
+      std::memcpy(out + row * width(), values + row * dim, dim * sizeof(float));
+    }
+  }
+
+  const Dcn& network_;
+  const Dcn::Split weights_;
+  std::size_t rows_ = 0;
+  Mlp::Activations bottom_all_;
+  CrossLayers::Activations cross_all_;
+  Mlp::Activations top_all_;
+  Mlp::Activations bottom_now_;  // The first `rows_` rows of each.
+  CrossLayers::Activations cross_now_;
+  Mlp::Activations top_now_;
+};
+
+std::unique_ptr<GroupWorker> Dcn::make_worker(Parameters weights) const {
+  return std::make_unique<DcnWorker>(*this, weights);
+}
+
+}  // namespace
+
+std::unique_ptr<Network> make_dcn(const ModelShape& shape) { return std::make_unique<Dcn>(shape); }
+
+}  // namespace forebay
