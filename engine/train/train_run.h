@@ -15,8 +15,8 @@
 #include "engine/train/evaluating.h"
 #include "engine/train/leading.h"
 #include "engine/train/model_threads.h"
-#include "engine/train/train_report.h"
 #include "engine/train/train_log.h"
+#include "engine/train/train_report.h"
 #include "engine/train/trained_model.h"
 #include "trainer/train_loop.h"
 

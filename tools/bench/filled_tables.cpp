@@ -73,7 +73,7 @@ Status write_table(RowLog& disk, const TableLayout& layout, std::size_t table,
 Status fill_tiered_tables(Model& model, const TrainerSpec& spec, const ModelShape& shape,
                           const std::string& folder) {
   const TableLayout layout = layout_of(spec, shape);
-  auto disk = RowLog::create(folder, TieredTables::disk_options(layout));
+  auto disk = RowLog::create(folder, DiskRows::options(layout));
   if (!disk) return pass(disk);
   std::uint64_t first = 0;
   for (std::size_t table = 0; table < layout.rows.size(); ++table) {

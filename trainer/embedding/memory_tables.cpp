@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trainer/embedding/tiered_state.h"
 #include "trainer/embedding/whole_tables.h"
 
 namespace forebay {

@@ -1,13 +1,41 @@
 #include "trainer/embedding/scored_rows.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
 #include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/whole_tables.h"
+#include "trainer/embedding/tiered_state.h"
 
 namespace forebay {
+
+template <class T>
+Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
+                                            ElementType type, std::int64_t extent) {
+  const auto& tensors = state.tensors();
+  const auto found = std::ranges::find_if(tensors, [&](const StateTensor& tensor) {
+    return tensor.part == StateTensor::Part::kTables && tensor.name == name;
+  });
+  if (found == tensors.end()) return fail(Code::kCorrupt, "the checkpoint lacks " + name);
+  if (found->type != type || found->shape.size() != 1 ||
+      (extent >= 0 && found->shape[0] != extent)) {
+    return fail(Code::kCorrupt, name + " has other extents than the model");
+  }
+  std::vector<T> metadata(static_cast<std::size_t>(found->shape[0]));
+  auto read = state.read(static_cast<std::size_t>(found - tensors.begin()), 0,
+                         std::as_writable_bytes(std::span(metadata)));
+  if (!read) return pass(read);
+  return metadata;
+}
+
+template Result<std::vector<std::int64_t>> read_metadata_tensor(StateSource&, const std::string&,
+                                                                ElementType, std::int64_t);
+template Result<std::vector<std::uint64_t>> read_metadata_tensor(StateSource&, const std::string&,
+                                                                 ElementType, std::int64_t);
+template Result<std::vector<std::uint8_t>> read_metadata_tensor(StateSource&, const std::string&,
+                                                                ElementType, std::int64_t);
+
 namespace {
 
 constexpr std::size_t kAtOnce = std::size_t{1} << 20;  // Bytes.
@@ -26,6 +54,145 @@ class WholeRows final : public ScoredRows {
   float* place(std::size_t arena, std::size_t slot) override { return row(arena, slot); }
 };
 
+/// Slot 0 is the shared row; of the other slots, those whose row was seen have a key.
+class HashedRows final : public ScoredRows {
+ public:
+  explicit HashedRows(TableLayout layout) : ScoredRows(std::move(layout)), places_(tables()) {}
+
+  Status read_metadata(StateSource& state) {
+    for (std::size_t table = 0; table < tables(); ++table) {
+      if (auto read = read_table(state, table); !read) return read;
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::int32_t kNobody = -1;
+
+  Status read_table(StateSource& state, std::size_t table) {
+    const std::string name = "table." + std::to_string(layout_.feature_of(table));
+    const std::size_t slots = rows_[table];
+    const auto extent = static_cast<std::int64_t>(slots);
+    auto keys =
+        read_metadata_tensor<std::int64_t>(state, name + ".keys", ElementType::kI64, extent);
+    if (!keys) return pass(keys);
+    auto seen =
+        read_metadata_tensor<std::uint64_t>(state, name + ".seen", ElementType::kU64, extent);
+    if (!seen) return pass(seen);
+    std::vector<std::pair<std::int64_t, std::int32_t>> used;
+    for (std::size_t slot = 1; slot < slots; ++slot) {
+      if ((*seen)[slot] > 0) used.emplace_back((*keys)[slot], static_cast<std::int32_t>(slot));
+    }
+    std::ranges::sort(used);
+    places_[table].assign(slots, kNobody);
+    places_[table][0] = 0;
+    keys_[table].reserve(used.size());
+    for (const auto& [key, slot] : used) {
+      keys_[table].push_back(key);
+      places_[table][static_cast<std::size_t>(slot)] =
+          static_cast<std::int32_t>(keys_[table].size());
+    }
+    arenas_.push_back({.name = name, .slots = slots});
+    rows_[table] = 1 + used.size();
+    return {};
+  }
+
+  float* place(std::size_t arena, std::size_t slot) override {
+    const std::int32_t number = places_[arena][slot];
+    return number == kNobody ? nullptr : row(arena, static_cast<std::size_t>(number));
+  }
+
+  std::vector<std::vector<std::int32_t>> places_;  // by table and slot
+};
+
+/// A row is its first values, overwritten by the row on the disk if it was written there,
+/// overwritten by the row in memory if it was trained since. Rows are numbered over all tables.
+class TieredRows final : public ScoredRows {
+ public:
+  explicit TieredRows(TableLayout layout) : ScoredRows(std::move(layout)) {
+    first_.reserve(tables());
+    for (std::size_t table = 0; table < tables(); ++table) {
+      first_.push_back(all_);
+      all_ += rows_[table];
+    }
+  }
+
+  Status read_metadata(StateSource& state) {
+    auto numbers = read_metadata_tensor<std::int64_t>(state, kTierKeys, ElementType::kI64, -1);
+    if (!numbers) return pass(numbers);
+    numbers_ = std::move(*numbers);
+    for (const std::int64_t number : numbers_) {
+      if (number != kNobody && !has(static_cast<std::uint64_t>(number))) return names_other_row();
+    }
+    const auto extent = static_cast<std::int64_t>(all_ / 8 + 1);
+    auto written =
+        read_metadata_tensor<std::uint8_t>(state, kTierWritten, ElementType::kU8, extent);
+    if (!written) return pass(written);
+    for (const std::uint8_t byte : *written) {
+      written_ += static_cast<std::uint64_t>(std::popcount(byte));
+    }
+    arenas_.push_back({.name = kTierRows, .slots = numbers_.size()});
+    return {};
+  }
+
+ private:
+  static constexpr std::int64_t kNobody = -1;
+
+  Status fill(StateSource& state) override {
+    for (std::size_t table = 0; table < tables(); ++table) {
+      const RowValues values(layout_.seed, layout_.feature_of(table), layout_.rows[table],
+                             layout_.dim);
+      for (std::size_t key = 0; key < rows_[table]; ++key) {
+        values.fill(static_cast<std::int64_t>(key), {row(table, key), layout_.width});
+      }
+    }
+    auto folder = state.files_folder();
+    if (!folder) return pass(folder);
+    std::uint64_t found = 0;
+    const auto take = [&](std::uint64_t number, std::span<const std::byte> values) -> Status {
+      if (!has(number)) return names_other_row();
+      std::memcpy(row_of(number), values.data(), layout_.width * sizeof(float));
+      ++found;
+      return {};
+    };
+    if (!folder->empty()) {
+      const RowLog::Options options{.row_bytes = layout_.row_bytes(), .most_rows = all_};
+      if (auto read = RowLog::scan(*folder, options, take); !read) return read;
+    }
+    if (found == written_) return {};
+    return fail(Code::kCorrupt, "the checkpoint's tables have lost " +
+                                    std::to_string(written_ - std::min(found, written_)) + " of " +
+                                    std::to_string(written_) + " rows on the disk");
+  }
+
+  float* place(std::size_t, std::size_t slot) override {
+    const std::int64_t number = numbers_[slot];
+    return number == kNobody ? nullptr : row_of(static_cast<std::uint64_t>(number));
+  }
+
+  bool has(std::uint64_t number) const { return number < all_; }
+  static Status names_other_row() {
+    return fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
+  }
+  float* row_of(std::uint64_t number) const {
+    const auto next = std::ranges::upper_bound(first_, number);
+    const auto table = static_cast<std::size_t>(next - first_.begin()) - 1;
+    return row(table, number - first_[table]);
+  }
+
+  std::vector<std::uint64_t> first_;   // number of each table's first row
+  std::uint64_t all_ = 0;              // rows
+  std::vector<std::int64_t> numbers_;  // by slot
+  std::uint64_t written_ = 0;          // rows that are on the disk
+};
+
+template <class Rows>
+Result<std::unique_ptr<ScoredRows>> with_metadata(TableLayout layout, StateSource& state) {
+  auto rows = std::make_unique<Rows>(std::move(layout));
+  if (auto read = rows->read_metadata(state); !read) return pass(read);
+  return rows;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ScoredRows>> ScoredRows::open(const TrainerSpec& spec,
@@ -33,10 +200,10 @@ Result<std::unique_ptr<ScoredRows>> ScoredRows::open(const TrainerSpec& spec,
   TableLayout layout = layout_of(spec, shape);
   switch (spec.tables.storage) {
     case TrainerSpec::Storage::kHashed:
-      return open_hashed_rows(std::move(layout), state);
+      return with_metadata<HashedRows>(std::move(layout), state);
     case TrainerSpec::Storage::kTiered:
       if (!lies_in_tiers(state)) break;  // The tables of several ranks are whole.
-      return open_tiered_rows(std::move(layout), state);
+      return with_metadata<TieredRows>(std::move(layout), state);
     case TrainerSpec::Storage::kMemory:
       break;
   }
@@ -102,31 +269,5 @@ Status ScoredRows::end() const {
   }
   return {};
 }
-
-template <class T>
-Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
-                                            ElementType type, std::int64_t extent) {
-  const auto& tensors = state.tensors();
-  const auto found = std::ranges::find_if(tensors, [&](const StateTensor& tensor) {
-    return tensor.part == StateTensor::Part::kTables && tensor.name == name;
-  });
-  if (found == tensors.end()) return fail(Code::kCorrupt, "the checkpoint lacks " + name);
-  if (found->type != type || found->shape.size() != 1 ||
-      (extent >= 0 && found->shape[0] != extent)) {
-    return fail(Code::kCorrupt, name + " has other extents than the model");
-  }
-  std::vector<T> metadata(static_cast<std::size_t>(found->shape[0]));
-  auto read = state.read(static_cast<std::size_t>(found - tensors.begin()), 0,
-                         std::as_writable_bytes(std::span(metadata)));
-  if (!read) return pass(read);
-  return metadata;
-}
-
-template Result<std::vector<std::int64_t>> read_metadata_tensor(StateSource&, const std::string&,
-                                                                ElementType, std::int64_t);
-template Result<std::vector<std::uint64_t>> read_metadata_tensor(StateSource&, const std::string&,
-                                                                 ElementType, std::int64_t);
-template Result<std::vector<std::uint8_t>> read_metadata_tensor(StateSource&, const std::string&,
-                                                                ElementType, std::int64_t);
 
 }  // namespace forebay

@@ -81,8 +81,4 @@ template <class T>
 Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
                                             ElementType type, std::int64_t extent);
 
-/// Each is defined in a file of its own.
-Result<std::unique_ptr<ScoredRows>> open_hashed_rows(TableLayout layout, StateSource& state);
-Result<std::unique_ptr<ScoredRows>> open_tiered_rows(TableLayout layout, StateSource& state);
-
 }  // namespace forebay

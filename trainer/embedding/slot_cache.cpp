@@ -13,47 +13,21 @@ constexpr std::int32_t kNew = -1;  // Placeholder until a slot is chosen.
 }  // namespace
 
 std::uint64_t SlotCache::bytes(std::uint64_t rows, std::uint64_t slots) {
-  return rows * sizeof(std::int32_t) + slots * sizeof(Slot);
+  return rows * sizeof(std::int32_t) + slots * sizeof(Slot) + SlotPins::bytes(slots);
 }
 
 SlotCache::SlotCache(std::size_t rows, std::size_t slots)
-    : slot_of_(rows * sizeof(std::int32_t)), rows_(rows), slots_(slots) {}
+    : slot_of_(rows * sizeof(std::int32_t)), rows_(rows), slots_(slots), pins_(slots) {}
 
 void SlotCache::clear() {
   slot_of_ = Pages(rows_ * sizeof(std::int32_t));
   std::ranges::fill(slots_, Slot{});
   pins_.clear();
   lent_.clear();
-  pinned_ = only_lent_ = 0;
-}
-
-void SlotCache::finish(std::uint64_t turn) {
-  for (; finished_ < turn; ++finished_) {
-    if (pins_.empty()) continue;
-    pinned_ -= pins_.front();
-    pins_.pop_front();
-    for (const std::size_t slot : lent_) {
-      if (slots_[slot].last_turn == finished_ + 1) ++only_lent_;
-    }
-  }
-}
-
-void SlotCache::pin(Slot& slot, std::uint64_t turn) {
-  if (slot.last_turn == turn) return;
-  if (pins_.size() < turn - finished_) pins_.resize(turn - finished_);
-  if (slot.last_turn > finished_) {
-    --pins_[slot.last_turn - finished_ - 1];
-  } else {
-    ++pinned_;
-    if (slot.lent) --only_lent_;
-  }
-  ++pins_[turn - finished_ - 1];
-  slot.last_turn = turn;
 }
 
 void SlotCache::lend_one(std::size_t slot) {
   if (slots_[slot].lent) return;
-  if (is_free(slots_[slot])) ++only_lent_;
   slots_[slot].lent = true;
   lent_.push_back(slot);
 }
@@ -61,10 +35,13 @@ void SlotCache::lend_one(std::size_t slot) {
 void SlotCache::give_back() {
   for (const std::size_t slot : lent_) slots_[slot].lent = false;
   lent_.clear();
-  only_lent_ = 0;
 }
 
-std::size_t SlotCache::free_slots() const { return slots_.size() - pinned_ - only_lent_; }
+std::size_t SlotCache::free_slots() const {
+  const auto only_lent =
+      std::ranges::count_if(lent_, [this](std::size_t slot) { return !pins_.is_pinned(slot); });
+  return slots_.size() - pins_.pinned() - static_cast<std::size_t>(only_lent);
+}
 
 /// Chooses a free slot; there must be one. Takes the next free slot with a use count of 0, and
 /// decrements the counts of the free slots that the hand passes.
@@ -73,7 +50,7 @@ std::size_t SlotCache::choose() {
     const std::size_t at = hand_;
     if (++hand_ == slots_.size()) hand_ = 0;
     Slot& slot = slots_[at];
-    if (!is_free(slot)) continue;
+    if (!is_free(at)) continue;
     if (slot.spared == 0) return at;
     --slot.spared;
   }
@@ -119,8 +96,8 @@ bool SlotCache::give(std::span<const Row> rows, std::span<std::int32_t> slots,
 bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
                      std::vector<std::uint32_t>& missing) {
   most_rows_ = std::max(most_rows_, rows.size());
-  return give(rows, slots, missing, turn == finished_ + 1 ? 0 : most_rows_,
-              [&](std::size_t at) { pin(slots_[at], turn); });
+  return give(rows, slots, missing, turn == pins_.finished() + 1 ? 0 : most_rows_,
+              [&](std::size_t at) { pins_.pin(at, turn); });
 }
 
 bool SlotCache::lend(std::span<const Row> rows, std::span<std::int32_t> slots,

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
 #include "trainer/embedding/pages.h"
+#include "trainer/embedding/slot_pins.h"
 
 namespace forebay {
 
@@ -38,7 +38,7 @@ class SlotCache {
   /// finished. A turn after the next one leaves slots free for a batch out of turn.
   bool take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
             std::vector<std::uint32_t>& missing);
-  void finish(std::uint64_t turn);
+  void finish(std::uint64_t turn) { pins_.finish(turn); }
 
   /// The same for a batch out of turn; at most one at a time.
   bool lend(std::span<const Row> rows, std::span<std::int32_t> slots,
@@ -50,10 +50,9 @@ class SlotCache {
 
  private:
   struct Slot {
-    std::uint64_t row = 0;        ///< 1 + its number; 0: empty.
-    std::uint64_t last_turn = 0;  ///< The latest turn that holds it.
-    std::uint32_t refills = 0;    ///< The row's refill count when its values were copied.
-    std::uint8_t spared = 0;      ///< How often the clock passes it before it may be evicted.
+    std::uint64_t row = 0;      ///< 1 + its number; 0: empty.
+    std::uint32_t refills = 0;  ///< The row's refill count when its values were copied.
+    std::uint8_t spared = 0;    ///< How often the clock passes it before it may be evicted.
     bool lent = false;
   };
 
@@ -61,8 +60,7 @@ class SlotCache {
   bool give(std::span<const Row> rows, std::span<std::int32_t> slots,
             std::vector<std::uint32_t>& missing, std::size_t spare, const Hold& hold);
   std::int32_t& slot_of(std::uint64_t row) { return slot_of_.as<std::int32_t>()[row]; }
-  bool is_free(const Slot& slot) const { return slot.last_turn <= finished_ && !slot.lent; }
-  void pin(Slot& slot, std::uint64_t turn);
+  bool is_free(std::size_t slot) const { return !pins_.is_pinned(slot) && !slots_[slot].lent; }
   void lend_one(std::size_t slot);
   std::size_t free_slots() const;
   std::size_t choose();
@@ -71,11 +69,8 @@ class SlotCache {
   std::size_t rows_;
   std::vector<Slot> slots_;
   std::size_t hand_ = 0;
-  std::uint64_t finished_ = 0;
-  std::deque<std::size_t> pins_;  ///< Slots by the latest turn that holds them, from finished_ + 1.
-  std::size_t pinned_ = 0;
+  SlotPins pins_;
   std::vector<std::size_t> lent_;
-  std::size_t only_lent_ = 0;  ///< Of those, slots not held by a turn.
   std::size_t most_rows_ = 0;  ///< The most rows of a batch so far.
 };
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trainer/embedding/scored_rows.h"
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered_state.h"
 
 namespace forebay {
 namespace {
@@ -16,7 +16,7 @@ using Part = StateTensor::Part;
 constexpr std::size_t kRowsAtOnce = 4096;
 
 bool is_rows(const StateTensor& tensor) {
-  return tensor.part != Part::kTables && tensor.name == TieredTables::kRowsTensor;
+  return tensor.part != Part::kTables && tensor.name == kTierRows;
 }
 
 /// Returns an error for a tensor that cannot be part of the state of such tables.
@@ -31,17 +31,11 @@ Status check_rows(const TableLayout& layout, const StateTensor& tensor, std::siz
 
 }  // namespace
 
-bool lies_in_tiers(const StateSource& state) {
-  return std::ranges::any_of(state.tensors(), is_rows);
-}
-
 WholeTables::WholeTables(TableLayout layout, std::shared_ptr<StateSource> tiers, std::string folder)
-    : layout_(std::move(layout)), tiers_(std::move(tiers)), folder_(std::move(folder)) {
-  first_number_.push_back(0);
-  for (std::size_t table = 0; table < layout_.rows.size(); ++table) {
-    first_number_.push_back(first_number_.back() + static_cast<std::uint64_t>(layout_.rows[table]));
-    values_.push_back(layout_.values_of(table));
-  }
+    : layout_(std::move(layout)),
+      tiers_(std::move(tiers)),
+      folder_(std::move(folder)),
+      disk_(layout_, folder_) {
   for (const StateTensor& tensor : tiers_->tensors()) {
     if (!is_rows(tensor)) {
       if (tensor.part == Part::kTables) continue;
@@ -60,7 +54,7 @@ WholeTables::WholeTables(TableLayout layout, std::shared_ptr<StateSource> tiers,
 WholeTables::~WholeTables() {
   given_up_ = true;
   taken_over_.wait();
-  disk_.reset();
+  disk_.close();
   std::error_code ignored;
   std::filesystem::remove_all(folder_, ignored);
 }
@@ -73,25 +67,21 @@ Status WholeTables::take_over() {
 }
 
 Status WholeTables::take_metadata() {
-  auto keys =
-      read_metadata_tensor<std::int64_t>(*tiers_, TieredTables::kKeysTensor, ElementType::kI64, -1);
+  auto keys = read_metadata_tensor<std::int64_t>(*tiers_, kTierKeys, ElementType::kI64, -1);
   if (!keys) return pass(keys);
   keys_ = std::move(*keys);
-  const auto extent = static_cast<std::int64_t>(first_number_.back() / 8 + 1);
-  auto written = read_metadata_tensor<std::uint8_t>(*tiers_, TieredTables::kWrittenTensor,
-                                                    ElementType::kU8, extent);
+  const auto extent = static_cast<std::int64_t>(disk_.rows() / 8 + 1);
+  auto written =
+      read_metadata_tensor<std::uint8_t>(*tiers_, kTierWritten, ElementType::kU8, extent);
   if (!written) return pass(written);
-  written_ = std::move(*written);
-  const auto rows = static_cast<std::int64_t>(first_number_.back());
+  disk_.written() = std::move(*written);
+  const auto rows = static_cast<std::int64_t>(disk_.rows());
   if (std::ranges::any_of(keys_, [&](std::int64_t key) { return key >= rows; })) {
     return fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
   }
   auto files = tiers_->files_folder();
   if (!files) return pass(files);
-  auto disk = RowLog::create(folder_, TieredTables::disk_options(layout_), *files);
-  if (!disk) return pass(disk);
-  disk_ = std::move(*disk);
-  return {};
+  return disk_.open(*files);
 }
 
 Status WholeTables::take_part(Part part) {
@@ -116,47 +106,36 @@ Status WholeTables::take_part(Part part) {
 Status WholeTables::take_rows(std::size_t index, Part part) {
   const StateTensor& tensor = tiers_->tensors()[index];
   if (auto fits = check_rows(layout_, tensor, keys_.size()); !fits) return fits;
-  const auto row_bytes = static_cast<std::size_t>(tensor.shape[1]) * sizeof(float);
-  std::vector<std::byte> values(std::min(kRowsAtOnce, keys_.size()) * row_bytes);
+  const auto width = static_cast<std::size_t>(tensor.shape[1]);
+  std::vector<float> values(std::min(kRowsAtOnce, keys_.size()) * width);
   for (std::size_t first = 0; first < keys_.size(); first += kRowsAtOnce) {
     const std::size_t count = std::min(kRowsAtOnce, keys_.size() - first);
-    const auto some = std::span(values).first(count * row_bytes);
+    const auto some = std::span(values).first(count * width);
     if (given_up_) return fail(Code::kTimeout, "the tables' rows were given up");
-    if (auto read = tiers_->read(index, first * row_bytes, some); !read) return read;
+    auto read = tiers_->read(index, first * width * sizeof(float), std::as_writable_bytes(some));
+    if (!read) return read;
     if (auto put = put_rows(first, some, part); !put) return put;
   }
   return {};
 }
 
 /// Writes the weights of rows first, and later the state of the same rows.
-Status WholeTables::put_rows(std::size_t first_slot, std::span<const std::byte> values, Part part) {
-  const std::size_t all = layout_.row_bytes();
-  const bool weights = part == Part::kWeights;
-  const std::size_t at = weights ? 0 : layout_.width * sizeof(float);
-  const std::size_t bytes = weights ? layout_.width * sizeof(float) : all - at;
+Status WholeTables::put_rows(std::size_t first_slot, std::span<const float> values, Part part) {
+  const std::size_t own = part == Part::kWeights ? layout_.width : layout_.state_width;
   std::vector<std::pair<std::uint64_t, std::size_t>> rows;  // number, and index in `values`
-  for (std::size_t i = 0; i * bytes < values.size(); ++i) {
+  for (std::size_t i = 0; i * own < values.size(); ++i) {
     const std::int64_t key = keys_[first_slot + i];
     if (key >= 0) rows.emplace_back(static_cast<std::uint64_t>(key), i);
   }
   std::ranges::sort(rows);
   std::vector<std::uint64_t> numbers;
-  numbers.reserve(rows.size());
-  for (const auto& [number, i] : rows) numbers.push_back(number);
-  std::vector<std::byte> whole(rows.size() * all);
-  if (!weights) {
-    auto read = disk_->read(numbers, [&](std::size_t place, std::span<const std::byte> row) {
-      std::memcpy(whole.data() + place * all, row.data(), row.size());
-    });
-    if (!read) return read;
+  std::vector<float> sorted;
+  for (const auto& [number, i] : rows) {
+    numbers.push_back(number);
+    const auto row = values.subspan(i * own, own);
+    sorted.insert(sorted.end(), row.begin(), row.end());
   }
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    std::memcpy(whole.data() + row * all + at, values.data() + rows[row].second * bytes, bytes);
-    written_[numbers[row] / 8] |= static_cast<std::uint8_t>(1U << (numbers[row] % 8));
-  }
-  return disk_->write(numbers, [&](std::size_t place, std::span<std::byte> row) {
-    std::memcpy(row.data(), whole.data() + place * all, row.size());
-  });
+  return disk_.write_part(numbers, sorted, part);
 }
 
 Status WholeTables::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
@@ -194,17 +173,17 @@ Status WholeTables::read_rows(const StateTensor& tensor, std::size_t table, std:
   std::vector<float*> places;
   for (std::size_t i = 0; i * width < to.size(); ++i) {
     const std::span<float> row = to.subspan(i * width, width);
-    const std::uint64_t number = first_number_[table] + first + i;
-    if (was_written(number)) {
+    const std::uint64_t number = disk_.first_of(table) + first + i;
+    if (disk_.was_written(number)) {
       numbers.push_back(number);
       places.push_back(row.data());
     } else if (weights) {
-      values_[table].fill(layout_.first_of(table) + static_cast<std::int64_t>(first + i), row);
+      disk_.fill_first(table, number, row);
     } else {
       std::ranges::fill(row, 0.0f);
     }
   }
-  return disk_->read(numbers, [&](std::size_t place, std::span<const std::byte> row) {
+  return disk_.log().read(numbers, [&](std::size_t place, std::span<const std::byte> row) {
     std::memcpy(places[place], row.data() + at, width * sizeof(float));
   });
 }

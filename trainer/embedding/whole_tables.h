@@ -9,15 +9,11 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/store/rows/row_log.h"
-#include "trainer/embedding/row_values.h"
+#include "trainer/embedding/disk_rows.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/snapshot.h"
 
 namespace forebay {
-
-/// Whether the tables of a state are tiered: rows in slots, and files.
-bool lies_in_tiers(const StateSource& state);
 
 /// Presents a state with tiered tables as one with tables in memory, row after row. The result does
 /// not depend on the memory size, so it can be merged with the parts of other ranks, and a run that
@@ -51,24 +47,16 @@ class WholeTables final : public StateSource {
   Status take_metadata();
   Status take_part(StateTensor::Part part);
   Status take_rows(std::size_t index, StateTensor::Part part);
-  Status put_rows(std::size_t first_slot, std::span<const std::byte> values,
-                  StateTensor::Part part);
+  Status put_rows(std::size_t first_slot, std::span<const float> values, StateTensor::Part part);
   Status read_rows(const StateTensor& tensor, std::size_t table, std::uint64_t first,
                    std::span<float> to);
-  bool was_written(std::uint64_t number) const {
-    return (written_[number / 8] >> (number % 8) & 1) != 0;
-  }
-
   const TableLayout layout_;
   const std::shared_ptr<StateSource> tiers_;
   const std::string folder_;
-  std::vector<std::uint64_t> first_number_;  // by table, and the end
-  std::vector<RowValues> values_;            // by table
+  DiskRows disk_;
   std::vector<StateTensor> tensors_;
   std::vector<Location> locations_;
-  std::vector<std::int64_t> keys_;     // by slot
-  std::vector<std::uint8_t> written_;  // a bit a row
-  std::unique_ptr<RowLog> disk_;
+  std::vector<std::int64_t> keys_;  // by slot
   std::atomic<bool> given_up_ = false;
   std::shared_future<Status> taken_over_;  // its destructor waits for the thread
 };

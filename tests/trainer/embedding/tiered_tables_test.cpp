@@ -76,7 +76,7 @@ struct Watched final : StateSource {
 
   const std::vector<StateTensor>& tensors() const override { return source.tensors(); }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
-    if (tensors()[index].name == TieredTables::kKeysTensor) {
+    if (tensors()[index].name == kTierKeys) {
       most_of_keys = std::max(most_of_keys, to.size());
     }
     return source.read(index, offset, to);
