@@ -1,36 +1,8 @@
 #include "trainer/collective.h"
 
-#include <algorithm>
-#include <cstring>
 #include <numeric>
 
-#include "core/base/check.h"
-
 namespace forebay {
-namespace {
-
-class Done final : public Collective::Pending {
- public:
-  Status wait() override { return {}; }
-};
-
-class SingleCollective final : public Collective {
- public:
-  int rank() const override { return 0; }
-  int size() const override { return 1; }
-  Handle start_all_reduce(std::span<float>) override { return std::make_unique<Done>(); }
-  Handle start_all_to_all(const Exchange& exchange) override {
-    FOREBAY_CHECK(exchange.send.size() == exchange.receive.size());
-    std::ranges::copy(exchange.send, exchange.receive.begin());
-    return std::make_unique<Done>();
-  }
-  Status broadcast(std::span<std::byte>, int) override { return {}; }
-  void abandon(const std::string&) override {}
-};
-
-}  // namespace
-
-std::unique_ptr<Collective> single_collective() { return std::make_unique<SingleCollective>(); }
 
 Status barrier(Collective& collective) {
   float nothing = 0;

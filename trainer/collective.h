@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,9 +69,6 @@ class Collective {
   virtual void abandon(const std::string& why) = 0;
 };
 
-/// The collective of a single rank: sums leave values unchanged, and a rank receives what it sends.
-std::unique_ptr<Collective> single_collective();
-
 /// Blocks until every rank has called it.
 Status barrier(Collective& collective);
 
@@ -80,5 +78,23 @@ Result<double> sum_over_ranks(Collective& collective, double value);
 /// Returns the text of every rank, in rank order. Fails for a text of more than `most` bytes.
 Result<std::vector<std::string>> all_gather(Collective& collective, const std::string& text,
                                             std::size_t most = std::size_t{1} << 20);
+
+/// The store at MASTER_ADDR:MASTER_PORT through which ranks find each other: short texts by name.
+///
+/// Rank 0 or a launcher serves it. One thread at a time. Fails with kUnavailable if the serving
+/// process has ended.
+class RankStore {
+ public:
+  virtual ~RankStore() = default;
+
+  virtual Status put(const std::string& name, const std::string& text) = 0;
+
+  /// Returns the text, or nothing if no rank has put it yet. Does not wait.
+  virtual Result<std::optional<std::string>> find(const std::string& name) = 0;
+
+  /// Connects each rank to all others. Every rank calls it; it returns when all have called it, or
+  /// fails after the timeout of the CollectiveSpec. It cannot be cancelled.
+  virtual Result<std::unique_ptr<Collective>> connect() = 0;
+};
 
 }  // namespace forebay

@@ -4,8 +4,8 @@
 #include <functional>
 #include <utility>
 
-#include "trainer/memory_source.h"
 #include "trainer/model.h"
+#include "trainer/state/memory_source.h"
 
 namespace forebay {
 

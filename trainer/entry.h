@@ -7,7 +7,6 @@
 #include "trainer/collective.h"
 #include "trainer/model.h"
 #include "trainer/model_description.h"
-#include "trainer/rank_store.h"
 #include "trainer/spec.h"
 
 namespace forebay {

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 namespace forebay {
 
@@ -20,9 +22,16 @@ class LossWindow {
     return steps == 0 ? 0 : steps < 200 ? 1 : steps / 100;
   }
 
-  void add(double loss);
+  void add(double loss) {
+    ++steps_;
+    last_.push_back(loss);
+    if (last_.size() > size_after(steps_)) last_.pop_front();
+  }
   /// Empty before the first step.
-  std::optional<double> mean() const;
+  std::optional<double> mean() const {
+    if (last_.empty()) return std::nullopt;
+    return std::accumulate(last_.begin(), last_.end(), 0.0) / static_cast<double>(last_.size());
+  }
 
   std::uint64_t steps() const { return steps_; }
   const std::deque<double>& last() const { return last_; }

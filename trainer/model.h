@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
-#include "trainer/snapshot.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

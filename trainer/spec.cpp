@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trainer/copy_before_change.h"
 #include "trainer/device_memory.h"
 #include "trainer/network_shape.h"
 #include "trainer/saving/block_ring.h"
+#include "trainer/state/copy_before_change.h"
 
 namespace forebay {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -22,7 +23,11 @@ struct TrainerSpec {
     kNone,      ///< Takes batches and does nothing.
   };
   enum class Optimizer : std::uint8_t { kSgd, kAdagrad, kAdam };
-  enum class Auc : std::uint8_t { kAuto, kExact, kStreaming };  ///< See trainer/evaluation.h.
+  enum class Auc : std::uint8_t {
+    kAuto,
+    kExact,
+    kStreaming
+  };  ///< See trainer/evaluation/evaluation.h.
   enum class Metric : std::uint8_t { kLogLoss, kAuc };
   enum class TableOptimizer : std::uint8_t {
     kAsDense,  ///< As `optimizer`; rowwise_adagrad if rows do not support that one.
@@ -69,7 +74,7 @@ struct TrainerSpec {
   std::uint64_t seed = 1;      ///< Of the initial weights.
   Optimizer optimizer = Optimizer::kAdagrad;
   double learning_rate = 0.01;
-  std::uint64_t warmup_steps = 0;  ///< Over which the learning rate rises (trainer/schedule.h).
+  std::uint64_t warmup_steps = 0;  ///< Over which the learning rate rises (learning_rate_at).
   std::uint64_t decay_start = 0;   ///< The step from which it falls, over `decay_steps`.
   std::uint64_t decay_steps = 0;   ///< 0: it does not fall.
   double clip_norm = 0;            ///< The largest norm of all gradients together; 0: no limit.
@@ -202,5 +207,32 @@ std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape);
 /// (trainer/device_memory.h). Does not include libtorch itself. 0 for models that do not learn.
 std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
                           std::uint64_t batch_size, std::uint64_t ids_per_batch);
+
+/// The learning rate of the step on batch `number`, which counts from 0 over the whole job: rises
+/// to `learning_rate` over the first `warmup_steps` steps, and from step `decay_start` on falls to
+/// 0 over `decay_steps` with the square of the remaining share (MLPerf's DLRM). A function of the
+/// number alone, so that a resumed run continues unchanged.
+inline double learning_rate_at(const TrainerSpec& spec, std::uint64_t number) {
+  double rate = spec.learning_rate;
+  if (number < spec.warmup_steps) {
+    rate *= static_cast<double>(number + 1) / static_cast<double>(spec.warmup_steps);
+  }
+  if (spec.decay_steps > 0 && number > spec.decay_start) {
+    const std::uint64_t gone = std::min(number - spec.decay_start, spec.decay_steps);
+    const double left =
+        static_cast<double>(spec.decay_steps - gone) / static_cast<double>(spec.decay_steps);
+    rate *= left * left;
+  }
+  return rate;
+}
+
+/// Returns the key of an id in a table of `rows` rows: its positive modulus; 0 rows: the id itself.
+inline std::int64_t fold(std::int64_t id, std::int64_t rows) {
+  if (rows == 0) return id;
+  if ((rows & (rows - 1)) == 0) return id & (rows - 1);
+  if (id >= 0 && id < rows) return id;
+  const std::int64_t rest = id % rows;
+  return rest < 0 ? rest + rows : rest;
+}
 
 }  // namespace forebay

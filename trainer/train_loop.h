@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"
-#include "trainer/evaluation.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/loss_window.h"
 #include "trainer/model.h"
 

@@ -91,7 +91,6 @@ class Journaled {
   const Recovery& recovery() const { return recovery_; }
 
   void record(const Event& event, Then then = {}) { waiting_.emplace_back(event, std::move(then)); }
-  bool has_waiting() const { return !waiting_.empty(); }
 
   /// Writes all queued events. Returns an error of the store only; an error of the state goes only
   /// to the callback of the refused event.

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/ranks/merged_state.h"
-#include "trainer/embedding/tiered_state.h"
+#include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/spec.h"
 
 namespace forebay {

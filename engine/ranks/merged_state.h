@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/snapshot.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

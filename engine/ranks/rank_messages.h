@@ -11,7 +11,7 @@
 #include "core/wire/codec.h"
 #include "core/wire/frame.h"
 #include "engine/ranks/batch_slice.h"
-#include "trainer/snapshot.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

@@ -16,7 +16,7 @@
 #include "core/data/buffer_pool.h"
 #include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_messages.h"
-#include "trainer/snapshot.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

@@ -10,8 +10,8 @@
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/run_events.h"
-#include "trainer/checkpoint.h"
 #include "trainer/model.h"
+#include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/saver.h"
 
 namespace forebay {

@@ -6,8 +6,8 @@
 #include "engine/ranks/merged_state.h"
 #include "engine/ranks/rank_meeting.h"
 #include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered_state.h"
-#include "trainer/embedding/whole_tables.h"
+#include "trainer/embedding/tiered/tiered_state.h"
+#include "trainer/embedding/tiered/whole_tables.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/saving/folder_source.h"
 

@@ -11,9 +11,9 @@
 #include "engine/ranks/rank_environment.h"
 #include "engine/ranks/rank_leader.h"
 #include "engine/run/run_events.h"
-#include "trainer/checkpoint.h"
 #include "trainer/collective.h"
 #include "trainer/model.h"
+#include "trainer/saving/checkpoint.h"
 
 namespace forebay {
 

@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
-#include "trainer/evaluation.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/log/csv_file.h"
 #include "trainer/log/event_file.h"
 #include "trainer/train_loop.h"

@@ -10,7 +10,7 @@
 #include "engine/train/learned_state.h"
 #include "engine/train/model_threads.h"
 #include "trainer/model_description.h"
-#include "trainer/saving/state_texts.h"
+#include "trainer/saving/checkpoint.h"
 
 namespace forebay {
 

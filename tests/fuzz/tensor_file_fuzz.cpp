@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "trainer/tensor_file.h"
+#include "trainer/saving/tensor_file.h"
 
 namespace {
 

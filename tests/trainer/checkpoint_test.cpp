@@ -1,5 +1,3 @@
-#include "trainer/checkpoint.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,8 +12,9 @@
 #include "tests/support/descriptor_limit.h"
 #include "tests/support/skip_note.h"
 #include "tests/support/temp_dir.h"
-#include "trainer/durable_file.h"
-#include "trainer/memory_source.h"
+#include "trainer/saving/checkpoint_store.h"
+#include "trainer/saving/durable_file.h"
+#include "trainer/state/memory_source.h"
 
 #include "tests/support/catch.h"
 

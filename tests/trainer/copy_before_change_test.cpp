@@ -1,4 +1,4 @@
-#include "trainer/copy_before_change.h"
+#include "trainer/state/copy_before_change.h"
 
 #include <algorithm>
 #include <cstring>

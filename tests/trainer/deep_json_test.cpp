@@ -1,6 +1,6 @@
 #include <string>
 
-#include "trainer/evaluations.h"
+#include "trainer/evaluation/evaluations.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/manifest.h"
 

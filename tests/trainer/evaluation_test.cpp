@@ -1,4 +1,4 @@
-#include "trainer/evaluation.h"
+#include "trainer/evaluation/evaluation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "trainer/evaluations.h"
+#include "trainer/evaluation/evaluations.h"
 
 #include "tests/support/catch.h"
 

@@ -8,13 +8,12 @@
 #include "tests/support/manual_clock.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
-#include "trainer/memory_source.h"
 #include "trainer/saving/block_file.h"
 #include "trainer/saving/folder_source.h"
 #include "trainer/saving/folder_writer.h"
-#include "trainer/saving/last_save.h"
 #include "trainer/saving/saver.h"
-#include "trainer/tensor_file.h"
+#include "trainer/saving/tensor_file.h"
+#include "trainer/state/memory_source.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/schedule.h"
+#include "trainer/spec.h"
 
 #include "tests/support/catch.h"
 

@@ -1,5 +1,3 @@
-#include "trainer/streaming_auc.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,7 +5,7 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "trainer/evaluation.h"
+#include "trainer/evaluation/evaluation.h"
 
 #include "tests/support/catch.h"
 

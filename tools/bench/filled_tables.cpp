@@ -10,7 +10,7 @@
 #include "core/store/rows/row_log.h"
 #include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/row_values.h"
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered/tiered_tables.h"
 
 namespace forebay {
 namespace {

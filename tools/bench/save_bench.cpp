@@ -16,9 +16,9 @@
 #include "core/base/open_files.h"
 #include "core/base/random.h"
 #include "core/base/seconds.h"
-#include "trainer/checkpoint.h"
 #include "trainer/module.h"
 #include "trainer/saving/block_ring.h"
+#include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/saver.h"
 
 namespace forebay {

@@ -15,9 +15,9 @@
 #include "tools/process/message.h"
 #include "tools/process/output_path.h"
 #include "tools/terminal/print_json.h"
-#include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
 #include "trainer/module.h"
+#include "trainer/saving/checkpoint.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/saving/folder_source.h"
 

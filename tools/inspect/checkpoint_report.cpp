@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/job/quantity.h"
-#include "trainer/checkpoint.h"
 #include "trainer/model_description.h"
+#include "trainer/saving/checkpoint.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/saving/folder_source.h"
 

@@ -19,7 +19,7 @@
 #include "tools/inspect/part_report.h"
 #include "tools/inspect/record_report.h"
 #include "tools/inspect/text_table.h"
-#include "trainer/saving/state_texts.h"
+#include "trainer/saving/checkpoint.h"
 
 namespace forebay {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/job/quantity.h"
-#include "trainer/durable_file.h"
+#include "trainer/saving/durable_file.h"
 #include "trainer/saving/folder_source.h"
 #include "trainer/saving/folder_writer.h"
 

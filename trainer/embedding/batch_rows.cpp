@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/random.h"
-#include "trainer/fold.h"
+#include "trainer/spec.h"
 
 namespace forebay {
 

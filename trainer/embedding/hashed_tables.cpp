@@ -20,11 +20,6 @@ StateTensor metadata_tensor(std::string name, ElementType type, std::size_t size
 
 }  // namespace
 
-std::uint64_t HashedTables::metadata_bytes(std::uint64_t rows) {
-  return RowIndex::bytes(rows) + FrequencySketch::bytes(rows) +
-         rows * (sizeof(std::int64_t) + sizeof(std::uint64_t) + sizeof(std::int32_t));
-}
-
 HashedTables::HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room)
     : layout_(layout), options_(options) {
   tables_.reserve(layout.rows.size());

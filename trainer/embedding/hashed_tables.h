@@ -28,9 +28,6 @@ class HashedTables final : public TableStorage {
   /// A table has at most `layout.rows` rows, including the shared one.
   HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room);
 
-  /// Bytes of the index and of the times at which rows were seen.
-  static std::uint64_t metadata_bytes(std::uint64_t rows);
-
   std::vector<std::int64_t> folds() const override {
     return std::vector<std::int64_t>(tables_.size(), 0);
   }

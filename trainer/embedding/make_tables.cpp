@@ -5,7 +5,7 @@
 #include "trainer/device_memory.h"
 #include "trainer/embedding/hashed_tables.h"
 #include "trainer/embedding/memory_tables.h"
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered/tiered_tables.h"
 
 namespace forebay {
 

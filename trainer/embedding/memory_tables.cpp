@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "trainer/embedding/tiered_state.h"
-#include "trainer/embedding/whole_tables.h"
+#include "trainer/embedding/tiered/tiered_state.h"
+#include "trainer/embedding/tiered/whole_tables.h"
 
 namespace forebay {
 

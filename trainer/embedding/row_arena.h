@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "trainer/copy_before_change.h"
 #include "trainer/embedding/pages.h"
-#include "trainer/memory_source.h"
+#include "trainer/state/copy_before_change.h"
+#include "trainer/state/memory_source.h"
 
 namespace forebay {
 

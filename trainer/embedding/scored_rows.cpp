@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered_state.h"
+#include "trainer/embedding/tiered/tiered_state.h"
 
 namespace forebay {
 

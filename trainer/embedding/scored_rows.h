@@ -8,8 +8,8 @@
 
 #include "core/base/result.h"
 #include "trainer/embedding/table_storage.h"
-#include "trainer/snapshot.h"
 #include "trainer/spec.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

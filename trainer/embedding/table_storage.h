@@ -10,7 +10,7 @@
 #include "trainer/embedding/batch_rows.h"
 #include "trainer/embedding/row_arena.h"
 #include "trainer/embedding/row_values.h"
-#include "trainer/memory_source.h"
+#include "trainer/state/memory_source.h"
 
 namespace forebay {
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,10 +13,60 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/log/event_record.h"
+#include "core/base/crc32c.h"
 
 namespace forebay {
 namespace {
+
+// Protobuf's wire types.
+constexpr std::uint32_t kVarint = 0;
+constexpr std::uint32_t kEightBytes = 1;
+constexpr std::uint32_t kBytes = 2;
+constexpr std::uint32_t kFourBytes = 5;
+
+// Numbers of the used fields.
+constexpr std::uint32_t kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5, kSessionLog = 7;
+constexpr std::uint32_t kSummaryValue = 1;                      // of Summary
+constexpr std::uint32_t kValueTag = 1, kSimpleValue = 2;        // of Summary.Value
+constexpr std::uint32_t kSessionStatus = 1, kSessionStart = 1;  // of SessionLog, and its START
+
+template <class Number>
+void put_fixed(std::string& out, Number number) {
+  for (std::size_t byte = 0; byte < sizeof(Number); ++byte) {
+    out.push_back(static_cast<char>(number >> (8 * byte) & 0xff));
+  }
+}
+
+void put_varint(std::string& out, std::uint64_t number) {
+  for (; number >= 0x80; number >>= 7) out.push_back(static_cast<char>(number | 0x80));
+  out.push_back(static_cast<char>(number));
+}
+
+void put_key(std::string& out, std::uint32_t field, std::uint32_t type) {
+  put_varint(out, field << 3 | type);
+}
+
+void put_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
+  put_key(out, field, kBytes);
+  put_varint(out, bytes.size());
+  out.append(bytes);
+}
+
+std::string event_at(double wall, std::uint64_t step) {
+  std::string event;
+  put_key(event, kWallTime, kEightBytes);
+  put_fixed(event, std::bit_cast<std::uint64_t>(wall));
+  if (step > 0) {
+    put_key(event, kStep, kVarint);
+    put_varint(event, step);
+  }
+  return event;
+}
+
+/// The masked checksum of TFRecord: a CRC of bytes that contain CRCs would be weak.
+std::uint32_t masked_crc(std::string_view bytes) {
+  return std::rotr(crc32c(bytes), 15) + 0xa282ead8U;
+}
 
 namespace fs = std::filesystem;
 
@@ -32,6 +83,46 @@ tl::unexpected<Error> not_writable(const std::string& path, int error) {
 }
 
 }  // namespace
+
+std::string framed(std::string_view content) {
+  std::string record;
+  record.reserve(content.size() + 16);
+  put_fixed(record, static_cast<std::uint64_t>(content.size()));
+  put_fixed(record, masked_crc(record));
+  record.append(content);
+  put_fixed(record, masked_crc(content));
+  return record;
+}
+
+std::string version_record(double wall) {
+  std::string event = event_at(wall, 0);
+  put_bytes(event, kFileVersion, "brain.Event:2");
+  return framed(event);
+}
+
+std::string start_record(double wall, std::uint64_t step) {
+  std::string log;
+  put_key(log, kSessionStatus, kVarint);
+  put_varint(log, kSessionStart);
+  // TensorBoard purges this step and later ones.
+  std::string event = event_at(wall, step + 1);
+  put_bytes(event, kSessionLog, log);
+  return framed(event);
+}
+
+std::string scalars_record(double wall, std::uint64_t step, std::span<const Scalar> scalars) {
+  std::string summary;
+  for (const Scalar& scalar : scalars) {
+    std::string value;
+    put_bytes(value, kValueTag, scalar.tag);
+    put_key(value, kSimpleValue, kFourBytes);
+    put_fixed(value, std::bit_cast<std::uint32_t>(scalar.value));
+    put_bytes(summary, kSummaryValue, value);
+  }
+  std::string event = event_at(wall, step);
+  put_bytes(event, kSummary, summary);
+  return framed(event);
+}
 
 Result<EventFile> EventFile::create(const std::string& directory, std::uint64_t step,
                                     WallClock wall_clock) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "trainer/fold.h"
+#include "trainer/spec.h"
 
 namespace forebay {
 

@@ -9,8 +9,8 @@
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "core/runtime/thread.h"
-#include "trainer/durable_file.h"
 #include "trainer/saving/block_ring.h"
+#include "trainer/saving/durable_file.h"
 
 namespace forebay {
 

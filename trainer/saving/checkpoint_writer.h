@@ -11,7 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/runtime/thread.h"
-#include "trainer/checkpoint.h"
+#include "trainer/saving/checkpoint_store.h"
 
 namespace forebay {
 

@@ -8,8 +8,8 @@
 
 #include "core/base/result.h"
 #include "trainer/saving/manifest.h"
-#include "trainer/snapshot.h"
-#include "trainer/tensor_file.h"
+#include "trainer/saving/tensor_file.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <vector>
 
-#include "trainer/durable_file.h"
-#include "trainer/tensor_file.h"
+#include "trainer/saving/durable_file.h"
+#include "trainer/saving/tensor_file.h"
 
 namespace forebay {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 #include "trainer/saving/manifest.h"
-#include "trainer/snapshot.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

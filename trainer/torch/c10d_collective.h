@@ -4,7 +4,6 @@
 
 #include "core/base/result.h"
 #include "trainer/collective.h"
-#include "trainer/rank_store.h"
 
 namespace forebay {
 

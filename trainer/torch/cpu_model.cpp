@@ -7,7 +7,7 @@
 
 #include "core/base/check.h"
 #include "trainer/batch_faults.h"
-#include "trainer/schedule.h"
+#include "trainer/spec.h"
 #include "trainer/torch/dense_network.h"
 #include "trainer/torch/kernels/embedding_tables.h"
 #include "trainer/torch/models.h"

@@ -8,7 +8,7 @@
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
 
-#include "trainer/evaluation.h"
+#include "trainer/evaluation/evaluation.h"
 
 namespace forebay {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/base/result.h"
 #include "trainer/model_description.h"
-#include "trainer/snapshot.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

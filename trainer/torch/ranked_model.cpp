@@ -8,7 +8,7 @@
 
 #include "core/base/check.h"
 #include "trainer/batch_faults.h"
-#include "trainer/schedule.h"
+#include "trainer/spec.h"
 #include "trainer/torch/dense_network.h"
 #include "trainer/torch/models.h"
 #include "trainer/torch/ranked_tables.h"

@@ -124,7 +124,6 @@ class SegmentIndex {
   /// Null if the slot is free.
   const Segment& segment(std::uint64_t slot) const { return segments_[slot]; }
   std::span<const Segment> segments() const { return segments_; }
-  std::uint64_t num_segments() const { return num_segments_; }
 
   /// The pages of all segments, and the pages that the live rows would fill.
   std::uint64_t pages() const;

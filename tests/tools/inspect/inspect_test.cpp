@@ -5,7 +5,7 @@
 #include "tools/inspect/op_list.h"
 #include "tools/inspect/record_report.h"
 #include "tools/inspect/text_table.h"
-#include "trainer/durable_file.h"
+#include "trainer/saving/durable_file.h"
 #include "trainer/saving/manifest.h"
 #include "tuner/log/decision_log.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/embedding/row_fetcher.h"
+#include "trainer/embedding/tiered/row_fetcher.h"
 
 #include <cstring>
 #include <vector>

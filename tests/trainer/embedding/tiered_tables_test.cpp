@@ -1,4 +1,4 @@
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered/tiered_tables.h"
 
 #include <filesystem>
 

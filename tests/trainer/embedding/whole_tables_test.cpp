@@ -1,4 +1,4 @@
-#include "trainer/embedding/whole_tables.h"
+#include "trainer/embedding/tiered/whole_tables.h"
 
 #include <atomic>
 #include <map>
@@ -7,7 +7,7 @@
 #include "tests/support/wait_until.h"
 #include "tests/trainer/embedding/table_run.h"
 #include "trainer/embedding/memory_tables.h"
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered/tiered_tables.h"
 
 #include "tests/support/catch.h"
 

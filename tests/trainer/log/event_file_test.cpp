@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "tests/support/temp_dir.h"
-#include "trainer/log/event_record.h"
 
 #include "tests/support/catch.h"
 

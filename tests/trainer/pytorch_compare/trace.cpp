@@ -18,7 +18,7 @@
 #include "core/base/check.h"
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
-#include "trainer/evaluation.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/torch/export.h"
 #include "trainer/torch/models.h"
 

@@ -187,12 +187,3 @@ TEST_CASE("ranks that do not all come do not meet", "[trainer][ranks]") {
   REQUIRE_FALSE(made);
   CHECK(made.error().message.starts_with("the ranks do not meet at 127.0.0.1:"));
 }
-
-TEST_CASE("a rank alone exchanges with itself", "[trainer][ranks]") {
-  auto alone = single_collective();
-  CHECK(alone->size() == 1);
-  CHECK(all_gather(*alone, "I").value() == std::vector<std::string>{"I"});
-  std::vector<float> values{1, 2};
-  REQUIRE(alone->start_all_reduce(values)->wait());
-  CHECK(values == std::vector<float>{1, 2});
-}

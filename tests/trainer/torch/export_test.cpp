@@ -11,7 +11,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
 #include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered/tiered_tables.h"
 #include "trainer/torch/models.h"
 
 #include "tests/support/catch.h"

@@ -6,8 +6,8 @@
 
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
-#include "trainer/evaluation.h"
-#include "trainer/memory_source.h"
+#include "trainer/evaluation/evaluation.h"
+#include "trainer/state/memory_source.h"
 
 #include "tests/support/catch.h"
 

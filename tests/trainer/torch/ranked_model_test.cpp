@@ -9,7 +9,7 @@
 #include "tests/support/wait_until.h"
 #include "tests/trainer/click_batches.h"
 #include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered/tiered_tables.h"
 #include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/torch/models.h"

@@ -2,7 +2,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
-#include "trainer/checkpoint.h"
+#include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/saver.h"
 #include "trainer/torch/models.h"
 #include "trainer/train_loop.h"

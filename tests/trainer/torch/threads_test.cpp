@@ -6,7 +6,7 @@
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered_tables.h"
+#include "trainer/embedding/tiered/tiered_tables.h"
 #include "trainer/torch/models.h"
 
 #include "tests/support/catch.h"

@@ -16,7 +16,7 @@
 #include "trainer/device_memory.h"
 #include "trainer/embedding/look_ahead.h"
 #include "trainer/embedding/make_tables.h"
-#include "trainer/schedule.h"
+#include "trainer/spec.h"
 #include "trainer/torch/device/device_lanes.h"
 #include "trainer/torch/device/device_tables.h"
 #include "trainer/torch/device/tape_optimizer.h"

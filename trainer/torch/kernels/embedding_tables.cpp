@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/row_values.h"
 #include "trainer/torch/kernels/clones.h"
 #include "trainer/torch/kernels/optimizer.h"
 
@@ -150,14 +149,6 @@ FOREBAY_CLONES void update_rows_as_one(float learning_rate, const Rows& table,
 }
 
 }  // namespace
-
-void initialise_table(std::span<float> values, std::int64_t rows, std::uint64_t seed,
-                      std::size_t feature, std::size_t dim, std::size_t width) {
-  const RowValues first(seed, feature, rows, dim);
-  for (std::size_t row = 0; row * width < values.size(); ++row) {
-    first.fill(static_cast<std::int64_t>(row), values.subspan(row * width, width));
-  }
-}
 
 Result<std::unique_ptr<EmbeddingTables>> EmbeddingTables::make(const TrainerSpec& spec,
                                                                const ModelShape& shape) {

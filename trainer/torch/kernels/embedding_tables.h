@@ -14,10 +14,6 @@
 
 namespace forebay {
 
-/// Fills a table of `rows` rows with its first values (RowValues); `dim` of `width` are random.
-void initialise_table(std::span<float> values, std::int64_t rows, std::uint64_t seed,
-                      std::size_t feature, std::size_t dim, std::size_t width);
-
 /// Embedding bags, one table per sparse feature, with the optimizer's state: the model's operations
 /// on rows, for any storage.
 ///

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "trainer/embedding/pages.h"
-#include "trainer/memory_source.h"
 #include "trainer/spec.h"
+#include "trainer/state/memory_source.h"
 #include "trainer/torch/kernels/clones.h"
 
 namespace forebay {

@@ -8,8 +8,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "trainer/memory_source.h"
 #include "trainer/network_shape.h"
+#include "trainer/state/memory_source.h"
 
 namespace forebay {
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/loader_state.h"
+#include "core/base/result.h"
+#include "trainer/loss_window.h"
+#include "trainer/model.h"
+#include "trainer/saving/manifest.h"
+
+namespace forebay {
+
+/// The contents of a checkpoint beside the model's state.
+struct TrainState {
+  LoaderState loader;
+  LossWindow losses = {};
+  std::string evaluations = {};  ///< Results of the evaluations so far, as JSON; empty: none.
+  /// Further small files by name; their writers define the content: "model.json", "tuner/…".
+  std::map<std::string, std::string> texts = {};
+};
+
+/// One complete checkpoint on the disk.
+struct Checkpoint {
+  std::string path;           ///< The directory.
+  std::uint64_t batches = 0;  ///< Batches trained on when it was taken.
+  Manifest manifest;
+  TrainState state;
+};
+
+/// How thoroughly a checkpoint is checked against its manifest.
+enum class Check : std::uint8_t {
+  kSizes,    ///< Every file exists and has its size; tensors are checked as they are loaded.
+  kDigests,  ///< Every byte.
+};
+
+/// Reads the contents of a checkpoint's directory except the tensors. Returns kCorrupt if it is
+/// damaged, kInvalid if it has another version of the format.
+Result<Checkpoint> read_checkpoint(const std::string& path, Check check);
+
+/// Fills the model from a checkpoint that was read. Returns kInvalid for a checkpoint of another
+/// shape before the model changes. Changed bytes (kCorrupt) may be found after the model has
+/// changed.
+Status load_checkpoint(const Checkpoint& checkpoint, Model& model);
+
+/// The small file with the loader's state.
+inline constexpr const char* kLoaderFile = "loader.json";
+
+/// The small files of a checkpoint that hold its TrainState, by name.
+std::map<std::string, std::string> to_texts(const TrainState& state);
+
+/// The names of the texts that every checkpoint has.
+std::span<const char* const> needed_texts();
+
+/// Parses the small files of the checkpoint in `folder`; all of them must be present. kCorrupt
+/// names the file that is damaged; kInvalid the file of another version.
+Result<TrainState> from_texts(std::map<std::string, std::string> texts, const std::string& folder);
+
+}  // namespace forebay
