@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "actors/format/raw_split.h"
+#include "actors/format/bad_row.h"
 #include "core/data/column_set.h"
 
 namespace forebay {

@@ -150,7 +150,7 @@ EpochOrder::Extent EpochOrder::largest_consecutive(const Group& group) const {
     Extent split;
     for (const BlockRef& block : consecutive(group, index)) {
       split.rows += block.rows;
-      split.bytes += block.bytes + 1;
+      split.bytes += block.loaded_bytes();
     }
     largest = {std::max(largest.rows, split.rows), std::max(largest.bytes, split.bytes)};
   }
@@ -166,7 +166,7 @@ EpochOrder::Extent EpochOrder::largest_mixed(const Group& group) const {
     for (std::size_t i = first; i < end; ++i) {
       const BlockRef block = dataset_.block(group.first_block + i);
       most = {std::max<std::uint64_t>(most.rows, block.rows),
-              std::max(most.bytes, block.bytes + 1)};
+              std::max(most.bytes, block.loaded_bytes())};
     }
     largest.rows += most.rows;
     largest.bytes += most.bytes;

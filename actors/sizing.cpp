@@ -50,7 +50,7 @@ std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {
   std::uint64_t bytes = 0;
   for (const BlockRef& block : blocks) {
     rows += block.rows;
-    bytes += block.bytes + 1;
+    bytes += block.loaded_bytes();
   }
   return cost(rows, bytes);
 }

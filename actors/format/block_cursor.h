@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "actors/format/bad_row.h"
 #include "actors/format/raw_split.h"
 
 namespace forebay {

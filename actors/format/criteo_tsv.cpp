@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-class CriteoTsv final : public Format {
+class CriteoTsv final : public TextFormat {
  public:
   CriteoTsv(ColumnChoice choice, std::uint64_t max_row_bytes, CpuLevel level)
       : choice_(std::move(choice)), max_row_bytes_(max_row_bytes), kernel_(criteo_kernel(level)) {}
@@ -21,6 +21,7 @@ class CriteoTsv final : public Format {
     return std::make_unique<LineScanner>(max_row_bytes_);
   }
   Status accepts(std::span<const char>) const override { return {}; }
+  std::string index_settings() const override { return std::to_string(max_row_bytes_); }
 
   Decoded decode(const RawSplit& raw, const DecodeOptions& options,
                  BufferPool& pool) const override {
@@ -81,8 +82,8 @@ Status check_kinds(const ColumnChoice& choice) {
 
 }  // namespace
 
-Result<std::unique_ptr<Format>> open_criteo_tsv(const DatasetSpec& dataset,
-                                                const ColumnSpec& columns, CpuLevel level) {
+Result<std::unique_ptr<TextFormat>> open_criteo_tsv(const DatasetSpec& dataset,
+                                                    const ColumnSpec& columns, CpuLevel level) {
   ColumnSpec wanted = columns;
   if (wanted.label.empty()) wanted.label = "label";
   if (wanted.dense.empty() && wanted.sparse.empty()) {

@@ -52,7 +52,7 @@ Status check_settings(const DatasetSpec::Csv& csv) {
   return {};
 }
 
-class Csv final : public Format {
+class Csv final : public TextFormat {
  public:
   Csv(const DatasetSpec& dataset, ColumnChoice choice, std::vector<std::string> names)
       : scan_{.delimiter = dataset.csv.delimiter,
@@ -85,6 +85,11 @@ class Csv final : public Format {
                     word(*names, theirs) + ", not " + word(layout_.names, ours));
   }
 
+  std::string index_settings() const override {
+    return std::to_string(scan_.max_row_bytes) + '\n' + scan_.delimiter +
+           (scan_.header ? 'h' : '-');
+  }
+
   Decoded decode(const RawSplit& raw, const DecodeOptions& options,
                  BufferPool& pool) const override {
     return decode_csv(raw, layout_, options, pool);
@@ -101,8 +106,8 @@ class Csv final : public Format {
 
 }  // namespace
 
-Result<std::unique_ptr<Format>> open_csv(const DatasetSpec& dataset, const ColumnSpec& columns,
-                                         std::span<const char> head) {
+Result<std::unique_ptr<TextFormat>> open_csv(const DatasetSpec& dataset, const ColumnSpec& columns,
+                                             std::span<const char> head) {
   if (auto status = check_settings(dataset.csv); !status) return pass(status);
   auto names = first_record(head, dataset.csv.delimiter);
   if (!names)

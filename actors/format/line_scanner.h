@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "actors/format/format.h"
+#include "actors/format/text_format.h"
 
 namespace forebay {
 

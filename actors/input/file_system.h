@@ -92,6 +92,9 @@ class FileSystem {
   /// kInvalid for a file that may not be read, kUnavailable for a temporary failure (no descriptor
   /// or connection left).
   virtual Result<std::unique_ptr<const InputFile>> open(const std::string& path) const = 0;
+  /// Returns the paths on this machine of all that list() would look at, whether or not it is a
+  /// readable file, so that no output replaces it. The default returns none, as in a store.
+  virtual std::vector<std::string> local_paths(const std::string& pattern) const;
 
  protected:
   FileSystem() = default;

@@ -33,4 +33,15 @@ std::string FileSystems::full_path(const std::string& path, const std::string& b
   return (std::filesystem::path(base_dir) / path).string();
 }
 
+std::string FileSystems::normal_path(const std::string& path, const std::string& base_dir) const {
+  if (!row_of(path).prefix.empty()) return path;
+  return (std::filesystem::path(base_dir) / path).lexically_normal().string();
+}
+
+std::vector<std::string> FileSystems::local_paths(const std::string& path,
+                                                  const std::string& base_dir) const {
+  const std::string pattern = full_path(path, base_dir);
+  return of(pattern)->local_paths(pattern);
+}
+
 }  // namespace forebay

@@ -24,6 +24,10 @@ class FileSystems {
 
   /// Returns `path` resolved against the folder `base_dir`; a path with a prefix stays unchanged.
   std::string full_path(const std::string& path, const std::string& base_dir) const;
+  /// Like full_path(), and without `.` and `..` in a path of this machine.
+  std::string normal_path(const std::string& path, const std::string& base_dir) const;
+  /// Returns FileSystem::local_paths() of a path or glob of a dataset.
+  std::vector<std::string> local_paths(const std::string& path, const std::string& base_dir) const;
 
  private:
   struct Row {

@@ -108,17 +108,6 @@ std::string system_refusal(const std::string& path, const char* what) {
   return path + " " + what + ": " + system_words(errno);
 }
 
-std::vector<std::string> matching_local_paths(const std::string& pattern) {
-  if (exists(pattern)) return {pattern};
-  glob_t found{};
-  const int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (code != 0) return {};
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 Result<std::unique_ptr<const InputFile>> open_local_file(const std::string& path) {
   struct stat about {};
   if (auto status = look_at(path, about); !status) return pass(status);
@@ -130,9 +119,20 @@ Result<std::unique_ptr<const InputFile>> open_local_file(const std::string& path
   return std::make_unique<const LocalFile>(info_of(path, about), std::move(descriptor));
 }
 
+std::vector<std::string> LocalFileSystem::local_paths(const std::string& pattern) const {
+  if (exists(pattern)) return {pattern};
+  glob_t found{};
+  const int code = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (code != 0) return {};
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 Result<std::vector<FileInfo>> LocalFileSystem::list(const std::string& pattern) const {
   std::vector<FileInfo> files;
-  for (const std::string& path : matching_local_paths(pattern)) {
+  for (const std::string& path : local_paths(pattern)) {
     auto info = stat(path);
     if (!info) return pass(info);
     files.push_back(std::move(*info));

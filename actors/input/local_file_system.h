@@ -17,14 +17,11 @@ class LocalFileSystem final : public FileSystem {
   Result<std::vector<FileInfo>> list(const std::string& pattern) const override;
   Result<FileInfo> stat(const std::string& path) const override;
   Result<std::unique_ptr<const InputFile>> open(const std::string& path) const override;
+  std::vector<std::string> local_paths(const std::string& pattern) const override;
 };
 
 /// Like LocalFileSystem::open(), for files that Forebay itself wrote.
 Result<std::unique_ptr<const InputFile>> open_local_file(const std::string& path);
-
-/// Returns the paths that match `pattern`, in the order of LocalFileSystem::list(). Includes paths
-/// that are not regular files.
-std::vector<std::string> matching_local_paths(const std::string& pattern);
 
 /// Returns "`path` `what`: reason", with the reason from errno.
 std::string system_refusal(const std::string& path, const char* what);

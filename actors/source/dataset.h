@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "actors/dataset_spec.h"
-#include "actors/format/format.h"
-#include "actors/format/raw_split.h"
+#include "actors/format/block_source.h"
+#include "actors/format/formats.h"
 #include "actors/input/file_systems.h"
-#include "actors/source/block_source.h"
 #include "core/base/result.h"
 #include "core/data/digest.h"
 
@@ -34,6 +33,7 @@ struct DatasetOptions {
   /// Memory that decoders of compressed files may take while whole files are read.
   std::uint64_t unpack_bytes = std::numeric_limits<std::uint64_t>::max();
   FileSystems file_systems = {};  ///< The file systems that hold the dataset's files.
+  Formats formats = {};           ///< The formats that `dataset.format` may name.
 };
 
 /// One indexed file of a dataset.
@@ -42,22 +42,24 @@ struct DatasetFile {
   std::string name;         ///< Relative to the dataset's common folder, without `.gz`/`.zst`.
   std::uint64_t bytes = 0;  ///< Decompressed.
   std::uint64_t rows = 0;
-  Digest content;  ///< XXH3-128 of the decompressed bytes.
+  Digest content;  ///< XXH3-128 of the decompressed bytes; for units, UnitFile::content().
 };
 
 /// An indexed dataset: its files, cut into blocks of whole rows, and readers for them.
 ///
 /// Immutable; any thread may read it. Block boundaries, the fingerprint and therefore the order
-/// depend only on the decompressed content and relative names, not on paths, mtimes or codecs.
+/// depend only on relative names and on the decompressed content, or on the files' sizes and
+/// metadata if the format has units of its own; not on paths, mtimes or codecs.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual const Format& format() const = 0;
   virtual const std::vector<DatasetFile>& files() const = 0;
   virtual std::size_t num_blocks() const = 0;
-  virtual BlockRef block(std::size_t i) const = 0;  ///< In file order, then offset order.
+  virtual BlockRef block(std::size_t i) const = 0;  ///< In file order, then row order.
   virtual std::uint64_t rows() const = 0;
-  virtual std::uint64_t bytes() const = 0;  ///< Decompressed.
+  /// Returns the bytes of all blocks when they are loaded: of text, its decompressed bytes.
+  virtual std::uint64_t bytes() const = 0;
   virtual Digest fingerprint() const = 0;
   /// Returns a reader of file number `file`, for use by one thread.
   virtual Result<std::unique_ptr<BlockSource>> open(std::uint32_t file) const = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -156,6 +157,23 @@ bool decode_blocks(Decoder& in, std::uint64_t count, FileIndex& index) {
   return rows == index.rows && (count == 0 || fits_before(last, index.bytes));
 }
 
+bool decode_units(Decoder& in, std::uint64_t count, FileIndex& index) {
+  constexpr std::size_t kLeast = 2;  // bytes per unit
+  if (index.codec != Codec::kPlain || index.check != 0 || count > in.left() / kLeast) return false;
+  index.units.reserve(count);
+  std::uint64_t rows = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t unit_rows = in.number();
+    const std::uint64_t bytes = in.number();
+    if (unit_rows == 0 || unit_rows > std::numeric_limits<std::uint32_t>::max()) return false;
+    if (bytes > kMostFileBytes) return false;
+    index.units.push_back(
+        {.bytes = bytes, .first_row = rows, .rows = static_cast<std::uint32_t>(unit_rows)});
+    rows += unit_rows;
+  }
+  return rows == index.rows && rows <= kMostFileBytes;
+}
+
 // A frame begins at a whole byte and needs no window; only gzip has points inside a member.
 bool fits_kind(const RestartPoint& point, Codec codec) {
   if (point.kind == RestartPoint::Kind::kInside) return codec == Codec::kGzip;
@@ -208,10 +226,11 @@ bool decode(Decoder& in, FileIndex& index) {
   if (codec > static_cast<std::uint64_t>(Codec::kZstd) || index.bytes > kMostFileBytes)
     return false;
   if (index.codec == Codec::kPlain && index.bytes != index.stamp.bytes) return false;
-  if (!std::has_single_bit(index.slot_bytes) || index.slot_bytes > slot_rule::kCoarsest)
-    return false;
-  return decode_blocks(in, blocks, index) && decode_points(in, points, index) && in.sound() &&
-         in.left() == 0;
+  if (!index.has_units() && !std::has_single_bit(index.slot_bytes)) return false;
+  if (index.slot_bytes > slot_rule::kCoarsest) return false;
+  const bool whole =
+      index.has_units() ? decode_units(in, blocks, index) : decode_blocks(in, blocks, index);
+  return whole && decode_points(in, points, index) && in.sound() && in.left() == 0;
 }
 
 }  // namespace
@@ -226,8 +245,15 @@ std::uint64_t FileIndex::longest_span() const {
   return std::max(longest, bytes - last);
 }
 
+std::uint64_t FileIndex::loaded_bytes() const {
+  if (!has_units()) return bytes;
+  std::uint64_t all = 0;
+  for (const Unit& unit : units) all += unit.bytes;
+  return all;
+}
+
 void FileIndex::coarsen(std::uint64_t slot) {
-  if (slot <= slot_bytes) return;
+  if (slot <= slot_bytes || has_units()) return;
   BlockBuilder builder(slot_bytes, std::move(blocks));
   builder.coarsen(slot);
   slot_bytes = slot;
@@ -247,11 +273,15 @@ std::vector<char> encode_index(const FileIndex& index) {
   body.digest(index.content);
   body.word(index.check);
   body.word(index.slot_bytes);
-  body.word(index.blocks.size());
+  body.word(index.num_blocks());
   body.word(index.points.size());
   body.word(index.path.size());
   body.text(index.path);
   encode_blocks(body, index.blocks);
+  for (const Unit& unit : index.units) {
+    body.number(unit.rows);
+    body.number(unit.bytes);
+  }
   encode_points(body, index.points);
   const std::vector<char> bytes = std::move(body).take();
   Encoder out;

@@ -7,8 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "actors/input/local_file_system.h"
-
 namespace forebay {
 namespace {
 
@@ -29,15 +27,20 @@ struct OpenedFile {
   FileKey key;
 };
 
-Result<OpenedFile> look_at(const std::string& path,
-                           const std::shared_ptr<const FileSystem>& file_system) {
-  auto opened = file_system->open(path);
-  if (!opened) return pass(opened);
-  const InputFile& file = **opened;
+Result<Codec> codec_of(const InputFile& file, Packing packing) {
+  if (packing == Packing::kNone) return Codec::kPlain;
   std::array<char, 8> head{};
   auto got = file.read_at(0, head);
   if (!got) return pass(got);
-  auto codec = detect_codec(path, std::span(head).first(*got));
+  return detect_codec(file.path(), std::span(head).first(*got));
+}
+
+Result<OpenedFile> look_at(const std::string& path,
+                           const std::shared_ptr<const FileSystem>& file_system, Packing packing) {
+  auto opened = file_system->open(path);
+  if (!opened) return pass(opened);
+  const InputFile& file = **opened;
+  auto codec = codec_of(file, packing);
   if (!codec) return pass(codec);
   if (*codec == Codec::kPlain && file.size() > kMostFileBytes) {
     return fail(Code::kInvalid, path + " is larger than 1 TiB; split it into several files");
@@ -51,8 +54,13 @@ Result<OpenedFile> look_at(const std::string& path,
                     .key = {file_system.get(), file.info().key}};
 }
 
+// Returns a path as if the file were not compressed.
+std::string plain_path(const std::string& path, Packing packing) {
+  return packing == Packing::kNone ? path : without_codec_suffix(path);
+}
+
 // Names the files relative to the deepest folder that contains all of them.
-void name_files(std::vector<ListedFile>& files) {
+void name_files(std::vector<ListedFile>& files, Packing packing) {
   if (files.empty()) return;
   fs::path shared = fs::path(files.front().absolute).parent_path();
   for (const ListedFile& file : files) {
@@ -66,7 +74,7 @@ void name_files(std::vector<ListedFile>& files) {
     // Files of two stores have no common folder.
     const fs::path absolute = file.absolute;
     const fs::path name = shared.empty() ? absolute : absolute.lexically_relative(shared);
-    file.name = without_codec_suffix(name.string());
+    file.name = plain_path(name.string(), packing);
   }
 }
 
@@ -79,20 +87,11 @@ tl::unexpected<Error> comes_twice(const ListedFile& file, const std::string& bef
                                   file.path + " (a link)" + rows);
 }
 
-// Returns the sort key, with which compressed files have the order of the plain ones.
-std::pair<std::string, std::string> order_of(const FileInfo& file) {
-  return {without_codec_suffix(file.path), file.path};
-}
-
 }  // namespace
 
-std::vector<std::string> matching_paths(const std::string& path, const std::string& base_dir) {
-  return matching_local_paths((fs::path(base_dir) / path).string());
-}
-
 Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
-                                           const std::string& base_dir,
-                                           const FileSystems& systems) {
+                                           const std::string& base_dir, const FileSystems& systems,
+                                           Packing packing) {
   if (paths.empty()) return fail(Code::kInvalid, "dataset.paths names no file");
   std::vector<ListedFile> files;
   std::map<FileKey, std::string> seen;
@@ -102,16 +101,18 @@ Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths
     auto matching = file_system->list(pattern);
     if (!matching) return pass(matching);
     if (matching->empty()) return matches_nothing(path, pattern);
-    std::ranges::sort(*matching, {}, order_of);
+    std::ranges::sort(*matching, {}, [packing](const FileInfo& file) {
+      return std::pair(plain_path(file.path, packing), file.path);
+    });
     for (const FileInfo& one : *matching) {
-      auto opened = look_at(one.path, file_system);
+      auto opened = look_at(one.path, file_system, packing);
       if (!opened) return pass(opened);
       const auto [before, is_new] = seen.emplace(opened->key, opened->file.absolute);
       if (!is_new) return comes_twice(opened->file, before->second);
       files.push_back(std::move(opened->file));
     }
   }
-  name_files(files);
+  name_files(files, packing);
   return files;
 }
 

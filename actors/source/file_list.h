@@ -27,6 +27,9 @@ struct ListedFile {
   Result<std::unique_ptr<const InputFile>> open() const { return file_system->open(path); }
 };
 
+/// Whether a list's files may be compressed. Only text may be.
+enum class Packing : std::uint8_t { kByContent, kNone };
+
 /// Expands the paths and globs of a dataset (relative to `base_dir`) in the file systems of
 /// `systems`, in the given order. Sorts the matches of a glob bytewise by path without codec
 /// suffix, so that compressed files have the order of plain files. kNotFound or kInvalid names a
@@ -34,10 +37,7 @@ struct ListedFile {
 /// bytes, or occurs twice, under one name or through a link.
 Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
                                            const std::string& base_dir,
-                                           const FileSystems& systems = {});
-
-/// Returns the paths of the local files that match a path or glob of a dataset; empty when no file
-/// matches.
-std::vector<std::string> matching_paths(const std::string& path, const std::string& base_dir);
+                                           const FileSystems& systems = {},
+                                           Packing packing = Packing::kByContent);
 
 }  // namespace forebay

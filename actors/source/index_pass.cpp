@@ -45,7 +45,7 @@ Status read_through(const InputFile& file, Codec codec, RestartLog* log, const P
   }
 }
 
-Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& format,
+Result<FileIndex> index_file(const InputFile& file, Codec codec, const TextFormat& format,
                              IndexWriter& writer, const PassWatch& watch) {
   const std::uint64_t known = codec == Codec::kPlain ? file.size() : 0;
   BlockBuilder builder(slot_rule::slot_for(known));

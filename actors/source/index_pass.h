@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "actors/format/format.h"
+#include "actors/format/text_format.h"
 #include "actors/input/file_system.h"
 #include "actors/source/file_index.h"
 #include "actors/source/index_cache.h"
@@ -30,10 +30,10 @@ Error stopped();
 Status read_through(const InputFile& file, Codec codec, RestartLog* log, const PassWatch& watch,
                     const std::function<Status(std::span<const char>)>& piece);
 
-/// Reads `file` once and finds its rows, blocks (as fine as the dataset may need), content digest
-/// and restart points; writes the windows of the restart points to `writer`. Leaves path, settings
-/// and agreement unset; the caller fills them in from the job.
-Result<FileIndex> index_file(const InputFile& file, Codec codec, const Format& format,
+/// Reads a text `file` once and finds its rows, blocks (as fine as the dataset may need), content
+/// digest and restart points; writes the windows of the restart points to `writer`. Leaves path,
+/// settings and agreement unset; the caller fills them in from the job.
+Result<FileIndex> index_file(const InputFile& file, Codec codec, const TextFormat& format,
                              IndexWriter& writer, const PassWatch& watch);
 
 }  // namespace forebay

@@ -22,8 +22,8 @@ struct IndexedFile {
   std::string spill_path;             ///< The decompressed copy; "": no copy.
 };
 
-/// The Dataset that open_dataset() returns. Builds its tables once, and opens the BlockSource that
-/// fits the storage of a file.
+/// The Dataset that open_dataset() returns. Builds its tables once, and opens the source that fits
+/// the format and the storage of a file.
 class IndexedDataset final : public Dataset {
  public:
   IndexedDataset(std::unique_ptr<Format> format, std::vector<IndexedFile> files,
@@ -37,6 +37,8 @@ class IndexedDataset final : public Dataset {
   std::uint64_t bytes() const override { return bytes_; }
   Digest fingerprint() const override { return fingerprint_; }
   Result<std::unique_ptr<BlockSource>> open(std::uint32_t file) const override;
+  /// Returns a reader of the decompressed content of a text file, for use by one thread.
+  Result<std::unique_ptr<ByteSource>> open_content(std::uint32_t file) const;
 
  private:
   std::unique_ptr<Format> format_;

@@ -9,6 +9,7 @@
 #include "actors/source/index_cache.h"
 #include "actors/source/index_pass.h"
 #include "actors/source/slot_rule.h"
+#include "actors/source/unit_blocks.h"
 #include "core/base/parallel.h"
 
 namespace forebay {
@@ -36,6 +37,9 @@ class Indexing {
   std::uint64_t least_slot() const { return slot_rule::slot_for(content_bytes_.get()); }
   Status read_one(IndexedFile& file);
   PassWatch watch();
+  Result<FileIndex> read_text(const IndexedFile& file, const InputFile& stored,
+                              IndexWriter& writer);
+  Result<FileIndex> read_metadata(const InputFile& stored);
   std::optional<SpillCopy> begin_copy(const IndexedFile& file);
   void announce_copies() const;
   Status first_failure(std::vector<Status>& ends) const;
@@ -106,14 +110,16 @@ void Indexing::take_cached() {
   }
 }
 
-// Checks all files before the first one is indexed, so that a wrong header shows at once.
+// Checks all files before the first one is indexed, so that a wrong header shows at once. Only text
+// has heads; metadata are checked when they are read.
 Status Indexing::check_heads() {
+  if (task_.format.text() == nullptr) return {};
   for (const std::size_t i : unchecked_) {
     const ListedFile& listed = files_[i].listed;
     auto head = read_head(listed, task_.head_bytes);
     if (!head) return pass(head);
     if (head->empty()) continue;
-    if (auto status = task_.format.accepts(*head); !status) {
+    if (auto status = task_.format.text()->accepts(*head); !status) {
       return fail(status.error().code, listed.path + ": " + status.error().message);
     }
   }
@@ -161,14 +167,9 @@ Status Indexing::read_one(IndexedFile& file) {
   if (auto status = (*stored)->check(file.listed.stamp); !status) return status;
   auto writer = IndexWriter::create(file.index_path);
   if (!writer) return pass(writer);
-  std::optional<SpillCopy> copy = begin_copy(file);
-  PassWatch onlookers = watch();
-  onlookers.copy = [&copy](std::span<const char> content) {
-    if (copy && !copy->write(content)) copy.reset();
-  };
-  auto index = index_file(**stored, file.listed.codec, task_.format, *writer, onlookers);
+  auto index = task_.format.units() != nullptr ? read_metadata(**stored)
+                                               : read_text(file, **stored, *writer);
   if (!index) return pass(index);
-  if (copy && !copy->commit()) copy.reset();
   const bool known = file.listed.codec == Codec::kPlain || !file.index.path.empty();
   if (!known) content_bytes_.add(index->bytes);
   index->path = file.listed.absolute;
@@ -179,6 +180,26 @@ Status Indexing::read_one(IndexedFile& file) {
   index->coarsen(least_slot());
   file.index = std::move(*index);
   return {};
+}
+
+Result<FileIndex> Indexing::read_text(const IndexedFile& file, const InputFile& stored,
+                                      IndexWriter& writer) {
+  std::optional<SpillCopy> copy = begin_copy(file);
+  PassWatch onlookers = watch();
+  onlookers.copy = [&copy](std::span<const char> content) {
+    if (copy && !copy->write(content)) copy.reset();
+  };
+  auto index = index_file(stored, file.listed.codec, *task_.format.text(), writer, onlookers);
+  if (index && copy && !copy->commit()) copy.reset();
+  return index;
+}
+
+Result<FileIndex> Indexing::read_metadata(const InputFile& stored) {
+  const PassWatch onlookers = watch();
+  if (onlookers.stopped()) return tl::unexpected(stopped());
+  auto index = index_units(stored, *task_.format.units());
+  if (index) onlookers.progress(stored.size());
+  return index;
 }
 
 // Starts a decompressed copy of the file if one is useful. A copy without enough space is

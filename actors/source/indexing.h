@@ -18,7 +18,7 @@ struct IndexingTask {
   const Format& format;
   Digest settings;               ///< Of the job's settings that decide where rows start.
   Digest agreement;              ///< Of the inputs that decide whether a file fits the format.
-  std::uint64_t head_bytes = 0;  ///< Bytes of a file's start that this check reads.
+  std::uint64_t head_bytes = 0;  ///< Bytes of a text file's start that this check reads.
   SpillFolder* spill = nullptr;  ///< For copies of compressed files; nullptr: no copies.
 };
 

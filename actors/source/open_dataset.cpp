@@ -16,26 +16,18 @@
 namespace forebay {
 namespace {
 
-// Returns the digest of the job's settings that decide where rows start.
-Digest settings_of(const DatasetSpec& spec) {
-  std::string text = spec.format + '\n' + std::to_string(spec.max_row_bytes);
-  if (spec.format == "csv") {
-    text += std::string{'\n', spec.csv.delimiter, spec.csv.header ? 'h' : '-'};
-  }
-  return Digest::of(text.data(), text.size());
-}
+Digest digest_of(const std::string& text) { return Digest::of(text.data(), text.size()); }
 
-// Returns the digest of the inputs of open_format(). Whether a file fits the format depends on
-// these inputs alone.
-Digest agreement_of(const DatasetSpec& spec, const ColumnSpec& columns,
-                    std::span<const char> head) {
+// Returns the digest of the inputs of a text format. Whether a file fits the format depends on
+// these inputs and the settings alone.
+Digest agreement_of(const ColumnSpec& columns, std::span<const char> head) {
   std::string text = columns.label;
   for (const auto* names : {&columns.dense, &columns.sparse}) {
     text += '\n';
     for (const std::string& name : *names) text += name + '\t';
   }
   text.append(head.begin(), head.end());
-  return settings_of(spec).then(Digest::of(text.data(), text.size()));
+  return digest_of(text);
 }
 
 tl::unexpected<Error> no_rows(const DatasetSpec& spec) {
@@ -46,30 +38,51 @@ tl::unexpected<Error> no_rows(const DatasetSpec& spec) {
 
 struct Agreement {
   std::unique_ptr<Format> format;
-  Digest digest;
+  Digest settings;  // of the job's settings that decide where blocks start
+  Digest digest;    // of all that decides whether a file fits the format
 };
 
+Agreement agreement(const DatasetSpec& spec, std::unique_ptr<Format> format, const Digest& inputs) {
+  const Digest settings = digest_of(spec.format + '\n' + format->index_settings());
+  return {.format = std::move(format), .settings = settings, .digest = settings.then(inputs)};
+}
+
 // Determines the format from the start of the first file that is not empty.
-Result<Agreement> agree_on_format(const std::vector<ListedFile>& files, const DatasetSpec& spec,
-                                  const ColumnSpec& columns) {
+Result<Agreement> agree_on_text(const std::vector<ListedFile>& files, const DatasetSpec& spec,
+                                const ColumnSpec& columns, const OpenTextFormat& open) {
   for (const ListedFile& file : files) {
     auto head = read_head(file, spec.max_row_bytes);
     if (!head) return pass(head);
     if (head->empty()) continue;
-    auto format = open_format(spec, columns, *head);
+    auto format = open(spec, columns, *head);
     if (!format) return pass(format);
-    return Agreement{.format = std::move(*format), .digest = agreement_of(spec, columns, *head)};
+    return agreement(spec, std::move(*format), agreement_of(columns, *head));
   }
   return no_rows(spec);
+}
+
+// The settings of such a format cover whether a file fits, so there are no further inputs.
+Result<Agreement> agree_on_units(const ListedFile& first, const DatasetSpec& spec,
+                                 const ColumnSpec& columns, const OpenUnitFormat& open) {
+  auto file = first.open();
+  if (!file) return pass(file);
+  auto format = open(spec, columns, **file);
+  if (!format) return pass(format);
+  return agreement(spec, std::move(*format), {});
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const ColumnSpec& columns,
                                               const DatasetOptions& options) {
-  auto listed = list_files(spec.paths, options.base_dir, options.file_systems);
+  auto entry = options.formats.of(spec.format);
+  if (!entry) return pass(entry);
+  const bool has_units = entry->open_units != nullptr;
+  auto listed = list_files(spec.paths, options.base_dir, options.file_systems,
+                           has_units ? Packing::kNone : Packing::kByContent);
   if (!listed) return pass(listed);
-  auto agreed = agree_on_format(*listed, spec, columns);
+  auto agreed = has_units ? agree_on_units(listed->front(), spec, columns, entry->open_units)
+                          : agree_on_text(*listed, spec, columns, entry->open_text);
   if (!agreed) return pass(agreed);
 
   const std::string index_folder = options.run_dir + "/index";
@@ -88,7 +101,7 @@ Result<std::unique_ptr<Dataset>> open_dataset(const DatasetSpec& spec, const Col
   const bool copies = options.random_access && options.spill_limit > 0;
   const IndexingTask task{.options = options,
                           .format = *agreed->format,
-                          .settings = settings_of(spec),
+                          .settings = agreed->settings,
                           .agreement = agreed->digest,
                           .head_bytes = spec.max_row_bytes,
                           .spill = copies ? &spill : nullptr};

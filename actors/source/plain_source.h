@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "actors/input/file_system.h"
-#include "actors/source/block_source.h"
+#include "actors/source/byte_source.h"
 #include "core/base/result.h"
 
 namespace forebay {
 
 /// Reads a plain file at any offset. While reads have to wait, prepare() passes the next blocks to
 /// InputFile::will_read().
-class PlainSource final : public BlockSource {
+class PlainSource final : public ByteSource {
  public:
   PlainSource(std::unique_ptr<const InputFile> file, FileStamp indexed)
       : file_(std::move(file)), indexed_(indexed) {}

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/input/file_system.h"
-#include "actors/source/block_source.h"
+#include "actors/source/byte_source.h"
 #include "actors/source/byte_stream.h"
 #include "actors/source/file_index.h"
 #include "core/base/result.h"
@@ -20,7 +20,7 @@ namespace forebay {
 ///
 /// Keeps the decoder between reads only with Reads::kInOrder: a decoder takes up to 8 MiB, and
 /// there is one source per file.
-class RestartSource final : public BlockSource {
+class RestartSource final : public ByteSource {
  public:
   enum class Reads : std::uint8_t { kInOrder, kAnywhere };
 

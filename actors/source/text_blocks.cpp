@@ -1,35 +1,36 @@
-#include "actors/stage/changed_block.h"
+#include "actors/source/text_blocks.h"
 
 #include <algorithm>
-#include <utility>
+#include <limits>
+#include <string>
 #include <vector>
 
+#include "core/base/crc32c.h"
 #include "core/base/printable.h"
+#include "core/data/memory_budget.h"
 
 namespace forebay {
 namespace {
 
-RawSplit split_of(const BlockRef& block, std::span<const char> bytes, BufferPool& pool) {
-  RawSplit raw;
-  raw.bytes = pool.take(bytes.size() + 1);
-  std::copy(bytes.begin(), bytes.end(), raw.bytes.as<char>());
-  const bool ended = !bytes.empty() && bytes.back() == '\n';
-  if (!ended) raw.bytes.as<char>()[bytes.size()] = '\n';
-  raw.bytes.shrink(bytes.size() + (ended ? 0 : 1));
-  raw.blocks = {block};
-  raw.sizes = {raw.bytes.size()};
-  return raw;
+// Ends the last row of a file with a newline, and returns the block's bytes with it.
+std::size_t end_row(std::span<char> out, std::uint64_t bytes) {
+  if (bytes == 0 || out[bytes - 1] == '\n') return bytes;
+  out[bytes] = '\n';
+  return bytes + 1;
 }
 
-std::string place_of(const BadRow& row) {
-  return "line " + std::to_string(row.line) + " (byte " + std::to_string(row.offset) + ")";
-}
-
-/// Returns "line 7 (byte 810) and 2 more rows are damaged: …; ", or an empty text if every row can
-/// be read.
-std::string unreadable(const Format& format, const RawSplit& raw, BufferPool& pool) {
-  Decoded decoded = format.decode(raw, {}, pool);
-  std::vector<BadRow> rows = std::move(decoded.bad);
+// Returns "line 7 (byte 810) and 2 more rows are damaged: …; ", or an empty text if every row of
+// the block can be read.
+std::string unreadable(const Format& format, const BlockRef& block, std::span<const char> bytes) {
+  MemoryBudget budget(std::numeric_limits<std::size_t>::max());
+  BufferPool pool(budget);
+  RawSplit raw{.bytes = pool.take(block.loaded_bytes()), .blocks = {block}, .sizes = {}};
+  const std::span<char> copy(raw.bytes.as<char>(), block.loaded_bytes());
+  std::ranges::copy(bytes, copy.begin());
+  raw.sizes = {end_row(copy, block.bytes)};
+  raw.bytes.shrink(raw.sizes.front());
+  const Decoded decoded = format.decode(raw, {}, pool);
+  std::vector<BadRow> rows = decoded.bad;
   if (rows.empty() && decoded.miscounted) rows.push_back(*decoded.miscounted);
   if (rows.empty()) return {};
   const std::size_t more = rows.size() - 1;
@@ -40,7 +41,7 @@ std::string unreadable(const Format& format, const RawSplit& raw, BufferPool& po
          " damaged: " + printable_field(rows.front().reason) + "; ";
 }
 
-/// Describes the block by its rows and bytes in the index.
+// Describes the block by its rows and bytes in the index.
 std::string rows_of(const BlockRef& block) {
   const std::string bytes = " (bytes " + std::to_string(block.offset) + " to " +
                             std::to_string(block.offset + block.bytes - 1) + ")";
@@ -52,22 +53,25 @@ std::string rows_of(const BlockRef& block) {
 
 }  // namespace
 
-Error changed_block(const Dataset& dataset, const BlockRef& block, std::span<const char> bytes,
-                    const std::string& read_from, BufferPool& pool) {
-  const std::string& path = dataset.files()[block.file].path;
-  const bool is_copy = read_from != path;
-  return {Code::kCorrupt,
-          path + ": " + unreadable(dataset.format(), split_of(block, bytes, pool), pool) +
-              rows_of(block) +
-              (is_copy ? " in the decompressed copy " + read_from + "; remove it and run again"
-                       : ", though the file's size and time are; restore the file, or touch it to "
-                         "have it indexed again")};
+Result<std::size_t> TextBlocks::load(const BlockRef& block, std::span<char> out) {
+  const auto bytes = out.first(block.bytes);
+  if (auto status = content_->read(block.offset, bytes); !status) return pass(status);
+  if (crc32c(bytes, block.check_before) == block.check_after) return end_row(out, block.bytes);
+  // If a program is writing to the file right now, the file's time has changed, and that error
+  // explains more.
+  if (auto status = content_->read(block.offset, {}); !status) return pass(status);
+  return tl::unexpected(changed(block, bytes));
 }
 
-Error miscounted_split(const Dataset& dataset, const BadRow& where) {
-  return {Code::kCorrupt, dataset.files()[where.file].path + ": " + place_of(where) + ": " +
-                              where.reason +
-                              "; remove the folder index in the job's run.dir and run again"};
+Error TextBlocks::changed(const BlockRef& block, std::span<const char> bytes) const {
+  const std::string& path = dataset_.files()[block.file].path;
+  const bool is_copy = content_->path() != path;
+  return {
+      Code::kCorrupt,
+      path + ": " + unreadable(dataset_.format(), block, bytes) + rows_of(block) +
+          (is_copy ? " in the decompressed copy " + content_->path() + "; remove it and run again"
+                   : ", though the file's size and time are; restore the file, or touch it to "
+                     "have it indexed again")};
 }
 
 }  // namespace forebay

@@ -1,25 +1,37 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <span>
-#include <string>
+#include <utility>
 
-#include "actors/format/raw_split.h"
+#include "actors/format/block_source.h"
+#include "actors/source/byte_source.h"
 #include "actors/source/dataset.h"
-#include "core/base/error.h"
-#include "core/data/buffer_pool.h"
+#include "core/base/result.h"
 
 namespace forebay {
 
-/// Describes a block whose bytes fail the index's checksum: a disk or a copying program may change
-/// the bytes and keep size and time. `bytes` were read from the file `read_from`.
+/// Loads the blocks of a text file and compares their CRC-32C with the index, while the bytes are
+/// in the cache: a disk or a copying program may change the bytes and keep size and time.
 ///
-/// Names the file, the block's rows and bytes, and the first row in it that cannot be read now, if
-/// there is one; the original content of the rows is not known. kCorrupt.
-Error changed_block(const Dataset& dataset, const BlockRef& block, std::span<const char> bytes,
-                    const std::string& read_from, BufferPool& pool);
+/// The error for other bytes (kCorrupt) names the file, the block's rows and bytes, and the first
+/// row in it that cannot be read now, if there is one; the original content of the rows is not
+/// known.
+class TextBlocks final : public BlockSource {
+ public:
+  /// `dataset` must outlive the source.
+  TextBlocks(const Dataset& dataset, std::unique_ptr<ByteSource> content)
+      : dataset_(dataset), content_(std::move(content)) {}
 
-/// Describes a split in which the decoder found other rows than the index, although the checksums
-/// of its bytes are right. kCorrupt.
-Error miscounted_split(const Dataset& dataset, const BadRow& where);
+  Result<std::size_t> load(const BlockRef& block, std::span<char> out) override;
+  void prepare(std::span<const BlockRef> blocks) override { content_->prepare(blocks); }
+
+ private:
+  Error changed(const BlockRef& block, std::span<const char> bytes) const;
+
+  const Dataset& dataset_;
+  std::unique_ptr<ByteSource> content_;
+};
 
 }  // namespace forebay

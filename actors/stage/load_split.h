@@ -13,12 +13,11 @@
 
 namespace forebay {
 
-/// Reads the blocks of splits from a dataset's files and checks their content against the index.
+/// Loads the blocks of splits from a dataset's files, whatever their format.
 ///
-/// Owns one load actor's descriptors, at most kMostOpen of them; belongs to that actor's thread.
+/// Owns one load actor's open files, at most kMostOpen of them; belongs to that actor's thread.
 /// Returns an error that names the file if the file cannot be read or has changed since it was
-/// indexed: its size or time differs (checked before each read), or the CRC-32C of a block's bytes
-/// does, computed while the bytes are in the cache (changed_block.h).
+/// indexed (BlockSource::load).
 class SplitReader {
  public:
   static constexpr std::size_t kMostOpen = 64;
@@ -30,11 +29,14 @@ class SplitReader {
  private:
   Status prepare(std::span<const BlockRef> blocks);
   Result<BlockSource*> source(std::uint32_t file);
-  Status read_block(const BlockRef& block, std::span<char> out);
 
   const Dataset& dataset_;
   BufferPool& pool_;
   std::map<std::uint32_t, std::unique_ptr<BlockSource>> open_;
 };
+
+/// Describes a split in which the decoder found other rows than the index, although the content of
+/// its blocks is right. kCorrupt.
+Error miscounted_split(const Dataset& dataset, const BadRow& where);
 
 }  // namespace forebay

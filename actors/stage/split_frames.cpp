@@ -12,7 +12,7 @@ namespace forebay {
 template <>
 struct WireField<BadRow> {
   static auto fields(auto& row) {
-    return std::tie(row.file, row.offset, row.line, row.reason, row.text);
+    return std::tie(row.file, row.offset, row.line, row.reason, row.text, row.group);
   }
   static void write(Encoder& encoder, const BadRow& row) { write_fields(encoder, fields(row)); }
   static bool read(Decoder& decoder, BadRow& row) { return read_fields(decoder, fields(row)); }

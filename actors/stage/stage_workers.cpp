@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "actors/stage/changed_block.h"
 #include "actors/stage/permute.h"
 
 namespace forebay {

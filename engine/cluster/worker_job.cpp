@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "actors/input/file_systems.h"
 #include "actors/loader_state.h"
 #include "engine/job/job_document.h"
 #include "engine/job/job_file.h"
@@ -24,7 +25,7 @@ std::string_view inner(std::string_view path) {
 /// is a path as the trainer sees it.
 std::string place_here(const std::string& path, const std::string& job_file,
                        const WorkerSetup& place) {
-  const std::string there = (fs::path(job_file).parent_path() / path).lexically_normal().string();
+  const std::string there = FileSystems().normal_path(path, fs::path(job_file).parent_path());
   const std::string here = mapped(there, place.data_roots);
   return here != there ? here : mapped(path, place.data_roots);
 }

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <variant>
 
-#include "actors/source/file_list.h"
+#include "actors/input/file_systems.h"
 
 namespace forebay {
 namespace {
@@ -14,8 +14,9 @@ using Kind = Output::Kind;
 
 void add_data(Inputs& inputs, const std::string& key, const std::vector<std::string>& paths,
               const std::string& base_dir) {
+  const FileSystems systems;
   for (const std::string& path : paths) {
-    for (const std::string& file : matching_paths(path, base_dir)) inputs.add_file(key, file);
+    for (const std::string& file : systems.local_paths(path, base_dir)) inputs.add_file(key, file);
   }
 }
 

@@ -1,7 +1,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/pipeline.h"
+#include "tests/actors/dataset_run.h"
 #include "tests/actors/source/packed.h"
 #include "tests/support/memory_file_system.h"
 #include "tests/support/temp_dir.h"
@@ -33,35 +33,10 @@ std::unique_ptr<Dataset> opened(const std::string& paths, const DatasetOptions& 
 
 // Returns the digest of the order of all rows of two shuffled epochs.
 Digest order_digest(const Dataset& dataset) {
-  auto plan = TransformPlan::compile({}, dataset.format().schema());
-  REQUIRE(plan);
-  OrderSpec order;
-  order.batch_size = 100;
-  order.epochs = 2;
-  auto memory =
-      plan_memory({.memory_bytes = 1 << 28, .allocation = {}}, Sizing(dataset, *plan, order), 0);
-  REQUIRE(memory);
-  MemoryBudget budget(1 << 28);
-  BufferPool buffers(budget);
-  SystemClock clock;
-  Pipeline pipeline({.dataset = dataset,
-                     .plan = *plan,
-                     .order = order,
-                     .allocation = {1, 1, 1, 1},
-                     .memory = *memory,
-                     .decode = {.filter = {}, .keep_origins = false},
-                     .start = {},
-                     .buffers = buffers,
-                     .clock = clock,
-                     .on_damaged = [](const std::vector<BadRow>&) { return Status{}; }});
-  std::size_t rows = 0;
-  Digest digest;
-  while (auto batch = *pipeline.next()) {
-    rows += batch->rows;
-    digest = batch->after.digest;
-  }
-  CHECK(rows == 2 * dataset.rows());
-  return digest;
+  const test::DatasetRun run =
+      test::run_dataset(dataset, {.order = {.epochs = 2, .batch_size = 100}});
+  CHECK(run.end.rows == 2 * dataset.rows());
+  return run.digest();
 }
 
 TEST_CASE("rows of a dataset in memory come in the order of the same bytes on disk",

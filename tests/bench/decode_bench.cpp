@@ -74,7 +74,8 @@ std::string csv_rows(Random& random) {
   return text;
 }
 
-std::vector<RawSplit> cut(const Format& format, const std::string& text, test::SplitMaker& maker) {
+std::vector<RawSplit> cut(const TextFormat& format, const std::string& text,
+                          test::SplitMaker& maker) {
   const auto blocks = test::SplitMaker::index(format, text, kSplitBytes, kSplitBytes);
   FOREBAY_CHECK(blocks);
   std::vector<RawSplit> splits;
@@ -84,7 +85,7 @@ std::vector<RawSplit> cut(const Format& format, const std::string& text, test::S
   return splits;
 }
 
-void measure(const char* name, const Format& format, const std::string& text) {
+void measure(const char* name, const TextFormat& format, const std::string& text) {
   test::SplitMaker maker;
   const std::vector<RawSplit> splits = cut(format, text, maker);
   std::vector<char> copy(2 * kSplitBytes);

@@ -41,7 +41,7 @@ void check_changed(const Format& format, std::string_view text, const BlockBuild
 
 }  // namespace
 
-void check(const Format& format, std::string_view text, std::size_t piece,
+void check(const TextFormat& format, std::string_view text, std::size_t piece,
            const Expected& expected) {
   test::SplitMaker maker;
   const auto index = test::SplitMaker::index(format, text, piece, 16);

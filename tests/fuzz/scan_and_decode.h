@@ -26,7 +26,7 @@ struct Expected {
 
 /// Scans `text` in pieces of `piece` bytes, cuts it into blocks, decodes them all, and traps if the
 /// result is not `expected`.
-void check(const Format& format, std::string_view text, std::size_t piece,
+void check(const TextFormat& format, std::string_view text, std::size_t piece,
            const Expected& expected);
 
 }  // namespace forebay::fuzz

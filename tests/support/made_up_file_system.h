@@ -37,6 +37,9 @@ class MadeUpFileSystem final : public FileSystem {
     FileInfo info = renamed((*file)->info());
     return std::make_unique<const File>(std::move(info), std::move(*file), reads_);
   }
+  std::vector<std::string> local_paths(const std::string& pattern) const override {
+    return local_.local_paths(local_path(pattern));
+  }
 
  private:
   class File final : public InputFile {

@@ -101,7 +101,7 @@ FileReport report_index(const std::string& path, const FileIndex& index) {
   const std::string now = freshness(index);
   FileReport report{.title = "index of " + printable(index.path, 4096) + ": " +
                              format_count(index.rows) + " rows in " +
-                             format_count(index.blocks.size()) + " blocks",
+                             format_count(index.num_blocks()) + " blocks",
                     .json = json_of(path, "index")};
   report.lines.push_back(format_size(index.bytes) + " of content, digest " + index.content.hex() +
                          ", " + format_count(index.points.size()) + " restart points");
@@ -112,7 +112,7 @@ FileReport report_index(const std::string& path, const FileIndex& index) {
   report.json.add("of", index.path)
       .add("file", now)
       .add("rows", index.rows)
-      .add("blocks", index.blocks.size())
+      .add("blocks", index.num_blocks())
       .add("bytes", index.bytes)
       .add("restart_points", index.points.size())
       .add("content", index.content.hex());

@@ -40,7 +40,7 @@ std::string row_with(std::size_t i, const std::string& text) {
 }
 
 struct CriteoFixture {
-  std::unique_ptr<Format> format = std::move(*open_criteo_tsv({}, {}));
+  std::unique_ptr<TextFormat> format = std::move(*open_criteo_tsv({}, {}));
   SplitMaker maker;
 
   Decoded decode(const std::string& text, const DecodeOptions& options = {}) {

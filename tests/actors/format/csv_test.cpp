@@ -17,8 +17,8 @@ struct CsvFixture {
   SplitMaker maker;
   DatasetSpec spec{.format = "csv"};
 
-  Result<std::unique_ptr<Format>> open(const std::string& text,
-                                       const ColumnSpec& columns = kColumns) {
+  Result<std::unique_ptr<TextFormat>> open(const std::string& text,
+                                           const ColumnSpec& columns = kColumns) {
     return open_csv(spec, columns, {text.data(), text.size()});
   }
   std::string refusal(const std::string& text, const ColumnSpec& columns = kColumns) {

@@ -21,7 +21,7 @@ std::string random_text(Random& random, std::string_view alphabet, std::uint32_t
 
 /// The decoder returns the rows that the scanner finds, kept or not, and the blocks do not depend
 /// on the sizes of the pieces in which the file was scanned.
-void check_agreement(const Format& format, SplitMaker& maker, const std::string& text,
+void check_agreement(const TextFormat& format, SplitMaker& maker, const std::string& text,
                      Random& random) {
   const auto whole = SplitMaker::index(format, text, text.size() + 1, 16);
   const auto pieces = SplitMaker::index(format, text, 1 + random.below(9), 16);
@@ -115,14 +115,6 @@ TEST_CASE("a split with other rows than were indexed says so and where", "[forma
     REQUIRE(decoded.miscounted);
     CHECK(decoded.miscounted->offset == 2 * row.size());
   }
-}
-
-TEST_CASE("a format that does not exist is refused by its key", "[format]") {
-  const auto refused = open_format({.format = "parkett"}, {}, {});
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == Code::kInvalid);
-  CHECK(refused.error().message ==
-        "dataset.format: \"parkett\" is not a format; those there are: criteo_tsv, csv");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/format/format.h"
+#include "actors/format/text_format.h"
 #include "actors/source/block_builder.h"
 #include "core/base/check.h"
 #include "core/data/buffer_pool.h"
@@ -19,8 +19,8 @@ namespace forebay::test {
 class SplitMaker {
  public:
   /// Feeds `text` to the format's scanner, `piece` bytes at a time.
-  static Result<BlockBuilder> index(const Format& format, std::string_view text, std::size_t piece,
-                                    std::uint64_t slot = 64) {
+  static Result<BlockBuilder> index(const TextFormat& format, std::string_view text,
+                                    std::size_t piece, std::uint64_t slot = 64) {
     BlockBuilder blocks(slot);
     auto scanner = format.scanner();
     for (std::size_t at = 0; at < text.size(); at += piece) {
@@ -44,7 +44,7 @@ class SplitMaker {
   }
 
   /// Scans, cuts and decodes `text`, which must be indexable.
-  Decoded decode(const Format& format, std::string_view text, const DecodeOptions& options = {},
+  Decoded decode(const TextFormat& format, std::string_view text, const DecodeOptions& options = {},
                  std::size_t piece = 1000) {
     const auto blocks = index(format, text, piece);
     FOREBAY_CHECK(blocks);

@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "actors/input/local_file_system.h"
+#include "tests/support/made_up_file_system.h"
 #include "tests/support/memory_file_system.h"
+#include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
 
@@ -42,6 +44,25 @@ TEST_CASE("only paths without a prefix are relative to a folder", "[actors][inpu
   CHECK(systems.full_path("a/*.tsv", "/job") == "/job/a/*.tsv");
   CHECK(systems.full_path("/a", "/job") == "/a");
   CHECK(systems.full_path("store://a", "/job") == "store://a");
+  CHECK(systems.normal_path("a/../b/*.tsv", "/job") == "/job/b/*.tsv");
+  CHECK(systems.normal_path("store://a//..", "/job") == "store://a//..");
+}
+
+TEST_CASE("files of this machine are found through any prefix, objects of a store are none",
+          "[actors][input]") {
+  const test::TempDir folder;
+  const std::string path = folder.write("data/a.tsv", "x");
+  folder.write("data/b.txt", "x");
+  FileSystems systems;
+  const auto memory = std::make_shared<MemoryFileSystem>();
+  memory->write("store://data/a.tsv", "x");
+  systems.add("store://", memory);
+  systems.add(test::MadeUpFileSystem::kPrefix,
+              std::make_shared<test::MadeUpFileSystem>(folder.path("data")));
+  CHECK(systems.local_paths("data/*.tsv", folder.path()) == std::vector{path});
+  CHECK(systems.local_paths(folder.path("data"), "/job") == std::vector{folder.path("data")});
+  CHECK(systems.local_paths("made-up://*.tsv", "/job") == std::vector{path});
+  CHECK(systems.local_paths("store://data/*.tsv", folder.path()).empty());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "actors/source/block_source.h"
+#include "actors/source/byte_source.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -65,9 +65,9 @@ TEMPLATE_TEST_CASE("a source reads any bytes of its file", "[actors][source]", P
   folder.write(TestType::kName, TestType::pack(content));
   const auto dataset = folder.opened({"*"});
   REQUIRE(dataset->bytes() == content.size());
-  auto opened = dataset->open(0);
+  auto opened = test::open_content(*dataset, 0);
   REQUIRE(opened);
-  BlockSource& source = **opened;
+  ByteSource& source = **opened;
 
   SECTION("in random order") {
     Random random(12);
@@ -116,7 +116,7 @@ TEST_CASE("a read from a restart point inflates a small part of the file", "[act
   const auto time = std::filesystem::last_write_time(path);
   folder.write("a.tsv.gz", std::string(packed.size() / 2, '\0') + packed.substr(packed.size() / 2));
   std::filesystem::last_write_time(path, time);
-  auto source = dataset->open(0);
+  auto source = test::open_content(*dataset, 0);
   REQUIRE(source);
   const std::uint64_t offset = content.size() / 2 + 2'000'000;
   CHECK((test::read(**source, offset, 1000) == content.substr(offset, 1000)));

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/source/indexed_dataset.h"
+
 #include "tests/support/catch.h"
 
 namespace forebay::test {
@@ -41,13 +43,17 @@ Error DatasetFolder::refused(std::vector<std::string> paths) {
   return dataset.error();
 }
 
+Result<std::unique_ptr<ByteSource>> open_content(const Dataset& dataset, std::uint32_t file) {
+  return dynamic_cast<const IndexedDataset&>(dataset).open_content(file);
+}
+
 std::vector<BlockRef> blocks_of(const Dataset& dataset) {
   std::vector<BlockRef> blocks;
   for (std::size_t i = 0; i < dataset.num_blocks(); ++i) blocks.push_back(dataset.block(i));
   return blocks;
 }
 
-std::string read(BlockSource& source, std::uint64_t offset, std::uint64_t bytes) {
+std::string read(ByteSource& source, std::uint64_t offset, std::uint64_t bytes) {
   std::string out(bytes, '\0');
   auto status = source.read(offset, out);
   INFO((status ? "" : status.error().message));
@@ -56,7 +62,7 @@ std::string read(BlockSource& source, std::uint64_t offset, std::uint64_t bytes)
 }
 
 std::string content_of(const Dataset& dataset, std::uint32_t file) {
-  auto source = dataset.open(file);
+  auto source = open_content(dataset, file);
   REQUIRE(source);
   std::string content;
   for (const BlockRef& block : blocks_of(dataset)) {

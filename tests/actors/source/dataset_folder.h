@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/source/byte_source.h"
 #include "actors/source/dataset.h"
 #include "tests/support/temp_dir.h"
 
@@ -29,10 +30,13 @@ struct DatasetFolder : TempDir {
   Error refused(std::vector<std::string> paths);
 };
 
+/// Opens the decompressed content of file number `file` of a dataset of text.
+Result<std::unique_ptr<ByteSource>> open_content(const Dataset& dataset, std::uint32_t file);
+
 std::vector<BlockRef> blocks_of(const Dataset& dataset);
 
 /// Returns `bytes` bytes from `offset`; the test fails if the read fails.
-std::string read(BlockSource& source, std::uint64_t offset, std::uint64_t bytes);
+std::string read(ByteSource& source, std::uint64_t offset, std::uint64_t bytes);
 
 /// Returns the whole content of file number `file`, read block by block.
 std::string content_of(const Dataset& dataset, std::uint32_t file);

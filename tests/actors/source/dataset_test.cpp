@@ -159,14 +159,14 @@ TEST_CASE("a file that changed since it was indexed is not read", "[actors][sour
   };
   const std::string path = write("0,1\n1,2\n");
   const auto dataset = folder.opened({path});
-  auto before = dataset->open(0);
+  auto before = test::open_content(*dataset, 0);
   REQUIRE(before);
   SECTION("another size") { write("0,1\n1,2\n0,3\n"); }
   SECTION("another time") {
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
   }
   const std::string expected = path + " changed since it was indexed; run again";
-  auto after = dataset->open(0);
+  auto after = test::open_content(*dataset, 0);
   REQUIRE_FALSE(after);
   CHECK(after.error() == Error{Code::kCorrupt, expected});
   std::string bytes(4, '\0');

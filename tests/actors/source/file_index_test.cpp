@@ -44,7 +44,25 @@ FileIndex sample(std::uint64_t seed) {
   return index;
 }
 
+FileIndex sample_of_units() {
+  FileIndex index{.path = "/data/a.bin",
+                  .stamp = {.bytes = 100'000, .version = 7},
+                  .settings = {.high = 1, .low = 2},
+                  .agreement = {.high = 5, .low = 6},
+                  .bytes = 100'000,
+                  .rows = 1206,
+                  .content = {.high = 3, .low = 4},
+                  .slot_bytes = FileIndex::kNoSlots,
+                  .blocks = {},
+                  .points = {}};
+  index.units = {{.bytes = 70'000, .first_row = 0, .rows = 1000},
+                 {.bytes = 1, .first_row = 1000, .rows = 200},
+                 {.bytes = 0, .first_row = 1200, .rows = 6}};
+  return index;
+}
+
 TEST_CASE("an index reads back as it was written", "[actors][source]") {
+  CHECK((parse_index(encode_index(sample_of_units())).value() == sample_of_units()));
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const FileIndex index = sample(seed);
     auto read = parse_index(encode_index(index));
@@ -107,6 +125,32 @@ TEST_CASE("an index that contradicts itself is refused though its digest is righ
     index.points[1].bits = 0;
   }
   CHECK_FALSE(parse_index(encode_index(index)));
+}
+
+TEST_CASE("an index of units that contradicts itself is refused", "[actors][source]") {
+  FileIndex index = sample_of_units();
+  SECTION("rows that do not add up") { ++index.rows; }
+  SECTION("a unit without rows") {
+    index.rows -= index.units[1].rows;
+    index.units[1].rows = 0;
+  }
+  SECTION("a unit too large") { index.units[1].bytes = std::uint64_t{1} << 41; }
+  SECTION("a compressed file") { index.codec = Codec::kGzip; }
+  SECTION("a checksum of text") { index.check = 1; }
+  SECTION("blocks of text") { index.blocks = sample(1).blocks; }
+  SECTION("a slot") { index.slot_bytes = 512; }
+  SECTION("a file too large") { index.bytes = index.stamp.bytes = std::uint64_t{1} << 41; }
+  CHECK_FALSE(parse_index(encode_index(index)));
+}
+
+TEST_CASE("units are never merged, and their bytes are those that are loaded", "[actors][source]") {
+  FileIndex index = sample_of_units();
+  index.coarsen(slot_rule::kCoarsest);
+  CHECK((index == sample_of_units()));
+  CHECK(index.num_blocks() == 3);
+  CHECK(index.loaded_bytes() == 70'001);
+  CHECK(sample(1).loaded_bytes() == 1'000'000);
+  CHECK(sample(1).num_blocks() == sample(1).blocks.size());
 }
 
 TEST_CASE("an index of another version is told from a damaged one", "[actors][source]") {

@@ -81,7 +81,7 @@ TEST_CASE("an object that changes is refused by an open dataset and indexed anew
   MemoryFolder folder;
   folder.memory->write("memory://a.tsv", content);
   const auto before = folder.opened({"memory://a.tsv"});
-  auto source = before->open(0);
+  auto source = test::open_content(*before, 0);
   REQUIRE(source);
   folder.memory->write("memory://a.tsv", "1" + content.substr(1));
   std::string out(10, '?');
@@ -89,7 +89,7 @@ TEST_CASE("an object that changes is refused by an open dataset and indexed anew
   REQUIRE_FALSE(read);
   CHECK(read.error() ==
         Error{Code::kCorrupt, "memory://a.tsv changed since it was indexed; run again"});
-  REQUIRE_FALSE(before->open(0));
+  REQUIRE_FALSE(test::open_content(*before, 0));
   folder.opened({"memory://a.tsv"});
   CHECK(folder.bytes_read == content.size());
 }
@@ -102,7 +102,7 @@ TEST_CASE("a copy of a packed object is kept as long as the object is unchanged"
   folder.options.spill_limit = 1 << 30;
   folder.memory->write("memory://a.tsv.gz", test::gzip(content));
   const auto is_copied = [&folder](const Dataset& dataset) {
-    auto source = dataset.open(0);
+    auto source = test::open_content(dataset, 0);
     REQUIRE(source);
     return (*source)->path().starts_with(folder.options.run_dir + "/spill/");
   };

@@ -180,7 +180,7 @@ TEST_CASE("a damaged window is found when it is needed", "[actors][source]") {
   file.seekp(20);
   file.put('\x55');
   file.close();
-  auto source = dataset->open(0);
+  auto source = test::open_content(*dataset, 0);
   REQUIRE(source);
   std::string bytes(10, '\0');
   auto status = (*source)->read(1'900'000, bytes);

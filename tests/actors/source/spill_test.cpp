@@ -74,7 +74,7 @@ TEST_CASE("a zstd file of one large frame is written decompressed, and that is a
   }
   SECTION("a copy that was changed is not read") {
     fs::resize_file(copies(folder)[0], 1000);
-    auto source = dataset->open(0);
+    auto source = test::open_content(*dataset, 0);
     REQUIRE_FALSE(source);
     CHECK(source.error().message == copies(folder)[0] + " was changed; remove it and run again");
   }

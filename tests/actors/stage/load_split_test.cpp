@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/source/text_blocks.h"
 #include "tests/actors/source/dataset_folder.h"
 #include "tests/actors/source/packed.h"
 #include "tests/support/fake_dataset.h"
@@ -207,7 +208,7 @@ TEST_CASE("a column's name in a reason stays on one line", "[actors][stage]") {
 }
 
 /// A file whose content differs from the index; the next call finds that its time changed.
-class WrittenNow final : public BlockSource {
+class WrittenNow final : public ByteSource {
  public:
   Status read(std::uint64_t, std::span<char> out) override {
     if (out.empty()) return fail(Code::kCorrupt, path_ + " changed since it was indexed");
@@ -224,7 +225,7 @@ class DatasetWrittenNow final : public test::FakeDataset {
  public:
   DatasetWrittenNow() : FakeDataset({10}, 10, 9) {}
   Result<std::unique_ptr<BlockSource>> open(std::uint32_t) const override {
-    return std::make_unique<WrittenNow>();
+    return std::make_unique<TextBlocks>(*this, std::make_unique<WrittenNow>());
   }
 };
 

@@ -156,6 +156,8 @@ TEST_CASE("a data root is replaced at the border of a name only", "[tools][clust
   CHECK(mapped("/a/b/c", {{"/a/b", "/x"}}) == "/x/c");
   CHECK(mapped("/a/bc", {{"/a/b", "/x"}}) == "/a/bc");
   CHECK(mapped("/a/b", {{"/a/b", "/x"}}) == "/x");
+  CHECK(mapped("s3://a/b/c", {{"s3://a/b/", "/x"}}) == "/x/c");
+  CHECK(mapped("/a/b/c", {{"/a", "s3://x"}}) == "s3://x/b/c");
 }
 
 TEST_CASE("a slash at the end of a data root changes nothing", "[tools][cluster]") {
