@@ -71,6 +71,13 @@ TEST_CASE("only the metadata of files with units are read to index them", "[acto
   CHECK(store->reads() == 8);
 }
 
+TEST_CASE("indexing of units stops when it is asked to", "[actors][source]") {
+  UnitFolder folder;
+  folder.write("a.bin", MadeUpFormat::file_of(rows(0, 10), 10));
+  folder.options.stopped = [] { return true; };
+  CHECK(folder.refused({"a.bin"}) == Error{Code::kUnavailable, "stopped"});
+}
+
 TEST_CASE("a file with units that lacks a column of the job is refused", "[actors][source]") {
   UnitFolder folder;
   folder.write("a.bin", MadeUpFormat::file_of(rows(0, 10), 10));

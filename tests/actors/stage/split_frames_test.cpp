@@ -72,11 +72,14 @@ TEST_CASE("a split brings its number, its counts and its damaged rows", "[actors
   Random random(3);
   ColumnSplit split{{.number = 42}, test::any_columns(random, {5, 1, 1}, wire.pool), {}, 7};
   split.bad.push_back({2, 1000, 11, "column I3: \"x\" is not an integer", "1\tx\xff"});
+  split.bad.push_back({1, 7, 3, "", "", 12});
   const auto came = wire.travel(split, {});
   REQUIRE(came);
   CHECK(came->number == 42);
   CHECK(came->filtered == 7);
-  REQUIRE(came->bad.size() == 1);
+  REQUIRE(came->bad.size() == 2);
+  CHECK_FALSE(came->bad[0].group);
+  CHECK(came->bad[1].group == 12);
   CHECK(came->bad[0].file == 2);
   CHECK(came->bad[0].offset == 1000);
   CHECK(came->bad[0].line == 11);
