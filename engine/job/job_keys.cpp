@@ -33,7 +33,7 @@ Keys data_keys(JobSpec& job) {
   DatasetSpec& dataset = job.dataset;
   OrderSpec& order = job.order;
   return {
-      choice("dataset.format", dataset.format, {"criteo_tsv", "csv"}),
+      text("dataset.format", dataset.format),  // open_dataset() knows the formats
       texts("dataset.paths", dataset.paths),
       count("dataset.bad_rows", dataset.bad_rows, 0),
       size("dataset.max_row_bytes", dataset.max_row_bytes, 64, 0x1p30),
