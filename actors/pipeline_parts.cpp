@@ -60,9 +60,8 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
   }
 
   Error newly_damaged(const BadRow& row, const std::string& node) override {
-    return {Code::kCorrupt, parts_.options.dataset.files()[row.file].path + ": line " +
-                                std::to_string(row.line) + " (byte " + std::to_string(row.offset) +
-                                ") is damaged: " + printable_field(row.reason) +
+    return {Code::kCorrupt, parts_.options.dataset.files()[row.file].path + ": " + place_of(row) +
+                                " is damaged: " + printable_field(row.reason) +
                                 "; the first epoch could read it" +
                                 (node.empty() ? "" : ", worker " + node + " cannot") +
                                 "; its content is unchanged, so check that machine's memory"};
