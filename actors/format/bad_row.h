@@ -15,7 +15,7 @@ struct BadRow {
   std::uint64_t line = 0;  ///< From 1. If there is a `group`: the row's number in it, from 0.
   std::string reason;      ///< E.g. `column I3: "x" is not an integer`.
   std::string text;        ///< At most kMaxText bytes of the row, unchanged.
-  std::optional<std::uint64_t> group = std::nullopt;  ///< Number of its row group; text has none.
+  std::optional<std::uint64_t> group = std::nullopt;  ///< Number of its row group; none in text.
 
   static constexpr std::size_t kMaxText = 256;
 };

@@ -92,6 +92,19 @@ struct ZstdFrames {
   static void set(DatasetOptions&) {}
 };
 
+TEST_CASE("the last row of a file ends with a newline once it is loaded", "[actors][stage]") {
+  DatasetFolder folder;
+  folder.write("a.csv", "0,1\n1,2");
+  folder.write("b.csv", "0,3\n");
+  const auto dataset = folder.opened({"*.csv"});
+  Reading reading;
+  SplitReader reader(*dataset, reading.pool);
+  auto raw = reader.read({dataset->block(0), dataset->block(1)});
+  REQUIRE(raw);
+  CHECK(std::string(raw->bytes.as<const char>(), raw->bytes.size()) == "0,1\n1,2\n0,3\n");
+  CHECK(raw->sizes == std::vector<std::size_t>{8, 4});
+}
+
 TEMPLATE_TEST_CASE("one byte that changes in place is found wherever it lies in a stored file",
                    "[actors][stage]", Plain, GzipInOrder, GzipAnywhere, ZstdFrames) {
   const std::string packed = TestType::pack(test::random_lines(21, 80'000));
