@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/format/criteo_tsv.h"
-#include "actors/format/csv.h"
+#include "actors/format/criteo/criteo_tsv.h"
+#include "actors/format/csv/csv.h"
 
 namespace forebay {
 namespace {

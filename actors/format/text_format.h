@@ -11,7 +11,7 @@ namespace forebay {
 /// Cuts a byte stream into slots of a power-of-two size. For each slot in which a row starts it
 /// keeps one block: the rows that start there. When there are too many blocks it becomes coarser
 /// (slots double, blocks merge), so the result depends on the final slot size only. See
-/// actors/source/block_builder.h.
+/// actors/source/index/block_builder.h.
 class BlockBuilder;
 
 /// Finds where rows start in a file's bytes, handed over piece by piece in order.

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "actors/source/dataset.h"
-#include "actors/source/file_index.h"
-#include "actors/source/file_list.h"
+#include "actors/source/index/file_index.h"
 #include "actors/source/restart_source.h"
+#include "actors/source/stored/file_list.h"
 
 namespace forebay {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "actors/source/partial_file.h"
+#include "actors/source/index/partial_file.h"
 #include "core/base/json_text.h"
 #include "core/base/whole_file.h"
 

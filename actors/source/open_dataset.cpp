@@ -3,15 +3,15 @@
 #include <vector>
 
 #include "actors/source/dataset.h"
-#include "actors/source/file_head.h"
-#include "actors/source/file_list.h"
-#include "actors/source/index_cache.h"
+#include "actors/source/index/index_cache.h"
+#include "actors/source/index/partial_file.h"
 #include "actors/source/indexed_dataset.h"
 #include "actors/source/indexing.h"
 #include "actors/source/manifest.h"
-#include "actors/source/partial_file.h"
 #include "actors/source/spill_folder.h"
 #include "actors/source/spilling.h"
+#include "actors/source/stored/file_head.h"
+#include "actors/source/stored/file_list.h"
 
 namespace forebay {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "actors/source/index_cache.h"
+#include "actors/source/index/index_cache.h"
 
 namespace forebay {
 namespace {

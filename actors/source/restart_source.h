@@ -9,8 +9,8 @@
 
 #include "actors/input/file_system.h"
 #include "actors/source/byte_source.h"
-#include "actors/source/byte_stream.h"
-#include "actors/source/file_index.h"
+#include "actors/source/index/file_index.h"
+#include "actors/source/stored/byte_stream.h"
 #include "core/base/result.h"
 
 namespace forebay {

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <vector>
 
-#include "actors/source/file_index.h"
-#include "actors/source/index_cache.h"
+#include "actors/source/index/file_index.h"
+#include "actors/source/index/index_cache.h"
 #include "core/data/digest.h"
 
 namespace forebay {

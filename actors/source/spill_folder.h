@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "actors/source/file_list.h"
-#include "actors/source/partial_file.h"
+#include "actors/source/index/partial_file.h"
+#include "actors/source/stored/file_list.h"
 #include "core/base/result.h"
 #include "core/data/memory_budget.h"
 

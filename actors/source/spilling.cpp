@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "actors/source/index_pass.h"
+#include "actors/source/index/index_pass.h"
 #include "core/base/parallel.h"
 
 namespace forebay {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "actors/source/file_list.h"
+#include "actors/source/stored/file_list.h"
 
 namespace forebay {
 namespace {

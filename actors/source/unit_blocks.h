@@ -5,7 +5,7 @@
 
 #include "actors/format/unit_format.h"
 #include "actors/input/file_system.h"
-#include "actors/source/file_index.h"
+#include "actors/source/index/file_index.h"
 #include "core/base/result.h"
 
 namespace forebay {

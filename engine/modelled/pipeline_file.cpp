@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/source/partial_file.h"
+#include "actors/source/index/partial_file.h"
 #include "core/base/nearest.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"

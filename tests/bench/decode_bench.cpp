@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/format/criteo_tsv.h"
-#include "actors/format/csv.h"
+#include "actors/format/criteo/criteo_tsv.h"
+#include "actors/format/csv/csv.h"
 #include "core/base/check.h"
 #include "core/base/median.h"
 #include "core/base/random.h"

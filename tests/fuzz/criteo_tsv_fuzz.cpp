@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "actors/format/criteo_tsv.h"
+#include "actors/format/criteo/criteo_tsv.h"
 #include "core/data/column_set.h"
 #include "tests/fuzz/scan_and_decode.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "actors/format/csv.h"
-#include "actors/format/decimal.h"
+#include "actors/format/csv/csv.h"
+#include "actors/format/csv/decimal.h"
 #include "core/data/column_set.h"
 #include "tests/fuzz/scan_and_decode.h"
 

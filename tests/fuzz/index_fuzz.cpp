@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/source/file_index.h"
-#include "actors/source/zstd_frame.h"
+#include "actors/source/index/file_index.h"
+#include "actors/source/stored/zstd_frame.h"
 #include "actors/transform/shared_object.h"
 #include "core/base/check.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "actors/sizing.h"
-#include "actors/source/codec.h"
+#include "actors/source/stored/codec.h"
 #include "actors/stage/load_split.h"
 #include "engine/job/device_text.h"
 #include "engine/job/quantity.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "actors/format/criteo_row.h"
+#include "actors/format/criteo/criteo_row.h"
 #include "core/base/enum_names.h"
 #include "core/base/printable.h"
 #include "engine/job/quantity.h"

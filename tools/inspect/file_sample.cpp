@@ -5,7 +5,7 @@
 #include <span>
 
 #include "actors/input/file_systems.h"
-#include "actors/source/byte_stream.h"
+#include "actors/source/stored/byte_stream.h"
 
 namespace forebay {
 namespace {

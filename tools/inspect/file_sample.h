@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "actors/source/codec.h"
+#include "actors/source/stored/codec.h"
 #include "core/base/result.h"
 
 namespace forebay {

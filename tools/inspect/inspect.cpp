@@ -6,8 +6,8 @@
 #include <span>
 
 #include "actors/input/local_file_system.h"
-#include "actors/source/file_index.h"
-#include "actors/source/index_cache.h"
+#include "actors/source/index/file_index.h"
+#include "actors/source/index/index_cache.h"
 #include "core/base/printable.h"
 #include "engine/job/job_document.h"
 #include "engine/job/job_file.h"

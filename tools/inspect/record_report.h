@@ -3,7 +3,7 @@
 #include <string>
 
 #include "actors/loader_state.h"
-#include "actors/source/file_index.h"
+#include "actors/source/index/file_index.h"
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
 #include "tools/inspect/file_report.h"

@@ -4,8 +4,8 @@
 #include <functional>
 #include <set>
 
-#include "actors/format/csv_row.h"
-#include "actors/format/decimal.h"
+#include "actors/format/csv/csv_row.h"
+#include "actors/format/csv/decimal.h"
 
 namespace forebay {
 namespace {

@@ -11,8 +11,10 @@ import sys
 # layers listed for it, nothing else.
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node"]
 SPEC = ["actors/dataset_spec", "actors/row_filter"]
-BLOCKS = ["actors/source/block_builder", "actors/source/slot_rule"]
-ACTORS = SPEC + BLOCKS + ["actors/input", "actors/format", "actors/transform", "actors/source", "actors/stage", "actors"]
+BLOCKS = ["actors/source/index/block_builder", "actors/source/index/slot_rule"]
+FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/formats")]
+SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
+ACTORS = SPEC + BLOCKS + ["actors/input"] + FORMAT + ["actors/transform"] + SOURCE + ["actors/stage", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
                      ("plan", "sim", "model", "agent", "policy", "live", "emulated", "log", "compare")]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
@@ -33,12 +35,17 @@ MAY_SEE = {
     "core/node": CORE,
     "actors/dataset_spec": CORE[:2],
     "actors/row_filter": CORE[:2],
-    "actors/source/block_builder": CORE[:1] + BLOCKS,
-    "actors/source/slot_rule": CORE[:1],
+    "actors/source/index/block_builder": CORE[:1] + BLOCKS,
+    "actors/source/index/slot_rule": CORE[:1],
     "actors/input": CORE[:1],
     "actors/format": CORE[:2] + SPEC + BLOCKS + ["actors/input"],
+    "actors/format/criteo": CORE[:2] + SPEC + BLOCKS + ["actors/format"],
+    "actors/format/csv": CORE[:2] + SPEC + BLOCKS + ["actors/format"],
+    "actors/format/formats": CORE[:1] + SPEC + FORMAT,
     "actors/transform": CORE[:2] + SPEC,
-    "actors/source": CORE + SPEC + BLOCKS + ["actors/input", "actors/format"],
+    "actors/source/stored": CORE[:2] + ["actors/input"],
+    "actors/source/index": CORE[:2] + SPEC + BLOCKS + ["actors/input", "actors/format", "actors/source/stored"],
+    "actors/source": CORE + SPEC + BLOCKS + ["actors/input"] + FORMAT + SOURCE,
     "actors/stage": CORE + SPEC + ["actors/format", "actors/transform", "actors/source"],
     "actors": CORE + ACTORS,
     "tuner": CORE[:1],
@@ -62,7 +69,7 @@ MAY_SEE = {
     "engine/report": CORE[:1] + ["engine/job"],
     "engine/trace": CORE[:1] + ["actors"] + ["engine/report"],
     "engine/metrics": CORE[:1] + ["actors", "scheduler"] + ["engine/job", "engine/report"],
-    "engine/modelled": CORE[:1] + ["core/runtime", "actors/source"] + TUNER + ["engine/job", "engine/report"],
+    "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
         ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics"],
     "engine/cluster": CORE + ACTORS + TUNER + ["scheduler", "trainer"] +

@@ -1,4 +1,4 @@
-#include "actors/format/criteo_kernel.h"
+#include "actors/format/criteo/criteo_kernel.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "actors/format/criteo_tsv.h"
+#include "actors/format/criteo/criteo_tsv.h"
 
 #include <bit>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/format/criteo_row.h"
+#include "actors/format/criteo/criteo_row.h"
 #include "core/base/random.h"
 #include "tests/actors/format/split_maker.h"
 

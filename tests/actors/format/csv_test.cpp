@@ -1,9 +1,9 @@
-#include "actors/format/csv.h"
+#include "actors/format/csv/csv.h"
 
 #include <cmath>
 #include <string>
 
-#include "actors/format/decimal.h"
+#include "actors/format/csv/decimal.h"
 #include "tests/actors/format/split_maker.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,4 @@
-#include "actors/format/decimal.h"
+#include "actors/format/csv/decimal.h"
 
 #include <bit>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #include <string>
 #include <string_view>
 
-#include "actors/format/criteo_tsv.h"
-#include "actors/format/csv.h"
+#include "actors/format/criteo/criteo_tsv.h"
+#include "actors/format/csv/csv.h"
 #include "core/base/random.h"
 #include "tests/actors/format/split_maker.h"
 

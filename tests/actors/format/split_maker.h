@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/format/text_format.h"
-#include "actors/source/block_builder.h"
+#include "actors/source/index/block_builder.h"
 #include "core/base/check.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/memory_budget.h"

@@ -1,9 +1,9 @@
-#include "actors/source/block_builder.h"
+#include "actors/source/index/block_builder.h"
 
 #include <cstdint>
 #include <vector>
 
-#include "actors/source/slot_rule.h"
+#include "actors/source/index/slot_rule.h"
 #include "core/base/random.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,4 @@
-#include "actors/source/block_checks.h"
+#include "actors/source/index/block_checks.h"
 
 #include <string>
 

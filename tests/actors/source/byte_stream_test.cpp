@@ -1,11 +1,11 @@
-#include "actors/source/byte_stream.h"
+#include "actors/source/stored/byte_stream.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "actors/input/local_file_system.h"
-#include "actors/source/zstd_frame.h"
+#include "actors/source/stored/zstd_frame.h"
 #include "core/base/random.h"
 #include "tests/actors/source/packed.h"
 #include "tests/support/temp_dir.h"

@@ -1,4 +1,4 @@
-#include "actors/source/file_index.h"
+#include "actors/source/index/file_index.h"
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "actors/source/file_list.h"
+#include "actors/source/stored/file_list.h"
 
 #include <sys/stat.h>
 

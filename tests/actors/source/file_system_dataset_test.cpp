@@ -2,8 +2,8 @@
 #include <string>
 
 #include "actors/source/dataset.h"
-#include "actors/source/file_index.h"
-#include "actors/source/index_cache.h"
+#include "actors/source/index/file_index.h"
+#include "actors/source/index/index_cache.h"
 #include "tests/actors/source/dataset_folder.h"
 #include "tests/actors/source/packed.h"
 #include "tests/support/made_up_file_system.h"

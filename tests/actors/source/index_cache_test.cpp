@@ -1,4 +1,4 @@
-#include "actors/source/index_cache.h"
+#include "actors/source/index/index_cache.h"
 
 #include <signal.h>
 #include <sys/stat.h>

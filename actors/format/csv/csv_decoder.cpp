@@ -1,0 +1,188 @@
+#include "actors/format/csv/csv_decoder.h"
+
+#include <optional>
+#include <string_view>
+
+#include "actors/format/block_cursor.h"
+#include "actors/format/column_fill.h"
+#include "actors/format/csv/csv_row.h"
+#include "actors/format/csv/decimal.h"
+#include "actors/format/csv/id_lists.h"
+#include "core/data/column_set.h"
+
+namespace forebay {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_space = [](char letter) { return letter == ' ' || letter == '\t'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// One call of decode_csv: walks the split block by block, row by row.
+class CsvDecoder {
+ public:
+  CsvDecoder(const RawSplit& raw, const CsvLayout& layout, const DecodeOptions& options,
+             BufferPool& pool, std::size_t rows)
+      : raw_(raw),
+        text_(raw.bytes.as<const char>(), raw.bytes.size()),
+        layout_(layout),
+        options_(options),
+        fill_({.rows = rows,
+               .dense = layout.choice.dense.size(),
+               .sparse = layout.list_delimiter.empty() ? layout.choice.sparse.size() : 0,
+               .origins = options.keep_origins},
+              pool),
+        cursor_(raw),
+        row_(layout.delimiter, layout.names.size()) {
+    if (!layout.list_delimiter.empty()) {
+      lists_.emplace(layout.choice.sparse.size(), rows, raw.bytes.size(), pool);
+    }
+  }
+
+  Decoded run(BufferPool& pool) {
+    std::size_t begin = 0;
+    for (const std::size_t size : raw_.sizes) {
+      if (!decoded_.miscounted) decode_block(begin, begin + size);
+      begin += size;
+    }
+    if (rows_seen_ < fill_.capacity()) {
+      decoded_.miscounted = cursor_.bad_row(begin, 0, "fewer rows than were indexed");
+    }
+    decoded_.columns = fill_.finish();
+    if (lists_) lists_->finish(decoded_.columns, pool);
+    return std::move(decoded_);
+  }
+
+ private:
+  void decode_block(std::size_t at, std::size_t end) {
+    while (at < end) {
+      const std::string_view rest = text_.substr(at, end - at);
+      if (const std::size_t blank = CsvRow::blank_line(rest)) {
+        at += blank;
+        continue;
+      }
+      if (rows_seen_ == fill_.capacity()) {
+        decoded_.miscounted = cursor_.bad_row(at, 0, "more rows than were indexed");
+        return;
+      }
+      const std::size_t bytes = row_.read(rest);
+      one_row(at, bytes);
+      ++rows_seen_;
+      at += bytes;
+    }
+  }
+
+  void one_row(std::size_t at, std::size_t bytes) {
+    cursor_.seek(at);
+    std::string reason = parse_plain_columns();
+    if (!reason.empty()) {
+      const std::size_t newline = text_[at + bytes - 1] == '\n' ? 1 : 0;
+      decoded_.bad.push_back(cursor_.bad_row(at, bytes - newline, std::move(reason)));
+    } else if (!options_.filter.keeps(cursor_.file(), cursor_.offset(at))) {
+      ++decoded_.filtered;
+    } else {
+      const std::size_t row = fill_.rows;
+      if (lists_) {
+        append_lists();
+      } else {
+        append_ids(row);
+      }
+      if (fill_.origins != nullptr) {
+        fill_.origins[row] = RowOrigin::of(cursor_.file(), cursor_.offset(at));
+      }
+      ++fill_.rows;
+    }
+  }
+
+  /// Checks the row and writes its label and dense values behind the last complete row; they become
+  /// part of the fill when the row is complete. Returns why the row is damaged; empty for a sound
+  /// row.
+  std::string parse_plain_columns() {
+    if (row_.damage().what != nullptr) {
+      return column(row_.damage().field) + ' ' + row_.damage().what;
+    }
+    if (row_.num_fields() != layout_.names.size()) {
+      return std::to_string(row_.num_fields()) + " fields, not " +
+             std::to_string(layout_.names.size());
+    }
+    const ColumnChoice& choice = layout_.choice;
+    const std::string_view label = trimmed(row_.field(choice.label));
+    const bool one = label == "1" || label == "1.0";
+    if (!one && label != "0" && label != "0.0") {
+      return column(choice.label) + ": " + quoted_text(label) + " is not 0 or 1";
+    }
+    fill_.labels[fill_.rows] = one ? 1.0F : 0.0F;
+    for (std::size_t i = 0; i < choice.dense.size(); ++i) {
+      const std::string_view text = trimmed(row_.field(choice.dense[i]));
+      float& value = fill_.dense[i][fill_.rows];
+      if (text.empty()) {
+        value = missing_value();
+      } else if (!read_decimal(text, value)) {
+        return column(choice.dense[i]) + ": " + quoted_text(text) + " is not a number";
+      }
+    }
+    return {};
+  }
+
+  void append_ids(std::size_t row) {
+    for (std::size_t i = 0; i < layout_.choice.sparse.size(); ++i) {
+      const std::string_view text = row_.field(layout_.choice.sparse[i]);
+      SparseFill& column = fill_.sparse[i];
+      if (!text.empty()) column.values[column.count++] = id_of(text);
+      column.end_row(row);
+    }
+  }
+
+  void append_lists() {
+    for (const std::size_t column : layout_.choice.sparse) {
+      std::string_view text = row_.field(column);
+      while (!text.empty()) {
+        const std::string_view id = text.substr(0, text.find(layout_.list_delimiter[0]));
+        if (!id.empty()) lists_->add(id_of(id));
+        text.remove_prefix(std::min(text.size(), id.size() + 1));
+      }
+      lists_->end_list();
+    }
+  }
+
+  std::string column(std::size_t i) const {
+    if (i >= layout_.names.size()) return "field " + std::to_string(i + 1);
+    return layout_.names[i].empty() ? "column " + std::to_string(i + 1)
+                                    : "column " + layout_.names[i];
+  }
+
+  const RawSplit& raw_;
+  const std::string_view text_;
+  const CsvLayout& layout_;
+  const DecodeOptions& options_;
+  ColumnFill fill_;
+  std::optional<IdLists> lists_;  // Replaces fill_'s sparse columns when fields are lists.
+  BlockCursor cursor_;
+  CsvRow row_;
+  std::size_t rows_seen_ = 0;
+  Decoded decoded_;
+};
+
+}  // namespace
+
+Decoded decode_csv(const RawSplit& raw, const CsvLayout& layout, const DecodeOptions& options,
+                   BufferPool& pool) {
+  std::size_t rows = 0;
+  for (const BlockRef& block : raw.blocks) rows += block.rows;
+  return CsvDecoder(raw, layout, options, pool, rows).run(pool);
+}
+
+std::size_t decoded_csv_bytes(const CsvLayout& layout, std::size_t rows, std::size_t raw_bytes) {
+  const bool lists = !layout.list_delimiter.empty();
+  const std::size_t sparse = layout.choice.sparse.size();
+  const ColumnFill::Shape shape{.rows = rows,
+                                .dense = layout.choice.dense.size(),
+                                .sparse = lists ? 0 : sparse,
+                                .origins = true};
+  return shape.dense_bytes() + shape.sparse_bytes() +
+         (lists ? IdLists::bytes(sparse, rows, raw_bytes) : 0);
+}
+
+}  // namespace forebay

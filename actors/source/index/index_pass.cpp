@@ -1,0 +1,89 @@
+#include "actors/source/index/index_pass.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "actors/source/index/block_builder.h"
+#include "actors/source/index/block_checks.h"
+#include "actors/source/index/content_digest.h"
+#include "actors/source/stored/byte_stream.h"
+#include "actors/source/stored/file_list.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kPiece = 256 << 10;  // small enough to stay in the L2 cache between steps
+
+}  // namespace
+
+Error stopped() { return {Code::kUnavailable, "stopped"}; }
+
+Status read_through(const InputFile& file, Codec codec, RestartLog* log, const PassWatch& watch,
+                    const std::function<Status(std::span<const char>)>& piece) {
+  auto stream = open_stream(file, codec, {}, log, watch.room);
+  if (!stream) return pass(stream);
+  std::vector<char> buffer(kPiece);
+  std::uint64_t consumed = 0;
+  std::uint64_t total = 0;
+  while (true) {
+    if (watch.stopped && watch.stopped()) return tl::unexpected(stopped());
+    auto got = (*stream)->next(buffer);
+    if (!got) return pass(got);
+    total += *got;
+    if (total > kMostFileBytes) {
+      return fail(Code::kInvalid,
+                  file.path() + " holds more than 1 TiB unpacked; split it into several files");
+    }
+    const auto content = std::span<const char>(buffer).first(*got);
+    if (auto status = piece(content); !status) return status;
+    if (watch.copy) watch.copy(content);
+    if (watch.progress) watch.progress((*stream)->consumed() - consumed);
+    consumed = (*stream)->consumed();
+    if (*got < buffer.size()) return file.check(file.stamp());
+  }
+}
+
+Result<FileIndex> index_file(const InputFile& file, Codec codec, const TextFormat& format,
+                             IndexWriter& writer, const PassWatch& watch) {
+  const std::uint64_t known = codec == Codec::kPlain ? file.size() : 0;
+  BlockBuilder builder(slot_rule::slot_for(known));
+  ContentDigest content;
+  BlockChecks checks;
+  std::uint64_t bytes = 0;
+  const std::unique_ptr<RowScanner> scanner = format.scanner();
+  const auto in_file = [&file](Status status) -> Status {
+    if (status) return status;
+    return fail(status.error().code, file.path() + ": " + status.error().message);
+  };
+  const auto scan = [&](std::span<const char> piece) {
+    bytes += piece.size();
+    content.add(piece);
+    if (auto status = in_file(scanner->scan(piece, builder)); !status) return status;
+    checks.scanned(piece, builder);
+    return Status{};
+  };
+  RestartLog* log = codec == Codec::kPlain ? nullptr : &writer;
+  if (auto status = read_through(file, codec, log, watch, scan); !status) return pass(status);
+  if (auto status = in_file(scanner->finish(builder)); !status) return pass(status);
+
+  FileIndex index{.path = {},
+                  .stamp = file.stamp(),
+                  .codec = codec,
+                  .settings = {},
+                  .agreement = {},
+                  .bytes = bytes,
+                  .rows = builder.rows(),
+                  .content = content.digest(),
+                  .check = checks.finish(builder),
+                  .slot_bytes = 0,
+                  .blocks = {},
+                  .points = writer.points()};
+  builder.coarsen(slot_rule::slot_for(bytes));
+  index.slot_bytes = builder.slot_bytes();
+  index.blocks = std::move(builder).take();
+  return index;
+}
+
+}  // namespace forebay

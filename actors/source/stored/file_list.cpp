@@ -1,0 +1,119 @@
+#include "actors/source/stored/file_list.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+namespace fs = std::filesystem;
+
+tl::unexpected<Error> matches_nothing(const std::string& path, const std::string& full_path) {
+  const bool is_glob = path.find_first_of("*?[") != std::string::npos;
+  return fail(Code::kNotFound, "dataset.paths: " + path +
+                                   (is_glob ? " matches no file" : ": no such file") +
+                                   " (looked for " + full_path + ")");
+}
+
+// Identifies a file: its file system, and its FileInfo::key there.
+using FileKey = std::pair<const FileSystem*, std::string>;
+
+struct OpenedFile {
+  ListedFile file;
+  FileKey key;
+};
+
+Result<Codec> codec_of(const InputFile& file, Packing packing) {
+  if (packing == Packing::kNone) return Codec::kPlain;
+  std::array<char, 8> head{};
+  auto got = file.read_at(0, head);
+  if (!got) return pass(got);
+  return detect_codec(file.path(), std::span(head).first(*got));
+}
+
+Result<OpenedFile> look_at(const std::string& path,
+                           const std::shared_ptr<const FileSystem>& file_system, Packing packing) {
+  auto opened = file_system->open(path);
+  if (!opened) return pass(opened);
+  const InputFile& file = **opened;
+  auto codec = codec_of(file, packing);
+  if (!codec) return pass(codec);
+  if (*codec == Codec::kPlain && file.size() > kMostFileBytes) {
+    return fail(Code::kInvalid, path + " is larger than 1 TiB; split it into several files");
+  }
+  return OpenedFile{.file = {.path = path,
+                             .absolute = file.info().absolute,
+                             .name = {},
+                             .codec = *codec,
+                             .stamp = file.stamp(),
+                             .file_system = file_system},
+                    .key = {file_system.get(), file.info().key}};
+}
+
+// Returns a path as if the file were not compressed.
+std::string plain_path(const std::string& path, Packing packing) {
+  return packing == Packing::kNone ? path : without_codec_suffix(path);
+}
+
+// Names the files relative to the deepest folder that contains all of them.
+void name_files(std::vector<ListedFile>& files, Packing packing) {
+  if (files.empty()) return;
+  fs::path shared = fs::path(files.front().absolute).parent_path();
+  for (const ListedFile& file : files) {
+    const fs::path folder = fs::path(file.absolute).parent_path();
+    const auto ends = std::mismatch(shared.begin(), shared.end(), folder.begin(), folder.end());
+    fs::path both;
+    for (auto part = shared.begin(); part != ends.first; ++part) both /= *part;
+    shared = both;
+  }
+  for (ListedFile& file : files) {
+    // Files of two stores have no common folder.
+    const fs::path absolute = file.absolute;
+    const fs::path name = shared.empty() ? absolute : absolute.lexically_relative(shared);
+    file.name = plain_path(name.string(), packing);
+  }
+}
+
+tl::unexpected<Error> comes_twice(const ListedFile& file, const std::string& before) {
+  const std::string rows = "; its rows would count twice";
+  if (file.absolute == before) {
+    return fail(Code::kInvalid, "dataset.paths names " + file.path + " twice" + rows);
+  }
+  return fail(Code::kInvalid, "dataset.paths names one file twice, as " + before + " and as " +
+                                  file.path + " (a link)" + rows);
+}
+
+}  // namespace
+
+Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
+                                           const std::string& base_dir, const FileSystems& systems,
+                                           Packing packing) {
+  if (paths.empty()) return fail(Code::kInvalid, "dataset.paths names no file");
+  std::vector<ListedFile> files;
+  std::map<FileKey, std::string> seen;
+  for (const std::string& path : paths) {
+    const std::string pattern = systems.full_path(path, base_dir);
+    const std::shared_ptr<const FileSystem>& file_system = systems.of(pattern);
+    auto matching = file_system->list(pattern);
+    if (!matching) return pass(matching);
+    if (matching->empty()) return matches_nothing(path, pattern);
+    std::ranges::sort(*matching, {}, [packing](const FileInfo& file) {
+      return std::pair(plain_path(file.path, packing), file.path);
+    });
+    for (const FileInfo& one : *matching) {
+      auto opened = look_at(one.path, file_system, packing);
+      if (!opened) return pass(opened);
+      const auto [before, is_new] = seen.emplace(opened->key, opened->file.absolute);
+      if (!is_new) return comes_twice(opened->file, before->second);
+      files.push_back(std::move(opened->file));
+    }
+  }
+  name_files(files, packing);
+  return files;
+}
+
+}  // namespace forebay

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/input/file_system.h"
+#include "actors/input/file_systems.h"
+#include "actors/source/stored/codec.h"
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// The limit of a file's decompressed bytes: a RowOrigin has 40 bits for the offset.
+inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 40;
+
+/// A stored file of a dataset. Its index in the list is its file number.
+struct ListedFile {
+  std::string path;      ///< The path for open() and for messages.
+  std::string absolute;  ///< Absolute, without `.` and `..`; the key of the index cache.
+  std::string name;      ///< Relative to the common folder of all files, without `.gz`/`.zst`.
+  Codec codec = Codec::kPlain;
+  FileStamp stamp;
+  std::shared_ptr<const FileSystem> file_system;  ///< The file system that holds it.
+
+  Result<std::unique_ptr<const InputFile>> open() const { return file_system->open(path); }
+};
+
+/// Whether a list's files may be compressed. Only text may be.
+enum class Packing : std::uint8_t { kByContent, kNone };
+
+/// Expands the paths and globs of a dataset (relative to `base_dir`) in the file systems of
+/// `systems`, in the given order. Sorts the matches of a glob bytewise by path without codec
+/// suffix, so that compressed files have the order of plain files. kNotFound or kInvalid names a
+/// path or glob that matches nothing, is not a regular file, cannot be read, is larger than 2⁴⁰
+/// bytes, or occurs twice, under one name or through a link.
+Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
+                                           const std::string& base_dir,
+                                           const FileSystems& systems = {},
+                                           Packing packing = Packing::kByContent);
+
+}  // namespace forebay
