@@ -6,7 +6,6 @@
 
 #include "actors/input/local_file_system.h"
 #include "actors/source/index/content_digest.h"
-#include "actors/source/plain_source.h"
 #include "actors/source/text_blocks.h"
 #include "actors/source/unit_blocks.h"
 

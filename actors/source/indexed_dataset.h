@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "actors/source/byte_source.h"
 #include "actors/source/dataset.h"
 #include "actors/source/index/file_index.h"
-#include "actors/source/restart_source.h"
 #include "actors/source/stored/file_list.h"
 
 namespace forebay {

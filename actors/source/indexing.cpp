@@ -5,10 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "actors/source/index/block_builder.h"
 #include "actors/source/index/index_cache.h"
 #include "actors/source/index/index_pass.h"
-#include "actors/source/index/slot_rule.h"
-#include "actors/source/stored/file_head.h"
 #include "actors/source/unit_blocks.h"
 #include "core/base/parallel.h"
 

@@ -10,7 +10,6 @@
 #include "actors/source/manifest.h"
 #include "actors/source/spill_folder.h"
 #include "actors/source/spilling.h"
-#include "actors/source/stored/file_head.h"
 #include "actors/source/stored/file_list.h"
 
 namespace forebay {

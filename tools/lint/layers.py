@@ -11,7 +11,7 @@ import sys
 # layers listed for it, nothing else.
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node"]
 SPEC = ["actors/dataset_spec", "actors/row_filter"]
-BLOCKS = ["actors/source/index/block_builder", "actors/source/index/slot_rule"]
+BLOCKS = ["actors/source/index/block_builder"]
 FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/formats")]
 SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
 ACTORS = SPEC + BLOCKS + ["actors/input"] + FORMAT + ["actors/transform"] + SOURCE + ["actors/stage", "actors"]
@@ -35,8 +35,7 @@ MAY_SEE = {
     "core/node": CORE,
     "actors/dataset_spec": CORE[:2],
     "actors/row_filter": CORE[:2],
-    "actors/source/index/block_builder": CORE[:1] + BLOCKS,
-    "actors/source/index/slot_rule": CORE[:1],
+    "actors/source/index/block_builder": CORE[:1],
     "actors/input": CORE[:1],
     "actors/format": CORE[:2] + SPEC + BLOCKS + ["actors/input"],
     "actors/format/criteo": CORE[:2] + SPEC + BLOCKS + ["actors/format"],

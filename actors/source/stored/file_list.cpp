@@ -7,10 +7,14 @@
 #include <map>
 #include <utility>
 
+#include "actors/source/stored/byte_stream.h"
+
 namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t kPiece = 1 << 20;  // read at a time; `bytes` may be very large
 
 tl::unexpected<Error> matches_nothing(const std::string& path, const std::string& full_path) {
   const bool is_glob = path.find_first_of("*?[") != std::string::npos;
@@ -114,6 +118,25 @@ Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths
   }
   name_files(files, packing);
   return files;
+}
+
+Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t bytes) {
+  auto file = listed.open();
+  if (!file) return pass(file);
+  auto stream = open_stream(**file, listed.codec, {}, nullptr);
+  if (!stream) return pass(stream);
+  if (listed.codec == Codec::kPlain) bytes = std::min(bytes, listed.stamp.bytes);
+  std::vector<char> head;
+  while (head.size() < bytes) {
+    const std::size_t size = head.size();
+    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, bytes - size));
+    head.resize(size + piece);
+    auto got = (*stream)->next(std::span(head).subspan(size));
+    if (!got) return pass(got);
+    head.resize(size + *got);
+    if (*got < piece) break;
+  }
+  return head;
 }
 
 }  // namespace forebay

@@ -40,4 +40,7 @@ Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths
                                            const FileSystems& systems = {},
                                            Packing packing = Packing::kByContent);
 
+/// Returns the first `bytes` decompressed bytes of a file, or all bytes of a shorter file.
+Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t bytes);
+
 }  // namespace forebay

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/source/index/slot_rule.h"
 #include "core/base/random.h"
 
 #include "tests/support/catch.h"
