@@ -60,7 +60,7 @@ class AnyUnits final : public UnitFormat {
   };
 
   const std::vector<Unit> units_;
-  const Schema schema_;
+  const Schema schema_ = {};
 };
 
 std::shared_ptr<FileStamp> stamp() {
