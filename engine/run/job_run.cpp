@@ -63,17 +63,9 @@ std::string csv_of(const DatasetSpec& dataset) {
 Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, const Hooks& hooks) {
   auto run = std::unique_ptr<JobRun>(new JobRun(job, rows));  // NOLINT: the constructor is private.
   run->order_ = order_of(job, rows);
-  auto dataset = open_dataset(dataset_of(job, rows), job.columns,
-                              {.base_dir = job.base_dir,
-                               .run_dir = job.run.dir,
-                               .spill_limit = job.run.spill_bytes,
-                               .random_access = run->order_.shuffle != OrderSpec::Shuffle::kNone,
-                               .threads = job.pipeline.cpus,
-                               .announce = hooks.announce,
-                               .progress = hooks.indexing,
-                               .stopped = hooks.stopped,
-                               .index_from = hooks.index_from,
-                               .unpack_bytes = room_to_unpack(job)});
+  DatasetOptions options = dataset_options(job, hooks);
+  options.random_access = run->order_.shuffle != OrderSpec::Shuffle::kNone;
+  auto dataset = open_dataset(dataset_of(job, rows), job.columns, options);
   if (!dataset && rows == Rows::kEvaluationFiles) {
     return tl::unexpected<Error>(as_evaluation(std::move(dataset.error())));
   }
@@ -150,9 +142,18 @@ DecodeOptions JobRun::decode() const {
   return {.filter = filter(), .keep_origins = plan_->needs_origins()};
 }
 
-std::uint64_t room_to_unpack(const JobSpec& job) {
+DatasetOptions dataset_options(const JobSpec& job, const JobRun::Hooks& hooks) {
   const std::uint64_t taken = (job.run.owns_process ? resident_bytes() : 0) + kMemorySlack;
-  return job.pipeline.memory_bytes - std::min(job.pipeline.memory_bytes, taken);
+  return {.base_dir = job.base_dir,
+          .run_dir = job.run.dir,
+          .spill_limit = job.run.spill_bytes,
+          .random_access = job.order.shuffle != OrderSpec::Shuffle::kNone,
+          .threads = job.pipeline.cpus,
+          .announce = hooks.announce,
+          .progress = hooks.indexing,
+          .stopped = hooks.stopped,
+          .index_from = hooks.index_from,
+          .unpack_bytes = job.pipeline.memory_bytes - std::min(job.pipeline.memory_bytes, taken)};
 }
 
 Status check_evaluation_columns(const Dataset& evaluated, const Schema& trained) {

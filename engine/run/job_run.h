@@ -156,9 +156,9 @@ class JobRun {
   std::unique_ptr<MeteredSource> source_;
 };
 
-/// Returns the bytes that the job's limit leaves for decoders of compressed files before anything
-/// else is allocated.
-std::uint64_t room_to_unpack(const JobSpec& job);
+/// Returns how the dataset of a job is opened: where its files are, where its index and its copies
+/// lie, and the memory that is free for decoders before anything else is allocated.
+DatasetOptions dataset_options(const JobSpec& job, const JobRun::Hooks& hooks);
 
 /// Refuses files of `trainer.evaluate` if their columns differ from the dataset's in name or order,
 /// and names the first difference: values would be assigned to wrong columns.

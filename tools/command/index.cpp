@@ -29,18 +29,7 @@ void print_files(const Dataset& dataset) {
 }
 
 Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
-  const JobRun::Hooks hooks = terminal_events().hooks();
-  return open_dataset(job.dataset, job.columns,
-                      {.base_dir = job.base_dir,
-                       .run_dir = job.run.dir,
-                       .spill_limit = job.run.spill_bytes,
-                       .random_access = job.order.shuffle != OrderSpec::Shuffle::kNone,
-                       .threads = job.pipeline.cpus,
-                       .announce = hooks.announce,
-                       .progress = hooks.indexing,
-                       .stopped = hooks.stopped,
-                       .index_from = {},
-                       .unpack_bytes = room_to_unpack(job)});
+  return open_dataset(job.dataset, job.columns, dataset_options(job, terminal_events().hooks()));
 }
 
 }  // namespace

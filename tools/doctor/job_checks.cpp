@@ -47,18 +47,9 @@ class Look {
 };
 
 Result<std::unique_ptr<Dataset>> Look::open(const DatasetSpec& spec) const {
-  // Sequential access needs no decompressed copies.
-  return open_dataset(spec, job_.columns,
-                      {.base_dir = job_.base_dir,
-                       .run_dir = job_.run.dir,
-                       .spill_limit = job_.run.spill_bytes,
-                       .random_access = false,
-                       .threads = job_.pipeline.cpus,
-                       .announce = hooks_.announce,
-                       .progress = hooks_.indexing,
-                       .stopped = hooks_.stopped,
-                       .index_from = {},
-                       .unpack_bytes = room_to_unpack(job_)});
+  DatasetOptions options = dataset_options(job_, hooks_);
+  options.random_access = false;  // Sequential access needs no decompressed copies.
+  return open_dataset(spec, job_.columns, options);
 }
 
 Status Look::fits(const Dataset& dataset, const TransformPlan& plan,
