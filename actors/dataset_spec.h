@@ -32,11 +32,13 @@ struct ColumnSpec {
 using ParamValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
                                 std::vector<double>, std::vector<std::string>>;
 
-/// One `[[transform]]` of the job file: the operator, the columns (globs), its parameters.
+/// One `[[transform]]` of the job file: the operator, the columns (globs), its parameters, its
+/// stage.
 struct TransformSpec {
   std::string op;
   std::vector<std::string> columns;
-  std::map<std::string, ParamValue> params;  ///< Every key but `op` and `columns`.
+  std::map<std::string, ParamValue> params;  ///< Every key but the others here.
+  std::string stage = {};  ///< The stage that runs it; "": that of the operator before it.
 };
 
 }  // namespace forebay

@@ -5,8 +5,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint64_t kStages = 4;
-
 /// One split, the batch being cut, the batch that the trainer holds and one waiting batch.
 std::uint64_t least_buffers(const MemorySizes& sizes) {
   return sizes.largest_split + sizes.cutting + 2 * sizes.batch;
@@ -20,8 +18,8 @@ std::uint64_t less(std::uint64_t whole, std::uint64_t part) {
 
 std::uint64_t threads_bytes(std::uint64_t actors) { return (actors + kOtherActors) * kThreadBytes; }
 
-std::uint64_t window_for(std::uint64_t actors, const MemorySizes& sizes) {
-  return std::max((actors + 2 + kStages) * sizes.usual_split, sizes.largest_split);
+std::uint64_t window_for(std::uint64_t actors, std::uint64_t stages, const MemorySizes& sizes) {
+  return std::max((actors + 2 + stages) * sizes.usual_split, sizes.largest_split);
 }
 
 std::uint64_t least_room(std::uint64_t threads, const MemorySizes& sizes) {
@@ -35,8 +33,8 @@ MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes,
   shares.buffers = std::max(room > threads ? room - threads : 0, least_buffers(sizes));
   // Bytes left beside the batch being cut and the batch that the trainer holds.
   const std::uint64_t both = shares.buffers - sizes.cutting - sizes.batch;
-  const std::uint64_t window =
-      std::min(window_for(demand.actors + demand.elsewhere, sizes), both - sizes.batch);
+  const std::uint64_t window = std::min(
+      window_for(demand.actors + demand.elsewhere, demand.stages, sizes), both - sizes.batch);
   const std::uint64_t prefetch =
       std::clamp(demand.prefetch, sizes.batch, std::max(both - window, sizes.batch));
   shares.window = std::max(sizes.largest_split,

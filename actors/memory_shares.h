@@ -22,7 +22,8 @@ struct MemorySizes {
 
 /// The shares that are wanted, and the bytes still in use under earlier shares.
 struct MemoryDemand {
-  std::uint64_t actors = 0;         ///< Requested, over all stages.
+  std::uint64_t actors = 0;  ///< Requested, over all stages.
+  std::uint64_t stages = 0;
   std::uint64_t elsewhere = 0;      ///< Splits that other nodes may hold.
   std::uint64_t threads = 0;        ///< Alive, including those that are stopping.
   std::uint64_t prefetch = 0;       ///< Wanted.
@@ -48,7 +49,7 @@ std::uint64_t threads_bytes(std::uint64_t actors);
 
 /// The window that keeps `actors` actors busy: one split each, one more per stage and two ready
 /// splits.
-std::uint64_t window_for(std::uint64_t actors, const MemorySizes& sizes);
+std::uint64_t window_for(std::uint64_t actors, std::uint64_t stages, const MemorySizes& sizes);
 
 /// The least memory with which a pipeline of so many threads can run.
 std::uint64_t least_room(std::uint64_t threads, const MemorySizes& sizes);

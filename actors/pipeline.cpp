@@ -1,6 +1,5 @@
 #include "actors/pipeline.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -12,12 +11,6 @@ namespace forebay {
 
 Pipeline::Pipeline(Options options) : parts_(std::make_unique<Parts>(std::move(options))) {
   Parts& parts = *parts_;
-  const Allocation allocation =
-      parts.options.makes_splits ? parts.options.allocation : Allocation{0, 0, 0, 0};
-  parts.wanted[static_cast<std::size_t>(Stage::kLoad)] = allocation.load;
-  parts.wanted[static_cast<std::size_t>(Stage::kDecode)] = allocation.decode;
-  parts.wanted[static_cast<std::size_t>(Stage::kShuffle)] = allocation.shuffle;
-  parts.wanted[static_cast<std::size_t>(Stage::kTransform)] = allocation.transform;
   if (parts.options.start.epoch >= parts.options.order.epochs) {
     parts.end = parts.options.start;
     parts.ended.store(true, std::memory_order_release);
@@ -30,10 +23,7 @@ Pipeline::Pipeline(Options options) : parts_(std::make_unique<Parts>(std::move(o
   parts.lowest_missing.store(lowest, std::memory_order_relaxed);
   parts.issuer.issue_what_fits(parts, lowest);
   parts.batch.grow(1);
-  parts.stages.resize(Stage::kTransform, static_cast<std::size_t>(allocation.transform));
-  parts.stages.resize(Stage::kShuffle, static_cast<std::size_t>(allocation.shuffle));
-  parts.stages.resize(Stage::kDecode, static_cast<std::size_t>(allocation.decode));
-  parts.stages.resize(Stage::kLoad, static_cast<std::size_t>(allocation.load));
+  if (parts.options.makes_splits) parts.stages.start();
 }
 
 Pipeline::~Pipeline() { stop(); }
@@ -50,24 +40,22 @@ void Pipeline::stop() {
   parts_->batch.cancel();
 }
 
-void Pipeline::end_with(const Error& error) { parts_->fail(error); }
+void Pipeline::end_with(const Error& error) { parts_->failed(error); }
 
 void Pipeline::make(std::uint64_t number) {
   Parts& parts = *parts_;
-  parts.stages.make(load_task(split_id(number, parts.order), parts.order, parts.sizing));
+  parts.stages.make(split_to_make(split_id(number, parts.order), parts.order, parts.sizing));
 }
 
 bool Pipeline::expects(std::uint64_t number) const { return parts_->expected.contains(number); }
 
-bool Pipeline::accept(std::uint64_t number, ColumnSet columns, std::vector<BadRow> bad,
-                      std::uint64_t filtered, SplitOrigin origin) {
+bool Pipeline::accept(Split split) {
   Parts& parts = *parts_;
-  const std::optional<SplitId> id = parts.expected.take(number);
+  const std::optional<SplitId> id = parts.expected.take(split.id.number);
   if (!id) return false;
-  const std::size_t bytes = columns.bytes();
-  parts.batch.offer(ColumnSplit{*id, std::move(columns), std::move(bad), filtered, origin.times,
-                                std::move(origin.node)},
-                    bytes);
+  split.id = *id;
+  const std::size_t bytes = split.bytes();
+  parts.batch.offer(std::move(split), bytes);
   return true;
 }
 
@@ -86,25 +74,9 @@ void Pipeline::set_elsewhere(std::uint64_t splits) {
   parts_->settle();
 }
 
-Status Pipeline::resize(Stage stage, int actors) {
-  if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
-  Parts& parts = *parts_;
-  if (!parts.options.makes_splits) {
-    return fail(Code::kInvalid, "this node's stages make no splits");
-  }
-  std::atomic<int>& wanted = parts.wanted[static_cast<std::size_t>(stage)];
-  const int more = actors - wanted.load(std::memory_order_relaxed);
-  const std::uint64_t threads = std::max(parts.stages.threads(), parts.actors_wanted()) +
-                                static_cast<std::uint64_t>(std::max(more, 0));
-  if (more > 0 && least_room(threads, parts.sizing.sizes()) > parts.room) {
-    return fail(Code::kOverloaded, "no memory for another actor's thread");
-  }
-  wanted.store(actors, std::memory_order_relaxed);
-  parts.settle();
-  parts.stages.resize(stage, static_cast<std::size_t>(actors));
-  parts.settle();
-  return {};
-}
+StagePools& Pipeline::stages() { return parts_->stages; }
+
+const StagePools& Pipeline::stages() const { return parts_->stages; }
 
 void Pipeline::set_prefetch(std::uint64_t bytes) {
   parts_->prefetch = bytes;
@@ -116,18 +88,11 @@ void Pipeline::set_room(std::uint64_t bytes) {
   parts_->settle();
 }
 
-Allocation Pipeline::allocation() const {
-  const auto wanted = [this](Stage stage) {
-    return parts_->wanted[static_cast<std::size_t>(stage)].load(std::memory_order_relaxed);
-  };
-  return {wanted(Stage::kLoad), wanted(Stage::kDecode), wanted(Stage::kShuffle),
-          wanted(Stage::kTransform)};
-}
-
 PipelineStats Pipeline::stats() const {
   PipelineStats stats;
   stats.stages = parts_->stages.stats();
   stats.stages.push_back({"batch", parts_->batch.stats()});
+  stats.actors_wanted = parts_->stages.actors();
   const auto prefetch = parts_->batches.view();
   stats.prefetch_bytes = prefetch.bytes;
   stats.prefetch_budget = prefetch.budget;

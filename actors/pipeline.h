@@ -26,7 +26,8 @@ namespace forebay {
 
 /// The state of the whole pipeline at one moment.
 struct PipelineStats {
-  std::vector<StageStats> stages;  ///< load, decode, shuffle, transform, batch
+  std::vector<StageStats> stages;            ///< Those of the job, then batch.
+  std::vector<std::uint32_t> actors_wanted;  ///< For each stage of the job.
   std::size_t prefetch_bytes = 0;
   std::size_t prefetch_budget = 0;
   std::size_t prefetch_batches = 0;
@@ -50,7 +51,7 @@ class Pipeline final : public BatchSource {
     const Dataset& dataset;
     const TransformPlan& plan;
     OrderSpec order;
-    Allocation allocation;
+    std::vector<std::uint32_t> actors;  ///< For each stage, at the start.
     MemoryPlan memory;
     DecodeOptions decode;
     Position start;
@@ -85,11 +86,10 @@ class Pipeline final : public BatchSource {
   /// With a dispatch: whether split `number` was issued and has not arrived.
   bool expects(std::uint64_t number) const;
 
-  /// With a dispatch: takes a split that another node made. Returns false and changes nothing if
-  /// the split arrived before or was never issued. Its memory is counted under the window bytes
-  /// that were reserved at issue.
-  bool accept(std::uint64_t number, ColumnSet columns, std::vector<BadRow> bad,
-              std::uint64_t filtered, SplitOrigin origin = {});
+  /// With a dispatch: takes a split that another node made, known by its number. Returns false and
+  /// drops the split if it arrived before or was never issued. Its memory is counted under the
+  /// window bytes that were reserved at issue.
+  bool accept(Split split);
 
   /// With a dispatch: reads the blocks of all splits that were issued and have not arrived. Returns
   /// kCorrupt if this node's own files changed since they were indexed; another node's failure to
@@ -103,9 +103,10 @@ class Pipeline final : public BatchSource {
   /// Ends the run with `error`, which next() returns.
   void end_with(const Error& error);
 
-  /// Grows or shrinks a pool during the run, between two splits; the window follows as far as free
-  /// bytes allow. Returns kOverloaded if there is no memory for the threads, kInvalid below 1.
-  Status resize(Stage stage, int actors);
+  /// The stages of this node, whose pools may be resized during the run: the window follows as far
+  /// as free bytes allow. If this node makes no splits, they have no actors and get none.
+  StagePools& stages();
+  const StagePools& stages() const;
 
   /// Changes the prefetch that is wanted during the run; the limit follows as far as free bytes
   /// allow.
@@ -116,8 +117,6 @@ class Pipeline final : public BatchSource {
   /// Never goes below the least memory that the pipeline can run with.
   void set_room(std::uint64_t bytes);
 
-  /// The actors requested, including those that are still starting or stopping.
-  Allocation allocation() const;
   PipelineStats stats() const;
 
   /// The last splits that became batches, oldest first.

@@ -15,19 +15,19 @@ constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
 }  // namespace
 
 /// The one actor of the batch stage.
-class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, BatchSink {
+class Pipeline::Parts::BatchWorker final : public PoolWorker<Split>, BatchSink {
  public:
   explicit BatchWorker(Parts& parts)
       : parts_(parts),
         reorder_buffer_(parts.options.order, parts.order.num_splits(), parts.options.start,
                         parts.options.buffers, *this) {}
 
-  Status on(ColumnSplit&& split, PoolContext& context) override {
+  Status on(Split&& split, PoolContext& context) override {
     context_ = &context;
     PastSplit past{.number = split.id.number,
                    .node = split.node,
                    .rows = split.columns.rows,
-                   .times = split.times,
+                   .times = std::move(split.times),
                    .batch = {.begin = parts_.options.clock.now()}};
     auto status = reorder_buffer_.add(std::move(split));
     past.batch.end = parts_.options.clock.now();
@@ -72,31 +72,32 @@ class Pipeline::Parts::BatchWorker final : public PoolWorker<ColumnSplit>, Batch
   PoolContext* context_ = nullptr;
 };
 
-StagePool<ColumnSplit>::Options Pipeline::Parts::batch_options() {
-  StagePool<ColumnSplit>::Options made;
+StagePool<Split>::Options Pipeline::Parts::batch_options() {
+  StagePool<Split>::Options made;
   made.name = "batch";
   made.mailbox_bytes = kUnbounded;
   made.order = PoolOrder::kLowestKey;
   made.measures_service = true;
   made.factory = [this] { return std::make_unique<BatchWorker>(*this); };
-  made.on_failure = [this](const Error& error) { fail(error); };
+  made.on_failure = [this](const Error& error) { failed(error); };
   return made;
 }
 
 // Gives each mailbox the bytes of about two splits: with fewer an actor waits now and then; with
 // more, splits go cold in the cache (tests/bench/README.md).
 StagePools::Options Pipeline::Parts::stage_options() {
-  return {.dataset = options.dataset,
-          .plan = options.plan,
-          .decode = options.decode,
-          .seed = options.order.seed,
-          .rows = order.permutes_rows() ? ShuffleWorker::Rows::kPermuted
-                                        : ShuffleWorker::Rows::kAsTheyStand,
+  return {.inputs = {.dataset = options.dataset,
+                     .plan = options.plan,
+                     .decode = options.decode,
+                     .seed = options.order.seed,
+                     .permutes_rows = order.permutes_rows(),
+                     .buffers = options.buffers},
+          .actors = options.makes_splits
+                        ? options.actors
+                        : std::vector<std::uint32_t>(options.plan.stages().size(), 0),
           .mailbox_bytes = sizing.sizes().usual_split,
-          .buffers = options.buffers,
           .clock = options.clock,
-          .sink = *this,
-          .on_failure = [this](const Error& error) { fail(error); }};
+          .owner = *this};
 }
 
 Pipeline::Parts::Parts(Options given)
@@ -111,15 +112,15 @@ Pipeline::Parts::Parts(Options given)
       batch(batch_options(), options.clock),
       stages(stage_options()) {}
 
-void Pipeline::Parts::issue(LoadTask task) {
-  if (options.dispatch == nullptr) return stages.make(std::move(task));
-  expected.add(task.id);
-  options.dispatch->issued(task.id.number);
+void Pipeline::Parts::issue(Split split) {
+  if (options.dispatch == nullptr) return stages.make(std::move(split));
+  expected.add(split.id);
+  options.dispatch->issued(split.id.number);
 }
 
 // The batch pool accepts every split at once: the window already bounds the splits that wait for
 // the batch actor.
-Status Pipeline::Parts::put(ColumnSplit&& split, PoolContext& context) {
+Status Pipeline::Parts::put(Split&& split, PoolContext& context) {
   const std::uint64_t number = split.id.number;
   const std::uint64_t rows = split.columns.rows;
   if (options.dispatch != nullptr && !expected.take(number)) return {};
@@ -129,12 +130,8 @@ Status Pipeline::Parts::put(ColumnSplit&& split, PoolContext& context) {
   return {};
 }
 
-std::uint64_t Pipeline::Parts::actors_wanted() const {
-  std::uint64_t all = 0;
-  for (const std::atomic<int>& one : wanted) {
-    all += static_cast<std::uint64_t>(one.load(std::memory_order_relaxed));
-  }
-  return all;
+bool Pipeline::Parts::has_room_for(std::uint64_t threads) const {
+  return options.makes_splits && least_room(threads, sizing.sizes()) <= room;
 }
 
 // Runs after each split, so that bytes returned by one share become available to the others without
@@ -145,9 +142,10 @@ void Pipeline::Parts::settle() {
 
 void Pipeline::Parts::divide_room() {
   const auto waiting = batches.view();
-  const std::uint64_t actors = actors_wanted();
+  const std::uint64_t actors = stages.actors_wanted();
   const MemoryShares shares = share_memory(room, sizing.sizes(),
                                            {.actors = actors,
+                                            .stages = stages.size(),
                                             .elsewhere = elsewhere,
                                             .threads = std::max(actors, stages.threads()),
                                             .prefetch = prefetch,

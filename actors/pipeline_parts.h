@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,19 +18,20 @@ namespace forebay {
 /// The parts of a pipeline and the flow of its splits and memory: the issuer gives the stages as
 /// many splits as fit the window, the stages offer finished splits to the batch pool, and that
 /// pool's one actor fills the queue of batches and reports which splits are used up.
-struct Pipeline::Parts final : SplitSink, IssuedSplits {
+struct Pipeline::Parts final : StageOwner, IssuedSplits {
   explicit Parts(Options given);
 
   class BatchWorker;
 
-  StagePool<ColumnSplit>::Options batch_options();
+  StagePool<Split>::Options batch_options();
   StagePools::Options stage_options();
-  void issue(LoadTask task) override;
-  Status put(ColumnSplit&& split, PoolContext& context) override;
-  void fail(const Error& error) { batches.fail(error); }
+  void issue(Split split) override;
+  Status put(Split&& split, PoolContext& context) override;
+  void failed(const Error& error) override { batches.fail(error); }
+  bool has_room_for(std::uint64_t threads) const override;
+  void resized() override { settle(); }
   void settle();
   void divide_room();
-  std::uint64_t actors_wanted() const;
 
   Options options;
   EpochOrder order;
@@ -39,7 +39,6 @@ struct Pipeline::Parts final : SplitSink, IssuedSplits {
   MemoryBudget window;
   ByteQueue<std::shared_ptr<const Batch>> batches;
   SplitIssuer issuer;
-  std::array<std::atomic<int>, kNumStages> wanted;  // actors, by Stage
   Synchronized<> settlements;
   std::atomic<std::uint64_t> room;
   std::atomic<std::uint64_t> prefetch;  // wanted
@@ -51,7 +50,7 @@ struct Pipeline::Parts final : SplitSink, IssuedSplits {
   Position end;  // written before `ended` is set
 
   // The stages offer splits to the batch pool, so they are destroyed before it.
-  StagePool<ColumnSplit> batch;
+  StagePool<Split> batch;
   StagePools stages;
 };
 

@@ -1,19 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 namespace forebay {
-
-/// Actors per stage.
-struct Allocation {
-  int load = 1;
-  int decode = 1;
-  int shuffle = 1;
-  int transform = 1;
-
-  bool operator==(const Allocation&) const = default;
-  int total() const { return load + decode + shuffle + transform; }
-};
 
 /// `[pipeline]` of the job file: the resources that the pipeline may use.
 struct PipelineSpec {
@@ -21,7 +12,11 @@ struct PipelineSpec {
   std::uint64_t memory_bytes = 0;  ///< Hard limit on resident memory; 0: half of what is available.
   std::uint64_t prefetch_bytes =
       0;  ///< Finished batches that may wait; 0: chosen from memory_bytes.
-  Allocation allocation;
+  std::vector<std::uint32_t> actors;  ///< For each stage, at the start.
+
+  std::uint64_t total_actors() const {
+    return std::accumulate(actors.begin(), actors.end(), std::uint64_t{0});
+  }
 };
 
 }  // namespace forebay

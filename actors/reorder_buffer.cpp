@@ -36,7 +36,7 @@ ReorderBuffer::ReorderBuffer(const OrderSpec& order, std::size_t splits_per_epoc
       batcher_(order.batch_size, pool),
       first_damaged_(start == Position{}) {}
 
-Status ReorderBuffer::add(ColumnSplit split) {
+Status ReorderBuffer::add(Split split) {
   sequencer_.add(std::move(split));
   while (!finished() && !stopped_) {
     auto next = sequencer_.next(cursor_.epoch());
@@ -46,7 +46,7 @@ Status ReorderBuffer::add(ColumnSplit split) {
   return {};
 }
 
-Status ReorderBuffer::append(ColumnSplit split) {
+Status ReorderBuffer::append(Split split) {
   const SplitId id = split.id;
   const std::size_t skip = cursor_.rows_to_skip(id);
   if (skip > 0 && skip >= split.columns.rows) {
@@ -60,7 +60,7 @@ Status ReorderBuffer::append(ColumnSplit split) {
   return cursor_.epoch_is_complete() ? end_epoch() : Status{};
 }
 
-Status ReorderBuffer::check_damaged(const ColumnSplit& split) {
+Status ReorderBuffer::check_damaged(const Split& split) {
   if (split.bad.empty()) return {};
   if (split.id.epoch == 0) {
     first_damaged_.add(split.bad);

@@ -44,7 +44,7 @@ class ReorderBuffer {
 
   /// Adds a split; splits may come in any order. Emits every batch that the split completes.
   /// Returns kCorrupt if the start position does not fit the splits' rows.
-  Status add(ColumnSplit split);
+  Status add(Split split);
 
   /// Whether the last batch of the last epoch has been emitted.
   bool finished() const { return cursor_.epoch() >= order_.epochs; }
@@ -58,8 +58,8 @@ class ReorderBuffer {
   }
 
  private:
-  Status append(ColumnSplit split);
-  Status check_damaged(const ColumnSplit& split);
+  Status append(Split split);
+  Status check_damaged(const Split& split);
   void emit(std::size_t at_least);
   Status end_epoch();
 

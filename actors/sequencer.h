@@ -21,13 +21,13 @@ class Sequencer {
   Sequencer(OrderSpec::Mode mode, std::uint64_t first, bool is_open)
       : mode_(mode), next_(first), waits_for_first_(is_open) {}
 
-  void add(ColumnSplit split) {
+  void add(Split split) {
     const std::uint64_t number = split.id.number;
     waiting_.emplace(number, std::move(split));
   }
 
   /// The next split that may be used while `epoch` is being given out.
-  std::optional<ColumnSplit> next(std::uint64_t epoch) {
+  std::optional<Split> next(std::uint64_t epoch) {
     const bool by_number = mode_ == OrderSpec::Mode::kExact || waits_for_first_;
     const auto found = by_number ? waiting_.find(next_) : waiting_.begin();
     if (found == waiting_.end() || found->second.id.epoch != epoch) return std::nullopt;
@@ -40,7 +40,7 @@ class Sequencer {
   const OrderSpec::Mode mode_;
   std::uint64_t next_;  // Unused once splits are used in arrival order.
   bool waits_for_first_;
-  std::map<std::uint64_t, ColumnSplit> waiting_;
+  std::map<std::uint64_t, Split> waiting_;
 };
 
 }  // namespace forebay

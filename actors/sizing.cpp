@@ -57,7 +57,7 @@ std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {
 
 Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,
                                std::uint64_t resident) {
-  const auto actors = static_cast<std::uint64_t>(spec.allocation.total());
+  const std::uint64_t actors = spec.total_actors();
   const MemorySizes& sizes = sizing.sizes();
   const std::uint64_t threads = (actors + kOtherActors) * kThreadBytes;
   const std::uint64_t process = resident + kMemorySlack + threads;

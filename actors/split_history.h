@@ -11,12 +11,6 @@
 
 namespace forebay {
 
-/// The node that made a split, and the times of its stages.
-struct SplitOrigin {
-  std::string node;
-  SplitTimes times;
-};
-
 /// A split that the reorder buffer has accepted. A value.
 struct PastSplit {
   std::uint64_t number = 0;

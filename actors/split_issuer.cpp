@@ -4,10 +4,11 @@
 
 namespace forebay {
 
-LoadTask load_task(const SplitId& id, const EpochOrder& order, const Sizing& sizing) {
-  LoadTask task{id, order.blocks(id.epoch, id.index)};
-  task.id.cost = sizing.split_cost(task.blocks);
-  return task;
+Split split_to_make(const SplitId& id, const EpochOrder& order, const Sizing& sizing) {
+  Split split{.id = id};
+  split.raw.blocks = order.blocks(id.epoch, id.index);
+  split.id.cost = sizing.split_cost(split.raw.blocks);
+  return split;
 }
 
 SplitIssuer::SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
@@ -22,11 +23,11 @@ void SplitIssuer::issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing
   while (auto id = queue_.front()) {
     const bool too_far = id->number > lowest_missing && id->number - lowest_missing >= most_ahead_;
     if (in_flight_ > 0 && too_far) return;
-    LoadTask task = load_task(*id, order_, sizing_);
-    if (!take_room(task.id.cost)) return;
+    Split split = split_to_make(*id, order_, sizing_);
+    if (!take_room(split.id.cost)) return;
     queue_.pop();
     issued_.fetch_add(1, std::memory_order_relaxed);
-    to.issue(std::move(task));
+    to.issue(std::move(split));
   }
 }
 

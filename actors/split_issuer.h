@@ -13,14 +13,14 @@
 
 namespace forebay {
 
-/// Returns the task of the load stage for a split, with the split's cost filled in.
-LoadTask load_task(const SplitId& id, const EpochOrder& order, const Sizing& sizing);
+/// Returns a split as it is issued: its id, with the cost filled in, and its blocks.
+Split split_to_make(const SplitId& id, const EpochOrder& order, const Sizing& sizing);
 
 /// Receives issued splits. Called on the issuer's thread.
 class IssuedSplits {
  public:
   virtual ~IssuedSplits() = default;
-  virtual void issue(LoadTask task) = 0;
+  virtual void issue(Split split) = 0;
 };
 
 /// Issues splits, in order, as long as they fit the window.

@@ -31,6 +31,9 @@ class TunedPipeline {
   virtual ~TunedPipeline() = default;
 
   virtual const PipelineDescription& description() const = 0;
+  /// Called before each step and decision: takes a sample for the next observation, and lets the
+  /// pipeline's memory follow what the process uses.
+  virtual void tick() {}
   virtual CurrentState current() const = 0;
   /// Returns the observation since the last call.
   virtual Observation observe() = 0;

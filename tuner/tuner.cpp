@@ -57,6 +57,7 @@ Tuner::Tuner(Options options)
 }
 
 void Tuner::keep_what_stands() {
+  options_.tuned_pipeline.tick();
   const CurrentState now = options_.tuned_pipeline.current();
   guard_.admit(current_allocation(now), now);
 }
@@ -68,6 +69,11 @@ void Tuner::set_mode(Mode mode) {
 
 void Tuner::step() {
   if (options_.mode == Mode::kOff) return;
+  options_.tuned_pipeline.tick();
+  lead();
+}
+
+void Tuner::lead() {
   const CurrentState now = options_.tuned_pipeline.current();
   const Allocation next = guard_.step(now);
   if (next != current_allocation(now)) options_.tuned_pipeline.apply(next);
@@ -75,6 +81,7 @@ void Tuner::step() {
 
 Decision Tuner::decide() {
   Decision decision;
+  options_.tuned_pipeline.tick();
   decision.seen = options_.tuned_pipeline.observe();
   const CurrentState now = options_.tuned_pipeline.current();
   decision.applied = current_allocation(now);
@@ -92,7 +99,7 @@ Decision Tuner::decide() {
   if (options_.mode == Mode::kOn) {
     guard_ = std::move(trial);
     decision.applied = std::move(verdict.goal);
-    step();
+    lead();
   }
   if (options_.on_decision) options_.on_decision(decision);
   return decision;

@@ -56,6 +56,7 @@ class Tuner {
   Proposal ask(const Observation& seen, const CurrentState& now, Decision& decision);
   Proposal ask_policy(const Observation& seen, Decision& decision);
   void keep_what_stands();
+  void lead();
 
   Options options_;
   Guard guard_;

@@ -11,7 +11,7 @@
 
 namespace forebay {
 
-/// Identifies the split of a message. `number` counts over all epochs, so it orders splits.
+/// Identifies a split. `number` counts over all epochs, so it orders splits.
 struct SplitId {
   std::uint64_t number = 0;
   std::uint64_t epoch = 0;
@@ -20,30 +20,20 @@ struct SplitId {
   std::uint64_t cost = 0;     ///< Window bytes reserved for it: an upper bound of its size.
 };
 
-/// Split queue → load: read these blocks.
-struct LoadTask {
+/// A split on its way from its issue to its batch, the message of every stage's pool. Each stage
+/// replaces what the stage before it left here.
+struct Split {
   SplitId id;
-  std::vector<BlockRef> blocks;
-  std::uint64_t key = id.number;  ///< Sort key of the pools, here and below.
-};
-
-/// load → decode: the bytes as read from the files.
-struct LoadedSplit {
-  SplitId id;
-  RawSplit raw;
+  ColumnSet columns = {};        ///< From decode on.
+  std::vector<BadRow> bad = {};  ///< From decode on, like `filtered`.
+  std::uint64_t filtered = 0;    ///< Rows left out by the row filter.
   SplitTimes times = {};
-  std::uint64_t key = id.number;
-};
+  std::string node = {};          ///< The node that made it; empty: this process.
+  RawSplit raw = {};              ///< At issue its blocks alone; the bytes from load to decode.
+  std::uint64_t key = id.number;  ///< Sort key of the pools.
 
-/// decode → shuffle → transform → batch: the rows as columns.
-struct ColumnSplit {
-  SplitId id;
-  ColumnSet columns;
-  std::vector<BadRow> bad;
-  std::uint64_t filtered = 0;
-  SplitTimes times = {};
-  std::string node = {};  ///< The node that made it; empty: this process.
-  std::uint64_t key = id.number;
+  /// Bytes of its data: what a mailbox counts.
+  std::size_t bytes() const { return raw.bytes.size() + columns.bytes(); }
 };
 
 }  // namespace forebay

@@ -31,12 +31,11 @@ struct SplitRest {
   }
 };
 
-constexpr std::size_t kTimes = 2 * std::tuple_size_v<decltype(SplitTimes::stages)> + 1;
 constexpr std::int64_t kLatest = std::int64_t{1} << 61;  // Sums of two do not overflow.
 
 std::vector<std::int64_t> listed(const SplitTimes& times) {
   std::vector<std::int64_t> list;
-  list.reserve(kTimes);
+  list.reserve(2 * times.stages.size() + 1);
   for (const SplitTimes::Span& stage : times.stages) {
     list.push_back(stage.begin.count());
     list.push_back(stage.end.count());
@@ -47,16 +46,17 @@ std::vector<std::int64_t> listed(const SplitTimes& times) {
 
 SplitTimes times_of(const std::vector<std::int64_t>& list) {
   SplitTimes times;
-  for (std::size_t i = 0; i < times.stages.size(); ++i) {
-    times.stages[i] = {SplitTimes::Time(list[2 * i]), SplitTimes::Time(list[2 * i + 1])};
+  times.stages.reserve(list.size() / 2);
+  for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
+    times.stages.push_back({SplitTimes::Time(list[i]), SplitTimes::Time(list[i + 1])});
   }
   times.sent = SplitTimes::Time(list.back());
   return times;
 }
 
-Status check(const SplitRest& rest, std::size_t files) {
+Status check(const SplitRest& rest, const SplitLimits& limits) {
   for (const BadRow& row : rest.bad) {
-    if (row.file >= files) {
+    if (row.file >= limits.files) {
       return fail(Code::kCorrupt, "split with a damaged row of a file that the dataset lacks: " +
                                       std::to_string(row.file));
     }
@@ -67,7 +67,7 @@ Status check(const SplitRest& rest, std::size_t files) {
   }
   const bool possible = std::all_of(rest.times.begin(), rest.times.end(),
                                     [](std::int64_t time) { return time >= 0 && time <= kLatest; });
-  if (rest.times.size() != kTimes || !possible) {
+  if (rest.times.size() != 2 * limits.stages + 1 || !possible) {
     return fail(Code::kCorrupt, "split with impossible times of its stages");
   }
   return {};
@@ -75,21 +75,23 @@ Status check(const SplitRest& rest, std::size_t files) {
 
 }  // namespace
 
-Frames pack_split(const ColumnSplit& split, const PackOptions& options, BufferPool& pool) {
+Frames pack_split(const Split& split, const PackOptions& options, BufferPool& pool) {
   WireBuffer rest;
   encode_value(SplitRest{split.id.number, split.filtered, split.bad, listed(split.times)}, rest);
   return pack_columns(split.columns, rest.bytes(), options, pool);
 }
 
-Result<UnpackedSplit> unpack_split(const Frames& frames, const SplitLimits& limits,
-                                   BufferPool& pool) {
+Result<Split> unpack_split(const Frames& frames, const SplitLimits& limits, BufferPool& pool) {
   auto unpacked = unpack_columns(frames, limits.columns, pool);
   if (!unpacked) return pass(unpacked);
   auto rest = decode_value<SplitRest>("split", unpacked->extra);
   if (!rest) return pass(rest);
-  if (auto status = check(*rest, limits.files); !status) return pass(status);
-  return UnpackedSplit{rest->number, std::move(unpacked->columns), std::move(rest->bad),
-                       rest->filtered, times_of(rest->times)};
+  if (auto status = check(*rest, limits); !status) return pass(status);
+  return Split{.id = {.number = rest->number},
+               .columns = std::move(unpacked->columns),
+               .bad = std::move(rest->bad),
+               .filtered = rest->filtered,
+               .times = times_of(rest->times)};
 }
 
 }  // namespace forebay

@@ -14,25 +14,17 @@ namespace forebay {
 
 /// Packs a finished split for another process: its columns, its damaged rows and its counts. `pool`
 /// must outlive the frames.
-Frames pack_split(const ColumnSplit& split, const PackOptions& options, BufferPool& pool);
+Frames pack_split(const Split& split, const PackOptions& options, BufferPool& pool);
 
 /// The limits within which a receiver accepts a split.
 struct SplitLimits {
   UnpackLimits columns;
-  std::size_t files = 0;  ///< Of the dataset; damaged rows refer to them by number.
+  std::size_t files = 0;   ///< Of the dataset; damaged rows refer to them by number.
+  std::size_t stages = 0;  ///< Of the job, each of which has a time.
 };
 
-/// A split made by another process, as Pipeline::accept takes it.
-struct UnpackedSplit {
-  std::uint64_t number = 0;
-  ColumnSet columns;  ///< Packed.
-  std::vector<BadRow> bad;
-  std::uint64_t filtered = 0;
-  SplitTimes times = {};  ///< By the sender's clock.
-};
-
-/// Reads the frames of pack_split in place. kCorrupt names the error.
-Result<UnpackedSplit> unpack_split(const Frames& frames, const SplitLimits& limits,
-                                   BufferPool& pool);
+/// Reads the frames of pack_split in place, as Pipeline::accept takes the split: of its id only the
+/// number is known, and its times are by the sender's clock. kCorrupt names the error.
+Result<Split> unpack_split(const Frames& frames, const SplitLimits& limits, BufferPool& pool);
 
 }  // namespace forebay

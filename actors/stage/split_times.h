@@ -1,19 +1,19 @@
 #pragma once
 
-#include <array>
 #include <chrono>
+#include <vector>
 
 namespace forebay {
 
-/// The times of a split's stages, each by the monotonic clock of the node where the stage ran; 0:
-/// the stage has not run. Travels with the split. A value.
+/// The times of a split's stages, each by the monotonic clock of the node where the stage ran.
+/// Travels with the split. A value.
 struct SplitTimes {
   using Time = std::chrono::nanoseconds;
   struct Span {
     Time begin{0};
     Time end{0};
   };
-  std::array<Span, 4> stages = {};  ///< load, decode, shuffle, transform.
+  std::vector<Span> stages = {};  ///< Of the stages that have run, in order.
   Time sent{0};     ///< The split was finished and ready to be sent to the trainer's node.
   Time arrived{0};  ///< It arrived there. `sent` and `arrived` are 0 if it was made there.
 };

@@ -1,7 +1,10 @@
 #include "actors/stage/stage_pools.h"
 
-#include <memory>
+#include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "core/base/check.h"
 
 namespace forebay {
 namespace {
@@ -9,7 +12,7 @@ namespace {
 /// For a mailbox that the issuer of splits bounds already.
 constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
 
-std::vector<std::string> names_of(const Dataset& dataset) {
+std::vector<std::string> file_names_of(const Dataset& dataset) {
   std::vector<std::string> names;
   names.reserve(dataset.files().size());
   for (const DatasetFile& file : dataset.files()) names.push_back(file.name);
@@ -18,81 +21,112 @@ std::vector<std::string> names_of(const Dataset& dataset) {
 
 }  // namespace
 
-template <class Message, class Factory>
-typename StagePool<Message>::Options StagePools::pool(const char* name, std::size_t mailbox_bytes,
-                                                      Factory factory) {
-  typename StagePool<Message>::Options made;
-  made.name = name;
-  made.mailbox_bytes = mailbox_bytes;
-  made.order = PoolOrder::kLowestKey;
-  made.measures_service = true;
-  made.factory = std::move(factory);
-  made.on_failure = options_.on_failure;
-  return made;
-}
+/// One actor of a stage's pool: runs the stage's worker, takes its time and hands its result on.
+class StagePools::Actor final : public PoolWorker<Split> {
+ public:
+  Actor(StagePools& pools, std::size_t stage)
+      : pools_(pools),
+        stage_(stage),
+        worker_(make_stage_worker(pools.stages_[stage], pools.options_.inputs,
+                                  pools.transform_context_)) {}
+
+  Status on(Split&& split, PoolContext& context) override {
+    const Clock& clock = pools_.options_.clock;
+    SplitTimes::Span span{.begin = clock.now()};
+    if (auto status = worker_->run(split); !status) return status;
+    span.end = clock.now();
+    split.times.stages.push_back(span);
+    return pools_.hand_on(stage_ + 1, std::move(split), context);
+  }
+
+ private:
+  StagePools& pools_;
+  const std::size_t stage_;
+  const std::unique_ptr<StageWorker> worker_;
+};
 
 StagePools::StagePools(Options options)
     : options_(std::move(options)),
-      file_names_(names_of(options_.dataset)),
-      transform_context_{options_.buffers, options_.seed, file_names_},
-      transform_(pool<ColumnSplit>("transform", options_.mailbox_bytes,
-                                   [this] {
-                                     return std::make_unique<TransformWorker>(
-                                         options_.plan, transform_context_, options_.sink,
-                                         options_.clock);
-                                   }),
-                 options_.clock),
-      shuffle_(pool<ColumnSplit>("shuffle", options_.mailbox_bytes,
-                                 [this] {
-                                   return std::make_unique<ShuffleWorker>(
-                                       options_.rows, options_.buffers, transform_, options_.clock);
-                                 }),
-               options_.clock),
-      decode_(pool<LoadedSplit>("decode", options_.mailbox_bytes,
-                                [this] {
-                                  return std::make_unique<DecodeWorker>(
-                                      options_.dataset, options_.decode, options_.buffers, shuffle_,
-                                      options_.clock);
-                                }),
-              options_.clock),
-      load_(pool<LoadTask>("load", kUnbounded,
-                           [this] {
-                             return std::make_unique<LoadWorker>(options_.dataset, options_.buffers,
-                                                                 decode_, options_.clock);
-                           }),
-            options_.clock) {}
-
-void StagePools::make(LoadTask task) { load_.offer(std::move(task), 0); }
-
-void StagePools::resize(Stage stage, std::size_t actors) {
-  switch (stage) {
-    case Stage::kLoad:
-      return load_.resize(actors);
-    case Stage::kDecode:
-      return decode_.resize(actors);
-    case Stage::kShuffle:
-      return shuffle_.resize(actors);
-    case Stage::kTransform:
-      return transform_.resize(actors);
+      stages_(options_.inputs.plan.stages()),
+      file_names_(file_names_of(options_.inputs.dataset)),
+      transform_context_{options_.inputs.buffers, options_.inputs.seed, file_names_},
+      wanted_(stages_.size()) {
+  FOREBAY_CHECK(options_.actors.size() == stages_.size());
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage) {
+    wanted_[stage] = options_.actors[stage];
+    pools_.push_back(std::make_unique<StagePool<Split>>(options_of(stage), options_.clock));
   }
 }
 
+// An actor offers splits to the next pool, so each pool ends before the one behind it.
+StagePools::~StagePools() {
+  cancel();
+  for (auto& pool : pools_) pool.reset();
+}
+
+StagePool<Split>::Options StagePools::options_of(std::size_t stage) {
+  StagePool<Split>::Options made;
+  made.name = stages_[stage].name;
+  made.mailbox_bytes = stage == 0 ? kUnbounded : options_.mailbox_bytes;
+  made.order = PoolOrder::kLowestKey;
+  made.measures_service = true;
+  made.factory = [this, stage] { return std::make_unique<Actor>(*this, stage); };
+  made.on_failure = [this](const Error& error) { options_.owner.failed(error); };
+  return made;
+}
+
+void StagePools::start() {
+  for (std::size_t stage = size(); stage-- > 0;) pools_[stage]->resize(wanted_[stage]);
+}
+
+void StagePools::make(Split split) {
+  split.times.stages.reserve(size());
+  pools_.front()->offer(std::move(split), 0);
+}
+
+// A closed pool means that the run is being stopped; it drops the split.
+Status StagePools::hand_on(std::size_t to, Split&& split, PoolContext& context) {
+  if (to == size()) return options_.owner.put(std::move(split), context);
+  const std::size_t bytes = split.bytes();
+  pools_[to]->offer(std::move(split), bytes, context);
+  return {};
+}
+
+Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
+  if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
+  const std::uint32_t before = wanted_[stage];
+  const std::uint64_t more = actors > before ? actors - before : 0;
+  if (more > 0 && !options_.owner.has_room_for(std::max(threads(), actors_wanted()) + more)) {
+    return fail(Code::kOverloaded, "no memory for another actor's thread");
+  }
+  wanted_[stage] = actors;
+  options_.owner.resized();
+  pools_[stage]->resize(actors);
+  options_.owner.resized();
+  return {};
+}
+
 void StagePools::cancel() {
-  load_.cancel();
-  decode_.cancel();
-  shuffle_.cancel();
-  transform_.cancel();
+  for (const auto& pool : pools_) pool->cancel();
+}
+
+std::vector<std::uint32_t> StagePools::actors() const { return {wanted_.begin(), wanted_.end()}; }
+
+std::uint64_t StagePools::actors_wanted() const {
+  return std::accumulate(wanted_.begin(), wanted_.end(), std::uint64_t{0});
 }
 
 std::uint64_t StagePools::threads() const {
-  return load_.actors() + decode_.actors() + shuffle_.actors() + transform_.actors();
+  std::uint64_t all = 0;
+  for (const auto& pool : pools_) all += pool->actors();
+  return all;
 }
 
 std::vector<StageStats> StagePools::stats() const {
-  return {{"load", load_.stats()},
-          {"decode", decode_.stats()},
-          {"shuffle", shuffle_.stats()},
-          {"transform", transform_.stats()}};
+  std::vector<StageStats> stats;
+  stats.reserve(size());
+  for (const auto& pool : pools_) stats.push_back({pool->name(), pool->stats()});
+  return stats;
 }
 
 }  // namespace forebay

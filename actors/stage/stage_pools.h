@@ -1,27 +1,21 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "actors/format/format.h"
-#include "actors/source/dataset.h"
 #include "actors/stage/split.h"
-#include "actors/stage/split_sink.h"
-#include "actors/stage/stage_workers.h"
-#include "actors/transform/transform.h"
+#include "actors/stage/stage_owner.h"
+#include "actors/stage/stage_worker.h"
+#include "actors/stage_list.h"
 #include "core/base/clock.h"
-#include "core/data/buffer_pool.h"
 #include "core/runtime/pool/pool_stats.h"
 #include "core/runtime/stage_pool.h"
 
 namespace forebay {
-
-/// The stages whose pools can grow and shrink.
-enum class Stage : std::uint8_t { kLoad, kDecode, kShuffle, kTransform };
-inline constexpr std::size_t kNumStages = 4;
 
 /// The state of one stage; the counters are exact sums since the start.
 struct StageStats {
@@ -29,39 +23,47 @@ struct StageStats {
   PoolStats pool;
 };
 
-/// load → decode → shuffle → transform: the processing of a split on any node.
+/// The pools of a job's stages, one for each of TransformPlan::stages(): the making of a split on
+/// any node.
 ///
-/// Owns the four pools and their threads; starts no thread until resize(). The objects that Options
+/// Owns the pools and their threads; starts no thread until start(). The objects that Options
 /// refers to outlive it. Every method may be called from any thread; the destructor stops and
 /// joins.
 class StagePools {
  public:
   struct Options {
-    const Dataset& dataset;
-    const TransformPlan& plan;
-    DecodeOptions decode;
-    std::uint64_t seed = 0;
-    ShuffleWorker::Rows rows = ShuffleWorker::Rows::kPermuted;
-    std::size_t mailbox_bytes = 0;  ///< Between two stages.
-    BufferPool& buffers;
+    StageInputs inputs;
+    std::vector<std::uint32_t> actors;  ///< For each stage, at start().
+    std::size_t mailbox_bytes = 0;      ///< Between two stages.
     const Clock& clock;
-    SplitSink& sink;
-    std::function<void(const Error&)> on_failure;  ///< On the failing actor's thread.
+    StageOwner& owner;
   };
 
   explicit StagePools(Options options);
-  ~StagePools() { cancel(); }
+  ~StagePools();
   StagePools(const StagePools&) = delete;
   StagePools& operator=(const StagePools&) = delete;
 
-  /// Makes this split on the stages. Never waits: the issuer of splits bounds their number.
-  void make(LoadTask task);
+  void start();
 
-  /// Grows or shrinks a stage's pool, between two splits.
-  void resize(Stage stage, std::size_t actors);
+  /// Makes a split of which only `id` and the blocks are set. Never waits: the issuer of splits
+  /// bounds their number.
+  void make(Split split);
+
+  /// Grows or shrinks a stage's pool, between two splits. kOverloaded: the owner has no memory for
+  /// another actor's thread; kInvalid: below 1.
+  Status resize(std::size_t stage, std::uint32_t actors);
 
   /// Stops accepting splits; the actors end after the split they hold.
   void cancel();
+
+  /// The number of stages.
+  std::size_t size() const { return pools_.size(); }
+
+  /// The actors requested for each stage, including those that are still starting or stopping.
+  std::vector<std::uint32_t> actors() const;
+  /// Their sum.
+  std::uint64_t actors_wanted() const;
 
   /// Number of live actors, including those that are stopping.
   std::uint64_t threads() const;
@@ -70,20 +72,17 @@ class StagePools {
   std::vector<StageStats> stats() const;
 
  private:
-  template <class Message, class Factory>
-  typename StagePool<Message>::Options pool(const char* name, std::size_t mailbox_bytes,
-                                            Factory factory);
+  class Actor;
+
+  StagePool<Split>::Options options_of(std::size_t stage);
+  Status hand_on(std::size_t to, Split&& split, PoolContext& context);
 
   const Options options_;
+  const StageList& stages_;
   const std::vector<std::string> file_names_;
   const TransformContext transform_context_;
-
-  // A worker offers splits to the pool declared above its own, so each pool is destroyed before the
-  // pool it offers to.
-  StagePool<ColumnSplit> transform_;
-  StagePool<ColumnSplit> shuffle_;
-  StagePool<LoadedSplit> decode_;
-  StagePool<LoadTask> load_;
+  std::vector<std::atomic<std::uint32_t>> wanted_;
+  std::vector<std::unique_ptr<StagePool<Split>>> pools_;
 };
 
 }  // namespace forebay

@@ -17,6 +17,7 @@ struct TransformPlan::State {
   std::vector<std::string> names;  // of the steps: "transform 1 (log1p)"
   std::size_t input_dense = 0;
   std::size_t input_sparse = 0;
+  StageList stages;
   Schema output;
   Kernels kernels;
   std::uint64_t fingerprint = 0;
@@ -110,6 +111,9 @@ Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& s
   State& state = *plan.state_;
   auto kernels = choose_kernels();
   if (!kernels) return pass(kernels);
+  auto stages = stages_of(specs);
+  if (!stages) return pass(stages);
+  state.stages = std::move(*stages);
   state.kernels = *kernels;
   state.input_dense = input.dense.size();
   state.input_sparse = input.sparse.size();
@@ -128,20 +132,29 @@ Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& s
 
 const Schema& TransformPlan::output() const { return state_->output; }
 
+const StageList& TransformPlan::stages() const { return state_->stages; }
+
 bool TransformPlan::needs_origins() const {
   return std::any_of(state_->steps.begin(), state_->steps.end(),
                      [](const auto& step) { return step->needs_origins(); });
 }
 
 Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) const {
-  FOREBAY_CHECK(columns.dense.size() == state_->input_dense);
-  FOREBAY_CHECK(columns.sparse.size() == state_->input_sparse);
+  return run({.name = {}, .first_op = 0, .end_op = state_->steps.size()}, columns, context);
+}
+
+Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
+                          const TransformContext& context) const {
+  const bool first = stage.first_op == 0;
+  FOREBAY_CHECK(!first || columns.dense.size() == state_->input_dense);
+  FOREBAY_CHECK(!first || columns.sparse.size() == state_->input_sparse);
   StepRun run{columns, context, state_->kernels};
-  for (std::size_t i = 0; i < state_->steps.size(); ++i) {
+  for (std::size_t i = stage.first_op; i < stage.end_op; ++i) {
     if (auto status = state_->steps[i]->run(run); !status) {
       return fail(status.error().code, state_->names[i] + ": " + status.error().message);
     }
   }
+  if (stage.end_op < state_->steps.size()) return {};
   for (float* values : columns.dense) state_->kernels.fill(values, columns.rows, 0.0F);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/dataset_spec.h"
+#include "actors/stage_list.h"
 #include "core/base/result.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
@@ -43,10 +44,17 @@ class TransformPlan {
   /// Whether the decoder must fill ColumnSet::origins (sampling, UDFs).
   bool needs_origins() const;
 
+  /// The stages of the job, which the operators determine.
+  const StageList& stages() const;
+
   /// Runs every operator over `columns`, which must match the input schema, then sets values that
   /// are still missing to 0. Fails only if a user's function fails; the error names op, file and
   /// row.
   Status run(ColumnSet& columns, const TransformContext& context) const;
+
+  /// Runs the operators of one of stages() in the same way. The stages before it must have run; the
+  /// last one replaces the values that are still missing.
+  Status run(const StageInfo& stage, ColumnSet& columns, const TransformContext& context) const;
 
   /// Changes, during the run, the cost of an operator whose cost is a number (`spin`): microseconds
   /// of CPU a row, 0 to 1e6. `number` counts from 0. Returns kInvalid if there is no such operator

@@ -44,7 +44,8 @@ class LocalSplitExecutor final : public scheduler::SplitExecutor {
   bool begun(std::uint64_t) const override { return true; }
   std::uint32_t slots() const override {
     constexpr std::uint32_t kReady = 2;
-    return static_cast<std::uint32_t>(pipeline_.allocation().total()) + kNumStages + kReady;
+    const StagePools& stages = pipeline_.stages();
+    return static_cast<std::uint32_t>(stages.actors_wanted() + stages.size()) + kReady;
   }
   Load load() override { return {.busy_cpus = 0, .memory_bytes = resident_bytes()}; }
 

@@ -18,6 +18,15 @@ constexpr double kFewestOnTheWay = 2;
 constexpr double kMostOnTheWay = 32;
 constexpr std::chrono::milliseconds kRatePeriod(200);
 
+std::vector<std::uint32_t> one_each(const JobRun& run) {
+  return std::vector<std::uint32_t>(run.plan().stages().size(), 1);
+}
+
+/// Memory of so many actors' threads, and of two copies of a split while it is packed.
+std::uint64_t least_room(std::uint64_t threads, const Sizing& sizing) {
+  return threads_bytes(threads) + 2 * sizing.sizes().largest_split;
+}
+
 }  // namespace
 
 NodeStages::NodeStages(Options options)
@@ -27,31 +36,27 @@ NodeStages::NodeStages(Options options)
       bounds_(id_bounds(options_.run.schema())),
       budget_(options_.room),
       buffers_(budget_),
-      stages_({.dataset = options_.run.dataset(),
-               .plan = options_.run.plan(),
-               .decode = options_.run.decode(),
-               .seed = options_.run.order().seed,
-               .rows = order_.permutes_rows() ? ShuffleWorker::Rows::kPermuted
-                                              : ShuffleWorker::Rows::kAsTheyStand,
+      stages_({.inputs = {.dataset = options_.run.dataset(),
+                          .plan = options_.run.plan(),
+                          .decode = options_.run.decode(),
+                          .seed = options_.run.order().seed,
+                          .permutes_rows = order_.permutes_rows(),
+                          .buffers = buffers_},
+               .actors = one_each(options_.run),
                .mailbox_bytes = sizing_.sizes().usual_split,
-               .buffers = buffers_,
                .clock = options_.run.clock(),
-               .sink = *this,
-               .on_failure = options_.failed}) {
-  for (const Stage stage : {Stage::kTransform, Stage::kShuffle, Stage::kDecode, Stage::kLoad}) {
-    wanted_[static_cast<std::size_t>(stage)] = 1;
-    stages_.resize(stage, 1);
-  }
+               .owner = *this}) {
+  stages_.start();
 }
 
 NodeStages::~NodeStages() { stages_.cancel(); }
 
 void NodeStages::make(std::uint64_t number) {
   begun_.fetch_add(1, std::memory_order_relaxed);
-  stages_.make(load_task(split_id(number, order_), order_, sizing_));
+  stages_.make(split_to_make(split_id(number, order_), order_, sizing_));
 }
 
-Status NodeStages::put(ColumnSplit&& split, PoolContext&) {
+Status NodeStages::put(Split&& split, PoolContext&) {
   split.times.sent = options_.run.clock().now();
   const PackOptions pack{.bounds = bounds_, .compression = compression_};
   Frames frames = pack_split(split, pack, buffers_);
@@ -92,42 +97,25 @@ std::uint64_t NodeStages::on_the_way() const {
   });
 }
 
-std::uint64_t NodeStages::wanted_actors() const {
-  std::uint64_t all = 0;
-  for (const auto& one : wanted_) all += one;
-  return all;
+bool NodeStages::has_room_for(std::uint64_t threads) const {
+  return least_room(threads, sizing_) <= options_.room;
 }
-
-Status NodeStages::resize(Stage stage, std::uint32_t actors) {
-  if (actors < 1) return fail(Code::kInvalid, "a stage has at least one actor");
-  auto& wanted = wanted_[static_cast<std::size_t>(stage)];
-  const std::uint64_t more = actors > wanted ? actors - wanted : 0;
-  const std::uint64_t threads = std::max(stages_.threads(), wanted_actors()) + more;
-  if (more > 0 && threads_bytes(threads) + 2 * sizing_.sizes().largest_split > options_.room) {
-    return fail(Code::kOverloaded, "no memory for another actor's thread");
-  }
-  wanted = actors;
-  stages_.resize(stage, actors);
-  return {};
-}
-
-std::vector<std::uint32_t> NodeStages::actors() const { return {wanted_.begin(), wanted_.end()}; }
 
 void NodeStages::set_waiting(std::uint32_t splits) { waiting_ = std::max(splits, 1U); }
 
-// While a split is packed, two copies of it exist.
+// While a split is packed, by an actor of the last stage, two copies of it exist.
 std::size_t NodeStages::slots() const {
   const std::uint64_t largest = sizing_.sizes().largest_split;
-  const std::uint64_t packers = wanted_[static_cast<std::size_t>(Stage::kTransform)];
+  const std::uint64_t wanted = stages_.actors_wanted();
+  const std::uint64_t packers = stages_.actors().back();
   const std::uint64_t taken =
-      threads_bytes(std::max(wanted_actors(), stages_.threads())) + packers * largest;
+      threads_bytes(std::max(wanted, stages_.threads())) + packers * largest;
   const std::uint64_t fit = (options_.room > taken ? options_.room - taken : 0) / largest;
-  return std::clamp<std::uint64_t>(fit, 1, wanted_actors() + kNumStages + on_the_way() + waiting_);
+  return std::clamp<std::uint64_t>(fit, 1, wanted + stages_.size() + on_the_way() + waiting_);
 }
 
-std::uint64_t NodeStages::least_room_of(JobRun& run) {
-  const Sizing sizing(run.dataset(), run.plan(), run.order());
-  return threads_bytes(kNumStages) + 2 * sizing.sizes().largest_split;
+std::uint64_t NodeStages::least_room_of(const JobRun& run) {
+  return least_room(run.plan().stages().size(), Sizing(run.dataset(), run.plan(), run.order()));
 }
 
 }  // namespace forebay

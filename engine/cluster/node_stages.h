@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -25,7 +24,7 @@ namespace forebay {
 ///
 /// Owns the pools, their threads and every buffer, including those of frames that are still being
 /// sent: it must outlive these frames. Any thread may call it.
-class NodeStages final : SplitSink {
+class NodeStages final : StageOwner {
  public:
   struct Options {
     JobRun& run;
@@ -42,9 +41,7 @@ class NodeStages final : SplitSink {
   /// Starts making a split. At most slots() splits may be in progress or finished.
   void make(std::uint64_t number);
 
-  /// kOverloaded: there is no memory for another actor's thread.
-  Status resize(Stage stage, std::uint32_t actors);
-  std::vector<std::uint32_t> actors() const;
+  StagePools& stages() { return stages_; }
 
   /// Sets how many finished splits may wait besides those in progress.
   void set_waiting(std::uint32_t splits);
@@ -57,7 +54,6 @@ class NodeStages final : SplitSink {
   void stop() { stages_.cancel(); }
 
   std::vector<StageStats> stats() const { return stages_.stats(); }
-  std::uint64_t threads() const { return stages_.threads(); }
   std::uint64_t buffer_bytes() const { return budget_.used(); }
   /// Splits that were passed to make() and are not done.
   std::uint64_t in_work() const {
@@ -75,7 +71,7 @@ class NodeStages final : SplitSink {
   BufferPool& buffers() { return buffers_; }
 
   /// The smallest `room` with which the stages can work.
-  static std::uint64_t least_room_of(JobRun& run);
+  static std::uint64_t least_room_of(const JobRun& run);
 
  private:
   struct Rate {
@@ -84,8 +80,9 @@ class NodeStages final : SplitSink {
     double splits_per_second = 0;
   };
 
-  Status put(ColumnSplit&& split, PoolContext& context) override;
-  std::uint64_t wanted_actors() const;
+  Status put(Split&& split, PoolContext& context) override;
+  void failed(const Error& error) override { options_.failed(error); }
+  bool has_room_for(std::uint64_t threads) const override;
   std::uint64_t on_the_way() const;
   void keep_sample(const Frames& frames);
 
@@ -104,7 +101,6 @@ class NodeStages final : SplitSink {
   const Synchronized<> serial_{};
   std::vector<std::byte> sample_;  // guarded by serial_, like rate_
   mutable Rate rate_;
-  std::array<std::atomic<std::uint32_t>, kNumStages> wanted_{};
   StagePools stages_;
 };
 

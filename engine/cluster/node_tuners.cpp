@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/stage_list.h"
 #include "engine/run/decision_text.h"
 #include "tuner/policy/policies.h"
 
@@ -23,7 +24,6 @@ bool same_machine(const tuner::PipelineDescription& a, const tuner::PipelineDesc
 }
 
 bool sound(const AskDecision& ask) {
-  constexpr std::size_t kMostStages = 64;
   return !ask.description.stages.empty() && ask.description.stages.size() <= kMostStages &&
          ask.seen.stages.size() == ask.description.stages.size() && ask.limits.cpus > 0 &&
          ask.description.max_prefetch > 0;
@@ -59,6 +59,11 @@ Result<NodeTuners::Node*> NodeTuners::node_of(const AskDecision& ask) {
   // A learned state that does not fit this machine's pipeline is not restored.
   const bool restored =
       !options_.learned_state.empty() && node.policy->restore(options_.learned_state);
+  if (!restored && !options_.learned_state.empty()) {
+    options_.note(
+        "the tuner of " + ask.node +
+        " learns anew: what was learned before is of another version, or of other stages");
+  }
   open_log(node, ask, restored ? options_.learned_state : "");
   return &nodes_.insert_or_assign(ask.node, std::move(node)).first->second;
 }

@@ -255,19 +255,18 @@ Result<bool> TrainerNode::arrived(std::uint64_t split, const std::string& worker
                                             .dense = schema.dense.size(),
                                             .sparse = schema.sparse.size(),
                                             .max_bytes = sizes.largest_split},
-                                .files = run_->dataset().files().size()},
+                                .files = run_->dataset().files().size(),
+                                .stages = run_->plan().stages().size()},
                                run_->buffers());
   if (!unpacked) return pass(unpacked);
-  if (unpacked->number != split) {
-    return fail(Code::kCorrupt, "frames of split " + std::to_string(unpacked->number) +
+  if (unpacked->id.number != split) {
+    return fail(Code::kCorrupt, "frames of split " + std::to_string(unpacked->id.number) +
                                     " came as split " + std::to_string(split));
   }
   const std::uint64_t rows = unpacked->columns.rows;
   unpacked->times.arrived = clock_.now();
-  if (!pipeline.accept(split, std::move(unpacked->columns), std::move(unpacked->bad),
-                       unpacked->filtered, {.node = worker, .times = unpacked->times})) {
-    return false;
-  }
+  unpacked->node = worker;
+  if (!pipeline.accept(std::move(*unpacked))) return false;
   count_rows(split, worker, rows);
   return true;
 }

@@ -42,7 +42,7 @@ Result<JobSpec> read_text(const JobText& text, const WorkerSetup& place) {
   for (std::string& path : job->dataset.paths) path = place_here(path, text.path, place);
   job->pipeline.cpus = place.cpus;
   job->pipeline.memory_bytes = place.memory_bytes;
-  job->pipeline.allocation = {};
+  job->pipeline.actors.assign(job->pipeline.actors.size(), 1);
   return job;
 }
 

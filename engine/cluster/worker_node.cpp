@@ -215,12 +215,12 @@ void WorkerNode::tune(NodeStages* stages, WorkerJob* job) {
   watch_memory(*stages, resident);
   tuned_pipeline_ = std::make_unique<WorkerPipeline>(WorkerPipeline::Options{
       .stages = *stages,
+      .job = job->job(),
       .limits = {.cpus = static_cast<double>(options_.place.cpus),
                  .memory_bytes = options_.place.memory_bytes},
       .resident_before = resident,
       .rows_per_split =
           std::max<std::uint64_t>(1, job->run().dataset().rows() / stages->splits_per_epoch()),
-      .max_actors = static_cast<std::uint32_t>(job->job().max_actors),
       .clock = clock_});
   ActorSystem::Options host;
   host.executor.name = "tuning";

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "engine/job/job_keys.h"
 #include "engine/job/job_rules.h"
@@ -34,6 +35,13 @@ Result<TransformSpec> read_transform(const JobDocument::Transform& from, std::si
                     given.where + ": " + name + ": columns must be a list of strings");
       }
       spec.columns = one != nullptr ? std::vector<std::string>{*one} : *list;
+    } else if (key == "stage") {
+      const auto* stage = std::get_if<std::string>(&given.value);
+      if (stage == nullptr || stage->empty()) {
+        return fail(Code::kInvalid, given.where + ": transform." + std::to_string(number) +
+                                        ".stage must be a stage's name");
+      }
+      spec.stage = *stage;
     } else {
       spec.params[key] = given.value;
     }
@@ -58,6 +66,15 @@ Status read_transforms(const JobDocument& document, JobSpec& job) {
     }
     job.transforms.push_back(std::move(*spec));
   }
+  return {};
+}
+
+/// Sets the stages that the transforms make, with one actor each.
+Status make_stages(JobSpec& job) {
+  auto stages = stages_of(job.transforms);
+  if (!stages) return fail(Code::kInvalid, job.path + ": " + stages.error().message);
+  job.stages = std::move(*stages);
+  job.pipeline.actors.assign(job.stages.size(), 1);
   return {};
 }
 
@@ -91,6 +108,8 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   job.pipeline.cpus = defaults.cpus;
   job.pipeline.memory_bytes = defaults.memory_bytes;
   job.run.dir = ".forebay";
+  if (auto read = read_transforms(document, job); !read) return pass(read);
+  if (auto made = make_stages(job); !made) return pass(made);
   if (auto read = read_keys(document, job); !read) return pass(read);
   job.run.dir = resolve(job.base_dir, job.run.dir);
   job.cluster.keys = resolve(job.base_dir, job.cluster.keys);
@@ -102,7 +121,6 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   }
   job.trainer.tensorboard = resolve(job.base_dir, job.trainer.tensorboard);
   job.trainer.csv = resolve(job.base_dir, job.trainer.csv);
-  if (auto read = read_transforms(document, job); !read) return pass(read);
   if (auto checked = check_combinations(job); !checked) return pass(checked);
   return job;
 }

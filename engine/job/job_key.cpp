@@ -61,8 +61,8 @@ std::optional<char> letter_in(const ParamValue& value) {
 
 /// A key whose member takes what `convert` makes of a value.
 template <class T, class Convert>
-JobKey converted(std::string_view name, T& into, std::string wanted, Convert convert) {
-  return {name, std::move(wanted), [&into, convert](const ParamValue& value) {
+JobKey converted(std::string name, T& into, std::string wanted, Convert convert) {
+  return {std::move(name), std::move(wanted), [&into, convert](const ParamValue& value) {
             auto made = convert(value);
             if (made) into = static_cast<T>(std::move(*made));
             return made.has_value();
@@ -83,8 +83,8 @@ std::string describe_count(double low, double high) {
          (high >= kAnyCount ? " of at least " + show_number(low) : describe_range(low, high));
 }
 
-JobKey counts(std::string_view name, std::vector<int>& into, double low, double high) {
-  return converted(name, into, "a list of whole numbers" + describe_range(low, high),
+JobKey counts(std::string name, std::vector<int>& into, double low, double high) {
+  return converted(std::move(name), into, "a list of whole numbers" + describe_range(low, high),
                    [low, high](const ParamValue& value) -> std::optional<std::vector<int>> {
                      std::vector<int> made;
                      // An empty list has no element type.
@@ -100,8 +100,8 @@ JobKey counts(std::string_view name, std::vector<int>& into, double low, double 
                    });
 }
 
-JobKey number(std::string_view name, double& into, double low, double high) {
-  return converted(name, into, "a number" + describe_range(low, high),
+JobKey number(std::string name, double& into, double low, double high) {
+  return converted(std::move(name), into, "a number" + describe_range(low, high),
                    [low, high](const ParamValue& value) {
                      const auto number = number_in(value);
                      const bool within = number && *number >= low && *number <= high;
@@ -109,9 +109,9 @@ JobKey number(std::string_view name, double& into, double low, double high) {
                    });
 }
 
-JobKey size(std::string_view name, std::uint64_t& into, double low, double high) {
+JobKey size(std::string name, std::uint64_t& into, double low, double high) {
   const auto shown = [](double bytes) { return format_size(static_cast<std::uint64_t>(bytes)); };
-  return converted(name, into, "a size such as 512MiB, from " + shown(low) + " to " + shown(high),
+  return converted(std::move(name), into, "a size such as 512MiB, from " + shown(low) + " to " + shown(high),
                    [low, high](const ParamValue& value) {
                      const auto bytes = size_in(value);
                      const double number = bytes ? static_cast<double>(*bytes) : -1;
@@ -119,7 +119,7 @@ JobKey size(std::string_view name, std::uint64_t& into, double low, double high)
                    });
 }
 
-JobKey duration(std::string_view name, std::chrono::nanoseconds& into, double low, double high) {
+JobKey duration(std::string name, std::chrono::nanoseconds& into, double low, double high) {
   return converted(
       name, into,
       "a time such as 250ms or 5s, from " + show_seconds(low) + " to " + show_seconds(high),
@@ -130,22 +130,22 @@ JobKey duration(std::string_view name, std::chrono::nanoseconds& into, double lo
       });
 }
 
-JobKey flag(std::string_view name, bool& into) {
-  return converted(name, into, "true or false", [](const ParamValue& value) {
+JobKey flag(std::string name, bool& into) {
+  return converted(std::move(name), into, "true or false", [](const ParamValue& value) {
     const auto* flag = std::get_if<bool>(&value);
     return flag != nullptr ? std::optional(*flag) : std::nullopt;
   });
 }
 
-JobKey text(std::string_view name, std::string& into) {
-  return converted(name, into, "a string", [](const ParamValue& value) {
+JobKey text(std::string name, std::string& into) {
+  return converted(std::move(name), into, "a string", [](const ParamValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? std::optional(*text) : std::nullopt;
   });
 }
 
-JobKey texts(std::string_view name, std::vector<std::string>& into) {
-  return converted(name, into, "a list of strings",
+JobKey texts(std::string name, std::vector<std::string>& into) {
+  return converted(std::move(name), into, "a list of strings",
                    [](const ParamValue& value) -> std::optional<std::vector<std::string>> {
                      if (const auto* one = std::get_if<std::string>(&value)) return {{*one}};
                      const auto* list = std::get_if<std::vector<std::string>>(&value);
@@ -153,15 +153,15 @@ JobKey texts(std::string_view name, std::vector<std::string>& into) {
                    });
 }
 
-JobKey letter(std::string_view name, char& into) {
-  return converted(name, into, "one ASCII character", [](const ParamValue& value) {
+JobKey letter(std::string name, char& into) {
+  return converted(std::move(name), into, "one ASCII character", [](const ParamValue& value) {
     const auto letter = letter_in(value);
     return letter != '\0' ? letter : std::nullopt;
   });
 }
 
-JobKey letter(std::string_view name, std::string& into) {
-  return converted(name, into, "one ASCII character, or \"\"",
+JobKey letter(std::string name, std::string& into) {
+  return converted(std::move(name), into, "one ASCII character, or \"\"",
                    [](const ParamValue& value) -> std::optional<std::string> {
                      const auto letter = letter_in(value);
                      if (!letter) return std::nullopt;
@@ -169,9 +169,9 @@ JobKey letter(std::string_view name, std::string& into) {
                    });
 }
 
-JobKey shuffle(std::string_view name, OrderSpec::Shuffle& into) {
+JobKey shuffle(std::string name, OrderSpec::Shuffle& into) {
   using Shuffle = OrderSpec::Shuffle;
-  return converted(name, into, "true, false or \"file\"",
+  return converted(std::move(name), into, "true, false or \"file\"",
                    [](const ParamValue& value) -> std::optional<Shuffle> {
                      if (const auto* flag = std::get_if<bool>(&value)) {
                        return *flag ? Shuffle::kAll : Shuffle::kNone;
@@ -182,10 +182,10 @@ JobKey shuffle(std::string_view name, OrderSpec::Shuffle& into) {
                    });
 }
 
-JobKey choice(std::string_view name, std::string& into, std::vector<std::string_view> words) {
+JobKey choice(std::string name, std::string& into, std::vector<std::string_view> words) {
   std::string wanted;
   for (const std::string_view word : words) wanted.append(wanted.empty() ? "" : " | ").append(word);
-  auto key = converted(name, into, wanted, [words](const ParamValue& value) {
+  auto key = converted(std::move(name), into, wanted, [words](const ParamValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     const bool known = text != nullptr && std::ranges::find(words, *text) != words.end();
     return known ? std::optional(*text) : std::nullopt;

@@ -59,15 +59,21 @@ Keys pipeline_keys(JobSpec& job) {
       size("pipeline.memory", pipeline.memory_bytes, 0x1p20, 0x1p60),
       size("pipeline.prefetch", pipeline.prefetch_bytes, 1, 0x1p60),
       count("pipeline.max_actors", job.max_actors, 1, kMostActors),
-      count("pipeline.allocation.load", pipeline.allocation.load, 1, kMostActors),
-      count("pipeline.allocation.decode", pipeline.allocation.decode, 1, kMostActors),
-      count("pipeline.allocation.shuffle", pipeline.allocation.shuffle, 1, kMostActors),
-      count("pipeline.allocation.transform", pipeline.allocation.transform, 1, kMostActors),
       choice("tuner.mode", job.tuner.mode, {"off", "advise", "on"}),
       text("tuner.policy", job.tuner.policy),
       choice("tuner.reward", job.tuner.reward, {"usable", "paper"}),
       duration("tuner.period", job.tuner.period, 0.1, kDay),
   };
+}
+
+/// One key for each stage of the job.
+Keys allocation_keys(JobSpec& job) {
+  Keys keys;
+  for (std::size_t i = 0; i < job.stages.size(); ++i) {
+    keys.push_back(count(std::string(kAllocationKey) + job.stages[i].name, job.pipeline.actors[i], 1,
+                         kMostActors));
+  }
+  return keys;
 }
 
 Keys model_keys(TrainerSpec& trainer) {
@@ -148,8 +154,8 @@ Keys cluster_keys(JobSpec& job) {
 /// Returns every key outside `[[transform]]`, bound to its member of `job`.
 Keys keys_of(JobSpec& job) {
   Keys all;
-  for (Keys keys : {data_keys(job), pipeline_keys(job), model_keys(job.trainer),
-                    training_keys(job.trainer), cluster_keys(job)}) {
+  for (Keys keys : {data_keys(job), pipeline_keys(job), allocation_keys(job),
+                    model_keys(job.trainer), training_keys(job.trainer), cluster_keys(job)}) {
     std::ranges::move(keys, std::back_inserter(all));
   }
   return all;
@@ -164,12 +170,13 @@ const JobKey* find_key(const Keys& keys, std::string_view name) {
 std::vector<std::string_view> known_names(const Keys& keys) {
   std::vector<std::string_view> names{kTransform};
   for (const JobKey& key : keys) {
-    for (std::size_t dot = 0; (dot = key.name.find('.', dot + 1)) != std::string_view::npos;) {
-      const std::string_view table = key.name.substr(0, dot);
+    const std::string_view name = key.name;
+    for (std::size_t dot = 0; (dot = name.find('.', dot + 1)) != std::string_view::npos;) {
+      const std::string_view table = name.substr(0, dot);
       if (std::ranges::find(names, table) == names.end()) names.push_back(table);
     }
   }
-  for (const JobKey& key : keys) names.push_back(key.name);
+  for (const JobKey& key : keys) names.emplace_back(key.name);
   return names;
 }
 
@@ -178,9 +185,25 @@ bool is_known(const Keys& keys, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+/// Returns the nearest stage to `name` and all stages of the job, for messages.
+std::string among_stages(const Keys& keys, std::string_view name) {
+  std::vector<std::string_view> stages;
+  std::string all;
+  for (const JobKey& key : keys) {
+    if (!key.name.starts_with(kAllocationKey)) continue;
+    stages.push_back(std::string_view(key.name).substr(kAllocationKey.size()));
+    all.append(all.empty() ? "" : ", ").append(stages.back());
+  }
+  return did_you_mean(name, stages) + " (stages: " + all + ")";
+}
+
 tl::unexpected<Error> unknown(const Keys& keys, const std::string& where, const std::string& key) {
   constexpr std::size_t kMostShown = 80;
   const std::string shown = key.size() <= kMostShown ? key : key.substr(0, kMostShown) + "…";
+  if (key.starts_with(kAllocationKey)) {
+    return fail(Code::kInvalid, where + ": unknown key " + shown + ": this job has no such stage" +
+                                    among_stages(keys, key.substr(kAllocationKey.size())));
+  }
   return fail(Code::kInvalid,
               where + ": unknown key " + shown + did_you_mean(key, known_names(keys)));
 }
@@ -238,9 +261,9 @@ std::optional<std::string> read_key(std::string_view key, const ParamValue& valu
   return found->read(value) ? std::nullopt : std::optional(found->wanted);
 }
 
-std::vector<std::string_view> job_key_names() {
+std::vector<std::string> job_key_names() {
   JobSpec job;
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (const JobKey& key : keys_of(job)) names.push_back(key.name);
   return names;
 }

@@ -50,7 +50,7 @@ Status check_combinations(const JobSpec& job) {
     return refuse("dataset.csv.list_delimiter must differ from dataset.csv.delimiter");
   }
   if (auto checked = check_evaluation(job); !checked) return checked;
-  const auto actors = static_cast<std::uint64_t>(job.pipeline.allocation.total());
+  const std::uint64_t actors = job.pipeline.total_actors();
   if (job.max_actors > 0 && actors > job.max_actors) {
     return refuse("pipeline.allocation has " + std::to_string(actors) +
                   " actors in all, but pipeline.max_actors allows " +

@@ -8,6 +8,7 @@
 #include "actors/dataset_spec.h"
 #include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
+#include "actors/stage_list.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -68,6 +69,7 @@ struct JobSpec {
   ColumnSpec columns;
   OrderSpec order;
   std::vector<TransformSpec> transforms;
+  StageList stages;  ///< Of the transforms.
   PipelineSpec pipeline;
   /// `pipeline.max_actors`: most actors of all stages together; 0: no bound.
   std::uint64_t max_actors = 0;

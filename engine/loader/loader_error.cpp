@@ -8,7 +8,7 @@ namespace forebay {
 namespace {
 
 bool is_of_a_key(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
 LoaderError made(LoaderError::Code code, const Error& error) {
@@ -24,7 +24,7 @@ std::string job_key_in(std::string_view message) {
     while (end < message.size() && is_of_a_key(message[end])) ++end;
     std::string_view word = message.substr(at, end - at);
     while (word.ends_with('.')) word.remove_suffix(1);
-    if (std::ranges::find(keys, word) != keys.end()) {
+    if (std::ranges::find(keys, word) != keys.end() || word.starts_with(kAllocationKey)) {
       return std::string(word);
     }
     at = end + 1;

@@ -66,6 +66,14 @@ void add_cluster(const scheduler::ClusterStatus& cluster, JsonObject& json) {
 
 }  // namespace
 
+JsonObject allocation_of(const PipelineStats& stats) {
+  JsonObject json;
+  for (std::size_t i = 0; i < stats.actors_wanted.size(); ++i) {
+    json.add(stats.stages[i].name, stats.actors_wanted[i]);
+  }
+  return json;
+}
+
 JsonObject status_of(const RunFigures& figures) {
   JsonObject json;
   json.add("command", figures.command)
@@ -84,6 +92,7 @@ JsonObject status_of(const RunFigures& figures) {
       .add("window_capacity_bytes", figures.pipeline.window_capacity)
       .add("splits_issued", figures.pipeline.splits_issued)
       .add("lowest_missing", figures.pipeline.lowest_missing)
+      .add("allocation", allocation_of(figures.pipeline))
       .add("stages", stages_of(figures.pipeline));
   if (figures.cluster) add_cluster(*figures.cluster, json);
   return json;

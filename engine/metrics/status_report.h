@@ -12,4 +12,7 @@ JsonObject status_of(const RunFigures& figures);
 /// Returns the same for a cluster, as its head sees it: nodes, leases, problems.
 JsonObject status_of(const scheduler::ClusterStatus& cluster);
 
+/// Returns the actors requested for each stage, by its name.
+JsonObject allocation_of(const PipelineStats& stats);
+
 }  // namespace forebay

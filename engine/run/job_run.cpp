@@ -196,7 +196,7 @@ MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).siz
 namespace {
 
 std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
-  const auto actors = static_cast<std::size_t>(job.pipeline.allocation.total()) + kOtherActors;
+  const std::size_t actors = job.pipeline.total_actors() + kOtherActors;
   return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
 }
 
@@ -221,7 +221,7 @@ Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sh
       .dataset = *dataset_,
       .plan = *plan_,
       .order = order_,
-      .allocation = job_.pipeline.allocation,
+      .actors = job_.pipeline.actors,
       .memory = *memory,
       .decode = decode(),
       .start = begin_,

@@ -118,6 +118,7 @@ class JobRun {
   DecodeOptions decode() const;
   std::uint64_t rows_per_batch() const { return order_.batch_size; }
   TransformPlan& plan() { return *plan_; }
+  const TransformPlan& plan() const { return *plan_; }
   const std::string& quarantine_path() const { return quarantine_path_; }
   const Clock& clock() const { return clock_; }
 

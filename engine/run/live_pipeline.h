@@ -3,35 +3,22 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "engine/job/job_spec.h"
 #include "engine/process/cpu_limit.h"
-#include "engine/run/idle_buffers.h"
 #include "engine/run/job_run.h"
-#include "tuner/tuned_pipeline.h"
+#include "engine/run/tuned_stages.h"
 
 namespace forebay {
 
 /// A running job as a tuned pipeline.
 ///
-/// The stages are the pipeline's four pools; an item of prefetch is a batch. Accounted memory is
-/// what the process used before the pipeline, the slack for growth beside it, the actors' threads
-/// and every buffer, including idle ones. Memory that the kernel counts beyond that is subtracted
-/// from the pipeline's room. A cgroup limit lower than the job's applies, too. current(), observe()
-/// and apply() belong to the tuner's thread; limits may be set on any. The run and its pipeline
-/// must outlive it.
-class LivePipeline final : public tuner::TunedPipeline {
+/// An item of prefetch is a batch. Memory that the kernel counts beyond the account is subtracted
+/// from the pipeline's room. A cgroup limit lower than the job's applies, too. Limits may be set on
+/// any thread. The run and its pipeline must outlive it.
+class LivePipeline final : public TunedStages {
  public:
   LivePipeline(JobRun& run, const JobSpec& job, const CpuLimit& cpus);
-  ~LivePipeline() override;
-
-  const tuner::PipelineDescription& description() const override { return description_; }
-  /// Also samples the fill of the queues for the next observation.
-  tuner::CurrentState current() const override;
-  tuner::Observation observe() override;
-  void apply(const tuner::Allocation& allocation) override;
 
   tuner::Limits limits() const;
   /// Returns the current `pipeline.memory`, regardless of a cgroup limit.
@@ -46,31 +33,38 @@ class LivePipeline final : public tuner::TunedPipeline {
   bool set_held(std::uint64_t bytes);
 
  private:
-  class Sampler;
-  struct Before;
+  /// The consumer's sums at the time of the last observation.
+  struct Consumed {
+    std::chrono::nanoseconds paused{0};
+    std::chrono::nanoseconds waited{0};
+    std::chrono::nanoseconds worked{0};
+    std::uint64_t steps = 0;
+    std::uint64_t prefetch_full = 0;
+    std::uint64_t prefetch_empty = 0;
+  };
 
-  std::uint64_t account(const PipelineStats& stats) const;
-  std::uint64_t beyond(std::uint64_t resident, std::uint64_t accounted) const;
-  void settle_room() const;
+  PipelineStats stats() const override { return run_.pipeline().stats(); }
+  tuner::Limits current_limits() const override { return limits(); }
+  std::uint64_t process_bytes() const override { return run_.used_bytes(); }
+  std::uint32_t prefetch() const override { return prefetch_; }
+  void set_prefetch(std::uint32_t batches) override;
+  double prefetch_fill(const PipelineStats& stats) const override;
+  void observe_consumer(const PipelineStats& stats, tuner::Observation& seen) override;
+  void follow_memory(std::uint64_t process, std::uint64_t accounted) override;
+  std::uint64_t beyond(std::uint64_t, std::uint64_t) const override { return beyond_; }
+
+  void settle_room();
   double splits_per_batch(const PipelineStats& stats) const;
 
   JobRun& run_;
   const CpuLimit& cpu_limit_;
-  tuner::PipelineDescription description_;
   std::atomic<int> cpus_;
   std::atomic<std::uint64_t> memory_;
   const std::uint64_t cgroup_memory_;  // at the start
   std::atomic<std::uint64_t> held_{0};
-  mutable std::atomic<std::uint64_t> beyond_{0};
-  mutable IdleBuffers idle_buffers_;
+  std::atomic<std::uint64_t> beyond_{0};
   std::uint32_t prefetch_;  // as requested
-  const std::chrono::nanoseconds began_;
-  const std::unique_ptr<Sampler> sampler_;
-  const std::unique_ptr<Before> before_;
+  Consumed before_;
 };
-
-/// Returns the static description of a job's pipeline: what a tuner knows before the pipeline has
-/// run.
-tuner::PipelineDescription description_of(const JobRun& run, const JobSpec& job);
 
 }  // namespace forebay

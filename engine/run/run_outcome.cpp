@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/seconds.h"
+#include "engine/metrics/status_report.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -21,8 +22,9 @@ RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::
   outcome.epochs = position.epoch;
   outcome.order_digest = position.digest.hex();
   outcome.peak_memory_bytes = peak_resident_bytes();
-  outcome.allocation = run.pipeline().allocation();
-  outcome.prefetch = run.pipeline().stats().prefetch_budget;
+  const PipelineStats stats = run.pipeline().stats();
+  outcome.allocation = allocation_of(stats);
+  outcome.prefetch = stats.prefetch_budget;
   outcome.quarantine = run.quarantine_path();
   return outcome;
 }
@@ -50,11 +52,7 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("starved_ratio", outcome.starved_ratio)
       .add("order_digest", outcome.order_digest)
       .add("peak_memory_bytes", outcome.peak_memory_bytes)
-      .add("allocation", JsonObject()
-                             .add("load", outcome.allocation.load)
-                             .add("decode", outcome.allocation.decode)
-                             .add("shuffle", outcome.allocation.shuffle)
-                             .add("transform", outcome.allocation.transform))
+      .add("allocation", outcome.allocation)
       .add("prefetch", outcome.prefetch)
       .add("decisions", outcome.decisions)
       .add("tuner_cpu_seconds", outcome.tuner_cpu_seconds)

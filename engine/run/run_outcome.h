@@ -21,7 +21,7 @@ struct RunOutcome {
   std::uint64_t epochs = 0;  ///< Completed since the start of the job.
   std::string order_digest;
   std::uint64_t peak_memory_bytes = 0;
-  Allocation allocation;
+  JsonObject allocation;  ///< The actors requested for each stage, by name.
   std::uint64_t prefetch = 0;
   std::uint64_t memory_limit = 0;
   PipelineStats stats;           ///< At the end of the stream of batches.

@@ -24,9 +24,10 @@ tuner::StageObservation observation_of(const PoolStats& before, const PoolStats&
   return seen;
 }
 
-double fill_behind(const PipelineStats& stats, std::size_t stage) {
+double fill_behind(const PipelineStats& stats, std::size_t stage, std::size_t stages) {
+  if (stage + 1 == stats.stages.size()) return 0;
   const PoolStats& next = stats.stages[stage + 1].pool;
-  const bool last = stage + 1 == kNumStages;
+  const bool last = stage + 1 == stages;
   const std::size_t bound = last ? stats.window_capacity : next.mailbox_bytes;
   if (bound == 0) return 0;
   return std::min(1.0, static_cast<double>(next.queued_bytes) / static_cast<double>(bound));

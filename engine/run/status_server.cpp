@@ -6,12 +6,22 @@
 #include "engine/trace/history_text.h"
 
 namespace forebay {
+namespace {
+
+std::vector<std::string> stage_names(const JobRun& run) {
+  std::vector<std::string> names;
+  for (const StageInfo& stage : run.plan().stages()) names.push_back(stage.name);
+  return names;
+}
+
+}  // namespace
 
 StatusServer::StatusServer(Options options) : options_(std::move(options)) {
   options_.tuning.show({.status = [this] { return status_of(options_.figures()).text(); },
                         .trace =
                             [this] {
                               return history_text({.now = options_.run.clock().now(),
+                                                   .stages = stage_names(options_.run),
                                                    .splits = options_.run.pipeline().history()});
                             }});
   if (options_.metrics.empty()) return;

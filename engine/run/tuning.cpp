@@ -132,7 +132,8 @@ std::unique_ptr<tuner::Policy> Tuning::make_policy() {
     header_.restored = *learned_state;
   } else if (learned_state || learned_state.error().code != Code::kNotFound) {
     note("the tuner learns anew, without what it learned in earlier runs: " +
-         (learned_state ? path + " is of another version" : learned_state.error().message));
+         (learned_state ? path + " is of another version, or of a job with other stages"
+                        : learned_state.error().message));
   }
   return kept;
 }

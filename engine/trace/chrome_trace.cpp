@@ -1,7 +1,6 @@
 #include "engine/trace/chrome_trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -12,8 +11,6 @@ namespace {
 
 using Time = SplitTimes::Time;
 
-constexpr std::array<const char*, 5> kStages{"load", "decode", "shuffle", "transform", "batch"};
-constexpr std::size_t kBatch = 4;
 constexpr const char* kLocal = "local";
 
 /// One stage of one split, by the trainer's clock.
@@ -39,22 +36,23 @@ std::map<std::string, std::size_t> numbered(const std::vector<PastSplit>& splits
   return nodes;
 }
 
+/// Cuts each split into its stages, the last of which is its batch.
 std::vector<Slice> slices_of(const std::vector<PastSplit>& splits) {
   const auto nodes = numbered(splits);
   const auto offsets = clock_offsets(splits);
   std::vector<Slice> slices;
-  slices.reserve(splits.size() * kStages.size());
   for (const PastSplit& split : splits) {
     const auto found = offsets.find(split.node);
     const Time offset = found == offsets.end() ? Time(0) : found->second;
-    for (std::size_t stage = 0; stage < kBatch; ++stage) {
+    for (std::size_t stage = 0; stage < split.times.stages.size(); ++stage) {
       const SplitTimes::Span& span = split.times.stages[stage];
       slices.push_back({.split = &split,
                         .stage = stage,
                         .node = nodes.at(node_of(split)),
                         .span = {span.begin + offset, span.end + offset}});
     }
-    slices.push_back({.split = &split, .stage = kBatch, .node = 0, .span = split.batch});
+    slices.push_back(
+        {.split = &split, .stage = split.times.stages.size(), .node = 0, .span = split.batch});
   }
   return slices;
 }
@@ -79,6 +77,11 @@ std::size_t thread_of(const Slice& slice) { return (slice.stage + 1) * 1000 + sl
 /// Builds the trace's events, one in each line.
 class Events {
  public:
+  explicit Events(const std::vector<std::string>& stages) : stages_(stages) {}
+
+  std::string stage_of(const Slice& slice) const {
+    return is_batch(slice) ? "batch" : stages_[slice.stage];
+  }
   void add(const JsonObject& event) {
     text_.append(text_.empty() ? "" : ",\n").append(event.text());
   }
@@ -93,7 +96,7 @@ class Events {
   void slice(const Slice& slice, Time origin) {
     const Time length = std::max(slice.span.end - slice.span.begin, Time(0));
     add(event("X", slice, origin)
-            .add("name", kStages[slice.stage])
+            .add("name", stage_of(slice))
             .add("cat", "stage")
             .add("dur", microseconds(length))
             .add("args",
@@ -101,10 +104,10 @@ class Events {
   }
   /// Adds an arrow's point, bound to the slice that begins there.
   void arrow(const Slice& slice, Time origin) {
-    const char* phase = slice.stage == 0 ? "s" : slice.stage == kBatch ? "f" : "t";
+    const char* phase = slice.stage == 0 ? "s" : is_batch(slice) ? "f" : "t";
     JsonObject point = event(phase, slice, origin);
     point.add("name", "split").add("cat", "split").add("id", slice.split->number);
-    if (slice.stage == kBatch) point.add("bp", "e");
+    if (is_batch(slice)) point.add("bp", "e");
     add(point);
   }
   std::string text() const {
@@ -112,6 +115,8 @@ class Events {
   }
 
  private:
+  bool is_batch(const Slice& slice) const { return slice.stage == stages_.size(); }
+
   static JsonObject event(const char* phase, const Slice& slice, Time origin) {
     return JsonObject()
         .add("ph", phase)
@@ -120,6 +125,7 @@ class Events {
         .add("ts", microseconds(slice.span.begin - origin));
   }
 
+  const std::vector<std::string>& stages_;
   std::string text_;
 };
 
@@ -128,7 +134,7 @@ void add_names(const std::vector<PastSplit>& splits, const std::vector<Slice>& s
   for (const auto& [name, node] : numbered(splits)) events.name("process_name", node, 0, name);
   std::map<std::pair<std::size_t, std::size_t>, std::string> threads;
   for (const Slice& slice : slices) {
-    std::string name = kStages[slice.stage];
+    std::string name = events.stage_of(slice);
     if (slice.lane > 0) name.append(" ").append(std::to_string(slice.lane + 1));
     threads.emplace(std::pair(slice.node, thread_of(slice)), std::move(name));
   }
@@ -150,12 +156,12 @@ std::map<std::string, Time> clock_offsets(const std::vector<PastSplit>& splits) 
   return offsets;
 }
 
-std::string chrome_trace(const std::vector<PastSplit>& splits) {
-  std::vector<Slice> slices = slices_of(splits);
+std::string chrome_trace(const History& history) {
+  std::vector<Slice> slices = slices_of(history.splits);
   spread(slices);
   const Time origin = slices.empty() ? Time(0) : slices.front().span.begin;
-  Events events;
-  add_names(splits, slices, events);
+  Events events(history.stages);
+  add_names(history.splits, slices, events);
   for (const Slice& slice : slices) {
     events.slice(slice, origin);
     events.arrow(slice, origin);

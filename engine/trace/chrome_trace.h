@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/split_history.h"
+#include "engine/trace/history_text.h"
 
 namespace forebay {
 
@@ -14,9 +15,9 @@ namespace forebay {
 /// which is less than the time any split took to arrive.
 std::map<std::string, SplitTimes::Time> clock_offsets(const std::vector<PastSplit>& splits);
 
-/// Returns the splits as a Chrome trace (Trace Event JSON): a process for each node, a thread for
-/// each actor that must have existed, a slice for each split and stage, and arrows that follow each
-/// split into its batch. Times count from the earliest slice.
-std::string chrome_trace(const std::vector<PastSplit>& splits);
+/// Returns a run's splits as a Chrome trace (Trace Event JSON): a process for each node, a thread
+/// for each actor that must have existed, a slice for each split and stage, and arrows that follow
+/// each split into its batch. Times count from the earliest slice.
+std::string chrome_trace(const History& history);
 
 }  // namespace forebay

@@ -12,6 +12,7 @@ namespace forebay {
 /// The last splits of a run and the time of the query, by the trainer's clock. A value.
 struct History {
   SplitTimes::Time now{0};
+  std::vector<std::string> stages;  ///< Names; each split has a time of each.
   std::vector<PastSplit> splits;
 };
 

@@ -49,9 +49,10 @@ std::uint64_t Evaluating::scores_bytes() const {
 /// Enough for its actors to work at the same time, or the minimum if that is too much.
 std::uint64_t Evaluating::pipeline_bytes() const {
   const MemorySizes sizes = rows_->sizes();
-  const auto actors = static_cast<std::uint64_t>(job_->pipeline.allocation.total());
-  const std::uint64_t good =
-      threads_bytes(actors) + window_for(actors, sizes) + sizes.cutting + 3 * sizes.batch;
+  const auto actors = job_->pipeline.total_actors();
+  const std::uint64_t good = threads_bytes(actors) +
+                             window_for(actors, job_->stages.size(), sizes) + sizes.cutting +
+                             3 * sizes.batch;
   const std::uint64_t usual = job_->pipeline.memory_bytes / kUsualShare;
   return std::max(least_room(actors, sizes), std::min(good, usual));
 }

@@ -98,8 +98,8 @@ class CountedJob {
     return spec_;
   }
 
-  ColumnSplit split(const SplitId& id) {
-    ColumnSplit made;
+  Split split(const SplitId& id) {
+    Split made;
     made.id = id;
     std::size_t sound = 0;
     for (const BlockRef& block : order_.blocks(id.epoch, id.index)) {

@@ -36,7 +36,7 @@ struct DatasetRun {
 inline DatasetRun run_dataset(const Dataset& dataset, const DatasetRun::Options& options) {
   auto plan = TransformPlan::compile({}, dataset.format().schema());
   REQUIRE(plan);
-  auto memory = plan_memory({.memory_bytes = 1 << 28, .allocation = {}},
+  auto memory = plan_memory({.memory_bytes = 1 << 28, .actors = {1, 1, 1, 1}},
                             Sizing(dataset, *plan, options.order), 0);
   REQUIRE(memory);
   MemoryBudget budget(1 << 28);
@@ -46,7 +46,7 @@ inline DatasetRun run_dataset(const Dataset& dataset, const DatasetRun::Options&
   Pipeline pipeline({.dataset = dataset,
                      .plan = *plan,
                      .order = options.order,
-                     .allocation = {},
+                     .actors = {1, 1, 1, 1},
                      .memory = *memory,
                      .decode = {.filter = options.filter, .keep_origins = false},
                      .start = options.start,

@@ -25,7 +25,7 @@ std::string criteo_rows(int count) {
 
 /// Two nodes in one process: splits of even numbers are made by the pipeline, odd ones by stages
 /// of another node; some by both.
-class TwoNodes final : public SplitDispatch, SplitSink {
+class TwoNodes final : public SplitDispatch, StageOwner {
  public:
   TwoNodes() {
     dir_.write("day_0.tsv", criteo_rows(4000));
@@ -46,21 +46,22 @@ class TwoNodes final : public SplitDispatch, SplitSink {
     sizing_ = std::make_unique<Sizing>(*dataset_, *plan_, spec_);
   }
 
-  std::unique_ptr<Pipeline> start(SplitDispatch* dispatch) {
-    auto planned = plan_memory({.memory_bytes = 1 << 28, .allocation = {}}, *sizing_, 0);
+  std::unique_ptr<Pipeline> start(SplitDispatch* dispatch, bool makes_splits = true) {
+    auto planned = plan_memory({.memory_bytes = 1 << 28, .actors = {1, 1, 1, 1}}, *sizing_, 0);
     REQUIRE(planned);
     return std::make_unique<Pipeline>(
         Pipeline::Options{.dataset = *dataset_,
                           .plan = *plan_,
                           .order = spec_,
-                          .allocation = {1, 1, 1, 1},
+                          .actors = {1, 1, 1, 1},
                           .memory = *planned,
                           .decode = {.filter = {}, .keep_origins = false},
                           .start = {},
                           .buffers = buffers_,
                           .clock = clock_,
                           .on_damaged = [](const std::vector<BadRow>&) { return Status{}; },
-                          .dispatch = dispatch});
+                          .dispatch = dispatch,
+                          .makes_splits = makes_splits});
   }
 
   static Digest digest_of(Pipeline& pipeline) {
@@ -71,18 +72,16 @@ class TwoNodes final : public SplitDispatch, SplitSink {
 
   Digest run_on_both() {
     auto pipeline = start(this);
-    StagePools elsewhere({.dataset = *dataset_,
-                          .plan = *plan_,
-                          .decode = {},
-                          .seed = spec_.seed,
+    StagePools elsewhere({.inputs = {.dataset = *dataset_,
+                                     .plan = *plan_,
+                                     .decode = {},
+                                     .seed = spec_.seed,
+                                     .buffers = buffers_},
+                          .actors = {2, 2, 2, 2},
                           .mailbox_bytes = sizing_->sizes().usual_split,
-                          .buffers = buffers_,
                           .clock = clock_,
-                          .sink = *this,
-                          .on_failure = [](const Error&) {}});
-    for (const Stage stage : {Stage::kLoad, Stage::kDecode, Stage::kShuffle, Stage::kTransform}) {
-      elsewhere.resize(stage, 2);
-    }
+                          .owner = *this});
+    elsewhere.start();
     {
       const std::lock_guard lock(mutex_);
       pipeline_ = pipeline.get();
@@ -122,18 +121,20 @@ class TwoNodes final : public SplitDispatch, SplitSink {
   void assign(std::uint64_t number) {
     if (number % 2 == 0 || number % 5 == 0) pipeline_->make(number);
     if (number % 2 == 1 || number % 4 == 0) {
-      elsewhere_->make(load_task(split_id(number, *order_), *order_, *sizing_));
+      elsewhere_->make(split_to_make(split_id(number, *order_), *order_, *sizing_));
     }
   }
 
-  Status put(ColumnSplit&& split, PoolContext&) override {
-    const bool first =
-        pipeline_->accept(split.id.number, std::move(split.columns), std::move(split.bad),
-                          split.filtered, {.node = "w", .times = split.times});
+  Status put(Split&& split, PoolContext&) override {
+    const std::uint64_t number = split.id.number;
+    split.node = "w";
+    const bool first = pipeline_->accept(std::move(split));
     const std::lock_guard lock(mutex_);
-    if (first) ++times_taken[split.id.number];
+    if (first) ++times_taken[number];
     return {};
   }
+  void failed(const Error&) override {}
+  bool has_room_for(std::uint64_t) const override { return true; }
 
   test::TempDir dir_;
   MemoryBudget budget_{1 << 28};
@@ -177,7 +178,7 @@ TEST_CASE("a split that was not issued, or came before, is not taken", "[actors]
   CHECK(expected.take(7).has_value());
   CHECK_FALSE(expected.take(7).has_value());
   auto pipeline = nodes.start(&nodes);
-  CHECK_FALSE(pipeline->accept(1'000'000, {}, {}, 0));
+  CHECK_FALSE(pipeline->accept({.id = {.number = 1'000'000}}));
 }
 
 /// A dispatch that drops issued splits: no node makes them.
@@ -185,6 +186,17 @@ struct Nobody final : SplitDispatch {
   void issued(std::uint64_t) override {}
   void made_here(std::uint64_t, std::uint64_t) override {}
 };
+
+TEST_CASE("the stages of a node that makes no splits have no actors and get none",
+          "[actors][pipeline]") {
+  TwoNodes nodes;
+  Nobody nobody;
+  auto pipeline = nodes.start(&nobody, false);
+  CHECK(pipeline->stages().threads() == 0);
+  CHECK(pipeline->stats().actors_wanted == std::vector<std::uint32_t>{0, 0, 0, 0});
+  CHECK(pipeline->stages().resize(0, 1).error().code == Code::kOverloaded);
+  CHECK(pipeline->stages().threads() == 0);
+}
 
 TEST_CASE("damage in this node's files is found while no worker makes the expected splits",
           "[actors][pipeline]") {

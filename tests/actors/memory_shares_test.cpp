@@ -21,15 +21,16 @@ std::uint64_t room_for_buffers(std::uint64_t bytes, std::uint64_t threads) {
 
 TEST_CASE("with enough memory window and prefetch get their wanted sizes",
           "[actors][memory_shares]") {
-  const MemoryShares shares = share_memory(room_for_buffers(100 * kMiB, 4), kSizes,
-                                           {.actors = 4, .threads = 4, .prefetch = 10 * kMiB});
+  const MemoryShares shares =
+      share_memory(room_for_buffers(100 * kMiB, 4), kSizes,
+                   {.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB});
   CHECK(shares.buffers == 100 * kMiB);
   CHECK(shares.window == 20 * kMiB);  // 4 actors, 4 stages and 2, of 2 MiB
   CHECK(shares.prefetch == 10 * kMiB);
 }
 
 TEST_CASE("prefetch gives way to the window, and that to the least", "[actors][memory_shares]") {
-  const MemoryDemand demand{.actors = 4, .threads = 4, .prefetch = 10 * kMiB};
+  const MemoryDemand demand{.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB};
   // 27: 4 of cutting, 1 of the trainer, 20 of window, 2 left.
   CHECK(share_memory(room_for_buffers(27 * kMiB, 4), kSizes, demand).prefetch == 2 * kMiB);
   // 20: 4, 1 and 1 of prefetch; 14 left.
@@ -44,13 +45,18 @@ TEST_CASE("prefetch gives way to the window, and that to the least", "[actors][m
 TEST_CASE("a share does not grow into what the other still holds", "[actors][memory_shares]") {
   const std::uint64_t room = room_for_buffers(30 * kMiB, 4);
   // Of 25 the window takes 20; eight batches still fit.
-  const MemoryShares first = share_memory(
-      room, kSizes,
-      {.actors = 4, .threads = 4, .prefetch = kMiB, .window_used = 0, .prefetch_used = 8 * kMiB});
+  const MemoryShares first = share_memory(room, kSizes,
+                                          {.actors = 4,
+                                           .stages = 4,
+                                           .threads = 4,
+                                           .prefetch = kMiB,
+                                           .window_used = 0,
+                                           .prefetch_used = 8 * kMiB});
   CHECK(first.window == 17 * kMiB);
   // The window needs 12 of them and holds 20.
   const MemoryShares then = share_memory(room, kSizes,
                                          {.actors = 0,
+                                          .stages = 4,
                                           .threads = 4,
                                           .prefetch = 13 * kMiB,
                                           .window_used = 20 * kMiB,
@@ -67,6 +73,7 @@ TEST_CASE("whatever is asked for, window and prefetch stay within the buffers",
   for (int round = 0; round < 20000; ++round) {
     MemoryDemand demand;
     demand.actors = 4 + random.below(60);
+    demand.stages = 4 + random.below(8);
     demand.threads = demand.actors + random.below(20);
     demand.prefetch = random.below(64 * kMiB);
     // The memory in use is at most an earlier share; it may not have been freed yet.

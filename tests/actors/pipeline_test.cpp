@@ -72,7 +72,8 @@ class Recounted final : public Dataset {
 /// A dataset of three files with 2300 rows, and pipelines over it.
 class Job {
  public:
-  explicit Job(const std::set<int>& damaged = {}) {
+  explicit Job(const std::set<int>& damaged = {},
+               const std::vector<TransformSpec>& transforms = {{"log1p", {"I2"}, {}}}) {
     dir_.write("day_0.tsv", criteo_rows(0, 1000, damaged));
     dir_.write("day_1.tsv", criteo_rows(1000, 1, damaged));
     dir_.write("day_2.tsv", criteo_rows(1001, 1299, damaged));
@@ -84,18 +85,18 @@ class Job {
     auto opened = open_dataset(spec, {}, options);
     REQUIRE(opened);
     dataset_ = std::move(*opened);
-    auto plan = TransformPlan::compile({{"log1p", {"I2"}, {}}}, dataset_->format().schema());
+    auto plan = TransformPlan::compile(transforms, dataset_->format().schema());
     REQUIRE(plan);
     plan_ = std::make_unique<TransformPlan>(std::move(*plan));
     order.batch_size = 100;
     order.epochs = 2;
   }
 
-  std::unique_ptr<Pipeline> start(const Allocation& allocation, std::uint64_t memory = 1 << 28,
-                                  const Position& start = {}) {
+  std::unique_ptr<Pipeline> start(const std::vector<std::uint32_t>& actors,
+                                  std::uint64_t memory = 1 << 28, const Position& start = {}) {
     PipelineSpec spec;
     spec.memory_bytes = memory;
-    spec.allocation = allocation;
+    spec.actors = actors;
     const Sizing sizing(*dataset_, *plan_, order);
     auto planned = plan_memory(spec, sizing, 0);
     REQUIRE(planned);
@@ -103,7 +104,7 @@ class Job {
         Pipeline::Options{.dataset = *dataset_,
                           .plan = *plan_,
                           .order = order,
-                          .allocation = allocation,
+                          .actors = actors,
                           .memory = *planned,
                           .decode = {.filter = filter, .keep_origins = false},
                           .start = start,
@@ -194,10 +195,10 @@ TEST_CASE("the batches are the same for every allocation and memory limit", "[ac
   CHECK(usual.rows.size() == 4600);
   CHECK(usual.batch_rows.size() == 46);
   CHECK(usual.end.epoch == 2);
-  for (const Allocation& allocation :
-       {Allocation{4, 3, 2, 5}, Allocation{1, 6, 1, 1}, Allocation{8, 1, 1, 2}}) {
+  for (const std::vector<std::uint32_t>& actors :
+       {std::vector<std::uint32_t>{4, 3, 2, 5}, {1, 6, 1, 1}, {8, 1, 1, 2}}) {
     for (const std::uint64_t memory : {std::uint64_t{1} << 28, std::uint64_t{30} << 20}) {
-      const Run run = Job::pull(*job.start(allocation, memory));
+      const Run run = Job::pull(*job.start(actors, memory));
       CHECK(run.end.digest == usual.end.digest);
       CHECK(run.rows == usual.rows);
     }
@@ -214,6 +215,32 @@ TEST_CASE("every row comes once an epoch, in another order each time", "[actors]
   CHECK_FALSE(std::equal(run.rows.begin(), run.rows.begin() + 2300, run.rows.begin() + 2300));
 }
 
+/// Three operators, of which the last changes what the second one made of missing values.
+std::vector<TransformSpec> operators(const std::vector<std::string>& stages) {
+  return {{"log1p", {"I*"}, {}, stages[0]},
+          {"fill", {"I3"}, {{"value", 2.5}}, stages[1]},
+          {"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{1000}}}, stages[2]}};
+}
+
+TEST_CASE("the batches are the same however the operators are cut into stages",
+          "[actors][pipeline]") {
+  Job whole({}, operators({"", "", ""}));
+  const Run usual = Job::pull(*whole.start({1, 1, 1, 1}));
+  Job cut({}, operators({"a", "b", "c"}));
+  const auto pipeline = cut.start({1, 2, 1, 2, 1, 3});
+  const Run run = Job::pull(*pipeline);
+  CHECK(run.end.digest == usual.end.digest);
+  CHECK(run.rows == usual.rows);
+  std::vector<std::string> names;
+  for (const StageStats& stage : pipeline->stats().stages) {
+    names.push_back(stage.name);
+    CHECK(stage.pool.totals.messages == 2 * pipeline->splits_per_epoch());
+  }
+  CHECK(names == std::vector<std::string>{"load", "decode", "shuffle", "a", "b", "c", "batch"});
+  CHECK(pipeline->stats().actors_wanted == std::vector<std::uint32_t>{1, 2, 1, 2, 1, 3});
+  for (const PastSplit& split : pipeline->history()) CHECK(split.times.stages.size() == 6);
+}
+
 TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][pipeline]") {
   Job job;
   job.order.epochs = 6;
@@ -226,8 +253,8 @@ TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][
     run.rows.insert(run.rows.end(), more.rows.begin(), more.rows.end());
     run.end = more.end;
     if (more.batch_rows.empty()) break;
-    REQUIRE(pipeline->resize(static_cast<Stage>(random.below(4)),
-                             1 + static_cast<int>(random.below(5))));
+    REQUIRE(pipeline->stages().resize(random.below(4),
+                                      1 + static_cast<std::uint32_t>(random.below(5))));
     pipeline->set_prefetch(1 + random.below(1 << 20));
   }
   CHECK(run.rows == usual.rows);
@@ -247,7 +274,7 @@ TEST_CASE("room that changes while a pipeline runs is kept to, and changes nothi
     run.end = more.end;
     if (more.batch_rows.empty()) break;
     pipeline->set_room(random.below(2) == 0 ? 0 : random.below(1 << 26));
-    REQUIRE(pipeline->resize(static_cast<Stage>(random.below(4)), 1));
+    REQUIRE(pipeline->stages().resize(random.below(4), 1));
   }
   CHECK(run.end.digest == usual.end.digest);
 
@@ -256,11 +283,11 @@ TEST_CASE("room that changes while a pipeline runs is kept to, and changes nothi
   narrow->set_room(0);
   const PipelineStats least = narrow->stats();
   CHECK(least.window_capacity < wide);
-  const auto refused = narrow->resize(Stage::kLoad, 4);
+  const auto refused = narrow->stages().resize(0, 4);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kOverloaded);
   narrow->set_room(1 << 28);
-  REQUIRE(narrow->resize(Stage::kLoad, 4));
+  REQUIRE(narrow->stages().resize(0, 4));
 }
 
 TEST_CASE("what each pool was handed is counted in bytes", "[actors][pipeline]") {
@@ -281,9 +308,9 @@ TEST_CASE("a resumed run ends with the digest of one that was not stopped", "[ac
   std::vector<std::string> rows;
   std::size_t pulled = 1;
   while (position.epoch < job.order.epochs) {
-    const Allocation allocation{static_cast<int>(pulled % 3) + 1, static_cast<int>(pulled % 4) + 1,
-                                1, 2};
-    const Run part = Job::pull(*job.start(allocation, 1 << 28, position), pulled++ % 7 + 1);
+    const std::vector<std::uint32_t> actors{static_cast<std::uint32_t>(pulled % 3) + 1,
+                                            static_cast<std::uint32_t>(pulled % 4) + 1, 1, 2};
+    const Run part = Job::pull(*job.start(actors, 1 << 28, position), pulled++ % 7 + 1);
     rows.insert(rows.end(), part.rows.begin(), part.rows.end());
     position = part.end;
   }

@@ -61,8 +61,8 @@ struct Job {
     order.epochs = 2;
   }
 
-  ColumnSplit split(std::uint64_t number) {
-    ColumnSplit made;
+  Split split(std::uint64_t number) {
+    Split made;
     made.id.number = number;
     made.id.epoch = number / kSplits;
     made.id.index = number % kSplits;
@@ -142,7 +142,7 @@ TEST_CASE("an epoch that leaves out other rows than the first ends the run", "[a
   for (std::uint64_t number = 0; number + 1 < 2 * kSplits; ++number) {
     REQUIRE(reorder_buffer.add(job.split(number)));
   }
-  ColumnSplit last = job.split(2 * kSplits - 1);
+  Split last = job.split(2 * kSplits - 1);
   last.filtered = 3;
   const auto refused = reorder_buffer.add(std::move(last));
   REQUIRE_FALSE(refused);
@@ -228,7 +228,7 @@ TEST_CASE("a row that is damaged in a later epoch only ends the run and is named
     ReorderBuffer reorder_buffer(job.order, kSplits, start, job.pool, got);
     Status status;
     for (std::uint64_t number = first; number < 2 * kSplits && status; ++number) {
-      ColumnSplit split = job.split(number);
+      Split split = job.split(number);
       if (number == damaged) split.bad.push_back(other);
       split.node = "w1";
       status = reorder_buffer.add(std::move(split));

@@ -1,4 +1,5 @@
-// User functions for user_functions_test.py: harmless ones, and one for each way to end a process.
+// User functions for user_functions_test.py and stages_test.py: harmless ones, and one for each way
+// to end a process.
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -73,6 +74,9 @@ FOREBAY_UDF(forks) {
 
 /// Takes so long by sleeping in the kernel.
 void work(int milliseconds) { ::poll(nullptr, 0, milliseconds); }
+
+/// Takes as many milliseconds a call as `params` says, without a CPU.
+FOREBAY_UDF(waits) { work(std::stoi(std::string(call.params()))); }
 
 /// Leaks half a MiB a call, which takes as many milliseconds as `params` says.
 FOREBAY_UDF(leaks) {

@@ -61,8 +61,8 @@ JobShare SimJob::share() const {
           .epochs = epochs};
 }
 
-ColumnSplit SimJob::split(std::uint64_t number, BufferPool& pool) const {
-  ColumnSplit made;
+Split SimJob::split(std::uint64_t number, BufferPool& pool) const {
+  Split made;
   made.id.number = number;
   made.id.epoch = number / splits;
   made.id.index = number % splits;
@@ -112,7 +112,7 @@ Result<bool> SimPipeline::arrived(std::uint64_t number, const std::string&, Fram
   const UnpackLimits limits{.max_rows = 11, .dense = 1, .sparse = 2, .max_bytes = 1 << 16};
   auto columns = unpack_columns(frames, limits, pool_);
   if (!columns) return pass(columns);
-  ColumnSplit split = job_.split(number, pool_);
+  Split split = job_.split(number, pool_);
   split.columns = std::move(columns->columns);
   take(std::move(split));
   return true;
@@ -124,7 +124,7 @@ bool SimPipeline::made_here(std::uint64_t number) {
   return true;
 }
 
-void SimPipeline::take(ColumnSplit split) {
+void SimPipeline::take(Split split) {
   inbox_.push_back(std::move(split));
   ++num_arrived_;
   if (inbox_.size() > job_.window) broken = "more splits are here than the window has room for";
@@ -132,7 +132,7 @@ void SimPipeline::take(ColumnSplit split) {
 
 void SimPipeline::work() {
   while (!inbox_.empty() && ready_.size() < kMostReady) {
-    ColumnSplit split = std::move(inbox_.front());
+    Split split = std::move(inbox_.front());
     inbox_.pop_front();
     if (auto status = reorder_buffer_.add(std::move(split)); !status)
       broken = status.error().message;

@@ -30,7 +30,7 @@ struct SimJob {
   std::uint64_t rows() const { return first_row(splits); }
   OrderSpec order() const;
   JobShare share() const;
-  ColumnSplit split(std::uint64_t number, BufferPool& pool) const;
+  Split split(std::uint64_t number, BufferPool& pool) const;
   Frames frames(std::uint64_t number, BufferPool& pool) const;
   /// The digest of all batches of a run without a cluster.
   Digest digest() const;
@@ -71,7 +71,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
   void batched(const SplitId& id) override;
   Status damaged(const std::vector<BadRow>&) override { return {}; }
   Error newly_damaged(const BadRow&, const std::string&) override { return {}; }
-  void take(ColumnSplit split);
+  void take(Split split);
 
   const SimJob job_;
   std::uint64_t num_arrived_ = 0;
@@ -82,7 +82,7 @@ class SimPipeline final : public ArrivalSink, private BatchSink {
   std::deque<std::uint64_t> queue_;    // Not issued yet.
   std::set<std::uint64_t> issued_;     // Ever.
   std::set<std::uint64_t> expected_;   // Issued, not here.
-  std::deque<ColumnSplit> inbox_;      // Here, not in the reorder buffer.
+  std::deque<Split> inbox_;            // Here, not in the reorder buffer.
   std::set<std::uint64_t> in_window_;  // Issued, not used.
   std::deque<std::shared_ptr<const Batch>> ready_;
 };

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "actors/stage/stage_pools.h"
 #include "core/base/random.h"
 #include "core/base/seconds.h"
 #include "core/runtime/ask.h"
@@ -216,9 +215,10 @@ std::optional<double> CountingTrainer::wait(std::chrono::seconds timeout) {
 }
 
 std::uint32_t EmulatedNode::slots(std::uint32_t cpus) {
+  constexpr std::uint32_t kStages = 4;
   constexpr std::uint32_t kOnTheWay = 16;
   constexpr std::uint32_t kReady = 2;
-  return cpus + static_cast<std::uint32_t>(kNumStages) + kOnTheWay + kReady;
+  return cpus + kStages + kOnTheWay + kReady;
 }
 
 Result<std::unique_ptr<EmulatedNode>> EmulatedNode::make(Options options, const Clock& clock) {

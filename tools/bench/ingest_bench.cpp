@@ -86,7 +86,7 @@ Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
   const IngestBenchOptions& options = bench.options;
   PipelineSpec spec;
   spec.memory_bytes = options.memory_bytes;
-  spec.allocation = options.allocation;
+  spec.actors = options.actors;
   const Sizing sizing(options.dataset, options.plan, options.order);
   auto memory = plan_memory(spec, sizing, 0);
   if (!memory) return pass(memory);
@@ -94,7 +94,7 @@ Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
       Pipeline::Options{.dataset = options.dataset,
                         .plan = options.plan,
                         .order = options.order,
-                        .allocation = options.allocation,
+                        .actors = options.actors,
                         .memory = *memory,
                         .decode = {},
                         .start = {},

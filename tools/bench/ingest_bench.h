@@ -18,9 +18,9 @@ struct IngestBenchOptions {
   const Dataset& dataset;
   const TransformPlan& plan;
   OrderSpec order;
-  Allocation allocation;
-  int threads = 2;  ///< Threads of the plain loop.
-  int rounds = 5;   ///< Each measures everything once; the figures are medians.
+  std::vector<std::uint32_t> actors;  ///< For each stage.
+  int threads = 2;                    ///< Threads of the plain loop.
+  int rounds = 5;                     ///< Each measures everything once; the figures are medians.
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 };
 

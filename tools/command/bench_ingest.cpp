@@ -44,10 +44,11 @@ const BenchResult& pipeline_of(const std::vector<BenchResult>& results) {
 
 IngestBenchOptions options_for(const UsualWork& work, std::uint64_t rounds) {
   const int cpus = available_cpus();
+  const auto many = static_cast<std::uint32_t>(cpus);
   return {.dataset = *work.dataset,
           .plan = work.plan,
           .order = {},
-          .allocation = {.load = 1, .decode = cpus, .shuffle = 1, .transform = cpus},
+          .actors = {1, many, 1, many},  // load, decode, shuffle, transform
           .threads = cpus,
           .rounds = static_cast<int>(rounds)};
 }

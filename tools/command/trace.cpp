@@ -62,7 +62,7 @@ Exit run_trace(const Invocation& invocation) {
       return split.batch.end < since;
     });
   }
-  if (auto status = replace_whole(out, chrome_trace(splits), Sync::kNo); !status) {
+  if (auto status = replace_whole(out, chrome_trace(*history), Sync::kNo); !status) {
     return Exit::failed({status.error().code, "--out " + status.error().message});
   }
   if (invocation.has("--json")) {

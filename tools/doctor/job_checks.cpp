@@ -67,7 +67,7 @@ Status Look::fits(const Dataset& dataset, const TransformPlan& plan,
 
 std::uint64_t Look::files_wanted(const Dataset& dataset) const {
   constexpr std::uint64_t kOthers = 64;  // libraries, logs, the index
-  const auto readers = static_cast<std::uint64_t>(job_.pipeline.allocation.load);
+  const auto readers = std::uint64_t{job_.pipeline.actors.front()};
   const std::uint64_t each =
       std::min<std::uint64_t>(dataset.files().size(), SplitReader::kMostOpen);
   return readers * each + kOthers;

@@ -46,10 +46,16 @@ std::string blame_cpus(const SummaryView& view, const StageView& heaviest) {
          " of the stages' work; give the run more CPUs or make " + heaviest.name + " cheaper";
 }
 
-std::string table_row(const StageView& stage) {
+int name_width(const std::vector<StageView>& stages) {
+  std::size_t width = 10;
+  for (const StageView& stage : stages) width = std::max(width, stage.name.size());
+  return static_cast<int>(width);
+}
+
+std::string table_row(const StageView& stage, int width) {
   std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), "  %-10s %6llu %7.0f %% %12.0f %% %12.0f %% %10llu  %s\n",
-                stage.name.c_str(), static_cast<unsigned long long>(stage.actors),
+  std::snprintf(text.data(), text.size(), "  %-*s %6llu %7.0f %% %12.0f %% %12.0f %% %10llu  %s\n",
+                width, stage.name.c_str(), static_cast<unsigned long long>(stage.actors),
                 stage.busy_share * 100, stage.wait_input_share * 100, stage.wait_output_share * 100,
                 static_cast<unsigned long long>(stage.splits), format_size(stage.bytes).c_str());
   return text.data();
@@ -103,8 +109,10 @@ std::string format_summary(const SummaryView& view) {
   text += "starved " + percent(view.starved_ratio) + " of the time, peak memory " +
           format_size(view.peak_memory_bytes) + " of " + format_size(view.memory_limit) + ", " +
           one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) + " CPUs busy\n";
-  text += "  stage      actors      busy  waits: input  waits: output     splits  bytes in\n";
-  for (const StageView& stage : view.stages) text += table_row(stage);
+  const int width = name_width(view.stages);
+  text += "  stage" + std::string(static_cast<std::size_t>(width) - 5, ' ') +
+          " actors      busy  waits: input  waits: output     splits  bytes in\n";
+  for (const StageView& stage : view.stages) text += table_row(stage, width);
   if (view.decisions > 0) {
     text += "tuner: " + format_count(view.decisions) +
             (view.decisions == 1 ? " decision: " : " decisions, the last: ") + view.tuner + "\n";

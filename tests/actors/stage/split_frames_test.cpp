@@ -8,13 +8,15 @@
 namespace forebay {
 namespace {
 
+const SplitTimes kTwoStages{.stages = {{}, {}}};
+
 struct Wire {
   MemoryBudget budget{std::size_t{1} << 30};
   BufferPool pool{budget};
 
-  Result<UnpackedSplit> travel(const ColumnSplit& split, const PackOptions& options) {
+  Result<Split> travel(const Split& split, const PackOptions& options) {
     const SplitLimits limits{
-        {1'000'000, split.columns.dense.size(), split.columns.sparse.size(), 1 << 26}, 3};
+        {1'000'000, split.columns.dense.size(), split.columns.sparse.size(), 1 << 26}, 3, 2};
     return unpack_split(pack_split(split, options, pool), limits, pool);
   }
 };
@@ -38,7 +40,7 @@ std::vector<std::string> batches(std::uint64_t seed, ByWire by_wire) {
   Batcher batcher(1 + random.below(150), wire.pool);
   for (std::uint64_t number = 0; number < 7; ++number) {
     shape.rows = random.below(120);
-    ColumnSplit split{{.number = number}, test::any_columns(random, shape, wire.pool), {}, 0};
+    Split split{{.number = number}, test::any_columns(random, shape, wire.pool), {}, 0, kTwoStages};
     const std::size_t skip = random.below(shape.rows + 1);
     if (by_wire(number)) {
       PackOptions options;
@@ -70,12 +72,12 @@ TEST_CASE("batches are the same bytes whether splits came by wire or not",
 TEST_CASE("a split brings its number, its counts and its damaged rows", "[actors][split_frames]") {
   Wire wire;
   Random random(3);
-  ColumnSplit split{{.number = 42}, test::any_columns(random, {5, 1, 1}, wire.pool), {}, 7};
+  Split split{{.number = 42}, test::any_columns(random, {5, 1, 1}, wire.pool), {}, 7, kTwoStages};
   split.bad.push_back({2, 1000, 11, "column I3: \"x\" is not an integer", "1\tx\xff"});
   split.bad.push_back({1, 7, 3, "", "", 12});
   const auto came = wire.travel(split, {});
   REQUIRE(came);
-  CHECK(came->number == 42);
+  CHECK(came->id.number == 42);
   CHECK(came->filtered == 7);
   REQUIRE(came->bad.size() == 2);
   CHECK_FALSE(came->bad[0].group);
@@ -91,7 +93,7 @@ TEST_CASE("a split brings its number, its counts and its damaged rows", "[actors
 TEST_CASE("a damaged row must be of a file that there is, and short", "[actors][split_frames]") {
   Wire wire;
   Random random(3);
-  ColumnSplit split{{}, test::any_columns(random, {5, 1, 1}, wire.pool), {}, 0};
+  Split split{{}, test::any_columns(random, {5, 1, 1}, wire.pool), {}, 0, kTwoStages};
   split.bad.push_back({2, 0, 1, "", std::string(BadRow::kMaxText, 'x')});
   CHECK(wire.travel(split, {}));
   split.bad[0].text += 'x';
@@ -106,21 +108,29 @@ TEST_CASE("a split's times travel with it, impossible ones are refused", "[actor
   using Time = SplitTimes::Time;
   Wire wire;
   Random random(1);
-  ColumnSplit split{
-      {.number = 5}, test::any_columns(random, test::any_shape(random), wire.pool), {}, 0};
-  for (int i = 0; i < 4; ++i) split.times.stages.at(i) = {Time(10 * i + 1), Time(10 * i + 7)};
+  Split split{{.number = 5}, test::any_columns(random, test::any_shape(random), wire.pool), {}, 0};
+  split.times.stages = {{Time(1), Time(7)}, {Time(11), Time(17)}};
   split.times.sent = Time(99);
   SECTION("possible") {
     const auto came = wire.travel(split, {});
     REQUIRE(came);
     CHECK(came->times.sent == Time(99));
     CHECK(came->times.arrived == Time(0));
-    CHECK(came->times.stages[3].begin == Time(31));
+    REQUIRE(came->times.stages.size() == 2);
+    CHECK(came->times.stages[1].begin == Time(11));
     CHECK(came->times.stages[0].end == Time(7));
   }
   SECTION("before the beginning of time") {
-    split.times.stages[2].begin = Time(-1);
+    split.times.stages[1].begin = Time(-1);
     CHECK(wire.travel(split, {}).error().code == Code::kCorrupt);
+  }
+  SECTION("of another number of stages") {
+    for (const std::size_t stages : {1, 3}) {
+      split.times.stages.resize(stages);
+      const auto refused = wire.travel(split, {});
+      REQUIRE_FALSE(refused);
+      CHECK(refused.error().code == Code::kCorrupt);
+    }
   }
   SECTION("after its end") {
     split.times.sent = Time::max();

@@ -79,6 +79,25 @@ TEST_CASE("a refusal names the transform, the key and the nearest name", "[actor
         "transform 2 (log1p): output: \"C2\" is a column already");
 }
 
+TEST_CASE("stages run their operators, and the last one sets missing values to 0",
+          "[actors][transform]") {
+  Columns columns(2);
+  columns.dense("a", {missing_value(), 0}).dense("b", {1, 2});
+  const auto plan = TransformPlan::compile(
+      {{"log1p", {"a"}, {{"output", std::string("c")}}, ""}, {"log1p", {"c"}, {}, "late"}},
+      columns.schema());
+  REQUIRE(plan);
+  REQUIRE(plan->stages().size() == 5);
+  REQUIRE(plan->run(plan->stages()[3], columns.set(), columns.context()));
+  REQUIRE(columns.set().dense.size() == 3);
+  CHECK(is_missing(columns.dense_values(0)[0]));
+  CHECK(is_missing(columns.dense_values(2)[0]));
+  REQUIRE(plan->run(plan->stages()[4], columns.set(), columns.context()));
+  CHECK(columns.dense_values(0) == std::vector<float>{0, 0});
+  CHECK(columns.dense_values(1) == std::vector<float>{1, 2});
+  CHECK(columns.dense_values(2) == std::vector<float>{0, 0});
+}
+
 TEST_CASE("the fingerprint tells operator lists apart", "[actors][transform]") {
   const Schema schema{{"I1", "I2"}, {{"C1", 0}}};
   const auto print = [&](const std::vector<TransformSpec>& specs) {
@@ -93,6 +112,7 @@ TEST_CASE("the fingerprint tells operator lists apart", "[actors][transform]") {
   CHECK(print({log, hash(1)}) != print({hash(1), log}));
   CHECK(print({log}) != print({{"log1p", {"I2"}, {}}}));
   CHECK(print({log}) != print({log, log}));
+  CHECK(print({log}) == print({{"log1p", {"I1"}, {}, "late"}}));  // the cut changes no value
 }
 
 TEST_CASE("a run holds no more than the peak it names", "[actors][transform]") {

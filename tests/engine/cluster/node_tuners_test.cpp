@@ -127,9 +127,15 @@ TEST_CASE("a node's log holds the experience that its policy began with, where t
   Tuners tuners("intune", learned);
   REQUIRE(tuners.ask_for(question("w", 4)));
   CHECK(tuners.log("w").value().header.restored == learned);
-  Tuners others("intune", "of another version");
-  REQUIRE(others.ask_for(question("w", 4)));
+  CHECK(tuners.notes.empty());
+  Tuners others("intune", learned);
+  AskDecision fewer = question("w", 4);
+  fewer.description.stages.pop_back();
+  fewer.seen.stages.pop_back();
+  REQUIRE(others.ask_for(fewer));
   CHECK(others.log("w").value().header.restored.empty());
+  REQUIRE(others.notes.size() == 1);
+  CHECK(others.notes.front().starts_with("the tuner of w learns anew"));
 }
 
 TEST_CASE("an invalid observation of a pipeline is refused", "[tools][cluster]") {

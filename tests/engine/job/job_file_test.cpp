@@ -66,7 +66,7 @@ TEST_CASE("every kind of value reaches its place", "[tools][job]") {
   CHECK(job->order.shuffle == OrderSpec::Shuffle::kFile);
   CHECK(job->order.mode == OrderSpec::Mode::kArrival);
   CHECK(job->order.seed == 9);
-  CHECK(job->pipeline.allocation == Allocation{.decode = 4});
+  CHECK(job->pipeline.actors == std::vector<std::uint32_t>{1, 4, 1, 1});
   CHECK(job->trainer.bottom_mlp == std::vector<int>{32, 16});
   CHECK(job->trainer.step == std::chrono::milliseconds(500));
   CHECK(job->trainer.checkpoint_every == std::chrono::minutes(2));
@@ -219,8 +219,8 @@ TEST_CASE("every wrong value of the trainer's keys is refused with what is allow
       seen.insert(key);
     }
   }
-  for (const std::string_view key : job_key_names()) {
-    if (key.starts_with("trainer.")) CHECK(seen.contains(std::string(key)));
+  for (const std::string& key : job_key_names()) {
+    if (key.starts_with("trainer.")) CHECK(seen.contains(key));
   }
 }
 
@@ -282,6 +282,32 @@ TEST_CASE("the cluster's keys are read, and no worker at all is refused", "[tool
   CHECK(job->cluster.placement == "near");
   CHECK(refusal(kLeast + "[cluster]\nlocal = false\n").find("no worker can join") !=
         std::string::npos);
+}
+
+TEST_CASE("an allocation names the job's stages", "[tools][job]") {
+  const std::string operators =
+      "[[transform]]\nop = \"log1p\"\n[[transform]]\nop = \"udf\"\nstage = \"em-bed\"\n";
+  const auto job = read(kLeast + operators + "[pipeline.allocation]\nem-bed = 3\nload = 2\n");
+  REQUIRE(job);
+  CHECK(names_of(job->stages) == "load, decode, shuffle, transform, em-bed");
+  CHECK(job->pipeline.actors == std::vector<std::uint32_t>{2, 1, 1, 1, 3});
+  CHECK(job->pipeline.total_actors() == 8);
+  CHECK_FALSE(job->transforms[1].params.contains("stage"));
+  const auto refusal = [&](const std::string& keys) {
+    const auto refused = read(kLeast + operators + keys);
+    REQUIRE_FALSE(refused);
+    return refused.error().message;
+  };
+  CHECK_THAT(refusal("[pipeline.allocation]\nem-bad = 3\n"),
+             Catch::EndsWith("unknown key pipeline.allocation.em-bad: this job has no such stage; "
+                             "did you mean em-bed? (stages: load, decode, shuffle, transform, "
+                             "em-bed)"));
+  CHECK_THAT(refusal("[pipeline.allocation]\nem-bed = 0\n"),
+             Catch::Contains("pipeline.allocation.em-bed is 0, but must be a whole number from 1"));
+  CHECK_THAT(refusal("[[transform]]\nop = \"log1p\"\nstage = 3\n"),
+             Catch::Contains("transform.2.stage must be a stage's name"));
+  CHECK_THAT(refusal("[[transform]]\nop = \"log1p\"\nstage = \"load\"\n"),
+             Catch::Contains("transform.2.stage: \"load\" is the name of another stage"));
 }
 
 TEST_CASE("an allocation of more actors than pipeline.max_actors is refused", "[tools][job]") {

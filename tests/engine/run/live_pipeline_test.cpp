@@ -72,7 +72,7 @@ TEST_CASE("a live pipeline's description has the stages and sizes that the job d
   // The most memory of one actor a stage fits the memory that a pipeline gets for its actors.
   const std::uint64_t worst =
       tuner::worst_case_bytes(description, {.actors = {1, 1, 1, 1}, .prefetch = 1});
-  CHECK(worst == 10 * kMiB + kMemorySlack + 6 * kThreadBytes + window_for(4, sizes) +
+  CHECK(worst == 10 * kMiB + kMemorySlack + 6 * kThreadBytes + window_for(4, 4, sizes) +
                      sizes.cutting + 2 * sizes.batch);
 }
 
@@ -144,6 +144,24 @@ TEST_CASE("the pipeline gives way to batches that its consumer keeps", "[tools][
   CHECK(prefetch() < before - 90 * kMiB);
   CHECK(tuned.set_held(0));
   CHECK(prefetch() == before);
+}
+
+TEST_CASE("queries of a live pipeline change nothing, its tick gives way to the process's memory",
+          "[tools][live_plant]") {
+  const Started started;
+  LivePipeline& tuned = *started.tuned_pipeline;
+  const auto prefetch = [&] { return started.run->pipeline().stats().prefetch_budget; };
+  tuned.apply({.actors = {1, 1, 1, 1}, .prefetch = 1'000'000});
+  const std::uint64_t before = prefetch();
+  const std::vector<char> beside_the_account(64 * kMiB, 1);
+  CHECK(tuned.current().resident_bytes == tuned.current().memory_bytes);
+  CHECK(tuned.observe().memory_bytes > 0);
+  CHECK(prefetch() == before);
+  tuned.tick();
+  const tuner::CurrentState now = tuned.current();
+  const std::uint64_t beyond = now.resident_bytes - now.memory_bytes;
+  CHECK(beyond >= beside_the_account.size() / 2);
+  CHECK(prefetch() + beyond == before);
 }
 
 TEST_CASE("a pause of the trainer is neither work nor waiting", "[tools][live_plant]") {

@@ -37,16 +37,18 @@ TEST_CASE("an observation is the difference between two looks", "[tools][stage_o
 TEST_CASE("the queue behind a stage is the next pool's mailbox, behind the last the window",
           "[tools][stage_observation]") {
   PipelineStats stats;
-  stats.stages.resize(kNumStages + 1);
+  stats.stages.resize(5);
   stats.stages[1].pool.mailbox_bytes = 100;
   stats.stages[1].pool.queued_bytes = 25;
   stats.stages[2].pool.mailbox_bytes = 100;
   stats.stages[2].pool.queued_bytes = 250;  // one large split, which an empty mailbox accepts
   stats.stages[4].pool.queued_bytes = 30;
   stats.window_capacity = 60;
-  CHECK(fill_behind(stats, 0) == 0.25);
-  CHECK(fill_behind(stats, 1) == 1);
-  CHECK(fill_behind(stats, 3) == 0.5);
+  CHECK(fill_behind(stats, 0, 4) == 0.25);
+  CHECK(fill_behind(stats, 1, 4) == 1);
+  CHECK(fill_behind(stats, 3, 4) == 0.5);
+  stats.stages.pop_back();
+  CHECK(fill_behind(stats, 3, 4) == 0);  // a worker has no reorder buffer
 }
 
 }  // namespace forebay

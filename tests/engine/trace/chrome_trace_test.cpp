@@ -14,9 +14,12 @@ namespace {
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 
+const std::vector<std::string> kStages{"load", "decode", "shuffle", "transform"};
+
 /// A split that takes a millisecond in each stage, one after the other, from `begin` on.
 PastSplit split(std::uint64_t number, std::chrono::nanoseconds begin) {
   PastSplit made{.number = number, .node = "", .rows = 100 + number, .times = {}, .batch = {}};
+  made.times.stages.resize(kStages.size());
   for (auto& stage : made.times.stages) {
     stage = {begin, begin + 1ms};
     begin += 1ms;
@@ -39,7 +42,7 @@ PastSplit split_of(const std::string& node, std::uint64_t number, std::chrono::n
 
 std::vector<Json> events(const std::vector<PastSplit>& splits, const std::string& phase) {
   std::vector<Json> found;
-  const Json trace = Json::parse(chrome_trace(splits));
+  const Json trace = Json::parse(chrome_trace({.now = {}, .stages = kStages, .splits = splits}));
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] == phase) found.push_back(event);
   }
@@ -111,23 +114,31 @@ TEST_CASE("a trace of nothing is a trace", "[tools][trace]") {
 
 TEST_CASE("a history of splits is the same after writing and parsing it", "[tools][trace]") {
   const std::vector<PastSplit> splits = {split(3, 10s), split_of("w", 1, 10s, 3s, 5ms)};
-  const auto back = parse_history(history_text({.now = 12s, .splits = splits}));
+  const auto back = parse_history(history_text({.now = 12s, .stages = kStages, .splits = splits}));
   REQUIRE(back);
   CHECK(back->now == 12s);
   REQUIRE(back->splits.size() == 2);
   CHECK(back->splits[1].node == "w");
-  CHECK(chrome_trace(back->splits) == chrome_trace(splits));
+  CHECK(chrome_trace(*back) == chrome_trace({.now = 12s, .stages = kStages, .splits = splits}));
 }
 
 TEST_CASE("text that is not a history is refused", "[tools][trace]") {
   const std::string row = "[1,\"w\",5,1,2,3,4,5,6,7,8,9,10,11,12]";
-  REQUIRE(parse_history("{\"now\":1,\"splits\":[" + row + "]}"));
-  for (const char* bad :
-       {"", "{}", "[]", "{\"now\":1}", "{\"now\":-1,\"splits\":[]}", "{\"now\":1,\"splits\":{}}",
-        "{\"now\":1,\"splits\":[[1,\"w\",5]]}",
-        "{\"now\":1,\"splits\":[[1,\"w\",5,1,2,3,4,5,6,7,8,9,10,11,-12]]}",
-        "{\"now\":1,\"splits\":[[1,\"w\",5,1,2,3,4,5,6,7,8,9,10,11,9223372036854775807]]}",
-        "{\"now\":1,\"splits\":[[1,2,5,1,2,3,4,5,6,7,8,9,10,11,12]]}"}) {
+  const std::string stages = R"("stages":["load","decode","shuffle","transform"],)";
+  const auto history = [](const std::string& names, const std::string& splits) {
+    return "{\"now\":1," + names + "\"splits\":" + splits + "}";
+  };
+  REQUIRE(parse_history(history(stages, "[" + row + "]")));
+  std::string many = R"("stages":["a")";
+  for (int i = 0; i < 64; ++i) many += R"(,"a")";
+  for (const std::string& bad :
+       {std::string(), std::string("{}"), std::string("[]"), std::string("{\"now\":1}"),
+        "{\"now\":-1," + stages + "\"splits\":[]}", history(stages, "{}"), history("", "[]"),
+        history(R"("stages":[1],)", "[]"), history(many + "],", "[]"),
+        history(R"("stages":["load"],)", "[" + row + "]"), history(stages, "[[1,\"w\",5]]"),
+        history(stages, "[[1,\"w\",5,1,2,3,4,5,6,7,8,9,10,11,-12]]"),
+        history(stages, "[[1,\"w\",5,1,2,3,4,5,6,7,8,9,10,11,9223372036854775807]]"),
+        history(stages, "[[1,2,5,1,2,3,4,5,6,7,8,9,10,11,12]]")}) {
     const auto refused = parse_history(bad);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == Code::kCorrupt);

@@ -72,6 +72,18 @@ TEST_CASE("a summary has the figures and a line a stage", "[tools][summary]") {
   CHECK(text.find("  decode          2      98 %") != std::string::npos);
 }
 
+TEST_CASE("a stage with a long name does not move the columns", "[tools][summary]") {
+  SummaryView view = decode_bound();
+  view.stages[1].name = "a-stage-with-a-name-of-32-letter";
+  const std::string text = format_summary(view);
+  const auto line_of = [&](const std::string& name) {
+    const std::size_t begin = text.find("  " + name);
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  CHECK(line_of("load").find(" 10 %") == line_of(view.stages[1].name).find(" 98 %"));
+  CHECK(line_of("stage").find(" busy") == line_of("load").find(" 10 %"));
+}
+
 TEST_CASE("a progress line shows rows, rate, starved ratio, memory, stages and time left",
           "[tools][progress]") {
   ProgressView view{.rows = 1'200'000,

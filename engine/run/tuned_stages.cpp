@@ -1,0 +1,120 @@
+#include "engine/run/tuned_stages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/memory_shares.h"
+#include "core/base/seconds.h"
+#include "engine/process/memory_use.h"
+#include "engine/run/stage_observation.h"
+
+namespace forebay {
+
+tuner::PipelineDescription describe_stages(const JobSpec& job, double cpus,
+                                           const MemorySizes& sizes,
+                                           std::uint64_t resident_before) {
+  tuner::PipelineDescription description;
+  for (const StageInfo& stage : job.stages) {
+    description.stages.push_back({.name = stage.name,
+                                  .max_actors = stage.max_actors,
+                                  .bytes_per_actor = sizes.usual_split + kThreadBytes});
+  }
+  const std::uint64_t usual = static_cast<std::uint64_t>(2 * cpus) + job.stages.size();
+  description.max_actors = static_cast<std::uint32_t>(
+      job.max_actors > 0 ? job.max_actors : std::max(usual, job.pipeline.total_actors()));
+  description.fixed_bytes = resident_before + kMemorySlack + kOtherActors * kThreadBytes;
+  return description;
+}
+
+TunedStages::TunedStages(Options options)
+    : options_(std::move(options)),
+      began_(options_.clock.now()),
+      before_(sums(options_.stages.stats())) {}
+
+TunedStages::Sums TunedStages::sums(std::vector<StageStats> stages) const {
+  return {.stages = std::move(stages),
+          .at = options_.clock.now(),
+          .cpu_seconds = process_cpu_seconds()};
+}
+
+std::uint64_t TunedStages::account() const {
+  return options_.resident_before + kMemorySlack +
+         (options_.stages.threads() + kOtherActors) * kThreadBytes +
+         options_.buffers.budget().used();
+}
+
+void TunedStages::tick() {
+  const PipelineStats now = stats();
+  const std::size_t stages = options_.stages.size();
+  ++samples_.count;
+  samples_.fill.resize(stages);
+  for (std::size_t i = 0; i < stages; ++i) samples_.fill[i] += fill_behind(now, i, stages);
+  samples_.prefetch_fill += prefetch_fill(now);
+  const std::uint64_t accounted = account();
+  samples_.memory_peak = std::max(samples_.memory_peak, accounted);
+  follow_memory(process_bytes(), accounted);
+  idle_buffers_.look(options_.clock.now(), current(), options_.buffers);
+}
+
+tuner::CurrentState TunedStages::current() const {
+  const PipelineStats queues = stats();
+  tuner::CurrentState now;
+  now.limits = current_limits();
+  now.actors = options_.stages.actors();
+  for (std::size_t i = 0; i < now.actors.size(); ++i) {
+    now.leaving.push_back(static_cast<std::uint32_t>(queues.stages[i].pool.retiring));
+  }
+  now.prefetch = prefetch();
+  const std::uint64_t item = options_.description.prefetch_item_bytes;
+  now.prefetched = static_cast<std::uint32_t>((queues.prefetch_bytes + item - 1) / item);
+  now.memory_bytes = account();
+  now.process_bytes = process_bytes();
+  now.resident_bytes = now.memory_bytes + beyond(now.process_bytes, now.memory_bytes);
+  return now;
+}
+
+tuner::Observation TunedStages::observe() {
+  const PipelineStats queues = stats();
+  const std::vector<std::uint32_t> actors = options_.stages.actors();
+  Sums now = sums(queues.stages);
+  tuner::Observation seen;
+  seen.at_seconds = in_seconds(now.at - began_);
+  seen.seconds = in_seconds(now.at - before_.at);
+  seen.limits = current_limits();
+  samples_.fill.resize(actors.size());
+  double stages_cpu = 0;
+  for (std::size_t i = 0; i < actors.size(); ++i) {
+    tuner::StageObservation stage = observation_of(before_.stages[i].pool, now.stages[i].pool);
+    stage.actors = actors[i];
+    stage.queue_fill = samples_.mean(samples_.fill[i]);
+    if (i + 1 < queues.stages.size()) {
+      stage.queued_bytes = queues.stages[i + 1].pool.queued_bytes;
+    }
+    stages_cpu += stage.cpu_seconds;
+    seen.stages.push_back(stage);
+  }
+  seen.other_cpu_seconds = std::max(0.0, now.cpu_seconds - before_.cpu_seconds - stages_cpu);
+  seen.prefetch = prefetch();
+  seen.prefetch_fill = samples_.mean(samples_.prefetch_fill);
+  seen.memory_bytes = account();
+  seen.memory_peak = std::max(samples_.memory_peak, seen.memory_bytes);
+  observe_consumer(queues, seen);
+  before_ = std::move(now);
+  samples_ = {};
+  return seen;
+}
+
+// Shrinks stages before it grows others.
+void TunedStages::apply(const tuner::Allocation& allocation) {
+  const std::vector<std::uint32_t> current = options_.stages.actors();
+  for (const bool growing : {false, true}) {
+    for (std::size_t i = 0; i < current.size(); ++i) {
+      const std::uint32_t wanted = allocation.actors[i];
+      if (wanted == current[i] || (wanted > current[i]) != growing) continue;
+      static_cast<void>(options_.stages.resize(i, wanted));
+    }
+  }
+  if (allocation.prefetch != prefetch()) set_prefetch(allocation.prefetch);
+}
+
+}  // namespace forebay

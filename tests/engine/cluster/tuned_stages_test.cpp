@@ -1,0 +1,146 @@
+#include "engine/run/tuned_stages.h"
+
+#include "engine/cluster/worker_pipeline.h"
+#include "engine/job/job_file.h"
+#include "engine/run/live_pipeline.h"
+#include "tests/support/temp_dir.h"
+
+#include "tests/support/catch.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kResident = 10 * kMiB;
+
+/// A job of five stages, the last of them named by the job, opened but not started.
+class Opened {
+ public:
+  Opened() {
+    std::string rows;
+    for (int row = 0; row < 3000; ++row) {
+      rows += "0";
+      for (int column = 0; column < 39; ++column) rows += '\t' + std::to_string(row % 97);
+      rows += '\n';
+    }
+    dir_.write("day_0.tsv", rows);
+    const std::string path =
+        dir_.write("job.toml",
+                   "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 100\n"
+                   "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
+                   "[[transform]]\nop = \"spin\"\nmicroseconds = 1\nstage = \"embed\"\n");
+    auto loaded = load_job(path, {}, {.cpus = 2, .memory_bytes = 256 * kMiB});
+    REQUIRE(loaded);
+    job = std::move(*loaded);
+    auto opened = JobRun::open(job, JobRun::Rows::kTraining, {});
+    REQUIRE(opened);
+    run = std::move(*opened);
+  }
+
+ private:
+  test::TempDir dir_;
+
+ public:
+  JobSpec job;
+  std::unique_ptr<JobRun> run;
+};
+
+/// The stages of a trainer, with memory for so many actors more than one a stage.
+class TrainersStages {
+ public:
+  explicit TrainersStages(std::uint64_t more) {
+    job_.job.pipeline.memory_bytes =
+        kResident + kMemorySlack + least_room(job_.job.stages.size() + more, job_.run->sizes());
+    REQUIRE(job_.run->start(kResident, ~std::uint64_t{0}));
+    tuned_.emplace(*job_.run, job_.job, cpus_);
+  }
+  StagePools& stages() { return job_.run->pipeline().stages(); }
+  TunedStages& tuned() { return *tuned_; }
+
+ private:
+  Opened job_;
+  CpuLimit cpus_;
+  std::optional<LivePipeline> tuned_;
+};
+
+/// The stages of a worker, with as much memory.
+class WorkersStages {
+ public:
+  explicit WorkersStages(std::uint64_t more)
+      : stages_({.run = *job_.run,
+                 .room = NodeStages::least_room_of(*job_.run) + more * kThreadBytes,
+                 .done = [](std::uint64_t, const Frames&) {},
+                 .failed = [](const Error&) {}}),
+        tuned_({.stages = stages_,
+                .job = job_.job,
+                .limits = {.cpus = 2, .memory_bytes = 256 * kMiB},
+                .resident_before = kResident,
+                .rows_per_split = 100,
+                .clock = clock_}) {}
+  StagePools& stages() { return stages_.stages(); }
+  TunedStages& tuned() { return tuned_; }
+
+ private:
+  Opened job_;
+  SystemClock clock_;
+  NodeStages stages_;
+  WorkerPipeline tuned_;
+};
+
+using Counts = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a stage grows while its node has memory for the threads",
+                   "[engine][tuned_stages]", TrainersStages, WorkersStages) {
+  TestType node(3);
+  StagePools& stages = node.stages();
+  CHECK(stages.resize(1, 0).error().code == Code::kInvalid);
+  REQUIRE(stages.resize(1, 4));
+  const auto refused = stages.resize(4, 2);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Code::kOverloaded);
+  CHECK(stages.actors() == Counts{1, 4, 1, 1, 1});
+  CHECK(stages.actors_wanted() == 8);
+  REQUIRE(stages.resize(1, 2));
+  // An actor that is leaving keeps its thread's memory until it has ended.
+  while (stages.threads() > 6) {
+  }
+  REQUIRE(stages.resize(4, 3));
+  CHECK(stages.actors() == Counts{1, 2, 1, 1, 3});
+}
+
+TEMPLATE_TEST_CASE("a tuned node has the job's stages, and what is applied is current",
+                   "[engine][tuned_stages]", TrainersStages, WorkersStages) {
+  TestType node(4);
+  TunedStages& tuned = node.tuned();
+  const auto& stages = tuned.description().stages;
+  REQUIRE(stages.size() == 5);
+  CHECK(stages[3].name == "transform");
+  CHECK(stages[4].name == "embed");
+  CHECK(tuned.description().max_actors == 9);  // 2 * 2 CPUs + 5 stages
+  CHECK(tuned.current().actors == Counts{1, 1, 1, 1, 1});
+  tuned.apply({.actors = {1, 1, 1, 1, 4}, .prefetch = 3});
+  CHECK(tuned.current().actors == Counts{1, 1, 1, 1, 4});
+  CHECK(tuned.current().prefetch == 3);
+  tuned.apply({.actors = {1, 2, 1, 1, 1}, .prefetch = 3});
+  CHECK(tuned.current().actors[4] == 1);
+  tuned.tick();
+  const tuner::Observation seen = tuned.observe();
+  REQUIRE(seen.stages.size() == 5);
+  CHECK(seen.stages[4].actors == 1);
+  CHECK(seen.memory_bytes == tuned.current().memory_bytes);
+}
+
+TEST_CASE("to a worker without splits its split client counts as busy", "[engine][tuned_stages]") {
+  WorkersStages node(1);
+  node.tuned().tick();
+  node.tuned().tick();
+  const tuner::Observation seen = node.tuned().observe();
+  CHECK(seen.prefetch_fill == 1);
+  CHECK(seen.trainer_step_seconds == seen.seconds);
+  CHECK(seen.trainer_wait_seconds == 0);
+  CHECK(seen.trainer_steps == 0);
+}
+
+}  // namespace forebay
