@@ -8,6 +8,7 @@
 
 #include "core/base/open_files.h"
 #include "core/base/seconds.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 namespace {
@@ -75,15 +76,18 @@ void Scaling::ask_for(const scheduler::ScaleDecision& decision) {
   }
   say_(decision.why);
   const std::string line = command_ + " " + std::to_string(decision.workers);
-  const auto asked = asker_.post([this, line] {
+  const auto run = [this, line] {
     const std::string script = with_first_descriptor_limit(line);
     const int status = std::system(script.c_str());  // NOLINT(cert-env33-c)
     if (status != 0) say_("cluster.scale: \"" + line + "\" " + ending_of(status));
     asking_ = false;
-  });
-  if (asked) return;
-  say_("cluster.scale: " + asked.error().message);
-  asking_ = false;
+  };
+  try {
+    asker_ = std::make_unique<Thread>(Thread::Options{.name = "scale"}, run);
+  } catch (const NoThread& none) {
+    say_("cluster.scale: " + std::string(none.what()));
+    asking_ = false;
+  }
 }
 
 }  // namespace forebay

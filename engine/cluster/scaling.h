@@ -4,10 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "core/base/background_worker.h"
+#include "core/runtime/thread.h"
 #include "engine/job/job_spec.h"
 #include "scheduler/autoscaler.h"
 #include "scheduler/cluster_status.h"
@@ -52,7 +53,7 @@ class Scaling {
   std::optional<Taken> before_;
   std::atomic<std::int64_t> wanted_{-1};
   std::atomic<bool> asking_{false};
-  BackgroundWorker asker_{"cluster.scale"};  // last: it uses all of the above
+  std::unique_ptr<Thread> asker_;
 };
 
 }  // namespace forebay
