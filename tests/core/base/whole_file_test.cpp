@@ -44,4 +44,59 @@ TEST_CASE("a path that is not a regular file is refused by name without blocking
   CHECK(loop.error().message.starts_with(dir.path("loop") + ": cannot be read: "));
 }
 
+TEST_CASE("a file is replaced whole, and nothing lies beside it", "[core][whole_file]") {
+  const test::TempDir dir;
+  const std::string path = dir.write("file", "the old content");
+  for (const Sync sync : {Sync::kNo, Sync::kYes}) {
+    const std::string text(200'000, sync == Sync::kYes ? 'y' : 'n');
+    dir.write("file.partial", "of a killed process");
+    REQUIRE(replace_whole(path, text, sync));
+    CHECK(dir.read("file") == text);
+    CHECK_FALSE(std::filesystem::exists(path + kAside));
+  }
+}
+
+TEST_CASE("a replaced file has the mode that is asked for", "[core][whole_file]") {
+  const test::TempDir dir;
+  for (const unsigned mode : {0600U, 0666U, 0755U}) {
+    REQUIRE(replace_whole(dir.path("file"), "text", Sync::kNo, mode));
+    CHECK(std::filesystem::status(dir.path("file")).permissions() == std::filesystem::perms(mode));
+  }
+}
+
+TEST_CASE("a file that cannot be replaced stays, without a temporary file", "[core][whole_file]") {
+  const test::TempDir dir;
+  dir.write("folder/inside", "x");
+  const auto onto_folder = replace_whole(dir.path("folder"), "text", Sync::kNo);
+  REQUIRE_FALSE(onto_folder);
+  CHECK(onto_folder.error() == Error{Code::kUnavailable, dir.path("folder") + ": Is a directory"});
+  CHECK_FALSE(std::filesystem::exists(dir.path("folder") + kAside));
+  CHECK_FALSE(replace_whole(dir.path("none/file"), "text", Sync::kNo));
+
+  const std::string path = dir.write("file", "old");
+  {
+    auto file = FileAside::create(path);
+    REQUIRE(file);
+    REQUIRE(file->write("half"));
+  }
+  CHECK(dir.read("file") == "old");
+  CHECK_FALSE(std::filesystem::exists(path + kAside));
+}
+
+TEST_CASE("a file without space is told from one that cannot be written", "[core][whole_file]") {
+  const test::TempDir dir;
+  auto file = FileAside::create(dir.path("file"));
+  REQUIRE(file);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{.rlim_cur = 10, .rlim_max = before.rlim_max};
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const auto written = file->write("more than ten bytes");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  REQUIRE_FALSE(written);
+  CHECK(written.error().code == Code::kOverloaded);
+}
+
 }  // namespace forebay
