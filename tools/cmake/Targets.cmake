@@ -1,3 +1,9 @@
+# With FOREBAY_UNITY, several files of a target are compiled as one: their headers are read once. So
+# names in unnamed namespaces have to differ within a target, as clang-tidy wants them to, too.
+function(forebay_unity name)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${FOREBAY_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # forebay_library(core_data SOURCES batch.h buffer_pool.cpp DEPENDS core_base HIDDEN xxhash)
 # DEPENDS is also linked by targets that link this one; HIDDEN is used only in its .cpp files.
 # A header with a .cpp of the same name is included first there, so the build checks that it compiles
@@ -11,6 +17,7 @@ function(forebay_library name)
   if(units)
     add_library(${name} STATIC ${units})
     target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:forebay_warnings> ${ARG_HIDDEN})
+    forebay_unity(${name})
     set(scope PUBLIC)
   else()
     add_library(${name} INTERFACE)
@@ -33,6 +40,7 @@ endfunction()
 function(forebay_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  forebay_unity(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE forebay_warnings ${ARG_DEPENDS} Catch2::Catch2WithMain)
   add_dependencies(test_programs ${name})
