@@ -6,24 +6,30 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduler/cluster_view.h"
+#include "core/runtime/message.h"
 
 namespace forebay::scheduler {
 
 /// One member, as shown by `forebay status` and the metrics.
 struct NodeStatus {
+  enum class State : std::uint8_t {
+    kJoined,    ///< Has no job yet, or is opening the job's files.
+    kPrepared,  ///< May be leased splits.
+    kRefused,   ///< Is leased no splits: `trouble` says why.
+  };
+
   std::string name;
   std::string host;
   std::uint64_t incarnation = 0;
   std::uint64_t pid = 0;
   double cpus = 0;
   std::uint64_t memory_limit = 0;
-  NodeView::State state = NodeView::State::kJoined;
+  State state = State::kJoined;
   std::string trouble;
   std::uint64_t capacity = 0;  ///< Splits that it wants to hold at a time.
   std::uint64_t leases = 0;
   std::uint64_t splits_done = 0;
-  double rate = 0;  ///< Splits per second.
+  double rate = 0;  ///< Splits per second, smoothed over several seconds.
   double busy_cpus = 0;
   std::uint64_t memory_used = 0;
   double silent_seconds = 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "scheduler/job_share.h"
+#include "scheduler/protocol.h"
 
 namespace forebay::scheduler {
 

@@ -25,4 +25,8 @@ bool is_loopback(const std::string& host);
 /// address needs no keys; any other address without keys is refused with kInvalid.
 Status check_address_policy(const std::string& address, bool has_keys);
 
+/// Finds a port that is free on the loopback interface now, for a process started later. Another
+/// program may take the port first.
+Result<std::uint16_t> free_port();
+
 }  // namespace forebay

@@ -26,7 +26,8 @@ struct FramesGo {
   ~FramesGo() { buffer.frames.clear(); }
 };
 
-/// Names the actors in one outgoing message, and keeps the error if one cannot be named.
+/// Names the actors in one message and resolves such names; keeps the error if an actor cannot be
+/// named.
 class LinkContext final : public WireContext {
  public:
   explicit LinkContext(NodeLink& link) : link_(link) {}
@@ -50,6 +51,14 @@ class LinkContext final : public WireContext {
   NodeLink& link_;
 };
 
+void tell_down(const std::vector<LinkTables::Watcher>& watchers,
+               const std::optional<Error>& crash) {
+  for (const LinkTables::Watcher& watcher : watchers) {
+    EnvelopePtr envelope = seal(Down{.actor = watcher.shown, .crash = crash}, watcher.shown);
+    static_cast<void>(watcher.receiver->push(envelope, MailboxCredit::kExempt));
+  }
+}
+
 }  // namespace
 
 ReceiverPtr NodeLink::remote(std::uint64_t target) {
@@ -67,10 +76,7 @@ ReceiverPtr NodeLink::remote(std::uint64_t target) {
 
 Status NodeLink::transmit(WireBuffer& buffer) {
   const Lane lane = buffer.frames.empty() ? Lane::kControl : Lane::kBulk;
-  if (has_ended_.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(mutex_);
-    return tl::unexpected<Error>(*ended_);
-  }
+  if (Status status = tables_.status(); !status) return status;
   return node_.transport().send(peer_, lane, buffer.bytes(), std::exchange(buffer.frames, {}));
 }
 
@@ -97,56 +103,25 @@ Status NodeLink::send(std::uint64_t target, EnvelopePtr& envelope) {
     if (sent) envelope.reset();
     return sent;
   }
-  if (Status kept = keep_question(question, envelope); !kept) return kept;
+  if (Status kept = tables_.keep_question(question, envelope); !kept) return kept;
   Status sent = transmit(buffer);
   if (sent) return sent;
-  envelope = take_question(question);
+  envelope = tables_.take_question(question);
   // The session ended meanwhile, and the asker was answered.
   return envelope == nullptr ? Status() : sent;
 }
 
-Status NodeLink::keep_question(std::uint64_t number, EnvelopePtr& envelope) {
-  const std::lock_guard lock(mutex_);
-  if (ended_) return tl::unexpected<Error>(*ended_);
-  if (questions_.size() >= node_.options().max_questions) {
-    return fail(Code::kOverloaded,
-                "the peer has not answered " + std::to_string(questions_.size()) + " questions");
-  }
-  questions_.emplace(number, std::move(envelope));
-  return {};
-}
-
-EnvelopePtr NodeLink::take_question(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
-  const auto found = questions_.find(number);
-  if (found == questions_.end()) return nullptr;
-  EnvelopePtr envelope = std::move(found->second);
-  questions_.erase(found);
-  return envelope;
-}
-
 void NodeLink::watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId shown) {
-  Status status;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!ended_) {
-      watchers_[target].push_back({watcher, shown});
-    } else {
-      status = tl::unexpected<Error>(*ended_);
-    }
+  if (Status added = tables_.add_watcher(target, {watcher, shown}); !added) {
+    return tell_down({{watcher, shown}}, added.error());
   }
-  if (status) {
-    WireBuffer& buffer = buffer_of_thread();
-    write_head(buffer, NodeMessage::kWatch, target);
-    // After kOverloaded the session is ended here; after another error it is over already. Its end
-    // sends Down to the watcher.
-    if (Status sent = transmit(buffer); !sent && sent.error().code == Code::kOverloaded) {
-      node_.transport().close(peer_, "too much waits to be sent");
-    }
-    return;
+  WireBuffer& buffer = buffer_of_thread();
+  write_head(buffer, NodeMessage::kWatch, target);
+  // After kOverloaded the session is ended here; after another error it is over already. Its end
+  // sends Down to the watcher.
+  if (Status sent = transmit(buffer); !sent && sent.error().code == Code::kOverloaded) {
+    node_.transport().close(peer_, "too much waits to be sent");
   }
-  EnvelopePtr envelope = seal(Down{.actor = shown, .crash = status.error()}, shown);
-  static_cast<void>(watcher->push(envelope, MailboxCredit::kExempt));
 }
 
 void NodeLink::stop(std::uint64_t target) {
@@ -176,33 +151,14 @@ void NodeLink::send_down(std::uint64_t target, const std::optional<Error>& crash
   static_cast<void>(transmit(buffer));  // An unreachable peer reports Down by itself.
 }
 
-void NodeLink::watch_is_over() {
-  const std::lock_guard lock(mutex_);
-  --num_watched_;
-}
-
 Result<std::string> NodeLink::name_of(const AnyActor& actor) {
   // The actor lives at that peer, so use the name that the peer knows it by.
   const auto* there = dynamic_cast<const RemoteActor*>(actor.receiver.get());
   if (there != nullptr && there->link().get() == this) {
     return "y" + std::to_string(there->target());
   }
-  const auto number = static_cast<std::uint64_t>(actor.receiver->id());
-  const std::lock_guard lock(mutex_);
-  if (ended_) return tl::unexpected<Error>(*ended_);
-  auto found = exported_.find(number);
-  if (found == exported_.end()) {
-    if (exported_.size() >= node_.options().max_exports) {
-      return fail(Code::kOverloaded, "the peer has been given " + std::to_string(exported_.size()) +
-                                         " refs, more are not kept");
-    }
-    found = exported_.emplace(number, Exported{actor.receiver, {}}).first;
-  }
-  std::vector<const MessageType*>& types = found->second.types;
-  for (const MessageType* type : actor.types) {
-    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-  }
-  return "m" + std::to_string(number);
+  if (Status exported = tables_.export_actor(actor); !exported) return pass(exported);
+  return "m" + std::to_string(static_cast<std::uint64_t>(actor.receiver->id()));
 }
 
 Result<ReceiverPtr> NodeLink::actor_named(std::string_view name) {
@@ -219,26 +175,11 @@ Result<ReceiverPtr> NodeLink::actor_named(std::string_view name) {
 }
 
 void NodeLink::end(const Error& reason) {
-  decltype(questions_) questions;
-  decltype(watchers_) watchers;
-  decltype(exported_) exported;
-  {
-    const std::lock_guard lock(mutex_);
-    if (ended_) return;
-    ended_ = Error{Code::kUnavailable, reason.message};
-    has_ended_.store(true, std::memory_order_release);
-    questions.swap(questions_);
-    watchers.swap(watchers_);
-    exported.swap(exported_);
-  }
   const Error error{Code::kUnavailable, reason.message};
-  for (auto& [number, envelope] : questions) envelope->type->refuse(*envelope, error);
-  for (auto& [target, list] : watchers) {
-    for (const Watcher& watcher : list) {
-      EnvelopePtr envelope = seal(Down{.actor = watcher.shown, .crash = error}, watcher.shown);
-      static_cast<void>(watcher.receiver->push(envelope, MailboxCredit::kExempt));
-    }
-  }
+  const auto left = tables_.end(error);
+  if (!left) return;
+  for (const auto& [number, envelope] : left->questions) envelope->type->refuse(*envelope, error);
+  for (const auto& [target, watchers] : left->watchers) tell_down(watchers, error);
 }
 
 NodeCounts NodeLink::counts() const {
@@ -249,6 +190,127 @@ NodeCounts NodeLink::counts() const {
 void NodeLink::count(std::uint64_t NodeCounts::*what) {
   const std::lock_guard lock(mutex_);
   ++(counts_.*what);
+}
+
+// Messages of the peer.
+
+void NodeLink::take(std::span<const std::byte> bytes, Frames&& body) {
+  HeadReader head(bytes);
+  switch (static_cast<NodeMessage>(head.kind())) {
+    case NodeMessage::kTell:
+      return take_message(head, false, body);
+    case NodeMessage::kAsk:
+      return take_message(head, true, body);
+    case NodeMessage::kAnswer:
+      return take_answer(head, body);
+    case NodeMessage::kWatch:
+      return take_watch(head);
+    case NodeMessage::kDown:
+      return take_down(head);
+    case NodeMessage::kStop:
+      return take_stop(head);
+  }
+  count(&NodeCounts::undecodable);
+}
+
+const LinkTarget& NodeLink::find(std::uint64_t target, std::uint64_t type) {
+  const std::uint64_t publications = node_.publications();
+  if (latest_.type == nullptr || latest_target_ != target || latest_.type->wire->number != type ||
+      latest_publications_ != publications) {
+    latest_ = look_up(target, type);
+    latest_target_ = target;
+    latest_publications_ = publications;
+  }
+  return latest_;
+}
+
+LinkTarget NodeLink::look_up(std::uint64_t target, std::uint64_t type) const {
+  if ((target & kPublishedBit) == 0) return tables_.exported(target, type);
+  const AnyActor actor = node_.published(target);
+  return {actor.receiver, type_of(actor.types, type)};
+}
+
+ReceiverPtr NodeLink::receiver_of(std::uint64_t target) const {
+  return (target & kPublishedBit) != 0 ? node_.published(target).receiver
+                                       : tables_.exported(target);
+}
+
+void NodeLink::refuse(std::unique_ptr<AnswerSink> sink, const Error& error) {
+  if (sink == nullptr) return;
+  sink->send([&error](WireBuffer& out, WireContext&) {
+    encode_value(Status(tl::unexpected<Error>(error)), out);
+  });
+}
+
+void NodeLink::take_message(HeadReader& head, bool asked, Frames& body) {
+  std::uint64_t number = 0;
+  std::uint64_t type = 0;
+  std::uint64_t question = 0;
+  if (!head.number(number) || !head.number(type) || (asked && !head.number(question))) {
+    return count(&NodeCounts::undecodable);
+  }
+  std::unique_ptr<AnswerSink> sink;
+  if (asked) sink = std::make_unique<RemoteAsker>(shared_from_this(), question);
+  const LinkTarget& target = find(number, type);
+  if (target.receiver == nullptr) {
+    count(&NodeCounts::unknown_actor);
+    return refuse(std::move(sink), {Code::kNotFound, "the peer has no actor of that name"});
+  }
+  if (target.type == nullptr) {
+    count(&NodeCounts::unknown_message);
+    return refuse(std::move(sink),
+                  {Code::kInvalid, "the peer's actor does not take this message, or not any more"});
+  }
+  LinkContext context(*this);
+  Result<EnvelopePtr> envelope = target.type->wire->decode({head.rest(), body, context}, sink);
+  if (!envelope) {
+    count(&NodeCounts::undecodable);
+    return refuse(std::move(sink), envelope.error());
+  }
+  if (Status pushed = target.receiver->push(*envelope, MailboxCredit::kRequired); !pushed) {
+    count(&NodeCounts::refused);
+    (*envelope)->type->refuse(**envelope, pushed.error());
+  }
+}
+
+void NodeLink::take_answer(HeadReader& head, Frames& body) {
+  std::uint64_t question = 0;
+  if (!head.number(question)) return count(&NodeCounts::undecodable);
+  const EnvelopePtr envelope = tables_.take_question(question);
+  if (envelope == nullptr) return;  // The question was answered before, or was never asked.
+  LinkContext context(*this);
+  envelope->type->wire->answer(*envelope, {head.rest(), body, context});
+}
+
+void NodeLink::take_watch(HeadReader& head) {
+  std::uint64_t target = 0;
+  if (!head.number(target)) return count(&NodeCounts::undecodable);
+  const ReceiverPtr receiver = receiver_of(target);
+  if (receiver == nullptr) {
+    count(&NodeCounts::unknown_actor);
+    return send_down(target, Error{Code::kNotFound, "the peer has no actor of that name"});
+  }
+  if (!tables_.begin_watch()) {
+    return node_.transport().close(peer_, "it watches too many actors");
+  }
+  receiver->watch(std::make_shared<DownForwarder>(node_.host(), shared_from_this(), target));
+}
+
+void NodeLink::take_down(HeadReader& head) {
+  std::uint64_t target = 0;
+  if (!head.number(target)) return count(&NodeCounts::undecodable);
+  auto crash = decode_value<std::optional<Error>>("node.down", head.rest());
+  if (!crash) return count(&NodeCounts::undecodable);
+  tell_down(tables_.take_watchers(target), *crash);
+}
+
+void NodeLink::take_stop(HeadReader& head) {
+  std::uint64_t target = 0;
+  if (!head.number(target)) return count(&NodeCounts::undecodable);
+  // A peer must not stop a published actor.
+  const ReceiverPtr receiver = (target & kPublishedBit) != 0 ? nullptr : receiver_of(target);
+  if (receiver == nullptr) return count(&NodeCounts::unknown_actor);
+  receiver->stop_behind_queue();
 }
 
 }  // namespace forebay

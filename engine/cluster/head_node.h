@@ -7,7 +7,7 @@
 
 #include "core/store/rocks_store.h"
 #include "engine/cluster/network_endpoint.h"
-#include "scheduler/head_actor.h"
+#include "scheduler/head/head_actor.h"
 
 namespace forebay {
 

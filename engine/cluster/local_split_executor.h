@@ -7,7 +7,7 @@
 
 #include "actors/pipeline.h"
 #include "engine/process/memory_use.h"
-#include "scheduler/split_executor.h"
+#include "scheduler/worker/split_executor.h"
 
 namespace forebay {
 

@@ -10,7 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/data/memory_budget.h"
-#include "core/net/zmq_transport.h"
+#include "core/net/zmq/zmq_transport.h"
 #include "core/node/node.h"
 #include "core/runtime/actor.h"
 #include "core/runtime/actor_system.h"

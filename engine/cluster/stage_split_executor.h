@@ -10,7 +10,7 @@
 #include "core/runtime/thread.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/worker_job.h"
-#include "scheduler/split_executor.h"
+#include "scheduler/worker/split_executor.h"
 
 namespace forebay {
 

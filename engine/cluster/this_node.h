@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "scheduler/worker_actor.h"
+#include "scheduler/worker/worker_actor.h"
 
 namespace forebay {
 

@@ -24,10 +24,9 @@
 #include "engine/cluster/scaling.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
-#include "scheduler/arrival_sink.h"
-#include "scheduler/head_actor.h"
-#include "scheduler/split_client.h"
-#include "scheduler/worker_actor.h"
+#include "scheduler/client/split_client.h"
+#include "scheduler/head/head_actor.h"
+#include "scheduler/worker/worker_actor.h"
 
 namespace forebay {
 

@@ -20,8 +20,8 @@ scheduler::ClusterStatus trainer_view(const std::string& job,
 std::string refusals(const scheduler::ClusterStatus& cluster) {
   std::string all;
   for (const scheduler::NodeStatus& node : cluster.nodes) {
-    if (node.state == scheduler::NodeView::State::kPrepared) return {};
-    if (node.state == scheduler::NodeView::State::kRefused)
+    if (node.state == scheduler::NodeStatus::State::kPrepared) return {};
+    if (node.state == scheduler::NodeStatus::State::kRefused)
       all += node.name + ": " + node.trouble + '\n';
   }
   return all;

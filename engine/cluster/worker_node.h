@@ -20,7 +20,7 @@
 #include "engine/metrics/figures.h"
 #include "engine/run/memory_watch.h"
 #include "scheduler/finders.h"
-#include "scheduler/worker_actor.h"
+#include "scheduler/worker/worker_actor.h"
 #include "tuner/live/tuner_actor.h"
 
 namespace forebay {

@@ -10,7 +10,7 @@ namespace {
 using Kind = MetricFamily::Kind;
 
 void add_states(const scheduler::ClusterStatus& cluster, Families& to) {
-  using State = scheduler::NodeView::State;
+  using State = scheduler::NodeStatus::State;
   MetricFamily nodes{"forebay_nodes", "Members of the cluster.", Kind::kGauge, {}};
   for (const auto& [state, name] : {std::pair{State::kJoined, "joined"},
                                     {State::kPrepared, "prepared"},

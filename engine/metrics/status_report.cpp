@@ -25,8 +25,8 @@ std::vector<JsonObject> stages_of(const PipelineStats& stats) {
   return list;
 }
 
-const char* word_of(scheduler::NodeView::State state) {
-  using State = scheduler::NodeView::State;
+const char* word_of(scheduler::NodeStatus::State state) {
+  using State = scheduler::NodeStatus::State;
   if (state == State::kRefused) return "refused";
   return state == State::kPrepared ? "working" : "joined";
 }

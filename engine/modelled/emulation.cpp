@@ -7,7 +7,7 @@
 
 #include "core/runtime/actor_system.h"
 #include "core/runtime/synchronized.h"
-#include "engine/modelled/observation_sum.h"
+#include "engine/modelled/modelled_figures.h"
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/policy/policies.h"

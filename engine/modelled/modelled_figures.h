@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,9 @@ JsonObject json_of(const ModelledFigures& figures, const tuner::PipelineModel& m
 /// waited.
 std::vector<std::vector<std::string>> stage_rows(const ModelledFigures& figures,
                                                  const tuner::PipelineModel& model);
+
+/// Joins consecutive intervals into one: sums are added, means are weighted by time, and values at
+/// an interval's end are those of the last one. Needs at least one interval.
+tuner::Observation sum_of(std::span<const tuner::Observation> intervals);
 
 }  // namespace forebay

@@ -2,10 +2,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 
+#include "core/base/result.h"
 #include "engine/modelled/modelled_figures.h"
+#include "tuner/allocation.h"
 
 namespace forebay {
+
+/// Reads `load=4,decode=2`: counts by stage name. Stages that are not named have 1 actor; the
+/// prefetch is the description's default. kInvalid names the stage that does not exist (and the
+/// nearest), that is named twice, or whose count is not from 1 to its max_actors.
+Result<tuner::Allocation> parse_allocation(std::string_view text,
+                                           const tuner::PipelineDescription& description);
 
 /// Runs the model for `seconds` of simulated time with a fixed allocation; the first tenth does not
 /// count. Running out of memory ends the run. `stop` is called every simulated minute; true ends

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "tools/bench/cluster_bench.h"
-#include "tools/bench/remote_bench.h"
+#include "tools/bench/cluster/cluster_bench.h"
+#include "tools/bench/cluster/remote_bench.h"
 
 namespace {
 

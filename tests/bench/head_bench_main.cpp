@@ -1,15 +1,12 @@
-// Prints the head's figures as one line of JSON. usage: head_bench [FOLDER]
+// Prints the head's figures as one line of JSON. The store is below TMPDIR.
 
 #include <cstdio>
 
 #include "core/base/clock.h"
-#include "tools/bench/head_bench.h"
+#include "tools/bench/cluster/head_bench.h"
 
-int main(int count, char** arguments) {
-  const forebay::SystemClock clock;
-  forebay::HeadBenchOptions options;
-  options.folder = count > 1 ? arguments[1] : ".";
-  const auto results = forebay::run_head_bench(options, clock);
+int main() {
+  const auto results = forebay::run_head_bench({}, forebay::SystemClock());
   if (!results) {
     std::fprintf(stderr, "%s\n", results.error().message.c_str());
     return 1;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tuner/compare/comparison.h"
-#include "tuner/compare/simulated_machine.h"
+#include "tuner/compare/machine.h"
 #include "tuner/sim/random_pipeline.h"
 
 namespace forebay::tuner {

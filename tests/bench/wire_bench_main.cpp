@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "core/base/clock.h"
-#include "tools/bench/wire_bench.h"
+#include "tools/bench/cluster/wire_bench.h"
 
 int main(int argc, char** argv) {
   forebay::WireBenchOptions options;

@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "core/store/memory_store.h"
-#include "scheduler/head_actor.h"
-#include "scheduler/split_client.h"
-#include "scheduler/worker_actor.h"
+#include "scheduler/client/split_client.h"
+#include "scheduler/head/head_actor.h"
+#include "scheduler/worker/worker_actor.h"
 #include "tests/support/test_host.h"
 
 #include "tests/support/catch.h"

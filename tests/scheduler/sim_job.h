@@ -11,7 +11,7 @@
 #include "actors/reorder_buffer.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
-#include "scheduler/arrival_sink.h"
+#include "scheduler/client/split_client.h"
 #include "scheduler/protocol.h"
 
 namespace forebay::scheduler {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "core/node/node.h"
+#include "scheduler/client/split_client.h"
 #include "scheduler/finders.h"
-#include "scheduler/head_actor.h"
-#include "scheduler/split_client.h"
-#include "scheduler/split_executor.h"
-#include "scheduler/worker_actor.h"
+#include "scheduler/head/head_actor.h"
+#include "scheduler/worker/split_executor.h"
+#include "scheduler/worker/worker_actor.h"
 #include "tests/scheduler/sim_job.h"
 #include "tests/support/sim_disk.h"
 #include "tests/support/sim_network.h"

@@ -1,6 +1,8 @@
 #include "tools/bench/bench_data.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "engine/process/machine.h"
@@ -8,6 +10,21 @@
 #include "tools/synth/synth_files.h"
 
 namespace forebay {
+
+Result<BenchFolder> BenchFolder::make() {
+  std::error_code error;
+  std::string pattern =
+      (std::filesystem::temp_directory_path(error) / "forebay-bench-XXXXXX").string();
+  if (error || ::mkdtemp(pattern.data()) == nullptr) {
+    return fail(Code::kUnavailable, pattern + ": cannot make a folder for the data; set TMPDIR");
+  }
+  return BenchFolder(std::move(pattern));
+}
+
+BenchFolder::~BenchFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
 
 Result<BenchData> BenchData::make(std::uint64_t rows) {
   auto folder = BenchFolder::make();

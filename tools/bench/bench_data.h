@@ -2,14 +2,39 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "actors/source/dataset.h"
 #include "core/base/result.h"
-#include "tools/bench/bench_folder.h"
 
 namespace forebay {
+
+/// One line of `forebay bench`: the measured value, and the limit measured in the same run.
+struct BenchResult {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  std::optional<double> limit;  ///< The limit's value, in the same unit.
+  std::optional<double> ratio;  ///< value / limit, or limit / value if smaller is better.
+};
+
+/// A benchmark's temporary folder below TMPDIR; removed with this object.
+class BenchFolder {
+ public:
+  static Result<BenchFolder> make();
+  BenchFolder(BenchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  BenchFolder& operator=(BenchFolder&&) = delete;
+  ~BenchFolder();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit BenchFolder(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
 
 /// A temporary folder with made-up Criteo files for measurements; removed with this object.
 class BenchData {

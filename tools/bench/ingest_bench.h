@@ -8,7 +8,7 @@
 #include "actors/source/dataset.h"
 #include "actors/transform/transform.h"
 #include "core/base/result.h"
-#include "tools/bench/bench_result.h"
+#include "tools/bench/bench_data.h"
 #include "trainer/model.h"
 #include "trainer/train_bench.h"
 

@@ -1,7 +1,5 @@
 #include "tools/bench/runtime_bench.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <future>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "core/runtime/actor.h"
 #include "core/runtime/actor_system.h"
 #include "core/runtime/stage_pool.h"
+#include "tools/bench/bench_process.h"
 
 namespace forebay {
 namespace {
@@ -166,15 +165,6 @@ class PassOn final : public PoolWorker<Token> {
   StagePool<Token>* const behind_;
 };
 
-std::chrono::nanoseconds process_cpu() {
-  rusage used{};
-  FOREBAY_CHECK(::getrusage(RUSAGE_SELF, &used) == 0);
-  const auto nanoseconds = [](const timeval& time) {
-    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-  };
-  return nanoseconds(used.ru_utime) + nanoseconds(used.ru_stime);
-}
-
 double pool_handoff(const RuntimeBenchOptions& options, const Clock& clock) {
   constexpr std::size_t kPools = 4;
   std::vector<std::unique_ptr<StagePool<Token>>> pools;
@@ -192,14 +182,13 @@ double pool_handoff(const RuntimeBenchOptions& options, const Clock& clock) {
         clock));
     pools.back()->grow(2);
   }
-  const auto start = process_cpu();
+  const double start = own_cpu_seconds();
   for (std::uint64_t key = 0; key < options.pool_tokens; ++key) {
     FOREBAY_CHECK(pools.back()->offer(Token{key}, kTokenBytes));
   }
   pools.back()->close();
   for (auto pool = pools.rbegin(); pool != pools.rend(); ++pool) (*pool)->join();
-  const auto used = std::chrono::duration<double, std::nano>(process_cpu() - start);
-  return used.count() / static_cast<double>(options.pool_tokens * kPools);
+  return (own_cpu_seconds() - start) * 1e9 / static_cast<double>(options.pool_tokens * kPools);
 }
 
 }  // namespace

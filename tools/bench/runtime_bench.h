@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "tools/bench/bench_result.h"
+#include "tools/bench/bench_data.h"
 
 namespace forebay {
 

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "core/base/median.h"
-#include "tuner/compare/run.h"
-#include "tuner/compare/simulated_machine.h"
+#include "tuner/compare/comparison.h"
+#include "tuner/compare/machine.h"
 #include "tuner/guard.h"
 #include "tuner/sim/oracle.h"
 #include "tuner/sim/random_pipeline.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tools/bench/bench_result.h"
+#include "tools/bench/bench_data.h"
 
 namespace forebay {
 

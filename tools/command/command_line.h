@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/command/command.h"
+#include "tools/command/commands.h"
 
 namespace forebay {
 

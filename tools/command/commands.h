@@ -1,8 +1,57 @@
 #pragma once
 
-#include "tools/command/command.h"
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/process/exit_status.h"
 
 namespace forebay {
+
+/// An option of a command. Without a `value` it is a flag.
+struct OptionSpec {
+  std::string_view name;   ///< `--rows`
+  std::string_view value;  ///< `N`; empty for a flag.
+  std::string_view help;
+};
+
+/// The arguments after a command's name.
+struct Invocation {
+  std::vector<std::string> arguments;  ///< Arguments without dashes, in order.
+  /// `--set` → its values; empty for a flag.
+  std::map<std::string, std::vector<std::string>> options;
+
+  bool has(const std::string& option) const { return options.contains(option); }
+  /// Returns the last value given for `option`, or `otherwise`.
+  std::string value(const std::string& option, const std::string& otherwise = "") const;
+  /// Returns all values given for `option`.
+  std::vector<std::string> values(const std::string& option) const;
+};
+
+/// A subcommand: its arguments and the function that runs it.
+struct Command {
+  std::string_view name;
+  std::string_view summary;        ///< One line for `forebay help`.
+  std::string_view argument = {};  ///< `JOB`, `FILE…` or empty.
+  std::size_t fewest_arguments = 0;
+  std::size_t most_arguments = 0;
+  std::vector<OptionSpec> options = {};
+  std::string_view example = {};             ///< Lines for `--help`.
+  Exit (*run)(const Invocation&) = nullptr;  ///< Null if the command is not built.
+  /// Subcommands by their full names: `tune show` of `tune`.
+  std::vector<Command> parts = {};
+};
+
+/// Options that many commands share.
+inline constexpr OptionSpec kJsonOption{
+    "--json", "", "print the result as one JSON object, the last line of stdout"};
+inline constexpr OptionSpec kSetOption{"--set", "KEY=VALUE",
+                                       "override a key of the job file (repeatable)"};
+
+/// Returns every command, in the order of `forebay help`.
+std::span<const Command> all_commands();
 
 // The functions called by the rows of commands.cpp, one file each.
 Exit run_bench(const Invocation& invocation);
@@ -32,10 +81,6 @@ Exit run_top(const Invocation& invocation);
 Exit run_symmetric(const Invocation& invocation);
 Exit run_set(const Invocation& invocation);
 Exit run_synth(const Invocation& invocation);
-Exit run_synth_pipelines(const Invocation& invocation);
-
-/// Returns the commands that join nodes to one job (cluster_commands.cpp).
-std::vector<Command> cluster_commands();
 
 /// Returns the command `tune` with its subcommands (tune.cpp).
 std::vector<Command> tune_commands();

@@ -5,12 +5,12 @@
 
 #include "core/base/clock.h"
 #include "engine/report/json_object.h"
+#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/command/job_arguments.h"
 #include "tools/doctor/job_checks.h"
 #include "tools/doctor/machine_checks.h"
+#include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
-#include "tools/terminal/print_json.h"
 #include "tools/terminal/terminal_events.h"
 
 namespace forebay {

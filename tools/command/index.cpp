@@ -8,11 +8,10 @@
 #include "engine/outputs/job_files.h"
 #include "engine/process/run_dir.h"
 #include "engine/report/json_object.h"
+#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/command/job_arguments.h"
-#include "tools/process/message.h"
+#include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
-#include "tools/terminal/print_json.h"
 #include "tools/terminal/terminal_events.h"
 
 namespace forebay {

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -10,30 +9,18 @@
 #include "engine/run/run_outcome.h"
 #include "engine/run/state_file.h"
 #include "engine/session/session.h"
+#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/command/dump_file.h"
-#include "tools/command/job_arguments.h"
-#include "tools/process/leave.h"
-#include "tools/process/message.h"
-#include "tools/process/output_path.h"
+#include "tools/process/exit_status.h"
+#include "tools/process/paths.h"
+#include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
-#include "tools/terminal/print_json.h"
-#include "tools/terminal/run_summary.h"
+#include "tools/terminal/summary.h"
 #include "tools/terminal/terminal_events.h"
 
 namespace forebay {
 namespace {
-
-Result<std::uint64_t> max_batches(const Invocation& invocation) {
-  const std::string text = invocation.value("--max-batches");
-  if (text.empty()) return std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-    return fail(Code::kInvalid, "--max-batches " + text + ": wants a number of batches");
-  }
-  return number;
-}
 
 std::vector<Output> outputs_of(const Invocation& invocation, const JobSpec& job) {
   std::vector<Output> outputs = outputs_of(job, "ingest");
@@ -73,7 +60,8 @@ class Ingest {
 };
 
 Status Ingest::prepare() {
-  auto batches = max_batches(invocation_);
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  auto batches = count_of(invocation_, "--max-batches", 0, kAll, kAll);
   if (!batches) return pass(batches);
   if (const std::string to = invocation_.value("--state"); !to.empty()) {
     if (auto status = check_output_path("--state", to); !status) return status;

@@ -6,9 +6,7 @@
 
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/inspect/op_list.h"
-#include "tools/process/message.h"
-#include "tools/terminal/print_json.h"
+#include "tools/process/standard_streams.h"
 
 namespace forebay {
 namespace {

@@ -1,22 +1,25 @@
 #include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <utility>
 
+#include "core/base/random.h"
 #include "core/base/whole_file.h"
 #include "engine/job/quantity.h"
+#include "engine/modelled/pipeline_file.h"
 #include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
+#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
+#include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 #include "tools/synth/synth_files.h"
-#include "tools/terminal/print_json.h"
+#include "tuner/sim/random_pipeline.h"
 
 namespace forebay {
 namespace {
 
-// Returns the option's whole number; nullopt if it is not one.
-std::optional<std::uint64_t> count_of(const Invocation& invocation, const std::string& option,
-                                      const std::string& otherwise) {
-  return parse_count(invocation.value(option, otherwise));
-}
+constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
 
 Result<SynthSpec> read_spec(const Invocation& invocation) {
   if (invocation.arguments.front() != "criteo") {
@@ -24,20 +27,13 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
                                     ": no such layout; known are criteo and pipelines");
   }
   SynthSpec spec;
-  const struct {
-    const char* option;
-    const char* otherwise;
-    std::uint64_t* into;
-  } counts[] = {
-      {"--rows", "", &spec.rows}, {"--files", "1", &spec.files}, {"--seed", "1", &spec.seed}};
-  for (const auto& [option, otherwise, into] : counts) {
-    const auto count = count_of(invocation, option, otherwise);
-    if (!count) {
-      return fail(Code::kInvalid,
-                  invocation.has(option)
-                      ? option + (" " + invocation.value(option)) + ": must be a whole number"
-                      : "synth needs " + std::string(option) + " N; see forebay synth --help");
-    }
+  if (!invocation.has("--rows")) {
+    return fail(Code::kInvalid, "synth needs --rows N; see forebay synth --help");
+  }
+  for (const auto& [option, into] :
+       {std::pair{"--rows", &spec.rows}, {"--files", &spec.files}, {"--seed", &spec.seed}}) {
+    auto count = count_of(invocation, option, 0, kMost, 1);
+    if (!count) return pass(count);
     *into = *count;
   }
   spec.folder = invocation.value("--out");
@@ -54,10 +50,80 @@ Status check_files(const SynthSpec& spec) {
   return check_outputs(outputs, {});
 }
 
+struct PipelinesSpec {
+  std::uint64_t count = 0;
+  std::uint64_t seed = 1;
+  std::string folder;
+  bool replace = false;
+  tuner::RandomPipelineOptions options;
+};
+
+Result<PipelinesSpec> read_pipelines_spec(const Invocation& invocation) {
+  PipelinesSpec spec;
+  if (!invocation.has("--count") || !invocation.has("--out")) {
+    return fail(Code::kInvalid,
+                "synth pipelines needs --count N and --out DIR; see forebay synth --help");
+  }
+  auto count = count_of(invocation, "--count", 1, 100'000, 1);
+  if (!count) return pass(count);
+  auto seed = count_of(invocation, "--seed", 0, kMost, 1);
+  if (!seed) return pass(seed);
+  spec.count = *count;
+  spec.seed = *seed;
+  spec.folder = invocation.value("--out");
+  spec.replace = invocation.has("--force");
+  spec.options.events = invocation.has("--events");
+  return spec;
+}
+
+std::string name_of(const PipelinesSpec& spec, std::uint64_t number) {
+  return "random-" + std::to_string(spec.seed) + "-" + std::to_string(number);
+}
+
+std::string path_of(const PipelinesSpec& spec, const std::string& name) {
+  return (std::filesystem::path(spec.folder) / (name + ".toml")).string();
+}
+
+Status write_one(const PipelinesSpec& spec, std::uint64_t number) {
+  auto model = tuner::random_pipeline(mix64(spec.seed, number), spec.options);
+  model.name = name_of(spec, number);
+  const std::string path = path_of(spec, model.name);
+  if (!spec.replace && std::filesystem::exists(path)) {
+    return fail(Code::kInvalid,
+                path + " is there already; give another --out, or --force to write over it");
+  }
+  return save_pipeline(model, path);
+}
+
+Status check_files(const PipelinesSpec& spec) {
+  std::vector<Output> outputs;
+  for (std::uint64_t number = 0; number < spec.count; ++number) {
+    outputs.push_back({.name = "--out", .path = path_of(spec, name_of(spec, number))});
+  }
+  return check_outputs(outputs, {});
+}
+
+Exit synth_pipelines(const Invocation& invocation) {
+  const auto spec = read_pipelines_spec(invocation);
+  if (!spec) return Exit::refused(spec.error());
+  if (auto checked = check_files(*spec); !checked) return Exit::refused(checked.error());
+  for (std::uint64_t number = 0; number < spec->count; ++number) {
+    if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+    if (auto written = write_one(*spec, number); !written) return Exit::refused(written.error());
+  }
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("files", spec->count).add("out", spec->folder));
+  } else {
+    std::printf("%s random pipelines in %s\n", format_count(spec->count).c_str(),
+                spec->folder.c_str());
+  }
+  return Exit::done();
+}
+
 }  // namespace
 
 Exit run_synth(const Invocation& invocation) {
-  if (invocation.arguments.front() == "pipelines") return run_synth_pipelines(invocation);
+  if (invocation.arguments.front() == "pipelines") return synth_pipelines(invocation);
   const auto spec = read_spec(invocation);
   if (!spec) return Exit::refused(spec.error());
   if (auto checked = check_synth(*spec); !checked) return Exit::refused(checked.error());

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
+#include "tuner/compare/machine.h"
 #include "tuner/sim/pipeline_model.h"
 
 namespace forebay {
@@ -25,5 +28,9 @@ Result<std::vector<std::string>> split_policies(std::string_view text);
 /// Returns the policies of a comparison without `--policies`: every policy except `static` and
 /// `one`, which never change the allocation, and `oracle`, with which the others are compared.
 std::vector<std::string> usual_policies();
+
+/// Makes emulated machines, which run in real time. When `stop` is set, their runs return at once.
+/// Both references outlive the machines.
+tuner::MachineMaker emulated_machines(const Clock& clock, const std::atomic<bool>& stop);
 
 }  // namespace forebay

@@ -12,7 +12,7 @@
 
 #include <spawn.h>
 
-#include "tools/process/own_path.h"
+#include "tools/process/paths.h"
 
 namespace forebay {
 namespace {

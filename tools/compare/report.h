@@ -2,13 +2,39 @@
 
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
 #include "tools/compare/compare_json.h"
+#include "tools/compare/compare_tables.h"
 #include "tuner/sim/pipeline_model.h"
 
 namespace forebay {
+
+/// The first line of report.md, which identifies a folder as a report's.
+inline constexpr std::string_view kReportMark = "<!-- forebay tune compare -->";
+
+/// A plot of a report.
+struct ReportPlot {
+  std::string title;
+  std::string file;  ///< Relative to the report's folder.
+};
+
+/// A report's tables and plots in page order.
+struct ReportPages {
+  std::string title;
+  std::vector<Table> tables;
+  std::vector<ReportPlot> plots = {};
+  std::vector<std::string> notes = {};
+};
+
+/// Returns the plots by their file names: `summary.svg`, then `01.svg` for the first pipeline.
+std::vector<ReportPlot> plots_of(const std::vector<std::string>& files,
+                                 const std::vector<std::string>& pipelines);
+
+std::string markdown_of(const ReportPages& pages);
+std::string html_of(const ReportPages& pages);
 
 /// Creates the folder, or checks that it is empty or holds an earlier report. kInvalid: it cannot
 /// be written to, or holds files of these names that are not a report's.

@@ -14,7 +14,7 @@
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
-#include "tools/doctor/disk_checks.h"
+#include "tools/doctor/machine_checks.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 

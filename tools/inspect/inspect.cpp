@@ -8,16 +8,13 @@
 #include "actors/input/local_file_system.h"
 #include "actors/source/index/file_index.h"
 #include "actors/source/index/index_cache.h"
+#include "actors/transform/transform.h"
 #include "core/base/printable.h"
 #include "engine/job/job_document.h"
 #include "engine/job/job_file.h"
 #include "engine/process/machine.h"
-#include "tools/inspect/checkpoint_report.h"
-#include "tools/inspect/data_report.h"
-#include "tools/inspect/decision_report.h"
 #include "tools/inspect/file_sample.h"
-#include "tools/inspect/part_report.h"
-#include "tools/inspect/record_report.h"
+#include "tools/inspect/reports.h"
 #include "tools/inspect/text_table.h"
 #include "trainer/saving/checkpoint.h"
 
@@ -100,6 +97,30 @@ Result<FileReport> inspect_path(const std::string& path) {
   if (auto criteo = report_criteo(*sample)) return std::move(*criteo);
   if (auto table = report_table(*sample)) return std::move(*table);
   return unknown(*sample);
+}
+
+std::vector<std::string> op_lines() {
+  std::vector<std::vector<std::string>> rows = {
+      {"op", "takes", "gives", "parameters", "does", "missing values"}};
+  for (const OpDescription& op : describe_ops()) {
+    rows.push_back(
+        {op.name, op.takes, op.gives, op.params.empty() ? "-" : op.params, op.summary, op.missing});
+  }
+  return align_columns(rows);
+}
+
+std::vector<JsonObject> op_objects() {
+  std::vector<JsonObject> ops;
+  for (const OpDescription& op : describe_ops()) {
+    ops.push_back(JsonObject()
+                      .add("name", op.name)
+                      .add("takes", op.takes)
+                      .add("gives", op.gives)
+                      .add("parameters", op.params)
+                      .add("summary", op.summary)
+                      .add("missing", op.missing));
+  }
+  return ops;
 }
 
 }  // namespace forebay

@@ -9,7 +9,7 @@ import sys
 # A layer is a folder or, where one folder holds two layers, a file stem; the longest prefix of a
 # file's path names its layer. A layer may include itself and the
 # layers listed for it, nothing else.
-CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node"]
+CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node", "core/net/zmq"]
 SPEC = ["actors/dataset_spec", "actors/row_filter", "actors/stage_list"]
 BLOCKS = ["actors/source/index/block_builder"]
 FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/formats")]
@@ -17,13 +17,15 @@ SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
 ACTORS = SPEC + BLOCKS + ["actors/input"] + FORMAT + ["actors/transform"] + SOURCE + ["actors/stage", "actors"]
 TUNER = ["tuner"] + ["tuner/" + part for part in
                      ("plan", "sim", "model", "agent", "policy", "live", "emulated", "log", "compare")]
+SCHEDULER = ["scheduler", "scheduler/client", "scheduler/head", "scheduler/worker"]
 TRAINER = ["trainer", "trainer/embedding", "trainer/ranks"]
 # From bottom to top: each folder may include only earlier ones.
 ENGINE = ["engine/" + part for part in
           ("process", "job", "outputs", "report", "trace", "metrics", "modelled", "run", "cluster", "session", "loader",
            "ranks", "train")]
 TOOLS = ["tools/" + part for part in
-         ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "command")]
+         ("process", "synth", "launch", "symmetric", "inspect", "terminal", "doctor", "compare", "bench", "bench/cluster",
+          "bench/training", "command")]
 MAY_SEE = {
     "core/base": [],
     "core/data": ["core/base"],
@@ -32,7 +34,8 @@ MAY_SEE = {
     "core/store/rows": CORE[:1],
     "core/net": CORE[:3],
     "core/runtime": CORE[:5],
-    "core/node": CORE,
+    "core/node": CORE[:7],
+    "core/net/zmq": CORE[:3] + ["core/net"],
     "actors/dataset_spec": CORE[:2],
     "actors/row_filter": CORE[:2],
     "actors/stage_list": CORE[:2] + SPEC[:1],
@@ -58,7 +61,10 @@ MAY_SEE = {
     "tuner/emulated": CORE + ["tuner", "tuner/live", "tuner/sim"],
     "tuner/log": ["core/base", "tuner"],
     "tuner/compare": ["core/base", "tuner", "tuner/plan", "tuner/sim", "tuner/policy"],
-    "scheduler": CORE,
+    "scheduler": CORE[:3] + ["core/runtime"],
+    "scheduler/client": CORE[:3] + ["core/runtime", "scheduler"],
+    "scheduler/head": CORE[:4] + ["core/runtime", "scheduler"],
+    "scheduler/worker": CORE[:3] + ["core/runtime", "scheduler"],
     "trainer": CORE + ACTORS,
     "trainer/ranks": CORE[:2] + ["trainer"],
     "trainer/embedding": CORE + ["core/store/rows"] + ACTORS + ["trainer"],
@@ -72,7 +78,7 @@ MAY_SEE = {
     "engine/modelled": CORE[:1] + ["core/runtime", "actors/source/index"] + TUNER + ["engine/job", "engine/report"],
     "engine/run": CORE[:6] + ACTORS + TUNER + ["scheduler", "trainer"] +
         ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics"],
-    "engine/cluster": CORE + ACTORS + TUNER + ["scheduler", "trainer"] +
+    "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
     "engine/session": CORE[:1] + ["core/data", "actors", "engine/process", "engine/job", "engine/metrics", "engine/run",
                                   "engine/cluster"],
@@ -80,7 +86,7 @@ MAY_SEE = {
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
     "engine/train": CORE + ACTORS + ["tuner"] + TRAINER +
         ["engine/process", "engine/job", "engine/report", "engine/run", "engine/cluster", "engine/session", "engine/ranks"],
-    "tools/process": CORE[:1] + ["engine/process"],
+    "tools/process": CORE[:1] + ["engine/process", "engine/report"],
     "tools/synth": CORE[:1],
     "tools/launch": CORE[:2] + ["engine/job"],
     "tools/symmetric": CORE[:2] + ["engine/process", "engine/job"],
@@ -92,9 +98,16 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process"],
     "tools/compare": CORE[:1] + TUNER +
         ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/process", "tools/inspect"],
-    "tools/bench": CORE + ["core/store/rows"] + ACTORS + TUNER + ["scheduler"] + TRAINER +
-        ["engine/process", "engine/job", "engine/run", "engine/cluster", "engine/ranks", "tools/process", "tools/synth"],
-    "tools/command": CORE + ACTORS + TUNER + ["scheduler"] + TRAINER + ENGINE + TOOLS,
+    "tools/bench": CORE[:1] + ["core/runtime"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
+                                                                 "tools/synth"],
+    "tools/bench/cluster": CORE + ACTORS + SCHEDULER + ["engine/process", "engine/job", "engine/run", "engine/cluster",
+                                                        "tools/bench"],
+    "tools/bench/training": CORE + ["core/store/rows"] + TRAINER + ["engine/process", "engine/ranks", "tools/bench"],
+    "tools/command": CORE + ACTORS + TUNER + TRAINER + ENGINE + TOOLS,
+    "tools/command/cluster": CORE + SCHEDULER + ENGINE + ["tools/launch", "tools/process", "tools/symmetric",
+                                                          "tools/command"],
+    "tools/command/tune": CORE[:1] + ["core/runtime"] + TUNER + ENGINE + ["tools/inspect", "tools/compare", "tools/process",
+                                                       "tools/terminal", "tools/command"],
     "tools/app_main": CORE[:1] + ["engine/process", "tools/process", "tools/command"],
     "tools/exit_calls": CORE[:1] + ["tools/process"],
 }

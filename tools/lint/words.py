@@ -31,7 +31,7 @@ IN_CODE = [
     ("random_device", r"\brandom_device\b", ("core/base/",)),
     ("using namespace", r"^\s*using namespace (?!std::(?:chrono_)?literals)", ("tests/",)),
     ("a definition of CHECK or LOG", r"^\s*#\s*define\s+(?:CHECK|LOG)\b", ()),
-    ("const_cast", r"\bconst_cast<", ("core/net/zmq_frames", "trainer/torch/c10d_collective", "engine/ranks/batch_slice")),  # what is only read
+    ("const_cast", r"\bconst_cast<", ("core/net/zmq/zmq_socket", "trainer/torch/c10d_collective", "engine/ranks/batch_slice")),  # what is only read
 ]
 TEXT = [
     ("an unfinished thought", re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")),

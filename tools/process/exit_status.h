@@ -24,4 +24,13 @@ struct Exit {
   static Exit stopped(int signal) { return {128 + signal, ""}; }
 };
 
+/// Ends the process now with this status: no destructors, no atexit handlers, no flush. Forebay's
+/// own code ends the process by this function only; a plain _exit of the program is attributed to a
+/// user's library (see user_code_guard.h). Any thread, signal handlers too.
+[[noreturn]] void end_process(int status);
+
+/// Ends the process at once if actors may still be running, since an actor stuck in a user's
+/// function would block an orderly end. Everything that had to be saved must be saved before.
+[[noreturn]] void leave(const Exit& exit);
+
 }  // namespace forebay

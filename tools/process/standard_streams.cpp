@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "core/base/printable.h"
+
 namespace forebay {
 
 void open_closed_streams() {
@@ -22,6 +24,17 @@ bool flush_stdout() {
   struct stat there {};
   return ::fstat(STDOUT_FILENO, &there) == 0 &&
          (S_ISFIFO(there.st_mode) || S_ISSOCK(there.st_mode));
+}
+
+void print_message(std::string_view line) {
+  std::fprintf(stderr, "forebay: %s\n", printable_message(line).c_str());
+}
+
+void print_line(std::string_view line) { std::printf("%s\n", printable_message(line).c_str()); }
+
+void print_json(const JsonObject& object) {
+  std::printf("%s\n", object.text().c_str());
+  std::fflush(stdout);
 }
 
 }  // namespace forebay

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string_view>
+
+#include "engine/report/json_object.h"
+
 namespace forebay {
 
 /// Opens those of stdin, stdout and stderr that the caller has closed on /dev/null. Otherwise the
@@ -10,5 +14,15 @@ void open_closed_streams();
 /// Flushes stdout. Returns false if printed text was lost because of a full disk, but not if the
 /// reader closed the pipe, as `head` does.
 bool flush_stdout();
+
+/// Writes `forebay: LINE` to stderr as one line; unprintable characters in it are escaped
+/// (core/base/printable.h). Any thread.
+void print_message(std::string_view line);
+
+/// Writes `line` to stdout, escaped in the same way.
+void print_line(std::string_view line);
+
+/// Prints `object` as a line of stdout and flushes it: the last action of a command under --json.
+void print_json(const JsonObject& object);
 
 }  // namespace forebay

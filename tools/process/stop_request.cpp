@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "tools/process/end_process.h"
+#include "tools/process/exit_status.h"
 
 namespace forebay {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "core/base/sanitizers.h"
 #include "core/base/user_code.h"
-#include "tools/process/end_process.h"
+#include "tools/process/exit_status.h"
 
 namespace forebay {
 namespace {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/base/whole_file.h"
-#include "tools/synth/auc_histogram.h"
 #include "tools/synth/click_rows.h"
 
 namespace forebay {
@@ -73,6 +72,20 @@ class Writer {
 };
 
 }  // namespace
+
+std::optional<double> AucHistogram::auc() const {
+  double below = 0;
+  double won = 0;
+  double clicks = 0;
+  for (std::size_t bin = 0; bin < kBins; ++bin) {
+    const auto others = static_cast<double>(others_[bin]);
+    won += static_cast<double>(clicks_[bin]) * (below + others / 2);
+    below += others;
+    clicks += static_cast<double>(clicks_[bin]);
+  }
+  if (clicks == 0 || below == 0) return std::nullopt;
+  return won / (clicks * below);
+}
 
 Status check_synth(const SynthSpec& spec) {
   const auto refuse = [](const std::string& what) { return fail(Code::kInvalid, what); };

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "tools/terminal/stage_view.h"
+#include "tools/terminal/stage_views.h"
 
 namespace forebay {
 
@@ -33,5 +34,46 @@ std::string format_progress(const ProgressView& view);
 
 /// Returns `line` cut to `columns` characters, for a terminal.
 std::string fit_line(const std::string& line, std::size_t columns);
+
+/// Formats the progress of indexing: no line for the first seconds, then one every few seconds.
+///
+/// Time comes from outside. Any thread may call it.
+class IndexingProgress {
+ public:
+  static constexpr std::chrono::seconds kPeriod{3};
+
+  explicit IndexingProgress(std::chrono::nanoseconds now) : began_(now), last_ns_(now.count()) {}
+
+  /// Returns `indexed 1.2 GiB of 4 GiB (30 %), 7.0 s left` if a line is due.
+  std::optional<std::string> line(std::uint64_t done, std::uint64_t total,
+                                  std::chrono::nanoseconds now);
+
+ private:
+  const std::chrono::nanoseconds began_;
+  std::atomic<std::int64_t> last_ns_;
+};
+
+/// A command's progress on stderr: one live line on a terminal, otherwise a plain line every few
+/// seconds. One thread.
+class StatusLine {
+ public:
+  StatusLine();
+  ~StatusLine() { clear(); }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  /// Whether lines go to a terminal.
+  bool on_terminal() const { return on_terminal_; }
+  /// Returns whether a line is due; call it before formatting one.
+  bool is_due() const;
+  void show(const std::string& line);
+  /// Removes the live line.
+  void clear();
+
+ private:
+  const bool on_terminal_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point shown_at_;
+};
 
 }  // namespace forebay

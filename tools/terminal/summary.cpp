@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "engine/job/quantity.h"
+#include "tools/terminal/stage_views.h"
 
 namespace forebay {
 namespace {
@@ -118,6 +119,22 @@ std::string format_summary(const SummaryView& view) {
             (view.decisions == 1 ? " decision: " : " decisions, the last: ") + view.tuner + "\n";
   }
   return text + name_bottleneck(view) + "\n";
+}
+
+std::string summary_of(const RunOutcome& outcome, const JobSpec& job,
+                       SummaryView::Consumer consumer) {
+  return format_summary({.rows = outcome.rows,
+                         .batches = outcome.batches,
+                         .seconds = outcome.seconds,
+                         .starved_ratio = outcome.starved_ratio,
+                         .peak_memory_bytes = outcome.peak_memory_bytes,
+                         .memory_limit = outcome.memory_limit,
+                         .cpus = static_cast<std::uint64_t>(job.pipeline.cpus),
+                         .cpus_busy = outcome.cpus_busy,
+                         .stages = stage_views({}, outcome.stats),
+                         .decisions = outcome.decisions,
+                         .tuner = outcome.last_decision,
+                         .consumer = consumer});
 }
 
 }  // namespace forebay

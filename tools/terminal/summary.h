@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/terminal/stage_view.h"
+#include "engine/job/job_spec.h"
+#include "engine/run/run_outcome.h"
+#include "tools/terminal/stage_views.h"
 
 namespace forebay {
 
@@ -35,5 +37,10 @@ std::string name_bottleneck(const SummaryView& view);
 
 /// Returns the whole summary: figures, a table of the stages, the bottleneck.
 std::string format_summary(const SummaryView& view);
+
+/// Returns the summary of a finished run of `job`: figures, a table of the stages, the bottleneck
+/// and the reason.
+std::string summary_of(const RunOutcome& outcome, const JobSpec& job,
+                       SummaryView::Consumer consumer);
 
 }  // namespace forebay

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/report/json_object.h"
-#include "tools/terminal/print_json.h"
-#include "tools/terminal/run_summary.h"
+#include "tools/process/standard_streams.h"
+#include "tools/terminal/summary.h"
 
 namespace forebay {
 namespace {

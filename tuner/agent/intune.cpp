@@ -7,7 +7,7 @@
 #include "core/base/enum_names.h"
 #include "tuner/agent/learned_state.h"
 #include "tuner/agent/weights.h"
-#include "tuner/model/plausible.h"
+#include "tuner/model/expected_rate.h"
 
 namespace forebay::tuner {
 namespace {

@@ -7,10 +7,133 @@
 
 #include "core/base/parallel.h"
 #include "tuner/agent/agent.h"
-#include "tuner/agent/experiment.h"
+#include "tuner/guard.h"
+#include "tuner/sim/oracle.h"
+#include "tuner/sim/random_pipeline.h"
+#include "tuner/sim/simulator.h"
 
 namespace forebay::tuner {
 namespace {
+
+constexpr double kPeriod = 2;
+constexpr double kStep = 0.1;
+constexpr double kHeld = 4 * kPeriod;  // how long an action is observed
+constexpr int kTries = 3;              // alternatives per decision
+constexpr int kDecisions = 24;
+constexpr int kDecisionsWithEvents = 90;
+constexpr double kStray = 0.15;  // chance that a decision is not the best known one
+constexpr float kClip = 8;       // per cent: large losses need no exact value
+
+class Experiment {
+ public:
+  Experiment(std::uint64_t seed, const Network& network)
+      : random_(mix64(seed, 0x6c6573736f6eULL)),
+        model_(random_pipeline(seed, {.events = random_.below(3) == 0})),
+        network_(network),
+        simulator_(model_, seed),
+        guard_(simulator_.description()),
+        agent_(simulator_.description(), RewardMode::kUsable, Ablation::kNone) {}
+
+  std::vector<Lesson> run() {
+    const int decisions = model_.events.empty() ? kDecisions : kDecisionsWithEvents;
+    for (int i = 1; i <= decisions; ++i) {
+      advance(simulator_, guard_, kPeriod * i);
+      if (simulator_.out_of_memory()) break;
+      agent_.observe(simulator_.observe(), network_);
+      agent_.choose();
+      if (random_.uniform() < chance_of_trying(i)) try_some();
+      const Actions actions = strayed(agent_.actions());
+      agent_.take(actions);
+      lead(simulator_, guard_, agent_.allocation(actions));
+    }
+    return std::move(lessons_);
+  }
+
+ private:
+  // All early decisions, and a share of the later ones, which resemble one another.
+  static double chance_of_trying(int decision) { return decision <= 6 ? 1.0 : 0.3; }
+
+  static void lead(Simulator& simulator, Guard& guard, const Allocation& goal) {
+    guard.admit(goal, simulator.current());
+    simulator.apply(guard.step(simulator.current()));
+  }
+
+  static void advance(Simulator& simulator, const Guard& guard, double until) {
+    while (simulator.now() < until - kStep / 2) {
+      simulator.run_until(std::min(until, simulator.now() + kStep));
+      simulator.apply(guard.step(simulator.current()));
+    }
+    simulator.run_until(until);
+  }
+
+  Actions strayed(Actions actions) {
+    if (random_.uniform() >= kStray) return actions;
+    const std::size_t stage = random_.below(actions.steps.size());
+    actions.steps[stage] = static_cast<std::uint8_t>(random_.below(kSteps.size()));
+    return actions;
+  }
+
+  // The reward, in per cent of the oracle's rate, for keeping an allocation for kHeld seconds.
+  double reward_of(const Allocation& allocation) const {
+    Simulator copy(simulator_);
+    Guard guard(guard_);
+    const double from = copy.now();
+    const auto trained = copy.totals().trained;
+    lead(copy, guard, allocation);
+    advance(copy, guard, from + kHeld);
+    const double rate = static_cast<double>(copy.totals().trained - trained) / kHeld;
+    const PipelineModel now = model_at(model_, from);
+    const double paid =
+        price(RewardMode::kUsable, copy.description(), copy.current().limits, allocation);
+    return 100 * rate / oracle_of(now).splits_per_second * (1 - paid);
+  }
+
+  void try_some() {
+    const Actions chosen = agent_.actions();
+    for (int i = 0; i < kTries; ++i) {
+      const std::size_t branch = random_.below(chosen.steps.size() + 1);
+      if (branch < chosen.steps.size()) {
+        try_step(chosen, branch);
+      } else {
+        try_prefetch(chosen);
+      }
+    }
+  }
+
+  void try_step(const Actions& chosen, std::size_t stage) {
+    Actions tried = chosen;
+    Actions left = chosen;
+    const std::size_t action = 1 + random_.below(kStepOutputs);
+    tried.steps[stage] = static_cast<std::uint8_t>(action);
+    left.steps[stage] = 0;
+    learn({agent_.rows()[stage]}, action - 1, tried, left);
+  }
+
+  void try_prefetch(const Actions& chosen) {
+    Actions tried = chosen;
+    Actions left = chosen;
+    const std::size_t action = 1 + random_.below(kPrefetchFactors.size() - 1);
+    tried.prefetch = static_cast<std::uint8_t>(action);
+    left.prefetch = 0;
+    learn(agent_.rows(), kStepOutputs + action - 1, tried, left);
+  }
+
+  void learn(std::vector<Features> rows, std::size_t output, const Actions& tried,
+             const Actions& left) {
+    const double gain = reward_of(agent_.allocation(tried)) - reward_of(agent_.allocation(left));
+    lessons_.push_back({.rows = std::move(rows),
+                        .output = static_cast<std::uint8_t>(output),
+                        .advantage = std::clamp(static_cast<float>(gain), -kClip, kClip)});
+  }
+
+  Random random_;
+  PipelineModel model_;
+  const Network& network_;
+  Simulator simulator_;
+  Guard guard_;
+  Agent agent_;
+  std::vector<Lesson> lessons_;
+};
 
 constexpr std::size_t kMiniBatch = 128;
 constexpr float kFirstRate = 1e-3F;
@@ -82,6 +205,10 @@ std::string line(std::uint32_t round, const PretrainOptions& options, std::size_
 }
 
 }  // namespace
+
+std::vector<Lesson> experiment(std::uint64_t seed, const Network& network) {
+  return Experiment(seed, network).run();
+}
 
 Network pretrain(const PretrainOptions& options) {
   Random random(options.seed);

@@ -1,11 +1,68 @@
 #include "tuner/compare/comparison.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/base/parallel.h"
+#include "tuner/sim/oracle.h"
 
 namespace forebay::tuner {
 namespace {
+
+constexpr std::uint64_t kDecisions = 60;
+constexpr double kSecondsAfterEvents = 300;
+
+bool is_guarded(const std::string& policy) {
+  const auto known = policies();
+  const auto found = std::ranges::find(known, policy, &PolicyInfo::name);
+  return found == known.end() || found->guarded_when_modelled;
+}
+
+/// `now` returns the time for the oracle; other policies do not call it.
+PolicyContext context_of(const RunRequest& request, std::function<double()> now) {
+  const PipelineModel start = model_at(request.model, 0);
+  PolicyContext context;
+  context.description = description_of(request.model);
+  context.limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes};
+  context.seed = request.seed;
+  context.weights = request.weights;
+  context.truth = [&model = request.model, now = std::move(now)] {
+    const PipelineModel current = model_at(model, now());
+    return Truth{.costs = costs_of(current), .trainer_rate = trainer_rate_of(current)};
+  };
+  return context;
+}
+
+std::vector<double> moments_of(const PipelineModel& model) {
+  std::vector<double> moments;
+  for (const ModelEvent& event : model.events) moments.push_back(event.at_seconds);
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  return moments;
+}
+
+std::vector<OracleStretch> oracle_line(const PipelineModel& model,
+                                       const std::vector<double>& moments) {
+  std::vector<OracleStretch> line;
+  const auto add = [&](double seconds) {
+    const PipelineModel current = model_at(model, seconds);
+    const Plan best = oracle_of(current);
+    line.push_back({.from_seconds = seconds,
+                    .splits_per_second = best.splits_per_second,
+                    .actors = best.allocation.total_actors(),
+                    .memory_bytes = current.memory_bytes});
+  };
+  if (moments.empty() || moments.front() > 0) add(0);
+  for (const double moment : moments) add(moment);
+  return line;
+}
+
+std::unique_ptr<Policy> fallback_for(const PolicyContext& context) {
+  auto made = make_policy("intune:no-network", context);
+  return made ? std::move(*made) : nullptr;
+}
 
 RunRequest request_of(const ComparisonOptions& options, std::size_t number) {
   const std::size_t per_policy = options.seeds;
@@ -20,6 +77,47 @@ RunRequest request_of(const ComparisonOptions& options, std::size_t number) {
 bool wants_stop(const ComparisonOptions& options) { return options.stopped && options.stopped(); }
 
 }  // namespace
+
+std::uint64_t decisions_for(const PipelineModel& model) {
+  const std::vector<double> moments = moments_of(model);
+  if (moments.empty()) return kDecisions;
+  const double periods = std::ceil((moments.back() + kSecondsAfterEvents) / kPeriodSeconds);
+  return std::max(kDecisions, static_cast<std::uint64_t>(periods));
+}
+
+Status check_run(const RunRequest& request) {
+  auto made = make_policy(request.policy, context_of(request, [] { return 0.0; }));
+  if (!made) return pass(made);
+  return {};
+}
+
+ComparedRun run_one(const RunRequest& request, const MachineMaker& make_machine,
+                    const std::function<bool()>& stopped) {
+  const auto machine = make_machine(request.model, request.seed);
+  const auto context = context_of(request, [&] { return machine->totals().seconds; });
+  auto policy = make_policy(request.policy, context);
+  FOREBAY_CHECK(policy.has_value());
+  ComparedRun run;
+  run.pipeline = request.model.name;
+  run.policy = request.policy;
+  run.seed = request.seed;
+  run.decisions = request.decisions.value_or(decisions_for(request.model));
+  const PipelineModel start = model_at(request.model, 0);
+  run.bottleneck_share = bottleneck_share(start);
+  run.memory_limit = start.memory_bytes;
+  run.record = drive(*machine, std::move(*policy),
+                     {.decisions = run.decisions,
+                      .guarded = is_guarded(request.policy),
+                      .fallback = fallback_for(context),
+                      .stopped = stopped});
+  Trace& trace = run.record.trace;
+  trace.events = moments_of(request.model);
+  trace.oracle = oracle_line(request.model, trace.events);
+  run.out_of_memory = trace.out_of_memory;
+  run.figures = figures_of(trace);
+  run.shortfall = shortfall_of(trace);
+  return run;
+}
 
 std::uint64_t runs_of(const ComparisonOptions& options) {
   return options.pipelines.size() * options.policies.size() * options.seeds;

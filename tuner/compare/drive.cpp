@@ -2,15 +2,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <limits>
 #include <utility>
 
 #include <time.h>
 
-#include "tuner/compare/unguarded.h"
+#include "core/base/check.h"
+#include "core/base/seconds.h"
 #include "tuner/tuner.h"
 
 namespace forebay::tuner {
 namespace {
+
+bool possible(const Allocation& allocation, std::size_t stages) {
+  return allocation.actors.size() == stages &&
+         std::ranges::find(allocation.actors, 0U) == allocation.actors.end() &&
+         allocation.prefetch > 0;
+}
 
 constexpr std::uint64_t kStepsPerPeriod = 20;  // Ten a second.
 
@@ -121,6 +130,51 @@ class Driver {
 };
 
 }  // namespace
+
+const OracleStretch& oracle_at(const Trace& trace, double seconds) {
+  FOREBAY_CHECK(!trace.oracle.empty());
+  const auto later = std::find_if(
+      trace.oracle.begin() + 1, trace.oracle.end(),
+      [seconds](const OracleStretch& stretch) { return stretch.from_seconds > seconds; });
+  return *(later - 1);
+}
+
+double oracle_splits(const Trace& trace, double from_seconds, double to_seconds) {
+  double splits = 0;
+  for (std::size_t i = 0; i < trace.oracle.size(); ++i) {
+    const bool last = i + 1 == trace.oracle.size();
+    const double until =
+        last ? std::numeric_limits<double>::infinity() : trace.oracle[i + 1].from_seconds;
+    const double overlap =
+        std::min(to_seconds, until) - std::max(from_seconds, trace.oracle[i].from_seconds);
+    if (overlap > 0) splits += overlap * trace.oracle[i].splits_per_second;
+  }
+  return splits;
+}
+
+Unguarded::Unguarded(TunedPipeline& tuned_pipeline, std::unique_ptr<Policy> policy,
+                     const Clock& clock)
+    : tuned_pipeline_(tuned_pipeline), policy_(std::move(policy)), clock_(clock) {}
+
+Decision Unguarded::decide() {
+  Decision decision;
+  decision.seen = tuned_pipeline_.observe();
+  const auto began = clock_.now();
+  try {
+    decision.proposal = policy_->decide(decision.seen);
+  } catch (const std::exception& thrown) {
+    decision.fault = std::string("threw: ") + thrown.what();
+  }
+  decision.decide_seconds = in_seconds(clock_.now() - began);
+  if (!decision.fault.empty()) return decision;
+  if (possible(decision.proposal.allocation, tuned_pipeline_.description().stages.size())) {
+    decision.applied = decision.proposal.allocation;
+    tuned_pipeline_.apply(decision.applied);
+  } else {
+    decision.fault = "proposes no allocation";
+  }
+  return decision;
+}
 
 DriveRecord drive(Machine& machine, std::unique_ptr<Policy> policy, DriveOptions options) {
   return Driver(machine, std::move(policy), std::move(options)).run();

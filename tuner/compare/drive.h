@@ -3,12 +3,70 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
+#include "core/base/clock.h"
 #include "tuner/compare/machine.h"
-#include "tuner/compare/trace.h"
+#include "tuner/decision.h"
 #include "tuner/policy.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
+
+/// The result of the best fixed allocation from a moment on.
+struct OracleStretch {
+  double from_seconds = 0;
+  double splits_per_second = 0;
+  std::uint32_t actors = 0;        ///< The fewest actors that reach it, over all stages.
+  std::uint64_t memory_bytes = 0;  ///< The machine's limit in that stretch.
+};
+
+/// One period of a run: from one decision to the next.
+struct Period {
+  std::uint64_t decision = 0;  ///< At its begin; 0: from the start to the first decision.
+  double begin_seconds = 0;
+  double end_seconds = 0;
+  std::uint64_t trained = 0;          ///< Splits the trainer finished in it.
+  std::vector<std::uint32_t> actors;  ///< Requested at its end, by stage.
+  std::uint32_t prefetch = 0;
+  double cpus_busy = 0;            ///< Mean.
+  std::uint64_t memory_bytes = 0;  ///< In use at its end.
+  std::uint64_t memory_peak = 0;   ///< Most in use.
+};
+
+/// The record of a run. Periods follow one another without a gap, period 0 first; the last period
+/// ends with the last decision, after which nothing is measured. After running out of memory no
+/// split is trained.
+struct Trace {
+  std::vector<Period> periods;
+  std::vector<OracleStretch> oracle;  ///< By time, the first from 0.
+  std::vector<double> events;         ///< Moments at which something changed, each once, by time.
+  bool out_of_memory = false;
+  double out_of_memory_seconds = 0;  ///< When; valid if out_of_memory.
+};
+
+/// The oracle's stretch at a moment; a stretch that begins at that moment counts.
+const OracleStretch& oracle_at(const Trace& trace, double seconds);
+
+/// Splits that the oracle trains between two moments, at the rate of each stretch.
+double oracle_splits(const Trace& trace, double from_seconds, double to_seconds);
+
+/// Applies a policy to a modelled pipeline without a guard, as rival policies were designed to run:
+/// every allocation with at least one actor per stage is applied, even if it does not fit.
+class Unguarded {
+ public:
+  /// `clock` measures the time of a decision; both references outlive this object.
+  Unguarded(TunedPipeline& tuned_pipeline, std::unique_ptr<Policy> policy, const Clock& clock);
+
+  /// Observes, asks the policy and applies its proposal. If the policy throws or proposes no valid
+  /// allocation, the decision records the fault and the current allocation stays.
+  Decision decide();
+
+ private:
+  TunedPipeline& tuned_pipeline_;
+  std::unique_ptr<Policy> policy_;
+  const Clock& clock_;
+};
 
 /// The seconds between two decisions, in every modelled pipeline.
 inline constexpr double kPeriodSeconds = 2;

@@ -1,13 +1,138 @@
 #include "tuner/compare/gap.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <map>
 #include <optional>
 
-#include "tuner/compare/gap_cause.h"
+#include "tuner/compare/summary.h"
 
 namespace forebay::tuner {
 namespace {
+
+constexpr double kMemoryShort = 0.9;
+constexpr double kMoreActors = 1.1;
+constexpr double kFewerActors = 0.95;
+constexpr double kNoisy = 0.3;
+
+template <class Value>
+double mean(const RunGroup& runs, Value value) {
+  double sum = 0;
+  for (const ComparedRun* run : runs) sum += value(*run);
+  return sum / static_cast<double>(runs.size());
+}
+
+std::string number(double value, int digits) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string percent(double share) { return number(100 * share, 0) + " %"; }
+
+std::string decisions(const RunGroup& runs) {
+  std::vector<std::optional<std::uint64_t>> all;
+  for (const ComparedRun* run : runs) all.push_back(run->figures.decisions_to_95);
+  const auto median = median_of_reached(all);
+  return median ? "from decision " + number(*median, 0) : "never";
+}
+
+std::string recovered(const RunGroup& runs) {
+  std::vector<std::optional<std::uint64_t>> all;
+  for (const ComparedRun* run : runs) {
+    for (const Recovery& recovery : run->figures.recoveries)
+      all.push_back(recovery.decisions_to_95);
+  }
+  const auto median = median_of_reached(all);
+  return median ? "from decision " + number(*median, 0) : "never";
+}
+
+double actors_of(const RunGroup& runs) {
+  return mean(runs, [](const ComparedRun& run) { return run.figures.actors; });
+}
+
+double memory_of(const RunGroup& runs) {
+  return mean(runs, [](const ComparedRun& run) {
+    return static_cast<double>(run.figures.memory_peak) / static_cast<double>(run.memory_limit);
+  });
+}
+
+double guarded_of(const RunGroup& runs) {
+  return mean(runs, [](const ComparedRun& run) {
+    return static_cast<double>(run.record.guarded) / static_cast<double>(run.decisions);
+  });
+}
+
+bool contended(const PipelineModel& model) {
+  return std::ranges::any_of(
+      model.stages, [](const StageModel& stage) { return stage.alpha > 0 || stage.beta > 0; });
+}
+
+double noise_of(const PipelineModel& model) {
+  return std::ranges::max(model.stages, {}, &StageModel::noise).noise;
+}
+
+double spread_over_seeds(const RunGroup& runs) {
+  const auto [least, most] = std::ranges::minmax(
+      runs, {}, [](const ComparedRun* run) { return run->figures.ratio_overall; });
+  return most->figures.ratio_overall - least->figures.ratio_overall;
+}
+
+double overall_gap(const GapRuns& sides) {
+  const auto overall = [](const ComparedRun& run) { return run.figures.ratio_overall; };
+  return mean(sides.theirs, overall) - mean(sides.ours, overall);
+}
+
+/// How much more of the oracle's splits our runs lost than the rival's in one part of the time.
+double lost_more(const GapRuns& sides, double Shortfall::*part) {
+  const auto value = [part](const ComparedRun& run) { return run.shortfall.*part; };
+  return mean(sides.ours, value) - mean(sides.theirs, value);
+}
+
+std::string describe_actors(const GapRuns& sides) {
+  return number(actors_of(sides.ours), 1) + " actors, the other " +
+         number(actors_of(sides.theirs), 1) + ", the oracle " +
+         std::to_string(sides.ours.front()->figures.actors_fewest);
+}
+
+std::string describe_deaths(const RunGroup& runs) {
+  const auto dead = std::ranges::count_if(runs, &ComparedRun::out_of_memory);
+  if (dead == 0) return {};
+  return "out of memory in " + std::to_string(dead) + " of " + std::to_string(runs.size()) +
+         " runs";
+}
+
+std::string describe_event(const GapRuns& sides, double lost) {
+  return "after an event: " + number(lost, 3) +
+         " lost in the ten periods after each; at 95 % again " + recovered(sides.ours) +
+         ", the other " + recovered(sides.theirs);
+}
+
+/// The cause that the settled allocations and the pipeline show.
+std::string steady_cause(const PipelineModel& model, const GapRuns& sides) {
+  const double ours = actors_of(sides.ours);
+  const double theirs = actors_of(sides.theirs);
+  const double memory = memory_of(sides.ours);
+  const double guarded = guarded_of(sides.ours);
+  if (memory >= kMemoryShort || guarded >= 0.25) {
+    return "memory: up to " + percent(memory) + " of the limit in use, the guard changed " +
+           percent(guarded) + " of the decisions; " + describe_actors(sides);
+  }
+  if (ours > kMoreActors * theirs && contended(model)) {
+    return "contention: " + describe_actors(sides);
+  }
+  if (ours < kFewerActors * theirs) return "fewer actors: " + describe_actors(sides);
+  if (noise_of(model) >= kNoisy) {
+    return "noise: service times vary by up to " + percent(noise_of(model)) + "; " +
+           describe_actors(sides);
+  }
+  if (spread_over_seeds(sides.ours) > overall_gap(sides)) {
+    return "chance: its seeds differ by " + number(spread_over_seeds(sides.ours), 3);
+  }
+  return "where the actors are: " + describe_actors(sides);
+}
 
 constexpr double kNoGap = 0.001;
 
@@ -64,6 +189,29 @@ void add_gaps(const PipelineModel& model, const ByPolicy& groups, std::string_vi
 }
 
 }  // namespace
+
+std::string overall_cause(const PipelineModel& model, const GapRuns& sides) {
+  const double dead = lost_more(sides, &Shortfall::dead);
+  const double start = lost_more(sides, &Shortfall::start);
+  const double after = lost_more(sides, &Shortfall::after_events);
+  const double steady = lost_more(sides, &Shortfall::steady);
+  const double most = std::max({dead, start, after, steady});
+  if (most == dead && dead > 0) return describe_deaths(sides.ours);
+  if (most == start) {
+    return "slow start: " + number(start, 3) + " lost in the first ten periods; at 95 % " +
+           decisions(sides.ours) + ", the other " + decisions(sides.theirs);
+  }
+  if (most == after) return describe_event(sides, after);
+  return steady_cause(model, sides);
+}
+
+std::string late_cause(const PipelineModel& model, const GapRuns& sides) {
+  if (std::string words = describe_deaths(sides.ours); !words.empty()) return words;
+  const double after = lost_more(sides, &Shortfall::after_events);
+  if (after > 0 && after > lost_more(sides, &Shortfall::steady))
+    return describe_event(sides, after);
+  return steady_cause(model, sides);
+}
 
 std::vector<Gap> gaps_of(std::span<const ComparedRun> runs, std::span<const PipelineModel> models,
                          std::string_view policy) {

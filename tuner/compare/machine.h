@@ -32,4 +32,7 @@ class Machine {
 using MachineMaker =
     std::function<std::unique_ptr<Machine>(const PipelineModel& model, std::uint64_t seed)>;
 
+/// Returns a maker of simulators: no waiting, deterministic by seed.
+MachineMaker simulated_machines();
+
 }  // namespace forebay::tuner

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/compare/run.h"
+#include "tuner/compare/comparison.h"
 
 namespace forebay::tuner {
 

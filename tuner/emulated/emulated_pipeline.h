@@ -14,8 +14,7 @@
 #include "tuner/allocation.h"
 #include "tuner/emulated/machine_thread.h"
 #include "tuner/emulated/pipeline_accounting.h"
-#include "tuner/emulated/split.h"
-#include "tuner/emulated/work_sums.h"
+#include "tuner/emulated/work_item.h"
 
 namespace forebay::tuner {
 

@@ -5,9 +5,31 @@
 #include <span>
 #include <vector>
 
+#include "tuner/observation.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay::tuner {
+
+/// Grows a prefetch as tf.data does (prefetch_autotuner.cc): when it was full and then empty when
+/// the consumer asked, it is doubled, from 2048 on raised by 2048; never cut.
+///
+/// Counts within an interval have no order, so an interval that saw both full and empty counts as
+/// full only; the prefetch then doubles at the next empty one.
+class PrefetchGrowth {
+ public:
+  explicit PrefetchGrowth(std::uint32_t limit) : limit_(limit) {}
+
+  /// The limit that tf.data would set now.
+  std::uint32_t wanted(const Observation& seen);
+  /// Sets the limit; a value below wanted() means that memory was refused.
+  void set(std::uint32_t limit) { limit_ = limit; }
+
+  std::uint32_t limit() const { return limit_; }
+
+ private:
+  std::uint32_t limit_;
+  bool was_full_ = false;
+};
 
 /// A pipeline in tf.data's model: each stage is a parallel map.
 struct MapStage {
@@ -35,5 +57,20 @@ void climb(std::vector<MapStage>& stages, double cpus);
 /// did, and memory is ignored. Optimises at every decision, while the original's period grows to a
 /// minute.
 std::unique_ptr<Policy> make_autotune(const PolicyContext& context);
+
+/// `autotune-budget`: tf.data's current AUTOTUNE, STAGE_BASED, with a CPU and a RAM budget.
+///
+/// At every decision it starts from one actor per stage and adds an actor to the stage with the
+/// longest time per element, until that time is below the target (the trainer's time per element),
+/// that stage is at its maximum, or memory is refused. A stage's time is wall time, averaged with
+/// weight 0.1 per split. Its maximum is the current number of CPUs: the thread pool. So the policy
+/// is near the optimum if stages compute, and far from it if they wait. Prefetch grows by doubling,
+/// within the RAM budget.
+///
+/// Stronger than the original, which optimises at a period that grows to a minute, counts only
+/// buffered elements against half of the memory, and in some versions publishes nothing if the plan
+/// does not fit. This policy optimises at every decision, counts whole actors against the whole
+/// limit and keeps the part that fits.
+std::unique_ptr<Policy> make_autotune_budget(const PolicyContext& context);
 
 }  // namespace forebay::tuner

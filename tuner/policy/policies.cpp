@@ -7,15 +7,9 @@
 #include "core/base/nearest.h"
 #include "tuner/agent/intune.h"
 #include "tuner/policy/autotune.h"
-#include "tuner/policy/autotune_budget.h"
-#include "tuner/policy/even.h"
+#include "tuner/policy/fixed.h"
 #include "tuner/policy/greedy.h"
-#include "tuner/policy/max.h"
-#include "tuner/policy/one.h"
-#include "tuner/policy/oracle.h"
 #include "tuner/policy/plumber.h"
-#include "tuner/policy/proportional.h"
-#include "tuner/policy/static.h"
 #include "tuner/policy/threshold.h"
 
 namespace forebay::tuner {

@@ -8,7 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/net/host_port.h"
-#include "core/net/zmq_transport.h"
+#include "core/net/zmq/zmq_transport.h"
 #include "tests/support/recording_handler.h"
 
 namespace forebay::test {

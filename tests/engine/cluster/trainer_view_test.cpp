@@ -59,7 +59,7 @@ TEST_CASE("where the head reports no problem, those of the split client are show
 }
 
 TEST_CASE("refusals are reported only while no worker is prepared", "[tools][cluster]") {
-  using State = scheduler::NodeView::State;
+  using State = scheduler::NodeStatus::State;
   ClusterStatus cluster;
   CHECK(refusals(cluster).empty());
   cluster.nodes = {{.name = "w1", .host = "", .state = State::kJoined, .trouble = ""}};

@@ -36,7 +36,7 @@ RunFigures figures() {
   cluster.nodes[0].name = "node \"1\"";
   cluster.nodes[0].leases = 3;
   cluster.nodes[1].name = "node-2";
-  cluster.nodes[1].state = scheduler::NodeView::State::kPrepared;
+  cluster.nodes[1].state = scheduler::NodeStatus::State::kPrepared;
   run.cluster = cluster;
   return run;
 }

@@ -1,6 +1,6 @@
-#include "engine/modelled/observation_sum.h"
-
 #include <array>
+
+#include "engine/modelled/modelled_figures.h"
 
 #include "tests/support/catch.h"
 

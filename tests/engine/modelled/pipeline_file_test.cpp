@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/modelled/allocation_text.h"
+#include "engine/modelled/simulation.h"
 #include "tuner/sim/random_pipeline.h"
 
 #include "tests/support/catch.h"

@@ -2,11 +2,10 @@
 #include <sstream>
 
 #include "tests/support/temp_dir.h"
-#include "tools/compare/compare_csv.h"
+#include "tools/compare/compare_json.h"
 #include "tools/compare/compare_spec.h"
+#include "tools/compare/compare_tables.h"
 #include "tools/compare/report.h"
-#include "tools/compare/report_pages.h"
-#include "tools/compare/table.h"
 
 #include "tests/support/catch.h"
 

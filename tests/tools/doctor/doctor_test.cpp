@@ -1,10 +1,9 @@
 #include <sys/resource.h>
 
 #include "tests/support/temp_dir.h"
-#include "tools/doctor/blas.h"
-#include "tools/doctor/disk_checks.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/machine_checks.h"
+#include "tools/doctor/torch_probe.h"
 
 #include "tests/support/catch.h"
 

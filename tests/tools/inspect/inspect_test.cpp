@@ -2,8 +2,7 @@
 
 #include "actors/loader_state.h"
 #include "tests/support/temp_dir.h"
-#include "tools/inspect/op_list.h"
-#include "tools/inspect/record_report.h"
+#include "tools/inspect/reports.h"
 #include "tools/inspect/text_table.h"
 #include "trainer/saving/durable_file.h"
 #include "trainer/saving/manifest.h"

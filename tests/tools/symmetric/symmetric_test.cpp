@@ -1,7 +1,6 @@
 #include <map>
 #include <string>
 
-#include "tools/symmetric/host_list.h"
 #include "tools/symmetric/launched_process.h"
 
 #include "tests/support/catch.h"

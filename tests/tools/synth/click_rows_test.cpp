@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tools/synth/auc_histogram.h"
+#include "tools/synth/synth_files.h"
 
 #include "tests/support/catch.h"
 

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/net/free_port.h"
+#include "core/net/host_port.h"
 #include "tests/support/thread_collective.h"
 #include "trainer/torch/c10d_collective.h"
 

@@ -1,5 +1,3 @@
-#include "tuner/agent/experiment.h"
-
 #include <cmath>
 
 #include "tuner/agent/agent.h"

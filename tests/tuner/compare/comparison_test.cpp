@@ -3,7 +3,7 @@
 #include <atomic>
 #include <set>
 
-#include "tuner/compare/simulated_machine.h"
+#include "tuner/compare/machine.h"
 #include "tuner/sim/oracle.h"
 
 #include "tests/support/catch.h"

@@ -1,5 +1,3 @@
-#include "tuner/compare/shortfall.h"
-
 #include <vector>
 
 #include "tuner/compare/metrics.h"

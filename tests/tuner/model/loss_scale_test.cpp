@@ -1,4 +1,4 @@
-#include "tuner/model/loss_scale.h"
+#include "tuner/model/pipeline_estimate.h"
 
 #include "tests/support/catch.h"
 

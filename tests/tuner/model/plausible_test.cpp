@@ -1,6 +1,6 @@
-#include "tuner/model/plausible.h"
-
 #include <limits>
+
+#include "tuner/model/expected_rate.h"
 
 #include "tests/support/catch.h"
 

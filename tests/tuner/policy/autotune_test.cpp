@@ -2,7 +2,6 @@
 
 #include "tests/tuner/policy/worked.h"
 #include "tuner/plan/steady.h"
-#include "tuner/policy/prefetch_growth.h"
 
 #include "tests/support/catch.h"
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "engine/modelled/pipeline_file.h"
-#include "tuner/compare/run.h"
-#include "tuner/compare/simulated_machine.h"
+#include "tuner/compare/comparison.h"
+#include "tuner/compare/machine.h"
 
 #include "tests/support/catch.h"
 

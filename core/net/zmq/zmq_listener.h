@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <zmq.hpp>
+
+#include "core/net/descriptor_room.h"
+#include "core/net/host_port.h"
+#include "core/net/zmq/zmq_socket.h"
+#include "core/net/zmq/zmq_transport.h"
+
+namespace forebay {
+
+/// The listening ROUTER socket and the connections still in handshake.
+///
+/// Creates the listening socket itself: while too many connections are unauthenticated, the kernel
+/// drops new ones (their peers retry) and leaves the established ones alone. A connection that does
+/// not begin a session in time is closed. Belongs to the transport's thread.
+class ZmqListener {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  static Result<std::unique_ptr<ZmqListener>> open(zmq::context_t& context, const HostPort& address,
+                                                   const ZmqTransport::Options& options);
+  ZmqListener(const ZmqListener&) = delete;
+  ZmqListener& operator=(const ZmqListener&) = delete;
+
+  PolledSocket& router() { return router_; }
+  PolledSocket& monitor() { return monitor_; }
+  const std::string& address() const { return address_; }
+
+  /// Reads the monitor's events about new and closed connections; returns true if there were any.
+  bool read_monitor(Time now);
+
+  /// Marks the connection `fd` as belonging to a session.
+  void accept(int fd);
+
+  /// Closes the connection `fd`, if `fd` still is a connection of this listener.
+  void cut(int fd) const;
+
+  /// Closes unauthenticated connections that are too old, and pauses or resumes listening.
+  void limit_unauthenticated(Time now, TransportCounts& counts);
+
+  /// Whether enough descriptors are free for another session.
+  bool admits() const { return room_.admits(); }
+
+ private:
+  struct Connection {
+    Time since{0};
+    bool shaken = false;  // ZeroMQ's handshake is over.
+    bool accepted = false;
+    bool cut = false;
+  };
+
+  ZmqListener(zmq::context_t& context, int fd, std::string address,
+              const ZmqTransport::Options& options);
+  void pause_listening();
+  void resume_listening();
+  std::size_t num_unauthenticated() const;
+  void cut_all_strangers(TransportCounts& counts);
+
+  const ZmqTransport::Options& options_;
+  const int listening_;  // ZeroMQ owns and closes it.
+  const std::string address_;
+  PolledSocket router_;
+  PolledSocket monitor_;
+  DescriptorRoom room_{options_.kept_descriptors};
+  std::size_t accepted_ = 0;  // since the last call of limit_unauthenticated
+  bool closed_ = false;
+  std::map<int, Connection> connections_;
+};
+
+}  // namespace forebay

@@ -1,0 +1,107 @@
+#include "core/net/zmq/zmq_socket.h"
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace forebay {
+namespace {
+
+/// Below this size, copying bytes costs less than registering their owner with ZeroMQ.
+constexpr std::size_t kWorthKeeping = 512;
+
+struct Received {
+  zmq::message_t part;
+  MemoryBudget* budget = nullptr;
+
+  Received(zmq::message_t&& moved, MemoryBudget* counted)
+      : part(std::move(moved)), budget(counted) {
+    if (budget != nullptr) budget->take(part.size());
+  }
+  ~Received() {
+    if (budget != nullptr) budget->give(part.size());
+  }
+  Received(const Received&) = delete;
+  Received& operator=(const Received&) = delete;
+};
+
+void drop_frame(void*, void* hint) { std::unique_ptr<Frame>(static_cast<Frame*>(hint)); }
+
+void drop_bytes(void* data, void*) { std::unique_ptr<std::byte[]>(static_cast<std::byte*>(data)); }
+
+zmq::message_t message_of(const Frame& frame) {
+  if (frame.size() < kWorthKeeping) return zmq::message_t(frame.data(), frame.size());
+  auto keeper = std::make_unique<Frame>(frame);
+  // ZeroMQ does not write to the data that it sends.
+  auto* data =
+      const_cast<std::byte*>(frame.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  zmq::message_t message(data, frame.size(), &drop_frame, keeper.get());
+  static_cast<void>(keeper.release());
+  return message;
+}
+
+zmq::message_t message_of(OutMessage& parcel) {
+  if (parcel.size < kWorthKeeping) return zmq::message_t(parcel.bytes.get(), parcel.size);
+  zmq::message_t message(parcel.bytes.get(), parcel.size, &drop_bytes, nullptr);
+  static_cast<void>(parcel.bytes.release());
+  return message;
+}
+
+/// Cannot fail: after the first part of a message is taken, ZeroMQ accepts the rest.
+void must_send(zmq::socket_t& socket, zmq::message_t message, int flags) {
+  static_cast<void>(zmq_msg_send(message.handle(), socket.handle(), flags | ZMQ_DONTWAIT));
+}
+
+/// Whether the next message will be accepted completely. A router says so by accepting the route.
+bool can_take(zmq::socket_t& socket, const std::string& route) {
+  if (!route.empty()) {
+    zmq::message_t to(route);
+    return zmq_msg_send(to.handle(), socket.handle(), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0;
+  }
+  int events = 0;
+  std::size_t size = sizeof(events);
+  if (zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &events, &size) != 0) return false;
+  errno = EAGAIN;
+  return (events & ZMQ_POLLOUT) != 0;
+}
+
+}  // namespace
+
+ReceiveResult receive(PolledSocket& from, std::size_t most, Parts& parts) {
+  parts.clear();
+  if (!from.fresh) return ReceiveResult::kNothing;
+  bool too_many = false;
+  while (true) {
+    zmq::message_t part;
+    if (zmq_msg_recv(part.handle(), from.socket.handle(), ZMQ_DONTWAIT) < 0) {
+      from.fresh = false;
+      return ReceiveResult::kNothing;
+    }
+    const bool more = part.more();
+    too_many = too_many || parts.size() >= most;
+    if (!too_many) parts.push_back(std::move(part));
+    if (!more) return too_many ? ReceiveResult::kTooMany : ReceiveResult::kMessage;
+  }
+}
+
+Frame wrap(zmq::message_t&& part, MemoryBudget* budget) {
+  auto keeper = std::make_shared<Received>(std::move(part), budget);
+  const auto bytes = bytes_in(keeper->part);
+  return {std::move(keeper), bytes.data(), bytes.size()};
+}
+
+SendResult send(PolledSocket& to, const std::string& route, OutMessage& parcel) {
+  zmq::socket_t& socket = to.socket;
+  to.fresh = true;
+  const int more = parcel.body.empty() ? 0 : ZMQ_SNDMORE;
+  if (!can_take(socket, route))
+    return zmq_errno() == EAGAIN ? SendResult::kBlocked : SendResult::kNoPeer;
+  must_send(socket, message_of(parcel), more);
+  for (std::size_t i = 0; i < parcel.body.size(); ++i) {
+    const bool last = i + 1 == parcel.body.size();
+    must_send(socket, message_of(parcel.body[i]), last ? 0 : ZMQ_SNDMORE);
+  }
+  return SendResult::kGone;
+}
+
+}  // namespace forebay

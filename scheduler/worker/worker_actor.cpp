@@ -1,0 +1,403 @@
+#include "scheduler/worker/worker_actor.h"
+
+#include <utility>
+
+#include "core/wire/heartbeat.h"
+
+namespace forebay::scheduler {
+namespace {
+
+constexpr std::chrono::nanoseconds kSendAgain = std::chrono::milliseconds(10);
+
+}  // namespace
+
+WorkerActor::WorkerActor(WorkerOptions options, SplitExecutor& work, HeadFinder& heads,
+                         SplitClientFinder& split_clients)
+    : options_(std::move(options)),
+      executor_(work),
+      heads_(heads),
+      split_clients_(split_clients),
+      heartbeat_(options_.heartbeat),
+      held_(work) {}
+
+Status WorkerActor::on(const BeginWorker&, Context& context) {
+  join(context);
+  context.after(heartbeat_, WorkerTick{pace_});
+  return {};
+}
+
+Status WorkerActor::on(const WorkerTick& tick, Context& context) {
+  if (phase_ == Phase::kGone || tick.pace != pace_) return {};
+  context.after(heartbeat_, WorkerTick{pace_});
+  if (leave_by_) {
+    go_on_leaving(context);
+    if (phase_ == Phase::kGone) return {};
+  }
+  if (!is_member()) {
+    if (!joining_ && context.clock().now() >= next_reconnect_ && !leave_by_) join(context);
+  } else {
+    beat(context);
+    if (phase_ == Phase::kOpening && !fingerprint_.empty()) say_prepared(context);
+  }
+  announce_again(context);
+  return {};
+}
+
+void WorkerActor::join(Context& context) {
+  next_reconnect_ = context.clock().now() + options_.reconnect;
+  HeadRef head = heads_.head();
+  if (head.receiver() == nullptr) return;
+  head_ = std::move(head);
+  joining_ = true;
+  Join join{.version = options_.version,
+            .operators = options_.operators,
+            .name = options_.name,
+            .host = options_.host,
+            .pid = options_.pid,
+            .cpus = options_.cpus,
+            .memory_bytes = options_.memory_bytes,
+            .holds = held_.numbers(),
+            .worker = self(context)};
+  context.ask(head_, std::move(join), options_.ask_timeout, self(context), ++attempt_);
+}
+
+// Sends heartbeats as often as the head requires; the head would treat a slower worker as lost.
+void WorkerActor::keep_pace(const Accepted& accepted, Context& context) {
+  const auto wanted = faster_pace(options_.heartbeat, accepted.heartbeat_ns);
+  if (wanted == heartbeat_) return;
+  heartbeat_ = wanted;
+  context.after(heartbeat_, WorkerTick{++pace_});
+}
+
+Status WorkerActor::on(const Answered<Join>& answer, Context& context) {
+  if (answer.token != attempt_ || !joining_ || phase_ == Phase::kGone) return {};
+  joining_ = false;
+  if (!answer.result) {
+    if (answer.result.error().code == Code::kInvalid) {
+      refuse(answer.result.error().message);
+      end(context);
+    } else {
+      reconnect_later(answer.result.error(), context);
+    }
+    return {};
+  }
+  incarnation_ = answer.result->incarnation;
+  keep_pace(*answer.result, context);
+  trouble_ = refused_;
+  say("joined as " + options_.name + ", incarnation " + std::to_string(incarnation_));
+  if (phase_ == Phase::kConnecting) phase_ = job_.id.empty() ? Phase::kIdle : Phase::kOpening;
+  if (!answer.result->job.id.empty()) {
+    take_job(answer.result->job, answer.result->split_client_address, context);
+  }
+  beat(context);
+  return {};
+}
+
+void WorkerActor::reconnect_later(const Error& why, Context& context) {
+  if (why.message != trouble_) say("the head cannot be used: " + why.message);
+  trouble_ = why.message;
+  incarnation_ = 0;
+  joining_ = false;
+  next_reconnect_ = context.clock().now() + options_.reconnect;
+}
+
+void WorkerActor::beat(Context& context) {
+  const SplitExecutor::Load load = executor_.load();
+  Heartbeat heartbeat{.incarnation = incarnation_,
+                      .slots = phase_ == Phase::kWorking && !leave_by_ ? executor_.slots() : 0,
+                      .holds = held_.numbers(),
+                      .splits_done = splits_done_,
+                      .busy_cpus = load.busy_cpus,
+                      .memory_bytes = load.memory_bytes};
+  context.ask(head_, std::move(heartbeat), options_.ask_timeout, self(context), incarnation_);
+}
+
+Status WorkerActor::on(const Answered<Heartbeat>& answer, Context& context) {
+  if (answer.result || answer.token != incarnation_ || phase_ == Phase::kGone) return {};
+  if (answer.result.error().code == Code::kNotFound) {
+    incarnation_ = 0;
+    if (!leave_by_) join(context);
+    return {};
+  }
+  // The head did not answer in time or is unreachable; another connection may reach the same head.
+  HeadRef head = heads_.head();
+  if (head.receiver() != nullptr) head_ = std::move(head);
+  return {};
+}
+
+Status WorkerActor::on(const Evicted& evicted, Context& context) {
+  if (evicted.incarnation != incarnation_) return {};
+  say("the head has evicted this worker: " + evicted.reason);
+  incarnation_ = 0;
+  if (!leave_by_) join(context);
+  return {};
+}
+
+Status WorkerActor::on(const GoAway& go, Context& context) {
+  if (leave_by_ || phase_ == Phase::kGone) return {};
+  leave_by_ = context.clock().now() + go.grace;
+  phase_ = Phase::kLeaving;
+  const auto unbegun = held_.unmade(/*unbegun=*/true);
+  held_.forget(unbegun);
+  if (!unbegun.empty()) give_back(unbegun, "", context);
+  say("leaving: " + std::to_string(unbegun.size()) + " splits given back, " +
+      std::to_string(held_.size()) + " to hand over first");
+  go_on_leaving(context);
+  return {};
+}
+
+void WorkerActor::go_on_leaving(Context& context) {
+  const Time now = context.clock().now();
+  if (!held_.empty() && now < *leave_by_) return;
+  if (!is_member()) {
+    end(context);
+    return;
+  }
+  if (std::exchange(said_leave_, true)) {
+    // Leave was sent already; the worker ends when the head's time to answer is over.
+    if (now >= *leave_by_ + options_.ask_timeout) end(context);
+    return;
+  }
+  give_back(held_.numbers(), "", context);
+  held_.forget_all();
+  context.ask(head_, Leave{incarnation_}, options_.ask_timeout, self(context));
+}
+
+Status WorkerActor::on(const Answered<Leave>&, Context& context) {
+  if (phase_ != Phase::kGone) end(context);
+  return {};
+}
+
+void WorkerActor::end(Context& context) {
+  const WorkerStatus last = status();
+  phase_ = Phase::kGone;
+  incarnation_ = 0;
+  held_.forget_all();
+  context.stop();
+  if (options_.on_ended) options_.on_ended(last);
+}
+
+void WorkerActor::say(const std::string& sentence) const {
+  if (options_.say) options_.say(sentence);
+}
+
+Result<WorkerStatus> WorkerActor::on(const QueryWorker&, Context&) { return status(); }
+
+WorkerStatus WorkerActor::status() const {
+  WorkerStatus status{
+      .phase = is_member() || leave_by_ || phase_ == Phase::kGone ? phase_ : Phase::kConnecting,
+      .incarnation = incarnation_,
+      .job = job_.id,
+      .splits_done = splits_done_,
+      .trouble = trouble_,
+      .refused = refused_};
+  status.making = held_.unmade().size();
+  status.ready = held_.size() - status.making;
+  return status;
+}
+
+// How a worker handles a job offer.
+
+Status WorkerActor::on(const JobOffer& offer, Context& context) {
+  if (offer.incarnation == incarnation_) take_job(offer.job, offer.split_client_address, context);
+  return {};
+}
+
+void WorkerActor::take_job(const JobShare& job, const std::string& split_client_address,
+                           Context& context) {
+  if (leave_by_) return;
+  split_client_address_ = split_client_address;
+  split_client_ = {};
+  if (job == job_) {
+    if (phase_ == Phase::kRefused) {
+      give_back({}, refused_, context);
+    } else if (!fingerprint_.empty()) {
+      phase_ = Phase::kOpening;
+      say_prepared(context);
+    }
+    return;
+  }
+  held_.forget_all();
+  job_ = job;
+  ++opening_;
+  fingerprint_.clear();
+  trouble_.clear();
+  refused_.clear();
+  phase_ = Phase::kOpening;
+  executor_.open(job_, opening_);
+}
+
+void WorkerActor::refuse(const std::string& why) {
+  phase_ = Phase::kRefused;
+  trouble_ = refused_ = why;
+}
+
+Status WorkerActor::on(const WorkOpened& opened, Context& context) {
+  if (opened.opening != opening_ || phase_ != Phase::kOpening) return {};
+  if (opened.error) {
+    refuse(opened.error->message);
+    say("cannot open job " + job_.id + ": " + refused_);
+    give_back({}, refused_, context);
+    return {};
+  }
+  fingerprint_ = opened.fingerprint;
+  say_prepared(context);
+  return {};
+}
+
+void WorkerActor::say_prepared(Context& context) {
+  if (!is_member()) return;
+  context.ask(head_, Prepared{incarnation_, fingerprint_}, options_.ask_timeout, self(context),
+              incarnation_);
+}
+
+Status WorkerActor::on(const Answered<Prepared>& answer, Context& context) {
+  if (answer.token != incarnation_ || phase_ != Phase::kOpening) return {};
+  if (answer.result) {
+    phase_ = Phase::kWorking;
+    beat(context);
+  } else if (answer.result.error().code == Code::kInvalid) {
+    refuse(answer.result.error().message);
+    say("refused: " + refused_);
+    held_.forget_all();
+  }
+  return {};
+}
+
+Status WorkerActor::on(const JobEnded& ended, Context&) {
+  if (ended.job != job_.id || phase_ == Phase::kGone) return {};
+  const WorkerStatus last = status();
+  held_.forget_all();
+  job_ = {};
+  fingerprint_.clear();
+  ++opening_;
+  if (phase_ != Phase::kLeaving) phase_ = Phase::kIdle;
+  if (options_.on_job_ended) options_.on_job_ended(ended.error, last);
+  return {};
+}
+
+// The states of a split: leased, made, announced, pulled, sent, confirmed.
+
+Status WorkerActor::on(const Lease& lease, Context& context) {
+  if (lease.incarnation != incarnation_) return {};
+  const bool can = !fingerprint_.empty() && !leave_by_ && phase_ != Phase::kRefused;
+  if (!can) {
+    give_back(lease.splits, "", context);
+    return {};
+  }
+  std::vector<std::uint64_t> too_many;
+  for (const std::uint64_t split : lease.splits) {
+    if (Held* held = held_.find(split)) {
+      if (held->state != Held::State::kMaking) announce(split, *held, context);
+    } else if (held_.size() > executor_.slots()) {
+      too_many.push_back(split);  // Takes one more than it wants: the head may need it urgently.
+    } else {
+      held_.begin(split);
+    }
+  }
+  if (!too_many.empty()) give_back(too_many, "", context);
+  return {};
+}
+
+Status WorkerActor::on(const Revoke& revoke, Context&) {
+  if (revoke.incarnation != incarnation_) return {};
+  held_.forget(revoke.splits);
+  return {};
+}
+
+Status WorkerActor::on(WorkDone&& done, Context& context) {
+  if (done.opening != opening_) return {};
+  const std::uint64_t split = done.split;
+  if (Held* held = held_.made(std::move(done))) announce(split, *held, context);
+  return {};
+}
+
+Status WorkerActor::on(const WorkFailed& failed, Context& context) {
+  if (failed.opening != opening_ || phase_ == Phase::kRefused) return {};
+  if (failed.split && held_.find(*failed.split) == nullptr) return {};
+  refuse((failed.split ? "split " + std::to_string(*failed.split) + ": " : "") +
+         failed.error.message);
+  say("this worker makes no more splits of job " + job_.id + ": " + refused_);
+  const auto unmade = held_.unmade();
+  held_.forget(unmade);
+  give_back(unmade, refused_, context);
+  return {};
+}
+
+SplitClientRef& WorkerActor::split_client() {
+  if (split_client_.receiver() == nullptr && !job_.id.empty())
+    split_client_ = split_clients_.split_client(split_client_address_);
+  return split_client_;
+}
+
+void WorkerActor::announce(std::uint64_t split, Held& held, Context& context) {
+  held.told = context.clock().now();
+  if (held.handed_on) {
+    // Messages between actors of one process are not lost, so no confirmation is needed.
+    if (context.tell(split_client(), HandedOn{split})) {
+      ++splits_done_;
+      held_.forget(split);
+    }
+    return;
+  }
+  Ready ready{.split = split,
+              .bytes = forebay::bytes_of(held.frames),
+              .holder = self(context),
+              .sent = held.state == Held::State::kSent};
+  const auto status = context.tell(split_client(), std::move(ready));
+  if (!status && status.error().code != Code::kOverloaded) split_client_ = {};  // To be found anew.
+}
+
+Status WorkerActor::on(const Pull& pull, Context& context) {
+  Held* held = held_.find(pull.split);
+  if (held == nullptr || held->state == Held::State::kMaking) return {};
+  send(pull.split, *held, context);
+  return {};
+}
+
+void WorkerActor::send(std::uint64_t split, Held& held, Context& context) {
+  held.told = context.clock().now();
+  const auto status = context.tell(split_client(), Deliver{split, options_.name, held.frames});
+  held.state = Held::State::kSent;
+  if (status) return;
+  if (status.error().code != Code::kOverloaded) {
+    held.state = Held::State::kReady;
+    split_client_ = {};
+    return;
+  }
+  held.state = Held::State::kPulled;
+  if (std::exchange(will_send_again_, true)) return;
+  context.after(kSendAgain, SendAgain{});
+}
+
+Status WorkerActor::on(const SendAgain&, Context& context) {
+  will_send_again_ = false;
+  for (const std::uint64_t split : held_.pulled()) send(split, *held_.find(split), context);
+  return {};
+}
+
+void WorkerActor::announce_again(Context& context) {
+  const Time now = context.clock().now();
+  for (const std::uint64_t split : held_.to_announce_again(now, options_.announce_again)) {
+    announce(split, *held_.find(split), context);
+  }
+}
+
+Status WorkerActor::on(const Drop& drop, Context& context) {
+  const Held* held = held_.find(drop.split);
+  if (held == nullptr) return {};
+  if (held->state == Held::State::kSent) ++splits_done_;
+  held_.forget(drop.split);
+  if (leave_by_) go_on_leaving(context);
+  return {};
+}
+
+void WorkerActor::give_back(const std::vector<std::uint64_t>& splits, const std::string& error,
+                            Context& context) {
+  if (!is_member()) return;
+  // If the message is lost, the head learns it from the next heartbeat, which does not name the
+  // splits.
+  static_cast<void>(context.tell(head_, GiveBack{incarnation_, splits, error}));
+}
+
+}  // namespace forebay::scheduler

@@ -1,0 +1,159 @@
+#include "tools/bench/bench_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/json_text.h"
+#include "core/base/whole_file.h"
+
+namespace forebay {
+namespace {
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+double cpu_of(const rusage& usage) {
+  return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+std::string end_of_file(const std::string& path) {
+  constexpr std::size_t kMost = 500;
+  const std::string text = read_whole(path, std::size_t{64} << 20).value_or("");
+  return text.size() > kMost ? text.substr(text.size() - kMost) : text;
+}
+
+}  // namespace
+
+Result<std::map<std::string, double>> numbers_said_by(const std::string& command) {
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) return fail(Code::kUnavailable, "cannot start a shell for: " + command);
+  std::array<char, 4096> buffer{};
+  const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe);
+  const int status = ::pclose(pipe);
+  const auto said = parse_json({buffer.data(), size});
+  if (status != 0 || !said.is_object()) {
+    return fail(Code::kUnavailable, "gave no figures; is it built or installed? " + command);
+  }
+  std::map<std::string, double> numbers;
+  for (const auto& [name, value] : said.items()) {
+    if (value.is_number()) numbers[name] = value.get<double>();
+  }
+  return numbers;
+}
+
+Result<MeasuredProgram> MeasuredProgram::start(std::vector<std::string> arguments,
+                                               const std::string& said) {
+  std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail(Code::kUnavailable, "no other process can be started");
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int file = ::open(said.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file >= 0) {
+      ::dup2(file, STDOUT_FILENO);
+      ::dup2(file, STDERR_FILENO);
+    }
+    ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
+  return MeasuredProgram(pid, said);
+}
+
+MeasuredProgram::MeasuredProgram(MeasuredProgram&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      said_(std::move(other.said_)),
+      status_(other.status_),
+      cpu_seconds_(other.cpu_seconds_) {}
+
+MeasuredProgram::~MeasuredProgram() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  wait(0);
+}
+
+void MeasuredProgram::wait(int flags) {
+  rusage usage{};
+  if (pid_ < 0 || ::wait4(pid_, &status_, flags, &usage) != pid_) return;
+  pid_ = -1;
+  cpu_seconds_ = cpu_of(usage);
+}
+
+bool MeasuredProgram::has_ended() {
+  wait(WNOHANG);
+  return pid_ < 0;
+}
+
+Result<double> MeasuredProgram::cpu_seconds() {
+  while (pid_ >= 0) wait(0);
+  if (WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return cpu_seconds_;
+  return fail(Code::kUnavailable, "a process of the benchmark failed: " + end_of_file(said_));
+}
+
+double own_cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return cpu_of(usage);
+}
+
+std::string BenchProcess::Lines::read() const {
+  std::string line;
+  char letter = 0;
+  while (::read(in_, &letter, 1) == 1 && letter != '\n') line += letter;
+  return line;
+}
+
+void BenchProcess::Lines::write(const std::string& line) const {
+  const std::string whole = line + '\n';
+  static_cast<void>(!::write(out_, whole.data(), whole.size()));
+}
+
+void BenchProcess::Lines::close() const {
+  ::close(in_);
+  ::close(out_);
+}
+
+Result<BenchProcess> BenchProcess::start(const std::function<void(const Lines&)>& body) {
+  std::array<int, 2> down{};
+  std::array<int, 2> up{};
+  if (::pipe(down.data()) != 0) return fail(Code::kUnavailable, "no pipe to another process");
+  if (::pipe(up.data()) != 0) return fail(Code::kUnavailable, "no pipe to another process");
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail(Code::kUnavailable, "no other process can be started");
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::close(down[1]);
+    ::close(up[0]);
+    body(Lines(down[0], up[1]));
+    ::_exit(0);
+  }
+  ::close(down[0]);
+  ::close(up[1]);
+  return BenchProcess(pid, Lines(up[0], down[1]));
+}
+
+BenchProcess::BenchProcess(BenchProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), lines_(other.lines_) {}
+
+void BenchProcess::kill() const { ::kill(pid_, SIGKILL); }
+
+BenchProcess::~BenchProcess() {
+  if (pid_ < 0) return;
+  lines_.close();
+  ::waitpid(pid_, nullptr, 0);
+}
+
+}  // namespace forebay

@@ -1,0 +1,43 @@
+#include <cstdio>
+#include <filesystem>
+
+#include "core/net/curve_keys.h"
+#include "engine/report/json_object.h"
+#include "tools/command/commands.h"
+#include "tools/process/standard_streams.h"
+
+namespace forebay {
+namespace {
+
+Status make_keys(const std::string& folder, const std::string& client) {
+  std::error_code error;
+  const bool there = std::filesystem::exists(folder, error);
+  if (!there || client.empty()) {
+    if (auto made = CurveKeys::create(folder); !made) return made;
+  }
+  return client.empty() ? Status{} : CurveKeys::add_client(folder, client);
+}
+
+}  // namespace
+
+Exit run_keys(const Invocation& invocation) {
+  if (invocation.arguments.front() != "new") {
+    return Exit::refused("keys " + invocation.arguments.front() + ": must be keys new DIR");
+  }
+  const std::string& folder = invocation.arguments.back();
+  const std::string client = invocation.value("--client");
+  if (auto made = make_keys(folder, client); !made) return Exit::refused(made.error());
+  const std::string shown = client.empty() ? "client" : client;
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("folder", folder).add("client", shown));
+    return Exit::done();
+  }
+  std::printf(
+      "%s: keys made. The head needs all of it; a worker needs server.key, and %s.key and\n"
+      "%s.key_secret as client.key and client.key_secret. A client is accepted while\n"
+      "clients/NAME.key is there: to lock one out, remove that file.\n",
+      folder.c_str(), shown.c_str(), shown.c_str());
+  return Exit::done();
+}
+
+}  // namespace forebay

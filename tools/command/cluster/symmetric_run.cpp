@@ -1,0 +1,123 @@
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/job/quantity.h"
+#include "tools/command/arguments.h"
+#include "tools/command/commands.h"
+#include "tools/process/paths.h"
+#include "tools/process/stop_request.h"
+#include "tools/symmetric/launched_process.h"
+#include "tools/symmetric/meeting.h"
+
+namespace forebay {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchedProcess& placement) {
+  const std::string text = invocation.value("--port");
+  if (text.empty()) return port_of(placement);
+  const auto port = parse_count(text);
+  if (!port || *port == 0 || *port > 65535) {
+    return fail(Code::kInvalid, "--port " + text + ": must be a port, from 1 to 65535");
+  }
+  return static_cast<std::uint16_t>(*port);
+}
+
+Arguments trainer_arguments(const Invocation& invocation, const JobSpec& job,
+                            const LaunchedProcess& placement, std::uint16_t port) {
+  Arguments program_arguments = {invocation.value("--command", "train"),
+                                 invocation.arguments.front()};
+  if (job.cluster.listen.empty()) {
+    // If another job of this host uses the port, takes any free one, which workers read from the
+    // address file.
+    const bool fixed = invocation.has("--port") || is_free(port);
+    program_arguments.emplace_back("--set");
+    program_arguments.push_back(std::string("cluster.listen=tcp://") +
+                                (placement.one_host ? "127.0.0.1:" : "0.0.0.0:") +
+                                std::to_string(fixed ? port : 0));
+  }
+  for (const std::string& set : invocation.values("--set")) {
+    program_arguments.emplace_back("--set");
+    program_arguments.push_back(set);
+  }
+  for (const char* flag : {"--resume", "--restart", "--json"}) {
+    if (invocation.has(flag)) program_arguments.emplace_back(flag);
+  }
+  return program_arguments;
+}
+
+Arguments worker_arguments(const JobSpec& job, const LaunchedProcess& placement,
+                           const std::string& address) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  Arguments program_arguments = {
+      "worker", "--join", address, "--name",
+      std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
+      std::to_string(job.pipeline.cpus), "--memory", std::to_string(job.pipeline.memory_bytes),
+      // The job goes on without a refused worker, but srun and mpirun end it if one fails.
+      "--expendable"};
+  if (!job.cluster.keys.empty()) {
+    program_arguments.emplace_back("--keys");
+    program_arguments.push_back(job.cluster.keys);
+  }
+  return program_arguments;
+}
+
+/// Replaces this process by `forebay WORDS`; returns only if that fails.
+Exit become(Arguments program_arguments) {
+  auto path = own_path();
+  if (!path) return Exit::failed(path.error());
+  program_arguments.insert(program_arguments.begin(), *path);
+  std::vector<char*> arguments;
+  arguments.reserve(program_arguments.size() + 1);
+  for (std::string& word : program_arguments) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  // The launcher's processes are this job's nodes, not its trainers.
+  ::unsetenv("RANK");
+  ::unsetenv("WORLD_SIZE");
+  ::execv(path->c_str(), arguments.data());
+  return Exit::failed({Code::kUnavailable, *path + ": " + std::strerror(errno)});
+}
+
+Exit join(const JobSpec& job, const LaunchedProcess& placement, std::uint16_t port) {
+  MeetingPoint point;
+  point.address_file = job.run.dir + "/address";
+  point.first_host = placement.first_host;
+  point.port = port;
+  point.patience = job.run.stall_fail;
+  auto address = await_head(point, [] { return StopRequest::requested(); });
+  if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
+  if (!address) return Exit::failed(address.error());
+  return become(worker_arguments(job, placement, *address));
+}
+
+}  // namespace
+
+Exit run_symmetric(const Invocation& invocation) {
+  const std::string command = invocation.value("--command", "train");
+  if (command != "train" && command != "ingest") {
+    return Exit::refused("--command " + command + ": must be train or ingest");
+  }
+  auto placement = placement_in(variable);
+  if (!placement) return Exit::refused(placement.error());
+  auto port = port_in(invocation, *placement);
+  if (!port) return Exit::refused(port.error());
+  auto job = open_job(invocation);
+  if (!job) return Exit::refused(job.error());
+  if (placement->rank > 0) return join(*job, *placement, *port);
+  return become(trainer_arguments(invocation, *job, *placement, *port));
+}
+
+}  // namespace forebay

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "core/base/printable.h"
+#include "core/base/seconds.h"
+#include "engine/job/quantity.h"
+#include "engine/modelled/emulation.h"
+#include "engine/modelled/modelled_figures.h"
+#include "engine/modelled/pipeline_file.h"
+#include "engine/modelled/simulation.h"
+#include "engine/report/json_object.h"
+#include "tools/command/arguments.h"
+#include "tools/command/commands.h"
+#include "tools/inspect/text_table.h"
+#include "tools/process/standard_streams.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/progress.h"
+#include "tuner/live/tuner_actor.h"
+
+namespace forebay {
+namespace {
+
+/// Arguments common to all commands that run a modelled pipeline.
+struct ModelledRun {
+  tuner::PipelineModel model;
+  tuner::Allocation allocation;
+  double seconds = 0;
+  std::uint64_t seed = 1;
+};
+
+Result<double> seconds_of(const Invocation& invocation, double usual) {
+  if (!invocation.has("--seconds")) return usual;
+  const auto time = parse_duration(invocation.value("--seconds"));
+  const double seconds = time ? in_seconds(*time) : 0;
+  if (seconds > 0) return seconds;
+  return fail(Code::kInvalid, "--seconds " + invocation.value("--seconds") +
+                                  ": must be a time above 0, as in 600 or 10m");
+}
+
+Result<tuner::Allocation> allocation_of(const Invocation& invocation,
+                                        const tuner::PipelineModel& model) {
+  const std::string text = invocation.value("--allocation");
+  const tuner::PipelineDescription description = tuner::description_of(model);
+  auto allocation = text == "oracle" ? Result<tuner::Allocation>(oracle_allocation(model))
+                                     : parse_allocation(text, description);
+  if (!allocation) return allocation;
+  auto prefetch = count_of(invocation, "--prefetch", 1, std::numeric_limits<std::uint32_t>::max(),
+                           allocation->prefetch);
+  if (!prefetch) return pass(prefetch);
+  allocation->prefetch = static_cast<std::uint32_t>(*prefetch);
+  return allocation;
+}
+
+/// Reads the file and --allocation, --prefetch, --seconds and --seed. `usual_seconds` returns the
+/// length of a run without --seconds.
+Result<ModelledRun> read_modelled_run(const Invocation& invocation,
+                                      double (*usual_seconds)(const tuner::PipelineModel&)) {
+  auto model = load_pipeline(invocation.arguments.front());
+  if (!model) return pass(model);
+  auto allocation = allocation_of(invocation, *model);
+  if (!allocation) return pass(allocation);
+  auto seconds = seconds_of(invocation, usual_seconds(*model));
+  if (!seconds) return pass(seconds);
+  auto seed = count_of(invocation, "--seed", 0, std::numeric_limits<std::int64_t>::max(), 1);
+  if (!seed) return pass(seed);
+  return ModelledRun{std::move(*model), std::move(*allocation), *seconds, *seed};
+}
+
+void print_figures(const ModelledFigures& figures, const tuner::PipelineModel& model) {
+  const double rate = figures.splits_per_second();
+  std::printf(
+      "%s: %.2f splits/s (%s rows/s), %.1f %% of the oracle's %.2f\n",
+      printable(model.name).c_str(), rate,
+      format_count(static_cast<std::uint64_t>(rate * static_cast<double>(model.rows_per_split)))
+          .c_str(),
+      100 * figures.ratio(), figures.oracle_splits_per_second);
+  std::printf("%u actors, prefetch %u; %.1f of %g CPUs busy; trainer waits %.1f %% of the time\n",
+              figures.allocation.total_actors(), figures.allocation.prefetch, figures.cpus_used(),
+              figures.measured.limits.cpus, 100 * figures.starved_ratio());
+  std::printf("memory: at most %s of %s%s\n", format_size(figures.peak_memory_bytes).c_str(),
+              format_size(figures.measured.limits.memory_bytes).c_str(),
+              figures.out_of_memory ? ": OUT OF MEMORY, the run ended there" : "");
+  std::printf("measured over %.0f s, until %.0f s\n\n", figures.measured.seconds,
+              figures.measured.at_seconds);
+  for (const std::string& line : align_columns(stage_rows(figures, model))) {
+    print_line(line);
+  }
+}
+
+double usual_emulation_seconds(const tuner::PipelineModel&) { return 20; }
+
+Result<std::chrono::nanoseconds> period_of(const Invocation& invocation) {
+  const std::string text = invocation.value("--period", "2s");
+  if (invocation.has("--period") && !invocation.has("--policy")) {
+    return fail(Code::kInvalid, "--period " + text + ": is a policy's; name one with --policy");
+  }
+  const auto period = parse_duration(text);
+  if (period && *period >= tuner::TunerActor::kStep) return *period;
+  return fail(Code::kInvalid, "--period " + text + ": must be a time of at least 100ms");
+}
+
+std::string describe(const EmulationView& view, const EmulationSpec& spec) {
+  char figures[160];
+  std::snprintf(figures, sizeof figures, "%.0f of %.0f s, %.1f splits/s, %.1f of %g CPUs, ",
+                view.seconds, spec.seconds, view.splits_per_second, view.cpus_busy,
+                view.limits.cpus);
+  std::string line = figures + format_size(view.memory_bytes) + " of " +
+                     format_size(view.limits.memory_bytes) + " |";
+  for (std::size_t i = 0; i < view.allocation.actors.size(); ++i) {
+    line += " " + spec.model.stages[i].name + " " + std::to_string(view.allocation.actors[i]);
+  }
+  line += " prefetch " + std::to_string(view.allocation.prefetch);
+  if (view.decisions == 0) return line;
+  return line + " | decision " + std::to_string(view.decisions) +
+         (view.reason.empty() ? "" : ": " + view.reason);
+}
+
+JsonObject json_of(const EmulationOutcome& outcome, const EmulationSpec& spec) {
+  JsonObject json = json_of(outcome.figures, spec.model);
+  json.add("seconds", outcome.figures.measured.at_seconds)
+      .add("wake_lateness_seconds", outcome.lateness_seconds)
+      .add("kept_time", outcome.kept_time);
+  if (spec.policy.empty()) return json;
+  return json.add("policy", spec.policy)
+      .add("decisions", outcome.decisions)
+      .add("decisions_guarded", outcome.guarded)
+      .add("tuner_cpu_share", outcome.tuner_cpu_share);
+}
+
+void print(const EmulationOutcome& outcome, const EmulationSpec& spec) {
+  print_figures(outcome.figures, spec.model);
+  if (spec.policy.empty()) return;
+  std::printf("\n%s: %s decisions, %s of them changed by the guard; %.2f %% of a core\n",
+              spec.policy.c_str(), format_count(outcome.decisions).c_str(),
+              format_count(outcome.guarded).c_str(), 100 * outcome.tuner_cpu_share);
+}
+
+void warn_of_lateness(const EmulationOutcome& outcome) {
+  if (outcome.kept_time) return;
+  std::fprintf(stderr,
+               "forebay: this machine has too much else to do: threads woke %.1f ms late "
+               "(%.0f ms at worst), and the figures are its own\n",
+               1e3 * outcome.lateness_seconds, 1e3 * outcome.worst_lateness_seconds);
+}
+
+}  // namespace
+
+Exit run_simulate(const Invocation& invocation) {
+  const auto run = read_modelled_run(invocation, usual_seconds);
+  if (!run) return Exit::refused(run.error());
+  const ModelledFigures figures = simulate(run->model, run->allocation, run->seconds, run->seed,
+                                           [] { return StopRequest::requested(); });
+  if (invocation.has("--json")) {
+    print_json(json_of(figures, run->model));
+  } else {
+    print_figures(figures, run->model);
+  }
+  return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
+}
+
+Exit run_emulate(const Invocation& invocation) {
+  const auto run = read_modelled_run(invocation, usual_emulation_seconds);
+  if (!run) return Exit::refused(run.error());
+  const auto period = period_of(invocation);
+  if (!period) return Exit::refused(period.error());
+  const EmulationSpec spec{.model = run->model,
+                           .allocation = run->allocation,
+                           .seconds = run->seconds,
+                           .seed = run->seed,
+                           .policy = invocation.value("--policy"),
+                           .period = *period};
+  StatusLine line;
+  const auto outcome = emulate(spec, {.stopped = [] { return StopRequest::requested(); },
+                                      .show =
+                                          [&](const EmulationView& view) {
+                                            if (line.is_due()) line.show(describe(view, spec));
+                                          }});
+  line.clear();
+  if (!outcome) {
+    return outcome.error().code == Code::kInvalid ? Exit::refused(outcome.error())
+                                                  : Exit::failed(outcome.error());
+  }
+  warn_of_lateness(*outcome);
+  if (invocation.has("--json")) {
+    print_json(json_of(*outcome, spec));
+  } else {
+    print(*outcome, spec);
+  }
+  return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
+}
+
+}  // namespace forebay

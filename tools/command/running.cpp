@@ -1,0 +1,179 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/base/whole_file.h"
+#include "engine/cluster/head_look.h"
+#include "engine/job/quantity.h"
+#include "engine/metrics/status_report.h"
+#include "engine/outputs/outputs.h"
+#include "engine/report/json_object.h"
+#include "engine/run/control_server.h"
+#include "engine/trace/chrome_trace.h"
+#include "engine/trace/history_text.h"
+#include "tools/command/commands.h"
+#include "tools/process/paths.h"
+#include "tools/process/standard_streams.h"
+#include "tools/process/stop_request.h"
+#include "tools/terminal/status_page.h"
+
+namespace forebay {
+namespace {
+
+constexpr int kBetweenLooksMs = 1000;
+constexpr std::chrono::seconds kPatience(3);  // for a head that does not answer
+
+/// Returns the folder of a running job: the value of `--dir` (default: the current folder), or the
+/// `.forebay` in it.
+std::string run_folder(const Invocation& invocation) {
+  const std::string folder = invocation.value("--dir", ".");
+  const std::string inside = folder + "/.forebay";
+  std::error_code error;
+  return std::filesystem::is_directory(inside, error) ? inside : folder;
+}
+
+/// Returns the job's or the head's answer in JSON; made from the command line.
+using Look = std::function<Result<std::string>()>;
+
+Result<Look> look_of(const Invocation& invocation) {
+  const std::string address = invocation.value("--join");
+  if (!invocation.has("--join")) {
+    if (invocation.has("--keys")) return fail(Code::kInvalid, "--keys: goes with --join only");
+    return Look([folder = run_folder(invocation)] { return ask_to_look(folder); });
+  }
+  if (invocation.has("--dir")) {
+    return fail(Code::kInvalid, "--join, --dir: give one of them, a head's address or a folder");
+  }
+  auto head = HeadLook::open(address, invocation.value("--keys"));
+  if (!head) return pass(head);
+  return Look([head = std::shared_ptr<HeadLook>(std::move(*head))]() -> Result<std::string> {
+    auto cluster = head->look(kPatience);
+    if (!cluster) return pass(cluster);
+    return status_of(*cluster).text();
+  });
+}
+
+// A stopped or stuck job answers late or never.
+Result<std::string> look_once(const Look& look) {
+  const StopRequest::AtOnce waiting;
+  return look();
+}
+
+Exit not_answered(const Error& error) {
+  return error.code == Code::kNotFound ? Exit::refused(error) : Exit::failed(error);
+}
+
+using Time = SplitTimes::Time;
+
+/// Returns the value of `--seconds`; nullopt: everything that the job remembers.
+Result<std::optional<Time>> time_of(const Invocation& invocation) {
+  const std::string text = invocation.value("--seconds");
+  if (!invocation.has("--seconds")) return std::optional<Time>();
+  const auto time = parse_duration(text);
+  if (!time || *time <= Time(0)) {
+    return fail(Code::kInvalid, "--seconds " + text + ": must be a time, such as 10 or 2m");
+  }
+  return std::optional<Time>(*time);
+}
+
+}  // namespace
+
+Exit run_set(const Invocation& invocation) {
+  const std::string& assignment = invocation.arguments.front();
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return Exit::refused("set " + assignment + ": must be KEY=VALUE, as in pipeline.cpus=2");
+  }
+  const std::string key = assignment.substr(0, equals);
+  const StopRequest::AtOnce waiting;
+  auto done = ask_to_set(run_folder(invocation), key, assignment.substr(equals + 1));
+  if (!done && done.error().code == Code::kInvalid) return Exit::refused(done.error());
+  if (!done) return Exit::failed(done.error());
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("key", key).add("done", *done));
+  } else {
+    print_line(*done);
+  }
+  return Exit::done();
+}
+
+Exit run_status(const Invocation& invocation) {
+  auto look = look_of(invocation);
+  if (!look) return Exit::refused(look.error());
+  auto now = look_once(*look);
+  if (!now) return not_answered(now.error());
+  if (invocation.has("--json")) {
+    std::printf("%s\n", now->c_str());
+    return Exit::done();
+  }
+  auto page = status_page("", *now);
+  if (!page) return Exit::failed(page.error());
+  std::fputs(page->c_str(), stdout);
+  return Exit::done();
+}
+
+Exit run_top(const Invocation& invocation) {
+  auto look = look_of(invocation);
+  if (!look) return Exit::refused(look.error());
+  const bool on_terminal = ::isatty(STDOUT_FILENO) == 1;
+  std::string before;
+  while (!StopRequest::requested()) {
+    auto now = look_once(*look);
+    // A job that answered before and does not answer now has ended.
+    if (!now) return before.empty() ? not_answered(now.error()) : Exit::done();
+    auto page = status_page(before, *now);
+    if (!page) return Exit::failed(page.error());
+    std::printf("%s%s%s", on_terminal ? "\033[H\033[2J" : "", page->c_str(),
+                on_terminal ? "" : "\n");
+    std::fflush(stdout);
+    before = std::move(*now);
+    // The pause between two queries; a signal ends it.
+    ::poll(nullptr, 0, kBetweenLooksMs);
+  }
+  return Exit::stopped(StopRequest::signal());
+}
+
+Exit run_trace(const Invocation& invocation) {
+  if (invocation.has("--join")) {
+    return Exit::refused(
+        "--join: the trainer keeps the trace of all nodes; run this on its node, with --dir");
+  }
+  const std::string out = invocation.value("--out", "trace.json");
+  if (auto status = check_output_path("--out", out); !status) return Exit::refused(status.error());
+  const Output output{.name = "--out", .path = out, .aside = kAside};
+  if (auto status = check_outputs({output}, {}); !status) return Exit::refused(status.error());
+  auto time = time_of(invocation);
+  if (!time) return Exit::refused(time.error());
+  auto answer = [&] {
+    const StopRequest::AtOnce waiting;
+    return ask_to_trace(run_folder(invocation));
+  }();
+  if (!answer) return not_answered(answer.error());
+  auto history = parse_history(*answer);
+  if (!history) return Exit::failed(history.error());
+  std::vector<PastSplit>& splits = history->splits;
+  if (*time) {
+    std::erase_if(splits, [since = history->now - **time](const PastSplit& split) {
+      return split.batch.end < since;
+    });
+  }
+  if (auto status = replace_whole(out, chrome_trace(*history), Sync::kNo); !status) {
+    return Exit::failed({status.error().code, "--out " + status.error().message});
+  }
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("out", out).add("splits", splits.size()));
+  } else {
+    std::printf("%s: %s splits; open it in ui.perfetto.dev or chrome://tracing\n", out.c_str(),
+                format_count(splits.size()).c_str());
+  }
+  return Exit::done();
+}
+
+}  // namespace forebay

@@ -1,0 +1,226 @@
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+
+#include "core/base/printable.h"
+#include "core/base/whole_file.h"
+#include "engine/job/job_edit.h"
+#include "engine/outputs/job_files.h"
+#include "engine/report/json_object.h"
+#include "engine/run/decision_text.h"
+#include "engine/run/tuning.h"
+#include "tools/command/arguments.h"
+#include "tools/command/commands.h"
+#include "tools/process/standard_streams.h"
+#include "tuner/log/decision_log.h"
+#include "tuner/policy/policies.h"
+
+namespace forebay {
+namespace {
+
+using tuner::Decision;
+using tuner::DecisionLog;
+using tuner::PipelineDescription;
+using tuner::Proposal;
+
+/// Opens the log at `place`: a file, a job's `.forebay`, or a folder that contains it.
+Result<DecisionLog> open_log(const std::string& place) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(place, error)) return tuner::read_decision_log(place);
+  const std::string inside = place + "/.forebay";
+  const std::string folder = std::filesystem::is_directory(inside, error) ? inside : place;
+  auto log = tuner::read_decision_log(decision_log_path(folder, 0));
+  if (!log && log.error().code == Code::kNotFound) {
+    return fail(Code::kNotFound,
+                "no run in " + place + " left a decision log; name one, or a job's folder");
+  }
+  return log;
+}
+
+JsonObject counts(const tuner::Allocation& allocation, const PipelineDescription& description) {
+  JsonObject object;
+  for (std::size_t i = 0; i < allocation.actors.size() && i < description.stages.size(); ++i) {
+    object.add(description.stages[i].name, allocation.actors[i]);
+  }
+  return object.add("prefetch", allocation.prefetch);
+}
+
+JsonObject json_of(const Decision& decision, const PipelineDescription& description) {
+  return JsonObject()
+      .add("number", decision.number)
+      .add("at_seconds", decision.seen.at_seconds)
+      .add("policy", decision.policy)
+      .add("splits_per_second", decision.measured)
+      .add("rows_per_second", decision.measured * static_cast<double>(description.rows_per_split))
+      .add("expected_splits_per_second", decision.expected_before)
+      .add("proposed", counts(decision.proposal.allocation, description))
+      .add("applied", counts(decision.applied, description))
+      .add("reason", decision.proposal.reason)
+      .add("guarded", decision.guarded)
+      .add("fault", decision.fault)
+      .add("memory_bytes", decision.seen.memory_bytes)
+      .add("decide_seconds", decision.decide_seconds);
+}
+
+void print(const Decision& decision, const PipelineDescription& description) {
+  std::printf("%4llu %8.1f s %9.1f splits/s", static_cast<unsigned long long>(decision.number),
+              decision.seen.at_seconds, decision.measured);
+  if (decision.expected_before > 0) std::printf(" (expected %.1f)", decision.expected_before);
+  print_line("  " + describe(decision, description));
+  for (const std::string& change : decision.guarded) print_line("     guard: " + change);
+  if (!decision.fault.empty()) print_line("     fault: " + decision.fault);
+}
+
+Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
+                           const PipelineDescription& description) {
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    auto edited = with_value(text, "pipeline.allocation", description.stages[i].name,
+                             std::to_string(allocation.actors[i]));
+    if (!edited) return edited;
+    text = std::move(*edited);
+  }
+  return with_value(text, "tuner", "mode", "\"off\"");
+}
+
+/// A decision that the policy would now take differently.
+struct Difference {
+  const Decision* logged;
+  std::string now;
+};
+
+Result<std::unique_ptr<tuner::Policy>> policy_of(const tuner::LogHeader& header) {
+  tuner::PolicyContext context;
+  context.description = header.description;
+  context.limits = header.limits;
+  context.seed = header.seed;
+  context.fixed = header.start;
+  context.weights = header.weights;
+  context.reward = tuner::reward_mode(header.reward);
+  auto policy = tuner::make_policy(header.policy, context);
+  if (policy && !header.restored.empty() && !(*policy)->restore(header.restored)) {
+    return fail(Code::kInvalid, "policy " + header.policy +
+                                    " does not take the experience it had at the log's start");
+  }
+  return policy;
+}
+
+std::string describe(const Proposal& proposal, const PipelineDescription& description) {
+  std::array<char, 48> expected{};
+  std::snprintf(expected.data(), expected.size(), " for %.6g splits/s",
+                proposal.expected_splits_per_second);
+  return forebay::describe(proposal.allocation, description) + expected.data();
+}
+
+bool same(const Proposal& a, const Proposal& b) {
+  const double x = a.expected_splits_per_second;
+  const double y = b.expected_splits_per_second;
+  return a.allocation == b.allocation && (x == y || (std::isnan(x) && std::isnan(y)));
+}
+
+std::vector<Difference> replay(const DecisionLog& log, tuner::Policy& policy) {
+  std::vector<Difference> differences;
+  for (const Decision& decision : log.decisions) {
+    const bool listened_to = decision.fault.empty();
+    try {
+      const Proposal now = policy.decide(decision.seen);
+      if (listened_to && !same(now, decision.proposal)) {
+        differences.push_back({&decision, describe(now, log.header.description)});
+      }
+    } catch (const std::exception& thrown) {
+      if (listened_to) differences.push_back({&decision, std::string("fails: ") + thrown.what()});
+    }
+  }
+  return differences;
+}
+
+}  // namespace
+
+Exit run_tune_show(const Invocation& invocation) {
+  const auto& given = invocation.arguments;
+  auto log = open_log(given.empty() ? "." : given.front());
+  if (!log) return Exit::refused(log.error());
+  const PipelineDescription& description = log->header.description;
+  if (invocation.has("--json")) {
+    std::vector<JsonObject> decisions;
+    for (const Decision& decision : log->decisions)
+      decisions.push_back(json_of(decision, description));
+    print_json(JsonObject()
+                   .add("policy", log->header.policy)
+                   .add("start", counts(log->header.start, description))
+                   .add("decisions", decisions));
+    return Exit::done();
+  }
+  std::printf("%s, a run of %s on %.1f CPUs, from %s\n", printable(log->header.policy).c_str(),
+              printable(log->header.command).c_str(), log->header.limits.cpus,
+              printable(describe(log->header.start, description)).c_str());
+  for (const Decision& decision : log->decisions) print(decision, description);
+  return Exit::done();
+}
+
+Exit run_tune_freeze(const Invocation& invocation) {
+  const std::string& path = invocation.arguments.front();
+  auto job = open_job(invocation);
+  if (!job) return Exit::refused(job.error());
+  auto log = open_log(invocation.value("--log", job->run.dir));
+  if (!log) return Exit::refused(log.error());
+  if (log->decisions.empty()) return Exit::refused("the log holds no decision to freeze");
+  const tuner::Allocation& last = log->decisions.back().applied;
+  auto edited = frozen(job->source.text, last, log->header.description);
+  if (!edited) return Exit::refused(path + ": " + edited.error().message);
+  if (auto usable = open_job(invocation, *edited); !usable) {
+    return Exit::refused("the log's allocation does not fit the job: " + usable.error().message);
+  }
+  // The user asks to change the job file itself, so only the temporary file is checked.
+  const Output aside{.name = "JOB", .path = std::filesystem::canonical(path).string() + kAside};
+  if (auto free = check_outputs({aside}, inputs_of(*job)); !free) {
+    return Exit::refused(free.error());
+  }
+  if (auto status = replace_file(path, *edited); !status) return Exit::failed(status.error());
+  const std::string words = describe(last, log->header.description);
+  if (invocation.has("--json")) {
+    print_json(JsonObject().add("job", path).add("allocation", words));
+  } else {
+    std::printf("%s: pipeline.allocation is %s now, tuner.mode is off\n", path.c_str(),
+                words.substr(0, words.rfind(", prefetch")).c_str());
+  }
+  return Exit::done();
+}
+
+Exit run_tune_replay(const Invocation& invocation) {
+  const auto& given = invocation.arguments;
+  auto log = open_log(given.empty() ? "." : given.front());
+  if (!log) return Exit::refused(log.error());
+  auto policy = policy_of(log->header);
+  if (!policy) return Exit::refused(policy.error());
+  const auto differences = replay(*log, **policy);
+  if (invocation.has("--json")) {
+    std::vector<JsonObject> list;
+    list.reserve(differences.size());
+    for (const Difference& difference : differences) {
+      list.push_back(
+          JsonObject()
+              .add("number", difference.logged->number)
+              .add("logged", describe(difference.logged->proposal, log->header.description))
+              .add("now", difference.now));
+    }
+    print_json(JsonObject()
+                   .add("policy", log->header.policy)
+                   .add("decisions", log->decisions.size())
+                   .add("differences", list));
+    return Exit::done();
+  }
+  for (const Difference& difference : differences) {
+    std::printf("%4llu logged %s; now %s\n",
+                static_cast<unsigned long long>(difference.logged->number),
+                printable(describe(difference.logged->proposal, log->header.description)).c_str(),
+                printable(difference.now).c_str());
+  }
+  std::printf("%s would decide otherwise %zu times in %zu\n", printable(log->header.policy).c_str(),
+              differences.size(), log->decisions.size());
+  return Exit::done();
+}
+
+}  // namespace forebay
