@@ -111,7 +111,8 @@ JobKey number(std::string name, double& into, double low, double high) {
 
 JobKey size(std::string name, std::uint64_t& into, double low, double high) {
   const auto shown = [](double bytes) { return format_size(static_cast<std::uint64_t>(bytes)); };
-  return converted(std::move(name), into, "a size such as 512MiB, from " + shown(low) + " to " + shown(high),
+  return converted(std::move(name), into,
+                   "a size such as 512MiB, from " + shown(low) + " to " + shown(high),
                    [low, high](const ParamValue& value) {
                      const auto bytes = size_in(value);
                      const double number = bytes ? static_cast<double>(*bytes) : -1;

@@ -19,7 +19,7 @@ namespace forebay {
 /// each kind; the members outlive them.
 struct JobKey {
   std::string name;    ///< Dotted.
-  std::string wanted;     ///< Follows "must be": `a whole number from 1 to 16777216`.
+  std::string wanted;  ///< Follows "must be": `a whole number from 1 to 16777216`.
   /// Sets the member; false for a value of another kind or outside the range.
   std::function<bool(const ParamValue&)> read;
   std::vector<std::string_view> choices = {};

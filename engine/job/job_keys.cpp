@@ -70,8 +70,8 @@ Keys pipeline_keys(JobSpec& job) {
 Keys allocation_keys(JobSpec& job) {
   Keys keys;
   for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    keys.push_back(count(std::string(kAllocationKey) + job.stages[i].name, job.pipeline.actors[i], 1,
-                         kMostActors));
+    keys.push_back(count(std::string(kAllocationKey) + job.stages[i].name, job.pipeline.actors[i],
+                         1, kMostActors));
   }
   return keys;
 }

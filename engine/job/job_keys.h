@@ -15,8 +15,9 @@ namespace forebay {
 inline constexpr std::string_view kAllocationKey = "pipeline.allocation.";
 
 /// Reads every value of `document` outside `[[transform]]` into its member of `job`; members whose
-/// keys are missing keep their values. Requires the job's stages. kInvalid names the first key that is unknown, of another
-/// kind or outside its range, where it was written, and what is wanted or the nearest known key.
+/// keys are missing keep their values. Requires the job's stages. kInvalid names the first key that
+/// is unknown, of another kind or outside its range, where it was written, and what is wanted or
+/// the nearest known key.
 Status read_keys(const JobDocument& document, JobSpec& job);
 
 /// Reads one value into its member of `job`; if the key does not accept it, returns what the key

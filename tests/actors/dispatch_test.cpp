@@ -169,7 +169,7 @@ TEST_CASE("splits made on two nodes, some on both, give the batches of one", "[a
   }
 }
 
-TEST_CASE("a split that was not issued, or came before, is not taken", "[actors][pipeline]") {
+TEST_CASE("a pipeline refuses a split that was not issued or has arrived", "[actors][pipeline]") {
   TwoNodes nodes;
   ExpectedSplits expected;
   expected.add({.number = 7});

@@ -124,7 +124,7 @@ TEST_CASE("a damaged loader state is refused by the name of its file", "[actors]
   CHECK(refused.error().message.ends_with("start anew without it"));
 }
 
-TEST_CASE("a forged state is refused by the key that cannot be", "[actors][loader_state]") {
+TEST_CASE("a forged state is refused by its impossible key", "[actors][loader_state]") {
   auto object = nlohmann::json::parse(to_json(some_state()));
   std::string key;
   SECTION("a fraction") { object[key = "rows"] = 1.5; }
@@ -134,17 +134,16 @@ TEST_CASE("a forged state is refused by the key that cannot be", "[actors][loade
   SECTION("an object") { object[key = "digest"] = nlohmann::json::object(); }
   SECTION("a text for a number") { object[key = "left_out"] = "3"; }
   SECTION("a digest cut short") { object[key = "digest"] = "0123"; }
-  SECTION("splits that go back") { object[key = "ahead"] = "5,4"; }
-  SECTION("the split that they are ahead of") { object[key = "ahead"] = "0-3"; }
+  SECTION("splits in descending order") { object[key = "ahead"] = "5,4"; }
+  SECTION("the lowest split itself") { object[key = "ahead"] = "0-3"; }
   SECTION("nothing") { object[key = "fingerprint"] = nullptr; }
-  SECTION("a key less") { object.erase(key = "open_split"); }
+  SECTION("a missing key") { object.erase(key = "open_split"); }
   const auto refused = parse(with_checksum(object));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.starts_with("state: a damaged loader state: \"" + key + "\" is "));
 }
 
-TEST_CASE("no other byte of a state with a checksum is taken for another state",
-          "[actors][loader_state]") {
+TEST_CASE("a state with a checksum and any changed byte is refused", "[actors][loader_state]") {
   constexpr std::uint64_t kSeed = 7;
   Random random(kSeed);
   const std::string good = to_json(some_state());
@@ -156,7 +155,7 @@ TEST_CASE("no other byte of a state with a checksum is taken for another state",
   }
 }
 
-TEST_CASE("no other byte of an older state is taken for a state that cannot be written",
+TEST_CASE("an older state with any changed byte is refused or is a state that a run can write",
           "[actors][loader_state]") {
   constexpr std::uint64_t kSeed = 8;
   Random random(kSeed);
@@ -200,7 +199,8 @@ TEST_CASE("a state of a later version is refused by its number", "[actors][loade
              Catch::StartsWith("state: a loader state of version 3; this program reads"));
 }
 
-TEST_CASE("a resume into another job is refused with what differs", "[actors][loader_state]") {
+TEST_CASE("a resume into another job is refused by the key that differs",
+          "[actors][loader_state]") {
   const LoaderState saved = some_state();
   LoaderState now = saved;
   now.position = {};
@@ -211,7 +211,7 @@ TEST_CASE("a resume into another job is refused with what differs", "[actors][lo
     CHECK(check_same_job(saved, now).error().message ==
           "resume refused: batch_size was 8192, is 4096");
   }
-  SECTION("a key that is gone and one that came") {
+  SECTION("one key removed and one added") {
     now.identity.erase("seed");
     now.identity["shuffle"] = std::string("file");
     CHECK(check_same_job(saved, now).error().message ==

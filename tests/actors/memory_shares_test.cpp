@@ -19,7 +19,7 @@ std::uint64_t room_for_buffers(std::uint64_t bytes, std::uint64_t threads) {
 
 }  // namespace
 
-TEST_CASE("with enough memory window and prefetch get their wanted sizes",
+TEST_CASE("with enough memory, window and prefetch get the sizes they want",
           "[actors][memory_shares]") {
   const MemoryShares shares =
       share_memory(room_for_buffers(100 * kMiB, 4), kSizes,
@@ -29,7 +29,7 @@ TEST_CASE("with enough memory window and prefetch get their wanted sizes",
   CHECK(shares.prefetch == 10 * kMiB);
 }
 
-TEST_CASE("prefetch gives way to the window, and that to the least", "[actors][memory_shares]") {
+TEST_CASE("prefetch shrinks first, then the window down to the least", "[actors][memory_shares]") {
   const MemoryDemand demand{.actors = 4, .stages = 4, .threads = 4, .prefetch = 10 * kMiB};
   // 27: 4 of cutting, 1 of the trainer, 20 of window, 2 left.
   CHECK(share_memory(room_for_buffers(27 * kMiB, 4), kSizes, demand).prefetch == 2 * kMiB);
@@ -42,7 +42,8 @@ TEST_CASE("prefetch gives way to the window, and that to the least", "[actors][m
   CHECK(least.prefetch == kSizes.batch);
 }
 
-TEST_CASE("a share does not grow into what the other still holds", "[actors][memory_shares]") {
+TEST_CASE("a share does not grow into bytes that the other share still holds",
+          "[actors][memory_shares]") {
   const std::uint64_t room = room_for_buffers(30 * kMiB, 4);
   // Of 25 the window takes 20; eight batches still fit.
   const MemoryShares first = share_memory(room, kSizes,
@@ -65,8 +66,7 @@ TEST_CASE("a share does not grow into what the other still holds", "[actors][mem
   CHECK(then.prefetch == 5 * kMiB);
 }
 
-TEST_CASE("whatever is asked for, window and prefetch stay within the buffers",
-          "[actors][memory_shares]") {
+TEST_CASE("window and prefetch stay within the buffers for any demand", "[actors][memory_shares]") {
   constexpr std::uint64_t kSeed = 11;
   Random random(kSeed);
   MemoryShares shares;

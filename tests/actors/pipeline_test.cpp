@@ -261,7 +261,7 @@ TEST_CASE("pools that grow and shrink while they run change nothing", "[actors][
   CHECK(run.end.digest == usual.end.digest);
 }
 
-TEST_CASE("room that changes while a pipeline runs is kept to, and changes nothing",
+TEST_CASE("a running pipeline obeys a changed memory limit and gives the same batches",
           "[actors][pipeline]") {
   Job job;
   job.order.epochs = 6;
@@ -290,7 +290,7 @@ TEST_CASE("room that changes while a pipeline runs is kept to, and changes nothi
   REQUIRE(narrow->stages().resize(0, 4));
 }
 
-TEST_CASE("what each pool was handed is counted in bytes", "[actors][pipeline]") {
+TEST_CASE("each pool counts the bytes that it received", "[actors][pipeline]") {
   Job job;
   const auto pipeline = job.start({1, 1, 1, 1});
   Job::pull(*pipeline);
@@ -318,7 +318,7 @@ TEST_CASE("a resumed run ends with the digest of one that was not stopped", "[ac
   CHECK(position == whole.end);
 }
 
-TEST_CASE("a finished run that is resumed gives nothing and stays where it is",
+TEST_CASE("a finished run that is resumed gives no batch and keeps its position",
           "[actors][pipeline]") {
   Job job;
   const Run whole = Job::pull(*job.start({1, 1, 1, 1}));
@@ -441,7 +441,7 @@ TEST_CASE("a stopped pipeline gives no more batches and ends", "[actors][pipelin
   CHECK(*after == nullptr);
 }
 
-TEST_CASE("memory too small for one split is refused with what is needed", "[actors][pipeline]") {
+TEST_CASE("memory too small for one split is refused with the bytes needed", "[actors][pipeline]") {
   Job job;
   PipelineSpec spec;
   spec.memory_bytes = 10 << 20;

@@ -97,8 +97,9 @@ void mutate_ahead(Position& position, Random& random) {
 
 }  // namespace
 
-TEST_CASE("every position that a run reaches is accepted, and what version 1 lacks is found",
-          "[actors][position]") {
+TEST_CASE(
+    "every position that a run reaches is accepted, and the key that version 1 lacks is computed",
+    "[actors][position]") {
   for (const CountedJob::Shape& shape : shapes()) {
     CountedJob job(shape);
     const auto ended = job.run({}, kSeed);
@@ -128,7 +129,7 @@ TEST_CASE("a run from any position that is accepted ends where the uninterrupted
   }
 }
 
-TEST_CASE("a position with one other number is refused by that number or one it contradicts",
+TEST_CASE("a position with one changed number is refused by that number or one it contradicts",
           "[actors][position]") {
   Random random(kSeed);
   for (const CountedJob::Shape& shape : shapes()) {
@@ -159,7 +160,7 @@ TEST_CASE("a position with one other number is refused by that number or one it 
   }
 }
 
-TEST_CASE("without a checksum another number is refused, or shows as the epoch ends",
+TEST_CASE("without a checksum a changed number is refused, or fails at the end of the epoch",
           "[actors][position]") {
   Random random(kSeed);
   std::size_t shown_late = 0;
@@ -185,7 +186,7 @@ TEST_CASE("without a checksum another number is refused, or shows as the epoch e
   CHECK(shown_late > 0);
 }
 
-TEST_CASE("whatever numbers are accepted, the run ends: with its rows, or with an error",
+TEST_CASE("a run from any accepted numbers ends with its rows or with an error",
           "[actors][position]") {
   Random random(kSeed);
   std::size_t accepted = 0;
@@ -214,8 +215,7 @@ TEST_CASE("whatever numbers are accepted, the run ends: with its rows, or with a
   CHECK(accepted > 100);
 }
 
-TEST_CASE("a refusal names the number that does not fit and the one that would",
-          "[actors][position]") {
+TEST_CASE("a refusal names the wrong number and the right one", "[actors][position]") {
   CountedJob job({});
   const auto positions = job.run({}, kSeed).positions;
   Position position = positions[3];
@@ -303,7 +303,7 @@ TEST_CASE("of an epoch no more rows are given out than the first one counted as 
     position.batches -= 2;
     key = "where 145 are counted";
   }
-  SECTION("a part of a batch") {
+  SECTION("part of a batch") {
     ++position.rows;
     --position.left_out;
     key = "rows is 1857, but 901 in an epoch are no whole batches of 50";

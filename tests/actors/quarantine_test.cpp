@@ -53,8 +53,7 @@ TEST_CASE("a quarantine keeps each damaged row with its place and reason", "[act
                                "day_1\t0\t1\t39 tabs wanted\tx\\x0a\\x5c\\x00\\x7f\n");
 }
 
-TEST_CASE("a quarantine that a run goes on with is bounded, whatever stands in its place",
-          "[actors][quarantine]") {
+TEST_CASE("a resumed quarantine is bounded for any file at its path", "[actors][quarantine]") {
   Place place;
   SECTION("a FIFO is refused and not waited for") {
     REQUIRE(::mkfifo(place.path().c_str(), 0600) == 0);
@@ -65,7 +64,7 @@ TEST_CASE("a quarantine that a run goes on with is bounded, whatever stands in i
     CHECK(refused.error().code == Code::kInvalid);
     CHECK_THAT(refused.error().message, Catch::StartsWith(place.path() + ": "));
   }
-  SECTION("a line of gigabytes ends what is known") {
+  SECTION("a line of gigabytes ends the known rows") {
     REQUIRE(place.open(1, Quarantine::Begin::kFresh)->add({bad_row(0, 20, "a")}));
     const std::string before = place.content();
     std::filesystem::resize_file(place.path(), std::uintmax_t{8} << 30);

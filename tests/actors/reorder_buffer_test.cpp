@@ -117,8 +117,7 @@ TEST_CASE("batches are full but for the last of an epoch, and none spans two epo
   CHECK(got.batched_splits == 2 * kSplits);
 }
 
-TEST_CASE("a split that has not the rows that were given out of it ends the run",
-          "[actors][batcher]") {
+TEST_CASE("a split with fewer rows than were given out of it ends the run", "[actors][batcher]") {
   Job job;
   for (const std::uint64_t rows : {rows_in(1), rows_in(1) + 1}) {
     Position start;
@@ -239,20 +238,19 @@ TEST_CASE("a row that is damaged in a later epoch only ends the run and is named
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == "line 5 by w1");
 
-  SECTION("where the rows of the first epoch are not known, the counts of the epochs tell") {
+  SECTION("with unknown rows of the first epoch, the epochs' counts differ") {
     Position later;  // From another run, which found no damaged row.
     later.epoch = 1;
     const auto uneven = run(later, kSplits, kSplits + 7);
     REQUIRE_FALSE(uneven);
     CHECK_THAT(uneven.error().message, Catch::Contains("epoch 1"));
   }
-  SECTION("so they do where a row was damaged in the first epoch only") {
+  SECTION("the counts differ when a row was damaged in the first epoch only") {
     CHECK_FALSE(run({}, 0, 7));
   }
 }
 
-TEST_CASE("so many damaged rows that their places are not kept accuse no row",
-          "[actors][batcher]") {
+TEST_CASE("damaged rows beyond the kept places name no row", "[actors][batcher]") {
   DamagedRows rows(true);
   const auto row = [](std::uint64_t offset) {
     return BadRow{.file = 0, .offset = offset, .line = 1, .reason = "bad", .text = ""};

@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input: one or two lines that say where, soon, and exit 1 or 2."""
+"""Wrong input of any kind gives one or two lines that name the place, soon, and exit status 1 or 2."""
 import gzip
 import itertools
 import os
@@ -23,7 +23,7 @@ class BadData(Scenario):
         self.refused(self.job(dataset={"paths": ["data/*.nothing"]}), 2, "data/*.nothing")
         self.refused(self.job(dataset={"paths": []}), 2, "paths")
 
-    def test_paths_that_are_no_files(self):
+    def test_refuses_paths_that_are_not_files(self):
         job = self.job(dataset={"paths": ["data"]})
         job.put("data/a.tsv", GOOD)
         self.refused(job, 2, "data")
@@ -50,7 +50,7 @@ class BadData(Scenario):
         job.put("a.csv", "")
         self.refused(job, 2, "a.csv")
 
-    def test_names_from_outside_do_not_reach_the_terminal_raw(self):
+    def test_escapes_control_characters_of_names_in_messages(self):
         evil = "x\x1b[2J\nforebay: all is well\x9b1m"
         job = self.job(dataset={**CSV, "paths": ["*.csv"]}, columns={"label": evil, "dense": [], "sparse": ["x"]})
         job.put("a.csv", "click,x\n1,2\n")
@@ -64,7 +64,7 @@ class BadData(Scenario):
             self.assertNotIn("\x1b", text)
             self.assertNotIn("\nforebay: all", text)
 
-    def test_a_message_is_short_however_long_what_it_names(self):
+    def test_a_message_is_short_even_for_a_long_name(self):
         job = self.job(dataset=CSV, columns={"label": "y" * 100000, "dense": [], "sparse": ["x"]})
         job.put("a.csv", "click,x\n1,2\n")
         finished = job.run("ingest", "--json")
@@ -93,7 +93,7 @@ class BadData(Scenario):
                 self.assertIn(finished.status, (1, 2), finished)
                 self.assert_refused(finished, finished.status, name)
 
-    def test_contents_that_are_no_rows(self):
+    def test_contents_that_are_not_rows(self):
         for name, content in {
             "garbage.tsv": os.urandom(100000),
             "zeros.tsv": b"\0" * 100000,
@@ -162,7 +162,7 @@ class BadConfiguration(Scenario):
     def refused(self, options, *words):
         self.assert_refused(self.good.run("ingest", "--json", *options, timeout=30), 2, *words)
 
-    def test_the_job_runs_as_it_is(self):
+    def test_the_unchanged_job_runs(self):
         self.assertEqual(self.assert_done(self.good.run("ingest", "--json"))["rows"], 2000)
 
     def test_unknown_keys_name_the_nearest_one(self):
@@ -172,7 +172,7 @@ class BadConfiguration(Scenario):
             self.refused(["--set", f"{key}=1"], key.rsplit(".", 1)[-1], near)
             self.good.put("other.toml", (self.good.folder / "job.toml").read_text())
 
-    def test_values_that_cannot_be(self):
+    def test_impossible_values(self):
         for setting in ["order.batch_size=0", "order.batch_size=-5", "order.batch_size=99999999999999999999",
                         "order.batch_size=2.5", "order.batch_size=many", "order.epochs=-1", "order.seed=-1",
                         "order.mode=fast", "order.shuffle=3", "pipeline.memory=12 parsecs", "pipeline.memory=-1",
@@ -197,7 +197,7 @@ class BadConfiguration(Scenario):
             with self.subTest(setting):
                 self.refused(["--set", setting])
 
-    def test_transforms_that_cannot_be(self):
+    def test_impossible_transforms(self):
         for transform, words in [
             ({"op": "log2p", "columns": ["I*"]}, ["log2p", "log1p"]),
             ({"op": "log1p", "columns": ["X*"]}, ["X*"]),
@@ -213,7 +213,7 @@ class BadConfiguration(Scenario):
                 self.good.change(transform=[transform])
                 self.refused([], *words)
 
-    def test_files_that_are_no_job(self):
+    def test_files_that_are_not_jobs(self):
         for content in (b"order = [", b"\0\1\2", b"[order]\nseed = 1\nseed = 2\n", b"x" * 1_000_000, b""):
             self.good.put("job.toml", content)
             self.refused([], "job.toml" if content else "")
@@ -222,7 +222,7 @@ class BadConfiguration(Scenario):
         os.mkdir(self.good.folder / "job.toml")
         self.refused([], "job.toml")
 
-    def test_places_that_cannot_be_written(self):
+    def test_output_paths_that_cannot_be_written(self):
         self.refused(["--dump", "no/such/folder/dump.tsv"], "no/such/folder/dump.tsv")
         self.refused(["--state", "no/such/folder/state"], "no/such/folder/state")
         self.good.put("file", "")
@@ -232,7 +232,7 @@ class BadConfiguration(Scenario):
         finished = self.good.run("ingest", "--json", "--dump", "/dev/full")
         self.assert_refused(finished, 1, "/dev/full")
 
-    def test_a_limit_of_threads_is_named_and_ends_in_no_hang_or_abort(self):
+    def test_a_limit_of_threads_is_named_without_a_hang_or_abort(self):
         binary = shutil.copy(harness.FOREBAY, self.folder)
         user = "54321"  # Root has no such limit, and of other users nobody knows what else runs.
         if os.getuid() != 0:

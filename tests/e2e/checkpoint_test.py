@@ -1,4 +1,4 @@
-"""Checkpoints end to end: killed at any moment, a run resumes to the same bits; what cannot be kept is named."""
+"""Checkpoints end to end: a run killed at any moment resumes to the same bits; lost batches are named."""
 import hashlib
 import json
 import os
@@ -33,7 +33,7 @@ cp -a whole after
 
 
 def files_of(folder):
-    """{name below the folder: what the file holds}."""
+    """Returns the content of each file by its name below the folder."""
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in folder.rglob("*") if path.is_file()}
 
@@ -72,7 +72,7 @@ class Checkpoint(Scenario):
             self.assertEqual(self.tensors(job, "killed"), model, f"kill {kill}: {resumed.err}")
             self.assertFalse([left for left in (job.folder / "killed").iterdir() if left.name.startswith(".tmp-")])
 
-    def test_the_last_checkpoints_are_kept_as_many_as_the_job_says(self):
+    def test_a_run_keeps_the_last_checkpoints_up_to_trainer_keep(self):
         job = self.trained(keep=3)
         self.assert_done(job.run("train", "--json"))
         self.assertEqual(len(list((job.folder / "whole").glob("checkpoint-*"))), 3)
@@ -94,7 +94,7 @@ class Checkpoint(Scenario):
         self.assert_refused(job.run("train", "--json", "--resume"), 2, "version 1", before[0])
         self.assertEqual(self.tensors(job, "whole"), before)
 
-    def test_what_does_not_fit_the_grace_is_named_and_the_last_complete_one_stands(self):
+    def test_a_checkpoint_that_does_not_fit_the_grace_is_named_and_the_last_complete_one_stays(self):
         job = self.trained(rows=200000, checkpoint_steps=0, max_table_rows=2000000)
         job.change(transform=[OPS[0], {**OPS[1], "max_value": 300000}], order={"epochs": 50})
         running = job.start("train", "--json", "--set", "run.grace=100ms", "--set", "trainer.checkpoint_steps=20")
@@ -193,7 +193,7 @@ class Checkpoint(Scenario):
         running.signal(signal.SIGTERM)
         self.assertEqual(running.wait().status, 143)
 
-    def test_inspect_lists_what_a_checkpoint_holds(self):
+    def test_inspect_lists_the_content_of_a_checkpoint(self):
         job = self.trained()
         self.assert_done(job.run("train", "--json"))
         last = max((job.folder / "whole").glob("checkpoint-*"))

@@ -1,4 +1,4 @@
-"""The command line: help, versions, completion, JSON, and what needs no libtorch."""
+"""The command line: help, versions, completion, JSON, and commands that need no libtorch."""
 import os
 import pathlib
 import re
@@ -23,7 +23,7 @@ class CommandLine(Scenario):
             self.assertEqual(page.status, 0, page)
             self.assertRegex(page.out, rf"(?i)example[\s\S]*forebay {command}", command)
 
-    def test_the_version_names_the_libraries_and_comes_at_once(self):
+    def test_the_version_names_the_libraries_quickly(self):
         best = 1.0
         for _ in range(5):
             version = self.forebay("--version")
@@ -94,7 +94,7 @@ class CommandLine(Scenario):
         row = re.compile(r"[01](\t-?\d*){13}(\t([0-9a-f]{8})?){26}")
         self.assertTrue(all(row.fullmatch(line) for line in lines))
 
-    def test_index_tells_what_the_dataset_holds_and_writes_only_beside_the_job(self):
+    def test_index_describes_the_dataset_and_writes_only_beside_the_job(self):
         job = self.job()
         job.put_criteo(5000, files=3)
         result = self.assert_done(job.run("index", "--json"))
@@ -105,7 +105,7 @@ class CommandLine(Scenario):
         self.assertEqual(os.listdir(self.folder), ["job"])
         self.assertEqual({path.split("/")[0] for path in job.run_dir_files()}, {"job.toml", "data", ".forebay"})
 
-    def test_a_relative_run_dir_moves_what_a_job_keeps(self):
+    def test_a_relative_run_dir_moves_the_jobs_folder(self):
         job = self.job(run={"dir": "kept"})
         job.put_criteo(500)
         self.assert_done(job.run("ingest", "--json"))
@@ -132,7 +132,7 @@ class CommandLine(Scenario):
         finished = job.run("ingest")
         self.assertIn("transform", finished.err + finished.out, finished)
 
-    def test_a_run_is_measured_to_the_millisecond_not_to_the_next_look_at_it(self):
+    def test_the_time_of_a_run_is_exact_to_the_millisecond(self):
         job = self.job(order={"batch_size": 50})
         job.put_criteo(100)
         results = [self.assert_done(job.run("ingest", "--json")) for _ in range(5)]
@@ -140,7 +140,7 @@ class CommandLine(Scenario):
         for result in results:
             self.assertAlmostEqual(result["rows_per_second"], result["rows"] / result["seconds"], places=3)
 
-    def test_closed_streams_do_not_let_what_is_printed_into_files(self):
+    def test_with_closed_streams_no_output_goes_into_files(self):
         job = self.job()
         job.put_criteo(200)
         dumps = []
@@ -152,7 +152,7 @@ class CommandLine(Scenario):
             self.assertNotIn("order_digest", (job.folder / ".forebay/lock").read_text())
         self.assertEqual(dumps[0], dumps[1])
 
-    def test_a_result_that_cannot_be_written_is_a_failure_and_a_reader_that_left_is_not(self):
+    def test_an_unwritable_result_is_a_failure_and_a_closed_pipe_is_not(self):
         with open("/dev/full", "w") as full:
             run = subprocess.run([FOREBAY, "inspect", "--ops"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual(run.returncode, 1)
@@ -163,7 +163,7 @@ class CommandLine(Scenario):
             run = subprocess.run([FOREBAY, "inspect", "--ops"], stdout=pipe, stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
-    def test_doctor_finds_a_good_job_good_and_a_bad_one_bad(self):
+    def test_doctor_accepts_a_good_job_and_rejects_a_bad_one(self):
         job = self.job(pipeline={"memory": "1GiB"})  # without it, a half of what the neighbours leave
         job.put_criteo(500)
         good = job.run("doctor")

@@ -1,4 +1,4 @@
-"""Hosts of their own, in network namespaces: real addresses, keys, and a link that is cut, slow and lossy."""
+"""Separate hosts, as network namespaces: real addresses, keys, and a link that is cut, slow and lossy."""
 import os
 import subprocess
 import time
@@ -43,7 +43,7 @@ class Hosts:
         run("ip", "-n", self.names[1], "link", "set", self.link[1], "up")
 
     def shape(self, *netem):
-        """False where the kernel has no such queue."""
+        """Returns False where the kernel has no such queue."""
         return run(*self.on(1), "tc", "qdisc", "replace", "dev", self.link[1], "root", "netem", *netem).returncode == 0
 
     def remove(self):
@@ -109,7 +109,7 @@ class Keys(ClusterScenario):
 
 
 class Ways(ClusterScenario):
-    """The same on loopback, by a relay that any kernel has."""
+    """The same on loopback, through a relay that works on any kernel."""
 
     def through_relay(self, job, workers=2, **way):
         cluster = Cluster(self, job, local=False, heartbeat="200ms")
@@ -120,7 +120,7 @@ class Ways(ClusterScenario):
             cluster.worker()
         return cluster, relay
 
-    def test_a_way_that_is_cut_again_and_again_loses_nothing(self):
+    def test_a_link_that_is_cut_repeatedly_loses_nothing(self):
         job = self.work(epochs=6)
         digest = self.digest_alone(job)
         cluster, relay = self.through_relay(job, delay=0.002)
@@ -128,7 +128,7 @@ class Ways(ClusterScenario):
         finished, _ = cluster.finish()
         self.assert_same_run(finished, digest, 120000)
 
-    def test_a_slow_way_is_squeezed_and_memory_stays_bounded(self):
+    def test_a_slow_link_is_compressed_and_memory_stays_bounded(self):
         job = self.work(epochs=40, microseconds=0)
         digest = self.digest_alone(job)
         cluster, relay = self.through_relay(job, workers=1, bytes_per_second=8 << 20)

@@ -1,4 +1,4 @@
-"""A job spread over nodes trains on the same rows in the same order, whoever comes, stalls and dies."""
+"""A job on several nodes trains on the same rows in the same order while nodes join, stall and die."""
 import contextlib
 import os
 import pathlib
@@ -15,7 +15,7 @@ MIB = harness.MIB
 
 
 def fill(path):
-    """Writes a file until its disk takes no more."""
+    """Writes a file until its disk is full."""
     with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
         while file.write(bytes(1024)):
             pass
@@ -36,7 +36,7 @@ class SameOrder(ClusterScenario):
             if workers <= 3:
                 self.assertEqual(len([name for name in result["rows_by_node"] if name != "local"]), workers, finished)
 
-    def test_workers_that_come_and_go_in_good_order_change_nothing(self):
+    def test_workers_that_join_and_leave_in_order_change_nothing(self):
         job = self.work(epochs=6)
         digest = self.digest_alone(job)
         cluster = Cluster(self, job, local=False)
@@ -67,7 +67,7 @@ class SameOrder(ClusterScenario):
         finished, _ = cluster.finish()
         self.assertEqual(self.assert_done(finished)["order_digest"], alone["order_digest"])
 
-    def test_damaged_rows_met_on_workers_are_quarantined_once(self):
+    def test_damaged_rows_on_workers_are_quarantined_once(self):
         job = self.work(epochs=2)
         lines = harness.criteo_lines(500, 9, start=90000)
         lines[7] = "x" + lines[7]
@@ -86,7 +86,7 @@ class SameOrder(ClusterScenario):
 
 
 class Faults(ClusterScenario):
-    def test_workers_killed_again_and_again_lose_no_row(self):
+    def test_workers_killed_repeatedly_lose_no_row(self):
         job = self.work(epochs=8)
         digest = self.digest_alone(job)
         cluster = Cluster(self, job, local=False, heartbeat="50ms")
@@ -120,7 +120,7 @@ class Faults(ClusterScenario):
         self.assert_same_run(finished, digest, 120000)
         self.assertEqual({end.status for end in ends.values()}, {0}, [str(end) for end in ends.values()])
 
-    def test_a_head_killed_in_mid_run_comes_back_from_its_store(self):
+    def test_a_head_killed_during_a_run_restarts_from_its_store(self):
         job = self.work(epochs=8)
         digest = self.digest_alone(job)
         head = Head(self, job.folder)
@@ -136,7 +136,7 @@ class Faults(ClusterScenario):
         finished, _ = cluster.finish()
         self.assert_same_run(finished, digest, 160000)
 
-    def test_a_trainer_stopped_in_mid_run_resumes_with_other_workers(self):
+    def test_a_trainer_stopped_during_a_run_resumes_with_other_workers(self):
         job = self.work(epochs=8)
         digest = self.digest_alone(job)
         port = free_port()
@@ -159,7 +159,7 @@ class Faults(ClusterScenario):
         self.assertEqual(result["order_digest"], digest)
         self.assertEqual(result["rows"] + stopped.json["rows"], 160000)
 
-    def test_everything_at_once(self):
+    def test_joins_kills_and_freezes_at_once_lose_no_row(self):
         job = self.work(epochs=10)
         digest = self.digest_alone(job)
         head = Head(self, job.folder)
@@ -191,7 +191,7 @@ class Faults(ClusterScenario):
         self.assert_same_run(finished, digest, 200000)
 
 
-    def test_a_head_whose_disk_is_full_says_so_and_goes_on_when_there_is_room(self):
+    def test_a_head_reports_a_full_disk_and_goes_on_when_there_is_space(self):
         job = self.work(epochs=2)
         digest = self.digest_alone(job)
         disk = job.folder / "disk"
@@ -217,7 +217,7 @@ class Faults(ClusterScenario):
 
 
 class Bounds(ClusterScenario):
-    def test_nobody_passes_his_memory_limit_when_one_side_is_slow(self):
+    def test_no_process_exceeds_its_memory_limit_when_one_side_is_slow(self):
         for slow in ("trainer", "worker"):
             job = self.work(epochs=3, microseconds=0 if slow == "trainer" else 60,
                             trainer={"model": "emulated", "step": "8ms" if slow == "trainer" else "0ms"})
@@ -235,7 +235,7 @@ class Bounds(ClusterScenario):
             for name, peak in peaks.items():
                 self.assertLess(peak, 300 * MIB, name)
 
-    def test_no_workers_and_dead_workers_are_named_within_seconds(self):
+    def test_missing_and_dead_workers_are_reported_within_seconds(self):
         job = self.work(epochs=50)
         cluster = Cluster(self, job, local=False, heartbeat="50ms")
         self.wait_until(lambda: "no worker has joined" in cluster.trainer.stderr_now(), 10)
@@ -246,7 +246,7 @@ class Bounds(ClusterScenario):
         self.wait_until(lambda: "worker only was lost" in cluster.trainer.stderr_now(), 10)
         self.wait_until(lambda: "no worker is left" in cluster.trainer.stderr_now(), 10)
 
-    def test_a_head_that_does_not_answer_or_serves_another_is_named_within_seconds(self):
+    def test_a_head_that_is_silent_or_busy_is_reported_within_seconds(self):
         job = self.work(rows=2000, epochs=1)
         nobody = Cluster(self, job, head=f"tcp://127.0.0.1:{free_port()}", local=False)
         self.wait_until(lambda: "the head has not been reached" in nobody.trainer.stderr_now(), 10)
@@ -302,7 +302,7 @@ class Bounds(ClusterScenario):
         self.assertEqual((ends["wrong"].status, ends["expendable"].status, ends["right"].status), (1, 0, 0), ends["wrong"])
         self.assertRegex(ends["wrong"].err.splitlines()[-1], "^forebay: this worker was refused: .*day_1.tsv has other content")
 
-    def test_a_worker_with_too_little_memory_is_refused_with_a_figure_that_will_do(self):
+    def test_a_worker_with_too_little_memory_is_refused_with_the_bytes_needed(self):
         job = self.work(epochs=1)
         cluster = Cluster(self, job, local=False)
         small = cluster.worker("--memory", "40MiB", name="small")
@@ -332,12 +332,12 @@ class Bounds(ClusterScenario):
         self.assert_same_run(finished, digest, 160000)
         self.assertEqual({name: end.status for name, end in ends.items()}, {"far": 1, "right": 0}, [str(end) for end in ends.values()])
 
-    def test_the_door_is_closed_beyond_loopback_without_keys(self):
+    def test_listening_beyond_loopback_is_refused_without_keys(self):
         job = self.work(rows=500)
         self.assert_refused(job.run("ingest", "--set", "cluster.listen=tcp://0.0.0.0:0"), 2, "cluster.keys")
         self.assert_refused(harness.Running(["worker", "--join", "192.0.2.1:29400"], job.folder).wait(), 2, "keys")
 
-    def test_keys_let_in_whoever_has_them_and_nobody_else(self):
+    def test_only_nodes_with_the_keys_can_join(self):
         job = self.work(epochs=2)
         digest = self.digest_alone(job)
         for name in ("keys", "others"):
@@ -351,7 +351,7 @@ class Bounds(ClusterScenario):
         self.assertEqual(set(result["rows_by_node"]), {"friend"}, finished)
         self.assertEqual(stranger.wait(30).status, 1)
 
-    def test_nothing_is_left_behind(self):
+    def test_a_job_leaves_no_process_or_file_behind(self):
         job = self.work(epochs=1)
         cluster = Cluster(self, job, local=False)
         cluster.worker()

@@ -19,7 +19,7 @@ class Content(ClusterScenario):
         return job
 
     def damage(self, job, name="data/day_1.tsv", row=ROWS // 2 + 700):
-        """Makes the label of a row of day_1.tsv unreadable; the words that name the row."""
+        """Makes the label of a row of day_1.tsv unreadable; returns the words that name the row."""
         lines = self.lines[ROWS // 2:row]
         at = sum(map(len, lines))
         change_in_place(job.folder / name, at, b"x")

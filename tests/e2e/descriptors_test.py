@@ -1,4 +1,4 @@
-"""Few descriptors (ulimit -n) and many peers: files come first, and what runs out is named as what it is."""
+"""Few descriptors (ulimit -n) and many peers: files come first, and messages name the missing descriptors."""
 import socket
 
 from cluster import Cluster, ClusterScenario
@@ -17,7 +17,7 @@ class Descriptors(ClusterScenario):
                         trainer={"threads": 1, "checkpoint": "checkpoints", "checkpoint_steps": 20})
 
     def connect(self, address, number):
-        """Connections that say nothing, made at once."""
+        """Silent connections, made at once."""
         host, port = address.removeprefix("tcp://").split(":")
         for _ in range(number):
             bare = socket.socket()
@@ -34,7 +34,7 @@ class Descriptors(ClusterScenario):
             last = self.saved(job)
             self.wait_until(lambda: self.saved(job) > last or not cluster.trainer.alive(), seconds=60)
 
-    def test_checkpoints_are_written_however_many_peers_come(self):
+    def test_checkpoints_are_written_for_any_number_of_peers(self):
         job = self.trained()
         cluster = Cluster(self, job, "train", prefix=FEW)
         for _ in range(14):  # 28 connections, of 64 descriptors
@@ -54,7 +54,7 @@ class Descriptors(ClusterScenario):
             self.assertNotIn(word, finished.err, finished)
         self.assertGreater(len(finished.json["rows_by_node"]), 1, finished)
 
-    def test_a_resume_without_descriptors_says_so_and_leaves_all_checkpoints(self):
+    def test_a_resume_without_descriptors_is_refused_and_keeps_all_checkpoints(self):
         job = self.trained()
         self.assert_done(job.run("train", "--json", "--set", "order.epochs=2"))
         before = sorted(path.name for path in (job.folder / "checkpoints").iterdir())
@@ -73,7 +73,7 @@ class Descriptors(ClusterScenario):
 
 
 class Raised(Scenario):
-    def test_the_limit_is_raised_to_what_is_allowed_and_commands_get_the_first_one(self):
+    def test_forebay_raises_its_limit_and_commands_get_the_original_one(self):
         job = self.job(cluster={"listen": "tcp://127.0.0.1:0", "local": False, "min_workers": 1,
                                 "scale": "ulimit -S -n >> limits; exit 0;"})
         job.put_criteo(2000)

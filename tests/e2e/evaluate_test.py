@@ -1,4 +1,4 @@
-"""Evaluation end to end: in the middle of a run and at its end, it changes nothing and tells the same."""
+"""Evaluation end to end: during a run and at its end it changes no result and gives the same figures."""
 import signal
 
 from harness import MIB, Running, Scenario, change_in_place, main
@@ -34,7 +34,7 @@ class Evaluate(Scenario):
                          min(result["evaluations"], key=lambda each: each["log_loss"])["step"])
         self.assertFalse(result["stopped_early"])
 
-    def test_files_of_their_own_are_evaluated_and_a_streaming_auc_is_within_its_bound(self):
+    def test_separate_files_are_evaluated_and_a_streaming_auc_is_within_its_bound(self):
         job = self.trained()
         held = Running(["synth", "criteo", "--rows", 5000, "--files", 1, "--seed", "2", "--out", "job/held", "--json"],
                        self.folder).wait()
@@ -49,7 +49,7 @@ class Evaluate(Scenario):
         self.assertLessEqual(abs(rough["auc"] - exact["auc"]), rough["auc_error"])
         self.assertEqual(rough["log_loss"], exact["log_loss"])
 
-    def test_a_killed_run_keeps_what_it_found_and_finds_the_same(self):
+    def test_a_killed_run_keeps_its_evaluations_and_repeats_them(self):
         job = self.trained(epochs=3, evaluate_every=25)
         want = self.assert_done(job.run("train", "--json"))
         job.change(trainer={"checkpoint": "others"})
@@ -62,7 +62,7 @@ class Evaluate(Scenario):
             self.assertEqual(result[key], want[key], key)
         self.assertEqual(self.weights(job, "others"), self.weights(job))
 
-    def test_a_run_that_gains_nothing_more_ends_early_and_stays_ended(self):
+    def test_a_run_without_further_gain_ends_early_and_stays_ended(self):
         job = self.trained(epochs=30, evaluate_every=50, early_stopping=1, learning_rate=0.3)
         finished = job.run("train", "--json")
         result = self.assert_done(finished)
@@ -116,7 +116,7 @@ class Evaluate(Scenario):
         self.assertEqual(again["auc"], done["auc"])
         self.assertEqual((job.folder / "run.csv").read_text(), table)
 
-    def test_the_memory_limit_holds_while_two_pipelines_are_there(self):
+    def test_the_memory_limit_holds_while_two_pipelines_run(self):
         job = self.trained(rows=200000)
         limit = 340 * MIB
         finished = job.run("train", "--json", "--set", f"pipeline.memory={limit}", "--set",
@@ -125,7 +125,7 @@ class Evaluate(Scenario):
         self.assertGreater(len(result["evaluations"]), 3)
         self.assertLess(finished.peak_bytes, limit)
 
-    def test_what_cannot_be_evaluated_is_refused_before_the_start(self):
+    def test_an_impossible_evaluation_is_refused_before_the_start(self):
         job = self.trained()
         for sets, words in (
                 (["trainer.evaluate_every=5", "trainer.evaluate_share=0"], ["trainer.evaluate_every"]),

@@ -1,4 +1,4 @@
-"""Every row of the files reaches the trainer once per epoch, and rows that do not are counted."""
+"""Every row of the files reaches the trainer once per epoch; rows that do not are counted."""
 import collections
 import csv
 import io

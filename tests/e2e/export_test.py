@@ -1,4 +1,4 @@
-"""Export end to end: what Python's torch computes with the file is what the trainer itself found."""
+"""Export end to end: Python's torch computes the trainer's own figures from the file."""
 import itertools
 import json
 import random
@@ -74,7 +74,7 @@ print(json.dumps([figures(*pair) for pair in json.load(sys.stdin)]))
 
 
 def torch_python():
-    """A Python that has torch; nothing where there is none."""
+    """Returns a Python that has torch, or None."""
     for python in ("/usr/bin/python3", sys.executable):
         if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0:
             return python
@@ -108,7 +108,7 @@ class Export(Scenario):
         self.assert_done(finished)
         self.assertEqual(len(rows), 3000)
 
-    def test_python_finds_the_figures_that_the_trainer_found(self):
+    def test_python_computes_the_trainers_figures(self):
         python = torch_python()
         if python is None:
             self.skipTest("no Python has torch (Debian: apt-get install python3-torch)")
@@ -142,7 +142,7 @@ class Export(Scenario):
                 self.assertGreater(got["auc"], 0.5)
                 self.assertEqual(got["own_rows"] > 0, names[0] == "hashed")
 
-    def test_lists_of_any_length_and_ids_that_nobody_saw_are_scored_as_the_trainer_does(self):
+    def test_lists_of_any_length_and_unseen_ids_are_scored_as_by_the_trainer(self):
         python = torch_python()
         if python is None:
             self.skipTest("no Python has torch (Debian: apt-get install python3-torch)")
@@ -189,7 +189,7 @@ class Export(Scenario):
             self.assertEqual((job.folder / "model.pt").read_bytes(), good, "what was there stays")
             self.assertFalse((job.folder / "model.pt.tmp").exists())
 
-    def test_what_cannot_be_exported_is_refused_and_nothing_is_left(self):
+    def test_an_impossible_export_is_refused_and_leaves_no_file(self):
         job = self.trained(rows=3000)
         self.assert_refused(self.export("checkpoints"), 2, "checkpoints: there is no such folder")
         (job.folder / "checkpoints").mkdir()

@@ -1,4 +1,4 @@
-"""What `forebay launch k8s` writes, against the schemas of the Kubernetes API."""
+"""The manifests of `forebay launch k8s`, against the schemas of the Kubernetes API."""
 import base64
 import json
 import os
@@ -14,7 +14,7 @@ VERSIONS = ("1.31.0", "1.37.0")  # podFailurePolicy left beta with 1.31
 
 
 def validator():
-    """The python with kubernetes-validate, or why there is none."""
+    """Returns the python that has kubernetes-validate, and why there is none."""
     made = subprocess.run([SOURCE / "tools/python_tools.sh"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return made.stdout.strip(), "" if made.returncode == 0 else "kubernetes-validate cannot be installed: " + made.stderr[-300:]
 
@@ -32,7 +32,7 @@ class Kubernetes(Scenario):
         return job, folder
 
     def checked(self, folder, version):
-        """The manifests by kind and name, after the schemas."""
+        """Returns the manifests by kind and name, checked against the schemas."""
         python, absent = validator()
         if absent:
             self.skipTest(absent)
@@ -73,7 +73,7 @@ class Kubernetes(Scenario):
             self.assert_refused(Running(["launch", "k8s", "job.toml", *words], job.folder).wait(), 2, words[0])
         self.assert_refused(Running(["launch", "k8s", "job.toml", "--set", "cluster.head=tcp://h:1"], job.folder).wait(), 2, "cluster.head")
 
-    def test_the_parts_fit_together(self):
+    def test_names_labels_ports_and_keys_of_the_manifests_agree(self):
         job, folder = self.launched("--workers", "5", "--set", "order.seed=9")
         found = self.checked(folder, VERSIONS[-1])
         [name] = [name for kind, name in found if kind == "Service"]
@@ -95,7 +95,7 @@ class Kubernetes(Scenario):
             self.assertEqual(resources["requests"]["memory"], resources["limits"]["memory"])
         self.assertIn("order.seed=9", trainer["spec"]["template"]["spec"]["containers"][0]["command"])
 
-    def test_keys_are_in_one_file_that_is_its_owners_alone(self):
+    def test_only_one_file_holds_keys_and_only_its_owner_can_read_it(self):
         job, folder = self.launched()
         secret = base64.b64encode((job.folder / "keys/server.key_secret").read_bytes()).decode()
         for path in folder.iterdir():
@@ -105,7 +105,7 @@ class Kubernetes(Scenario):
         self.assert_refused(Running(["launch", "k8s", "job.toml"], job.folder).wait(), 2, "cluster.keys")
 
     @unittest.skipIf(shutil.which("kubectl") is None, "kubectl is not installed")
-    def test_kustomize_builds_it(self):
+    def test_kustomize_builds_the_manifests(self):
         _, folder = self.launched()
         built = subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True, timeout=60)
         self.assertEqual(built.returncode, 0, built.stderr)

@@ -6,7 +6,7 @@ from harness import MIB, Scenario, allocation, main
 
 
 def zstd_wide(path):
-    """A zstd that packs its stdin as `--long=31` does, which it does not know the size of."""
+    """Compresses stdin, whose size zstd does not know, as `--long=31` does."""
     with open(path, "wb") as file:
         return subprocess.Popen(["zstd", "-q", "-1", "--long=31", "-c"], stdin=subprocess.PIPE, stdout=file)
 
@@ -33,7 +33,7 @@ class Memory(Scenario):
             self.assertLess(finished.peak_bytes, 400 * MIB)
             self.assertLess(abs(result["peak_memory_bytes"] - finished.peak_bytes), 8 * MIB)
 
-    def test_a_limit_too_small_to_work_in_is_refused_with_the_figure_that_is_needed(self):
+    def test_a_limit_that_is_too_small_is_refused_with_the_bytes_needed(self):
         job = self.job(order={"batch_size": 8192})
         job.put_criteo(20000)
         finished = job.run("ingest", "--json", "--set", "pipeline.memory=8MiB")
@@ -43,7 +43,7 @@ class Memory(Scenario):
         self.assert_done(finished)
         self.assertLess(finished.peak_bytes, (needed + 2) * MIB)
 
-    def test_a_zstd_window_is_memory_as_far_as_it_is_used(self):
+    def test_a_zstd_window_counts_as_memory_as_far_as_it_is_used(self):
         job = self.job(dataset={"paths": ["data/*"]}, order={"batch_size": 500})
         plain = "".join(job.put_criteo(200)).encode()
         want = self.assert_done(job.run("ingest", "--json"))["order_digest"]

@@ -28,7 +28,7 @@ class Order(Scenario):
         self.assertEqual(self.digest(self.data, "--set", "pipeline.memory=160MiB"), first)
         self.assertEqual(self.digest(self.data, "--set", "pipeline.memory=2GiB", "--set", "pipeline.cpus=1"), first)
 
-    def test_the_digest_tells_seeds_batch_sizes_and_epochs_apart(self):
+    def test_the_digest_differs_for_seeds_batch_sizes_and_epochs(self):
         seen = {self.digest(self.data, *options) for options in
                 ([], ["--set", "order.seed=2"], ["--set", "order.batch_size=999"],
                  ["--set", "order.epochs=2"], ["--set", "order.shuffle=false"],
@@ -60,7 +60,7 @@ class Order(Scenario):
         self.assertEqual(self.digest(mixed, *allocation(3, 2, 2, 2)), first)
 
     def numbers(self, *options):
-        """The rows' numbers (C1) in the order in which a trainer sees them."""
+        """Returns the rows' numbers (C1) in the order of the trainer's batches."""
         finished, rows = self.data.dump(*options)
         self.assert_done(finished)
         return [int(row[15]) for row in rows]

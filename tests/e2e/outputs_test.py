@@ -1,4 +1,4 @@
-"""No output of a command destroys what a job reads: refused before anything starts, every byte as it was."""
+"""No output of a command destroys an input of a job: it is refused before the start, and no byte changes."""
 import os
 import signal
 import threading
@@ -10,7 +10,7 @@ EMULATED = {"model": "emulated", "step": "1ms", "checkpoint_steps": 2}
 
 class Outputs(harness.Scenario):
     def job_with_links(self, **tables):
-        """A job of two data files; `link` and `hard` are names of the first, `key` one of a key."""
+        """Makes a job of two data files; `link` and `hard` name the first one, `key` names a key."""
         job = self.job(**tables)
         job.put_criteo(2000, files=2)
         os.symlink("data/day_0.tsv", job.folder / "link")
@@ -27,7 +27,7 @@ class Outputs(harness.Scenario):
         self.assert_refused(finished, 2, *words)
         self.assertEqual(self.content(job), before, options)
 
-    def test_a_data_file_a_link_to_it_the_job_file_and_a_key_are_no_outputs_of_ingest(self):
+    def test_ingest_refuses_data_files_links_the_job_file_and_keys_as_outputs(self):
         job = self.job_with_links()
         self.assertEqual(harness.Running(["keys", "new", "keys"], job.folder).wait().status, 0)
         keys = ["--set", "cluster.keys=keys"]
@@ -54,7 +54,7 @@ class Outputs(harness.Scenario):
         self.assert_refused(refused, 2, "day_0.tsv lies in .forebay/spill")
         self.assertTrue(data.exists())
 
-    def test_outputs_that_a_job_of_today_may_have_are_written(self):
+    def test_allowed_outputs_are_written(self):
         job = self.job_with_links()
         job.put("old.tsv", "of the run before\n")
         finished, rows = job.dump("--state", "state.json", "--max-batches", "1", name="old.tsv")
@@ -74,7 +74,7 @@ class Outputs(harness.Scenario):
         self.assert_untouched(job, "ingest", ["--dump", "one", "--state", "one"], "--state one is the same file as --dump one")
         self.assert_untouched(job, "ingest", ["--dump", ".forebay/lock"], "--dump .forebay/lock is the same file as run.dir")
 
-    def test_what_training_and_export_write_destroys_neither_data_nor_checkpoints(self):
+    def test_outputs_of_training_and_export_destroy_neither_data_nor_checkpoints(self):
         job = self.job_with_links(trainer=EMULATED)
         self.assert_done(job.run("train", "--json"))
         last = max((job.folder / "checkpoints").glob("checkpoint-*")).relative_to(job.folder)
@@ -95,7 +95,7 @@ class Outputs(harness.Scenario):
         self.assert_untouched(job, "launch", ["--out", ".", "--hosts", "start.sh", "--force"],
                               "start.sh is an input (--hosts)", arguments=["ssh", "job.toml"])
 
-    def test_what_another_running_job_reads_is_no_output_here(self):
+    def test_inputs_of_another_running_job_are_refused_as_outputs(self):
         job = self.job_with_links(trainer={**EMULATED, "step": "50ms"}, order={"epochs": 1000})
         running = job.start("train")
         self.addCleanup(running.wait)

@@ -17,7 +17,7 @@ TRANSFORM = [{"op": "log1p", "columns": ["I*"]},
 
 
 def cached(name):
-    """A value of the build's CMakeCache.txt."""
+    """Returns a value of the build's CMakeCache.txt."""
     for line in (BUILD / "CMakeCache.txt").read_text().splitlines():
         if line.startswith(name + ":"):
             return line.split("=", 1)[1]
@@ -25,7 +25,7 @@ def cached(name):
 
 
 def cmake(*arguments, status=0):
-    """What CMake printed; it has to end with `status`."""
+    """Returns the output of CMake, which has to exit with `status`."""
     done = subprocess.run([cached("CMAKE_COMMAND"), *map(str, arguments)], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == status, f"cmake {arguments} ended with {done.returncode}:\n{done.stdout}"
@@ -33,7 +33,7 @@ def cmake(*arguments, status=0):
 
 
 def configure(folder, prefix, *options, status=0):
-    """Configures the project in `folder` against the package in `prefix`; words on one line, as CMake wraps them."""
+    """Configures the project in `folder` against the package in `prefix`; returns CMake's output on one line."""
     return " ".join(cmake("-G", cached("CMAKE_GENERATOR"), "-S", folder, "-B", folder / "build",
                           f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}", f"-DCMAKE_PREFIX_PATH={prefix}",
                           *options, status=status).split())
@@ -114,13 +114,13 @@ class Loading(Scenario):
         return job.run("ingest", "--json", *options)
 
     def assert_loader_refused(self, finished, status, *words):
-        """Ended with `status`, nothing on stdout, and at last one or two lines on stderr that hold `words`."""
+        """Checks for exit `status`, an empty stdout, and a last one or two lines on stderr that contain `words`."""
         self.assertEqual((finished.status, finished.out), (status, ""), finished)
         self.assertTrue(any(line.startswith("loader: ") for line in finished.err.splitlines()[-2:]), finished)
         for word in words:
             self.assertIn(word, finished.err, finished)
 
-    def test_it_gives_the_batches_of_ingest_and_their_memory(self):
+    def test_the_example_reads_the_batches_of_ingest_from_their_own_memory(self):
         for transform in ([], TRANSFORM):
             self.job_.change(transform=transform)
             finished, rows = self.job_.dump()
@@ -148,7 +148,7 @@ class Loading(Scenario):
             state = ["--resume", "state"]
         self.assertEqual((result["order_digest"], rows), (want["order_digest"], 2 * ROWS))
 
-    def test_what_is_wrong_with_a_job_is_refused_by_its_key(self):
+    def test_a_wrong_job_is_refused_by_its_key(self):
         self.assert_loader_refused(self.load(self.job_, "--set", "order.batch_sise=7"), 2, "order.batch_sise",
                                    "order.batch_size")
         self.assert_loader_refused(self.load(self.job_, "--set", "order.batch_size=0"), 2, "order.batch_size")

@@ -1,4 +1,4 @@
-"""Several trainers of one job: the same batches and losses however many, and what happens when one goes."""
+"""Several trainers of one job: the same batches and losses for any number, and the loss of a trainer."""
 import json
 import os
 import pathlib
@@ -31,7 +31,7 @@ class Ranks(Scenario):
                         trainer={"threads": 1, "checkpoint": "checkpoints", "checkpoint_every": "1h", **trainer})
 
     def start(self, job, size, *options):
-        """The ranks of one start, rank 0 first."""
+        """Starts the ranks of one job; returns them, rank 0 first."""
         port = free_port()
         return [self.rank(job, rank, size, port, *options) for rank in range(size)]
 
@@ -65,7 +65,7 @@ class Ranks(Scenario):
         first, _ = self.finish(self.start(job, 2, "--json"))
         self.assertEqual(first.json["trainer_threads"], max(1, min(16, len(os.sched_getaffinity(0)) // 2)))
 
-    def test_a_rank_that_waits_for_others_stops_when_asked_to(self):
+    def test_a_rank_that_waits_for_others_stops_on_a_signal(self):
         job = self.trained(rank_timeout="1h")
         for rank in range(2):
             for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
@@ -77,7 +77,7 @@ class Ranks(Scenario):
                 self.assertEqual(stopped.status, status, stopped)
                 self.assertEqual(stopped.out, "")
 
-    def test_a_run_goes_on_with_another_number_of_ranks_and_other_places_for_tables(self):
+    def test_a_run_resumes_with_another_number_of_ranks_and_placement(self):
         job = self.trained(**TAME)
         once, twice = ["--set", "order.epochs=1"], ["--set", "order.epochs=2"]
         places = ["table", "row", "replicated", "auto", "table"]
@@ -97,7 +97,7 @@ class Ranks(Scenario):
         self.assertEqual(third["order_digest"], want["order_digest"])
         self.assertAlmostEqual(third["loss"], want["loss"], delta=1e-5)
 
-    def test_hashed_tables_are_the_same_however_many_ranks(self):
+    def test_hashed_tables_are_the_same_for_any_number_of_ranks(self):
         # Adagrad's first step on a new row has one length, however small the gradient, so it would amplify rounding.
         job = self.trained(table_optimizer="sgd")
         job.change(**{"trainer.tables": {"storage": "hashed", "admit_after": 2, "evict_after": 30}})
@@ -121,12 +121,12 @@ class Ranks(Scenario):
         return job
 
     def weights(self, job):
-        """The digests of the last checkpoint's weights and optimizer state."""
+        """Returns the digests of the last checkpoint's weights and optimizer state."""
         last = max((job.folder / "checkpoints").glob("checkpoint-*"))
         files = json.loads((last / "manifest.json").read_text())["files"]
         return [files[name]["digest"] for name in ("model.safetensors", "optimizer.safetensors")]
 
-    def test_tables_in_tiers_are_those_in_memory_bit_for_bit_wherever_they_are(self):
+    def test_tables_in_tiers_and_in_memory_have_the_same_bits_for_any_placement(self):
         job = self.tiered()
         alone = self.assert_done(job.run("train", "--json"))
         for placement in ("table", "row", "auto"):
@@ -140,7 +140,7 @@ class Ranks(Scenario):
             self.assertEqual(written, self.weights(job))
             self.assertGreater(tiers["table_lookups_ready"], 0)
 
-    def test_tables_in_tiers_go_on_with_another_number_of_ranks_place_and_storage(self):
+    def test_tables_in_tiers_resume_with_another_number_of_ranks_placement_and_storage(self):
         job = self.tiered()
         want = self.assert_done(job.run("train", "--json", "--set", "order.epochs=6"))
         # Ranks, placement, storage of each epoch; each resumes from the checkpoint of the one before.
@@ -223,7 +223,7 @@ class Ranks(Scenario):
                 self.assertIn(f"rank {lost} was lost", each.err)
             self.assertTrue(any((job.folder / "checkpoints").glob("checkpoint-*")))
 
-    def test_a_loss_that_is_no_number_ends_all_and_leaves_the_last_checkpoint(self):
+    def test_a_loss_that_is_not_a_number_ends_all_ranks_and_keeps_the_last_checkpoint(self):
         job = self.trained(learning_rate=1000, optimizer="sgd", checkpoint_steps=1)
         ended = self.finish(self.start(job, 2), 1)
         for each in ended:
@@ -252,7 +252,7 @@ class Ranks(Scenario):
         self.assertGreater(first.json["rows"], 0)
         self.assertTrue(any((job.folder / "checkpoints").glob("checkpoint-*")))
 
-    def test_a_launcher_of_pytorch_starts_the_ranks(self):
+    def test_torchrun_starts_the_ranks(self):
         python = "/usr/bin/python3"
         found = subprocess.run([python, "-c", "import torch.distributed.run"], capture_output=True, check=False)
         if found.returncode != 0:
@@ -268,7 +268,7 @@ class Ranks(Scenario):
             self.assertEqual(together[key], alone[key], key)
         self.assertAlmostEqual(together["loss"], alone["loss"], delta=1e-5)
 
-    def test_ranks_with_keys_let_in_nobody_without_theirs(self):
+    def test_ranks_with_keys_refuse_ranks_without_them(self):
         job = self.trained(rank_timeout="8s")
         alone = self.assert_done(job.run("train", "--json"))
         self.assert_done(Running(["keys", "new", "keys", "--json"], job.folder).wait())
@@ -285,19 +285,19 @@ class Ranks(Scenario):
         self.assertIn("rank 0", refused[1].err)
 
     def assert_names_a_rank(self, ended, *words):
-        """Ended with 1, in words for a user that hold each of `words`."""
+        """Checks for exit status 1 and a message that contains each of `words`."""
         self.assert_refused(ended, 1, *words, seconds=60)
         for leak in ("Gloo", "gloo", "Socket", "socket.cpp", "pair.cc", "c10d"):
             self.assertNotIn(leak, ended.err, ended)
 
     def waiting(self, job, size):
-        """All ranks of a start but the last one, in vain."""
+        """Starts all ranks but the last one."""
         port = free_port()
         ranks = [self.rank(job, rank, size, port) for rank in range(size - 1)]
         self.wait_until(lambda: f"rank 0 waits for rank {size - 1}\n" in ranks[0].stderr_now())
         return ranks
 
-    def test_a_rank_that_never_comes_is_named_by_all_others(self):
+    def test_a_rank_that_never_connects_is_named_by_all_others(self):
         job = self.trained(rank_timeout="2s")
         port = free_port()
         without_first = self.rank(job, 1, 2, free_port())
@@ -317,12 +317,12 @@ class Ranks(Scenario):
                 self.assert_names_a_rank(each, f"rank {lost} was lost")
             self.assertLess(time.monotonic() - begin, 5)
 
-    def test_a_stop_of_one_rank_before_all_have_met_stops_those_that_came(self):
+    def test_a_stop_of_one_rank_before_all_have_met_stops_the_connected_ranks(self):
         ranks = self.waiting(self.trained(rank_timeout="10m"), 4)
         ranks[1].signal(signal.SIGTERM)
         self.finish(ranks, 143)
 
-    def test_what_does_not_fit_together_is_refused(self):
+    def test_ranks_with_different_jobs_or_settings_are_refused(self):
         job = self.trained()
         port = free_port()
         other = [self.rank(job, 0, 2, port), self.rank(job, 1, 2, port, "--set", "trainer.seed=9")]

@@ -1,4 +1,4 @@
-"""A run that is stopped anywhere goes on where it was, and what cannot be continued is refused."""
+"""A run that is stopped anywhere resumes there; a state that does not fit is refused."""
 import itertools
 import json
 import os
@@ -10,7 +10,7 @@ COUNTERS = ("epoch", "split", "split_rows", "open_split", "batches", "rows", "ba
 
 
 def version_1(state):
-    """The same state as version 1 of the format had it: nested, without a checksum and without left_out."""
+    """Returns the state in version 1 of the format: nested, without a checksum and without left_out."""
     position = {key: state[key] for key in (*COUNTERS, "digest", "ahead")}
     known = {"version", "fingerprint", "checksum", "left_out", *position}
     return {"version": 1, "fingerprint": state["fingerprint"], "position": position,
@@ -24,7 +24,7 @@ class Resume(Scenario):
         self.lines = self.job_.put_criteo(ROWS, files=3)
 
     def chain(self, pieces, *options):
-        """Runs of so many batches each, every one resumed from the last: (rows dumped, last result)."""
+        """Makes runs of so many batches, each resumed from the last one; returns the dumped rows and the last result."""
         rows = []
         for i in itertools.count():
             assert i < 50, "the chain does not end"
@@ -79,7 +79,7 @@ class Resume(Scenario):
 
 
 class Numbers(Scenario):
-    """Every number of a state is held against the dataset and the others."""
+    """Every number of a state is checked against the dataset and the other numbers."""
 
     def setUp(self):
         super().setUp()
@@ -134,7 +134,7 @@ class Numbers(Scenario):
         again = json.dumps(dict(reversed(state.items())), indent=4)
         self.assertEqual(self.assert_done(self.resume(again))["order_digest"], want["order_digest"])
 
-    def test_a_state_of_version_1_goes_on_says_so_once_and_is_written_in_version_2(self):
+    def test_a_state_of_version_1_resumes_with_one_message_and_is_written_in_version_2(self):
         whole = self.ingest("--state", "whole")
         want = self.assert_done(whole)
         self.assertNotIn("version", whole.err)
@@ -144,7 +144,7 @@ class Numbers(Scenario):
             self.assertEqual(finished.err.count("a loader state of version 1"), 1, finished)
             self.assertEqual((self.job_.folder / "after").read_text(), (self.job_.folder / "whole").read_text())
 
-    def test_what_only_decoding_can_show_fails_the_run_with_the_reason(self):
+    def test_a_wrong_number_that_only_decoding_shows_fails_the_run_with_the_reason(self):
         whole = self.state_after(20)
         self.assertEqual(whole["epoch"], 1)
         state = version_1(whole)
@@ -157,7 +157,7 @@ class Numbers(Scenario):
         self.assertEqual(state["bad_rows"], 2)
         self.assert_refused(self.resume(state, "--set", "dataset.bad_rows=1"), 2, "2 damaged rows", "dataset.bad_rows")
 
-    def test_what_is_no_regular_file_is_refused_without_waiting(self):
+    def test_a_path_that_is_not_a_regular_file_is_refused_without_waiting(self):
         os.mkfifo(self.job_.folder / "fifo")
         (self.job_.folder / "folder").mkdir()
         with open(self.job_.folder / "large", "wb") as file:

@@ -24,7 +24,7 @@ class Scale(ClusterScenario):
         super().setUp()
         os.environ["FOREBAY_BIN"] = FOREBAY
 
-    def test_a_job_asks_for_the_workers_that_it_needs_and_they_end_with_it(self):
+    def test_a_job_requests_the_workers_that_it_needs_and_they_end_with_it(self):
         # 800,000 rows of 20 µs are 16 s of one worker's work: enough time to see that one worker is too slow for the
         # trainer.
         job = self.work(epochs=40, tuner={"period": "1s"})

@@ -1,4 +1,4 @@
-"""A run that is told to stop saves its state and goes; one that is killed leaves nothing in the way."""
+"""A run that gets a stop signal saves its state and ends; a killed run does not hinder the next one."""
 import os
 import pathlib
 import re
@@ -17,7 +17,7 @@ class Signals(Scenario):
         self.slow.put_criteo(ROWS, files=2)
 
     def start(self, *options, prefix=()):
-        """A run that has begun to hand out batches."""
+        """Starts a run and waits until it hands out batches."""
         (self.slow.folder / "dump.tsv").unlink(missing_ok=True)  # of a run before
         running = Running(["ingest", "job.toml", "--json", "--dump", "dump.tsv", "--state", "state", *options],
                           self.slow.folder, prefix)
@@ -25,7 +25,7 @@ class Signals(Scenario):
         self.wait_until(lambda: dump.exists() and dump.stat().st_size > 0 or not running.alive())
         return running
 
-    def test_an_orderly_stop_saves_a_state_that_goes_on_exactly(self):
+    def test_an_orderly_stop_saves_a_state_that_resumes_exactly(self):
         want = self.assert_done(self.slow.run("ingest", "--json"))
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
             running = self.start(*allocation(2, 2, 1, 1))
@@ -37,13 +37,13 @@ class Signals(Scenario):
             self.assertEqual(result["order_digest"], want["order_digest"])
             self.assertEqual(result["rows"] + stopped.json["rows"], ROWS)
 
-    def test_a_stop_while_one_row_takes_for_ever_is_no_hang(self):
+    def test_a_stop_during_an_endless_row_does_not_hang(self):
         running = self.start("--set", "order.batch_size=5", "--set", "pipeline.allocation.transform=2")
         running.signal(signal.SIGTERM)
         running.signal(signal.SIGTERM)
         self.assertIn(running.wait(timeout=5).status, (143, -signal.SIGTERM))
 
-    def test_a_hang_up_stops_whatever_waits_or_works(self):
+    def test_a_hang_up_stops_waiting_and_working_commands(self):
         pipeline = pathlib.Path(__file__).parents[1] / "tuner" / "pipelines" / "balanced.toml"
         for words in (["head", "--listen", "tcp://127.0.0.1:0", "--store", "store"],
                       ["emulate", pipeline, "--seconds", "60"],
@@ -89,7 +89,7 @@ class Signals(Scenario):
         for old, new in zip(before, after):
             self.assertEqual([name for name in new - old if "forebay" in name and "e2e" not in name], [])
 
-    def test_a_kill_while_indexing_leaves_no_half_index(self):
+    def test_a_kill_during_indexing_leaves_no_partial_index(self):
         big = self.job("big")
         block = "".join(big.put_criteo(5000))
         big.put("data/day_0.tsv", block * 40)
@@ -103,13 +103,13 @@ class Signals(Scenario):
 
 
 def catches(pid, number):
-    """Whether a process has got as far as to handle a signal itself."""
+    """Returns whether a process handles the signal itself already."""
     caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
     return int(caught[1], 16) >> (number - 1) & 1 == 1
 
 
 def processes_of(session):
-    """Processes of a session that are still there, zombies left out."""
+    """Returns the living processes of a session, without zombies."""
     found = []
     for status in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:

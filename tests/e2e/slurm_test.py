@@ -1,4 +1,4 @@
-"""Jobs on a real Slurm of one node, from what `forebay launch slurm` writes."""
+"""Jobs on a real Slurm of one node, by the scripts of `forebay launch slurm`."""
 import json
 import pathlib
 import tempfile
@@ -22,7 +22,7 @@ class Slurm(Scenario):
         cls.cluster.start()
 
     def made(self, name="job", slow=0, **tables):
-        """A job of ROWS rows, `slow` microseconds each."""
+        """Makes a job of ROWS rows, `slow` microseconds each."""
         steps = {"transform": [{"op": "spin", "microseconds": slow}]} if slow else {}
         job = self.job(name, order={"batch_size": 100}, pipeline={"cpus": 1, "memory": "256MiB"},
                        tuner={"mode": "off"}, **steps, **tables)
@@ -46,7 +46,7 @@ class Slurm(Scenario):
         return [json.loads(line) for line in self.logged(job, number).splitlines() if line.startswith("{")]
 
     def wait_for_batches(self, job, number, known=0):
-        """Until the run says that it has rows: indexing is over, batches flow."""
+        """Waits until the run reports rows: indexing is over, batches flow."""
         self.wait_until(lambda: self.logged(job, number, "err").count("rows") > known, 60)
 
     def assert_nothing_left(self, job):

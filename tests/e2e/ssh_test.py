@@ -1,4 +1,4 @@
-"""Jobs over a real sshd on loopback, from what `forebay launch ssh` writes."""
+"""Jobs over a real sshd on loopback, by the scripts of `forebay launch ssh`."""
 import getpass
 import json
 import os
@@ -25,7 +25,7 @@ class Ssh(Scenario):
         self.environment = {**os.environ, "FOREBAY_REMOTE_DIR": str(self.folder / "remote/job")}
 
     def launched(self, workers=0, slow=0, name="job", sets=()):
-        """A job and its launch folder, for the test's own sshd."""
+        """Makes a job and its launch folder for the test's own sshd."""
         steps = {"transform": [{"op": "spin", "microseconds": slow}]} if slow else {}
         job = self.job(name, order={"batch_size": 100}, pipeline={"cpus": 1, "memory": "256MiB"},
                        tuner={"mode": "off"}, run={"grace": "5s"}, **steps)

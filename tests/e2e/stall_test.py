@@ -1,4 +1,4 @@
-"""A stage that does not move is named, and after a bound it fails the run."""
+"""A stage without progress is named, and fails the run after a bound."""
 from harness import Scenario, main
 
 
@@ -9,7 +9,7 @@ class Stall(Scenario):
         self.stuck = self.job(transform=[{"op": "spin", "microseconds": 1_000_000}], run={"stall_after": "1s"})
         self.stuck.put_criteo(2000)
 
-    def test_a_stuck_stage_is_named_with_what_it_waits_for(self):
+    def test_a_stuck_stage_is_named_with_the_reason(self):
         running = self.stuck.start("ingest", "--json", "--set", "run.stall_fail=60s")
         self.wait_until(lambda: "transform" in running.stderr_now(), seconds=15)
         self.assertTrue(running.alive())
@@ -25,7 +25,7 @@ class Stall(Scenario):
         self.assertTrue(finished.err.splitlines()[-1].startswith("forebay: "), finished)
         self.assertLess(finished.seconds, 15)
 
-    def test_slow_is_not_stuck(self):
+    def test_a_slow_stage_is_not_reported_as_stuck(self):
         slow = self.job("slow", order={"batch_size": 100}, run={"stall_after": "2s", "stall_fail": "4s"},
                         transform=[{"op": "spin", "microseconds": 3000}])
         slow.put_criteo(2500)

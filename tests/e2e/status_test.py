@@ -1,4 +1,4 @@
-"""A running job is looked at: status, top, and what Prometheus is given."""
+"""Views of a running job: status, top, and the metrics for Prometheus."""
 import collections
 import json
 import os
@@ -19,7 +19,7 @@ STAGES = ["load", "decode", "shuffle", "transform", "batch"]
 
 
 def handles_interrupts(pid):
-    """Whether a process has got as far as to handle SIGINT itself."""
+    """Returns whether a process handles SIGINT itself already."""
     caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)
     return int(caught[1], 16) >> (signal.SIGINT - 1) & 1 == 1
 
@@ -28,7 +28,7 @@ class Traced:
     """Checks a trace by the rules of its format."""
 
     def checked_trace(self, path):
-        """{split: its five slices in order}"""
+        """Returns the five slices of each split, in order."""
         events = json.loads(pathlib.Path(path).read_text())["traceEvents"]
         named = {(event["name"], event["pid"], event["tid"]) for event in events if event["ph"] == "M"}
         slices, arrows, threads = collections.defaultdict(list), collections.defaultdict(list), collections.defaultdict(list)
@@ -60,7 +60,7 @@ class Scraped:
     """Asks for metrics as Prometheus does."""
 
     def scraped(self, running):
-        """What a process serves where it says that it does, as text that promtool accepts."""
+        """Returns the metrics that a process serves at the address that it printed; promtool accepts them."""
         self.wait_until(lambda: "metrics: http://" in running.stderr_now())
         [address] = re.findall(r"metrics: (http://\S+)", running.stderr_now())
         text = urllib.request.urlopen(address, timeout=20).read().decode()
@@ -70,7 +70,7 @@ class Scraped:
         return text
 
     def figure(self, running, name):
-        """One of them; 0 while it is not there."""
+        """Returns one metric; 0 while it is missing."""
         found = re.search(rf"^{re.escape(name)} (\S+)$", self.scraped(running), re.M)
         return float(found[1]) if found else 0
 
@@ -92,7 +92,7 @@ class Status(Scraped, Traced, Scenario):
     def ask(self, *options, command="status"):
         return Running([command, "--dir", self.slow.folder, *options], self.folder).wait(60)
 
-    def test_status_and_top_show_a_run_that_lives(self):
+    def test_status_and_top_show_a_running_job(self):
         running = self.started()
         said = self.assert_done(self.ask("--json"))
         self.assertEqual([stage["name"] for stage in said["stages"]], ["load", "decode", "shuffle", "transform", "batch"])
@@ -107,7 +107,7 @@ class Status(Scraped, Traced, Scenario):
         self.assertGreaterEqual(shown.out.count("rows/s"), 2, shown)
         self.assert_refused(self.ask(), 2, "no job runs in")
 
-    def test_who_asks_a_job_that_stands_still_can_give_up_at_once(self):
+    def test_ctrl_c_ends_commands_to_a_frozen_job_at_once(self):
         running = self.started()
         running.signal(signal.SIGSTOP)
         for words in (["status"], ["top"], ["trace"], ["set", "tuner.mode=off"]):
@@ -128,7 +128,7 @@ class Status(Scraped, Traced, Scenario):
         with self.assertRaises(OSError):
             urllib.request.urlopen(address, timeout=5)
 
-    def test_a_trace_of_a_run_that_lives(self):
+    def test_trace_of_a_running_job_is_valid(self):
         running = self.started()
         self.wait_until(lambda: self.ask("--json").json.get("lowest_missing", 0) >= 4)
         told = self.assert_done(self.ask("--out", "some.json", "--json", command="trace"))
@@ -146,12 +146,12 @@ class Status(Scraped, Traced, Scenario):
 
 
 class Join(Scraped, Traced, ClusterScenario):
-    """The same over the network, from anywhere."""
+    """The same over the network."""
 
     def ask(self, address, *options, command="status"):
         return Running([command, "--join", address, *options], self.folder).wait(60)
 
-    def test_a_head_tells_who_is_there_to_whoever_asks(self):
+    def test_a_head_lists_its_members_to_any_caller(self):
         cluster = Cluster(self, self.work(epochs=40))
         cluster.worker(name="far")
         self.wait_until(lambda: any(node["name"] == "far" and node["splits"] > 0
@@ -198,7 +198,7 @@ class Join(Scraped, Traced, ClusterScenario):
             with self.assertRaises(OSError):
                 urllib.request.urlopen(address, timeout=5)
 
-    def test_an_address_where_nobody_answers_is_said_in_seconds(self):
+    def test_an_address_without_an_answer_is_reported_within_seconds(self):
         nobody = f"127.0.0.1:{free_port()}"
         for command in ("status", "top"):
             self.assert_refused(self.ask(nobody, command=command), 1, f"no head answers at {nobody}")

@@ -26,7 +26,7 @@ class Symmetric(Scenario):
         return {"SLURM_PROCID": str(rank), "SLURM_NTASKS": str(processes), "SLURM_JOB_ID": str(os.getpid()),
                 "SLURM_STEP_ID": "0", "SLURM_JOB_NODELIST": "localhost"}
 
-    def test_rank_0_is_what_train_and_ingest_are(self):
+    def test_rank_0_behaves_as_train_and_ingest_do(self):
         job = self.made()
         want = self.assert_done(job.run("ingest", "--json"))
         out, err = self.start(job, self.slurm(0, 1), "--set", "order.epochs=2").communicate(timeout=120)
@@ -56,7 +56,7 @@ class Symmetric(Scenario):
             self.assertEqual((result["rows"], result["order_digest"]), (ROWS, want["order_digest"]))
             self.assertEqual(len(result["rows_by_node"]), 3, result)
 
-    def test_another_rank_waits_for_the_head_and_stops_when_told(self):
+    def test_another_rank_waits_for_the_head_and_stops_on_a_signal(self):
         job = self.made()
         (job.folder / ".forebay").mkdir()
         (job.folder / ".forebay/address").write_text("tcp://127.0.0.1:1\n")  # of a run that was killed
@@ -78,7 +78,7 @@ class Symmetric(Scenario):
         self.assertEqual(process.returncode, 2, err)
         self.assertIn("start it by srun", err)
 
-    def test_keys_are_made_once_and_theirs_alone(self):
+    def test_keys_are_made_once_and_only_their_owner_can_read_them(self):
         job = self.made()
         self.assert_done(Running(["keys", "new", "keys", "--json"], job.folder).wait())
         for path in (job.folder / "keys").rglob("*_secret"):

@@ -1,4 +1,4 @@
-"""The model's threads: as many as CPUs, searched for, set by a person, or the job file's; never a bit of the result."""
+"""The model's threads: as many as CPUs, searched for, set by a user, or the job file's; the result has the same bits."""
 import json
 import os
 import struct
@@ -13,7 +13,7 @@ RESULT = ("order_digest", "loss", "auc", "log_loss", "rows", "rows_held_out")
 
 
 def tensors(checkpoint):
-    """Name of each tensor of a checkpoint -> its type, shape and bytes."""
+    """Returns type, shape and bytes of each tensor of a checkpoint, by name."""
     found = {}
     for path in sorted(checkpoint.glob("*.safetensors")):
         content = path.read_bytes()
@@ -27,7 +27,7 @@ def tensors(checkpoint):
 
 class Threads(Scenario):
     def small(self, **trainer):
-        """A job that ends within a second and evaluates on the way."""
+        """Makes a job that ends within a second and evaluates during the run."""
         made = Running(["synth", "criteo", "--rows", 6000, "--files", 2, "--seed", "1", "--out", "job/data"],
                        self.folder).wait()
         self.assertEqual(made.status, 0, made)
@@ -35,7 +35,7 @@ class Threads(Scenario):
                         trainer={"checkpoint": "kept", "evaluate_share": 0.1, "evaluate_every": 5, **trainer})
 
     def result(self, job, threads):
-        """What a run with so many threads gives, and the tensors that it keeps."""
+        """Returns the result of a run with so many threads, and the tensors of its checkpoint."""
         finished = job.run("train", "--json", "--restart", "--set", f"trainer.threads={threads}")
         done = self.assert_done(finished)
         self.assertEqual(done["trainer_threads"], threads)
@@ -84,7 +84,7 @@ class Threads(Scenario):
         self.wait_until(lambda: (job.folder / ".forebay/control").exists())
         return running
 
-    def test_a_job_that_leaves_it_open_tries_other_numbers_and_logs_them(self):
+    def test_a_job_that_is_not_deterministic_tries_other_numbers_and_logs_them(self):
         job = self.trained(deterministic=False)
         running = self.begun(job)
         log = job.folder / ".forebay/threads.jsonl"
@@ -96,7 +96,7 @@ class Threads(Scenario):
                          trials[0]["rows_per_second_tried"] > 1.03 * trials[0]["rows_per_second_before"])
         self.assertEqual("trainer.threads 1 -> 2" in stopped.err, any(trial["kept"] for trial in trials))
 
-    def test_a_person_sets_them_within_the_cpus(self):
+    def test_forebay_set_changes_the_threads_within_the_cpus(self):
         job = self.trained(deterministic=False)
         running = self.begun(job)
         self.assertIn("within 1 to 2", self.set(job, "trainer.threads=3").stderr)
@@ -104,7 +104,7 @@ class Threads(Scenario):
         self.assertEqual(done.returncode, 0, done)
         self.assertEqual(self.stop(running).json["trainer_threads"], 2)
 
-    def test_a_deterministic_job_keeps_its_own(self):
+    def test_a_deterministic_job_keeps_its_number_of_threads(self):
         job = self.trained()
         running = self.begun(job)
         refused = self.set(job, "trainer.threads=2")

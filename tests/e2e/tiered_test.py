@@ -40,7 +40,7 @@ def files_of(folder):
 
 
 def dense_tensors(checkpoint):
-    """The network's weights and its optimizer's: what lies nowhere but in these files, whatever the storage."""
+    """Returns the weights of the network and its optimizer, which lie in the same files for every storage."""
     found = {}
     for part in ("model", "optimizer"):
         content = (checkpoint / f"{part}.safetensors").read_bytes()
@@ -66,7 +66,7 @@ class Tiered(Scenario):
         return sorted((job.folder / folder).glob("checkpoint-*"))
 
     def assert_resumes_to(self, job, want, seconds, compare):
-        """Runs into another folder, killed at some moments, and ends as `want` ended."""
+        """Runs in another folder, killed at some moments, and checks that the end equals `want`."""
         job.change(trainer={"checkpoint": "killed"})
         draw = random.Random(1)
         for kill in range(KILLS):
@@ -109,7 +109,7 @@ class Tiered(Scenario):
         self.assert_resumes_to(job, result, finished.seconds,
                                lambda last: [(last / f"{part}.safetensors").read_bytes() for part in parts])
 
-    def test_a_run_that_ends_leaves_nothing_of_its_tables_beside_the_checkpoints(self):
+    def test_an_ended_run_leaves_no_table_files_beside_the_checkpoints(self):
         job = self.trained(TIERED, checkpoint_steps=0)
         tables = job.folder / ".forebay" / "tables"
         self.assert_done(job.run("train", "--json", "--set", "order.epochs=1"))
@@ -124,7 +124,7 @@ class Tiered(Scenario):
                                  "--set", "trainer.optimizer=sgd").status, 2)
         self.assertFalse(tables.exists())
 
-    def test_a_job_without_sparse_columns_has_no_tables_to_put_anywhere(self):
+    def test_a_job_without_sparse_columns_has_no_tables(self):
         job = self.job(dataset={"format": "csv", "paths": ["data.csv"]}, order={"batch_size": 4},
                        columns={"label": "y", "dense": ["d*"]}, trainer={"tables.storage": "memory"})
         job.put("data.csv", "y,d1,d2\n" + "1,2,3\n0,1,1\n" * 20)
@@ -135,7 +135,7 @@ class Tiered(Scenario):
         self.assertEqual(self.assert_done(job.run("train", "--json", "--resume"))["batches"], 0)
         self.assert_done(Running(["export", "checkpoints", "--out", "model.pt", "--json"], job.folder).wait())
 
-    def test_checkpoints_share_what_has_not_changed_and_inspect_tells(self):
+    def test_checkpoints_share_unchanged_files_and_inspect_shows_it(self):
         job = self.trained(TIERED, keep=20)
         self.assert_done(job.run("train", "--json"))
         files = [{file.stat().st_ino: file for file in checkpoint.glob("tables/*.rows")}
@@ -167,7 +167,7 @@ class Tiered(Scenario):
         self.assertIn(f"{last.name}/tables/{damaged.name}", finished.err)
         self.assertIn(before.name, finished.err)
 
-    def test_memory_that_cannot_hold_two_batches_is_refused_with_what_it_takes(self):
+    def test_memory_too_small_for_two_batches_is_refused_with_the_bytes_needed(self):
         job = self.trained({**TIERED, "memory": "2MiB"})
         refused = job.run("train", "--json")
         self.assert_refused(refused, 2, "trainer.tables.memory = 2 MiB", "set it to at least")

@@ -110,7 +110,7 @@ class TrainLog(Scenario):
                          [each["auc"] for each in result["evaluations"]])
         self.assertEqual(int(table[-1]["rows"]), result["rows"])
 
-    def test_a_killed_run_leaves_files_that_the_next_goes_on_with(self):
+    def test_the_next_run_continues_the_files_of_a_killed_one(self):
         job = self.trained()
         self.assert_done(job.run("train", "--json", "--set", "trainer.csv=whole.csv", "--set",
                                  "trainer.tensorboard=logs/whole"))
@@ -152,7 +152,7 @@ class TrainLog(Scenario):
         for tag in TRAIN:
             self.assertEqual([tuple(one) for one in theirs[tag]], ours[tag], tag)
 
-    def test_a_place_that_cannot_be_written_is_refused_before_the_start(self):
+    def test_a_path_that_cannot_be_written_is_refused_before_the_start(self):
         job = self.trained()
         job.put("taken", "a file")
         job.put("other.csv", "a,b\n1,2\n")

@@ -32,7 +32,7 @@ class Train(Scenario):
         last = max((job.folder / checkpoints).glob("checkpoint-*"))
         return (last.name, *((last / f"{part}.safetensors").read_bytes() for part in ("model", "optimizer")))
 
-    def test_a_model_learns_and_sees_the_order_that_ingest_has(self):
+    def test_a_model_learns_from_the_order_of_ingest(self):
         job = self.trained()
         result = self.assert_done(job.run("train", "--json"))
         ingested = self.assert_done(job.run("ingest", "--json"))
@@ -54,7 +54,7 @@ class Train(Scenario):
         for key in ("order_digest", "auc", "loss"):
             self.assertEqual(result[key], want[key], key)
 
-    def test_a_resume_without_a_checkpoint_starts_anew_and_says_so(self):
+    def test_a_resume_without_a_checkpoint_reports_that_it_starts_anew(self):
         job = self.trained()
         refused = job.run("train", "--json", "--resume", "--set", "pipeline.memory=1MiB")
         self.assert_refused(refused, 2, "pipeline.memory")
@@ -68,7 +68,7 @@ class Train(Scenario):
         finished = job.run("train", "--json", "--resume", "--set", "trainer.checkpoint=", "--set", "trainer.model=none")
         self.assertIn("training starts anew", finished.err)
 
-    def test_a_stopped_training_goes_on_to_the_same_model(self):
+    def test_a_stopped_training_resumes_to_the_same_model(self):
         job = self.trained()
         job.change(order={"epochs": 5})  # Long enough to be stopped on the way.
         want = self.assert_done(job.run("train", "--json"))
@@ -144,14 +144,14 @@ class Train(Scenario):
                             "holds another model")
         self.assertEqual(self.last_model(job, "checkpoints"), model)
 
-    def test_a_place_for_checkpoints_that_cannot_be_written_is_refused_at_the_start(self):
+    def test_a_checkpoint_directory_that_cannot_be_written_is_refused_at_the_start(self):
         job = self.trained()
         job.put("taken", "a file")
         for place in ("taken", "taken/below", "/proc/checkpoints", "/proc"):
             self.assert_refused(job.run("train", "--json", "--set", f"trainer.checkpoint={place}"), 2, place,
                                 "trainer.checkpoint")
 
-    def test_a_loss_that_is_no_number_fails_the_run_and_names_the_batch(self):
+    def test_a_loss_that_is_not_a_number_fails_the_run_and_names_the_batch(self):
         job = self.trained()
         finished = job.run("train", "--json", "--set", "trainer.learning_rate=1000", "--set",
                            "trainer.optimizer=sgd", "--set", "trainer.checkpoint_every=100ms")

@@ -141,7 +141,7 @@ class TuneCompare(Scenario):
         self.assertTrue((self.folder / "out/trace.csv").exists())
         self.assertIn("no plots", (self.folder / "out/index.html").read_text())
 
-    def test_files_that_are_not_a_reports_are_left_alone(self):
+    def test_files_that_no_report_wrote_are_left_alone(self):
         path = self.put("a")
         (self.folder / "mine").mkdir()
         (self.folder / "mine/runs.csv").write_text("mine")
@@ -172,7 +172,7 @@ class TuneCompare(Scenario):
             with self.subTest(arguments=arguments):
                 self.assert_refused(self.compare(*arguments), 2, *words)
 
-    def test_a_signal_stops_it_and_what_is_done_is_told(self):
+    def test_a_signal_stops_a_comparison_and_finished_runs_are_reported(self):
         running = self.start(self.put("a"), "--seeds", "1000", "--decisions", "2000", "--json")
         self.wait_until(lambda: pathlib.Path(f"/proc/{running.process.pid}/task").exists() and
                         len(os.listdir(f"/proc/{running.process.pid}/task")) >= 1)
@@ -192,7 +192,7 @@ class TuneCompare(Scenario):
         names = self.assert_done(Running(["tune", "--policies", "--json"], self.folder).wait())["policies"]
         self.assertTrue(all(each["source"] and each["summary"] for each in names))
 
-    def test_what_tuning_costs_is_measured_against_its_limits(self):
+    def test_the_cost_of_tuning_is_measured_against_its_limits(self):
         results = self.assert_done(Running(["bench", "tuner", "--rounds", "1", "--json"], self.folder).wait())["results"]
         by_name = {each["name"]: each for each in results}
         self.assertEqual((by_name["simulator_steps"]["unit"], by_name["simulator_steps"]["limit"]), ("steps/s", 2e6))

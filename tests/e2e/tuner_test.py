@@ -68,13 +68,13 @@ class Tuner(Scenario):
         self.assertEqual(replayed["decisions"], result["decisions"])
         self.assertEqual(replayed["differences"], [])
 
-    def test_advise_says_what_it_would_do_and_does_nothing(self):
+    def test_advise_logs_decisions_and_applies_none(self):
         job = self.spinning(mode="advise")
         result = self.assert_done(job.run("ingest", "--json", *allocation(1, 1, 1, 2)))
         self.assertGreater(result["decisions"], 0)
         self.assertEqual(result["allocation"], {"load": 1, "decode": 1, "shuffle": 1, "transform": 2})
 
-    def test_a_policy_that_is_none_is_refused_with_the_nearest(self):
+    def test_an_unknown_policy_is_refused_with_the_nearest_name(self):
         job = self.spinning(policy="gredy")
         self.assert_refused(job.run("ingest", "--json"), 2, "tuner.policy", "gredy", "greedy")
 
@@ -103,7 +103,7 @@ class Tuner(Scenario):
         self.assertEqual(nobody.returncode, 1)
         self.assertIn("no job runs", nobody.stderr)
 
-    def test_memory_that_is_lowered_is_held(self):
+    def test_a_lowered_memory_limit_holds(self):
         job = self.spinning(microseconds=100, policy="max")
         job.change(order={"batch_size": 8192, "epochs": 400}, pipeline={"memory": "400MiB", "max_actors": 40})
         run = self.start_deciding(job, *allocation(4, 4, 4, 8))
@@ -119,7 +119,7 @@ class Tuner(Scenario):
         run.signal(signal.SIGINT)
         self.assertEqual(run.wait(60).status, 130)
 
-    def test_batches_that_wait_give_way_when_memory_is_lowered(self):
+    def test_waiting_batches_shrink_when_memory_is_lowered(self):
         job = self.job(order={"batch_size": 8192, "epochs": 200}, pipeline={"memory": "600MiB"},
                        tuner={"policy": "greedy", "period": "150ms"},
                        trainer={"model": "emulated", "step": "50ms"})
@@ -182,14 +182,14 @@ class Tuner(Scenario):
         log.write_text(lines[0].replace('"forebay_decisions":1', '"forebay_decisions":9') + "\n")
         self.assertIn("version 9", self.command(job, "tune", "replay").stderr)
 
-    def test_experience_that_is_damaged_is_no_reason_to_fail(self):
+    def test_damaged_learned_state_fails_no_run(self):
         job = self.spinning(policy="intune")
         self.assert_done(job.run("ingest", "--json"))
         for kept in (job.folder / ".forebay").glob("tuner/*"):
             kept.write_bytes(b"\0\xff nonsense")
         self.assertEqual(self.assert_done(job.run("ingest", "--json"))["rows"], ROWS)
 
-    def test_experience_that_cannot_be_kept_is_said(self):
+    def test_learned_state_that_cannot_be_saved_is_reported(self):
         job = self.spinning(policy="intune")
         (job.folder / ".forebay").mkdir()
         (job.folder / ".forebay/tuner").write_text("no folder")

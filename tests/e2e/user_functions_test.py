@@ -31,7 +31,7 @@ class UserFunctions(Scenario):
 
 
 class Ends(UserFunctions):
-    def test_an_exit_is_an_error_whatever_its_status(self):
+    def test_an_exit_is_an_error_for_any_status(self):
         for function, call in (("calls_exit", "exit(0)"), ("calls_underscore_exit", "_exit(0)"),
                                ("calls_capital_exit", "_Exit(0)"), ("calls_quick_exit", "quick_exit;")):
             with self.subTest(function):
@@ -45,17 +45,17 @@ class Ends(UserFunctions):
             with self.subTest(function):
                 self.assert_named(function, -number, number.name)
 
-    def test_a_thread_that_a_function_made_is_put_down_to_the_functions_that_are_loaded(self):
+    def test_an_exit_in_a_functions_thread_names_the_loaded_functions(self):
         job = self.udf_job(udf("innocent"), udf("exits_in_a_thread_of_its_own"))
         self.assert_refused(job.run("ingest", "--json", timeout=30), 1, "called exit(0)", "no operator",
                             "transform 1 (udf): innocent of", "transform 2 (udf): exits_in_a_thread_of_its_own of")
 
-    def test_a_child_that_a_function_forked_may_end_as_it_likes(self):
+    def test_a_forked_child_of_a_function_may_end_in_any_way(self):
         finished = self.udf_job(udf("forks")).run("ingest", "--json", timeout=30)
         self.assertEqual(self.assert_done(finished)["rows"], 3000)
         self.assertNotIn("called", finished.err, finished)
 
-    def test_a_second_interrupt_inside_a_function_is_no_fault_of_the_function(self):
+    def test_a_second_interrupt_inside_a_function_does_not_blame_the_function(self):
         job = self.udf_job(udf("leaks", params="30000"))
         running = job.start("ingest", "--json")
         self.wait_until(lambda: (job.folder / ".forebay/control").exists())
@@ -82,7 +82,7 @@ class Loading(UserFunctions):
                 self.assert_refused(job.run("ingest", "--json"), 2, "transform 1 (udf): library: ", "libcut.so",
                                     f"ends after {size} bytes", "cut short")
 
-    def test_what_is_no_library_is_refused_at_once(self):
+    def test_a_file_that_is_not_a_library_is_refused_at_once(self):
         job = self.udf_job()
         os.mkfifo(job.folder / "pipe.so")
         for name, word in ((".", "regular file"), ("pipe.so", "regular file"), ("job.toml", "no shared library")):
@@ -110,7 +110,7 @@ class Memory(UserFunctions):
                             *loaded, seconds=60)
         self.assertLess(finished.peak_bytes, 2 * self.limit, finished)
 
-    def test_a_leak_fails_the_run_and_is_told_from_functions_that_take_longer_or_borrow(self):
+    def test_a_leak_fails_the_run_and_names_the_function_that_leaks(self):
         job = self.endless(udf("borrows"), udf("leaks", params="0"), udf("slow"), tuner={"mode": "off"})
         for actors in (1, 4):
             finished = job.run("ingest", "--json", "--set", f"pipeline.allocation.transform={actors}")
@@ -140,7 +140,7 @@ class Memory(UserFunctions):
 
 
 class OnAWorker(UserFunctions):
-    def test_a_worker_ends_with_1_and_words_and_the_job_goes_on(self):
+    def test_a_worker_ends_with_1_and_a_reason_and_the_job_goes_on(self):
         for function, words in (("exits_on_a_worker", ["called exit(0)"]),
                                 ("leaks_on_a_worker", ["--memory: ", "over the limit of 300 MiB", "likely cause"])):
             with self.subTest(function):

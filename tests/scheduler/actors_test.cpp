@@ -175,7 +175,7 @@ TEST_CASE("a worker whose name does not fit screens and files is refused", "[sch
   CHECK(cluster.join("knoten-ü 7"));
 }
 
-TEST_CASE("a worker that finds other files is leased nothing and named", "[scheduler][head]") {
+TEST_CASE("a worker with other files is named and leased nothing", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
   const auto incarnation = cluster.join("w").value().incarnation;
@@ -281,7 +281,7 @@ TEST_CASE("a failure without a split number ends the worker's part and names the
   CHECK(cluster.recorded["other"].leased == Splits{3});
 }
 
-TEST_CASE("a worker that was refused says why when the job ends, and not after the next one",
+TEST_CASE("a refused worker gives the reason at the end of the job, and not after the next one",
           "[scheduler][worker]") {
   HeadFixture cluster;
   IdleSplitExecutor work;
@@ -309,7 +309,7 @@ TEST_CASE("a worker that was refused says why when the job ends, and not after t
   CHECK(refused == std::vector<std::string>{"a: day_1.tsv differs", "b: "});
 }
 
-TEST_CASE("a head that stood still itself does not blame its workers", "[scheduler][head]") {
+TEST_CASE("a head that was paused itself does not lose its workers", "[scheduler][head]") {
   HeadFixture cluster;
   REQUIRE(cluster.open());
   cluster.member("w", 4);
@@ -534,7 +534,7 @@ TEST_CASE("nothing is leased before min_workers are there", "[scheduler][head]")
   }
 }
 
-TEST_CASE("a head says why nothing is made", "[scheduler][head]") {
+TEST_CASE("a head reports why no split is made", "[scheduler][head]") {
   HeadFixture cluster;
   CHECK(cluster.status().problems.empty());
   REQUIRE(cluster.open());

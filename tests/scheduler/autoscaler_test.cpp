@@ -10,7 +10,8 @@ Autoscaler scaler(double margin = 0, std::uint32_t patience = 3) {
       {.least = 0, .most = 20, .margin = margin, .patience = patience, .starved = 0.02});
 }
 
-TEST_CASE("as many workers as the trainer's demand needs beyond its own node", "[scheduler]") {
+TEST_CASE("the autoscaler asks for as many workers as the demand needs beyond the trainer's node",
+          "[scheduler]") {
   // It takes 30/s and waits a quarter of its time: it would take 30 / 0.75 = 40/s. Its own node
   // makes 12, a worker 5: (40 - 12) / 5 = 5.6, so 6.
   const ScaleInput input{
@@ -23,7 +24,7 @@ TEST_CASE("as many workers as the trainer's demand needs beyond its own node", "
   CHECK(scaler(0.1).decide(input).workers == 7);
 }
 
-TEST_CASE("the least that feeds the trainer: one fewer would not", "[scheduler]") {
+TEST_CASE("the autoscaler asks for the fewest workers that feed the trainer", "[scheduler]") {
   for (int rate = 1; rate < 60; ++rate) {
     const ScaleInput input{.trained = 37,
                            .starved_ratio = 0,
@@ -36,7 +37,7 @@ TEST_CASE("the least that feeds the trainer: one fewer would not", "[scheduler]"
   }
 }
 
-TEST_CASE("a trainer that its own node feeds wants no workers", "[scheduler]") {
+TEST_CASE("a trainer that its own node feeds needs no workers", "[scheduler]") {
   const ScaleInput input{
       .trained = 10, .starved_ratio = 0, .local_rate = 12, .worker_rate = 5, .workers = 0};
   CHECK(scaler().decide(input).workers == 0);
@@ -92,7 +93,8 @@ TEST_CASE("tf.data service's rule is all consumption over the mean worker", "[sc
   CHECK(tf_data_service_workers(std::vector<double>{1}, {}) == 1);
 }
 
-TEST_CASE("a trainer that is starved now is seen by ours and not by the yardstick", "[scheduler]") {
+TEST_CASE("our rule sees a trainer that is starved now, tf.data service's does not",
+          "[scheduler]") {
   // Two workers of 10/s feed a trainer that could take 60/s: it takes 20/s and waits two thirds.
   const ScaleInput input{
       .trained = 20, .starved_ratio = 2.0 / 3, .local_rate = 0, .worker_rate = 10, .workers = 2};

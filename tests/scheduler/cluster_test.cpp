@@ -41,7 +41,7 @@ bool holds(std::uint64_t seed, SimCluster::Counts* sum = nullptr) {
   return false;
 }
 
-TEST_CASE("whatever a seed breaks, the trainer gets the same batches in the same order",
+TEST_CASE("the trainer gets the same batches in the same order under the faults of any seed",
           "[scheduler][cluster]") {
   if (const std::uint64_t one = from_environment("FOREBAY_SIM_SEED", 0); one != 0) {
     REQUIRE(holds(one));
@@ -63,7 +63,7 @@ TEST_CASE("whatever a seed breaks, the trainer gets the same batches in the same
   CHECK(broken == 0);
 }
 
-TEST_CASE("seeds that once broke something hold", "[scheduler][cluster]") {
+TEST_CASE("seeds that once failed pass", "[scheduler][cluster]") {
   std::ifstream file(FOREBAY_REMEMBERED_SEEDS);
   REQUIRE(file);
   std::string line;

@@ -25,7 +25,7 @@ TEST_CASE("ranges that touch become one", "[scheduler]") {
   CHECK(set.add(3, 2) == 0);
 }
 
-TEST_CASE("a set of ranges is a set, whatever is added", "[scheduler]") {
+TEST_CASE("a set of ranges equals a plain set after any additions", "[scheduler]") {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
     RangeSet ranges;

@@ -39,8 +39,7 @@ struct Rows {
 
 }  // namespace
 
-TEST_CASE("a loss that is no number names its batch and the first row at fault",
-          "[trainer][loss]") {
+TEST_CASE("a loss that is not a number names its batch and the first bad row", "[trainer][loss]") {
   Rows rows;
   CHECK(rows.says("the loss of batch 12 is not a number; lower trainer.learning_rate"));
   CHECK(rows.say(kInfinity).find("batch 12 is infinite;") != std::string::npos);

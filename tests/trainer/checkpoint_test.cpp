@@ -118,7 +118,7 @@ TEST_CASE_METHOD(StoreFixture, "the last two checkpoints are kept", "[trainer][c
   CHECK(names() == std::vector<std::string>{"checkpoint-1000000000", "checkpoint-999999999"});
 }
 
-TEST_CASE_METHOD(StoreFixture, "what a checkpoint replaces is set aside until there is time",
+TEST_CASE_METHOD(StoreFixture, "replaced checkpoints are set aside and removed later",
                  "[trainer][checkpoint]") {
   CheckpointStore one = CheckpointStore::open(directory.string(), 1).value();
   const auto save_by_one = [&](std::uint64_t batches) {
@@ -145,7 +145,7 @@ TEST_CASE_METHOD(StoreFixture, "a damaged checkpoint is named and the one before
   SECTION("a file that is shorter") {
     fs::resize_file(damaged / (file = "optimizer.safetensors"), 20);
   }
-  SECTION("a file that is gone") { fs::remove(damaged / (file = "losses.json")); }
+  SECTION("a removed file") { fs::remove(damaged / (file = "losses.json")); }
   SECTION("a byte of a tensor's name") { flip_byte(damaged / (file = "model.safetensors"), 10); }
   SECTION("no manifest") { fs::remove(damaged / (file = "manifest.json")); }
   SECTION("half a manifest") { fs::resize_file(damaged / (file = "manifest.json"), 30); }
@@ -158,10 +158,8 @@ TEST_CASE_METHOD(StoreFixture, "a damaged checkpoint is named and the one before
   CHECK(found->checkpoint->batches == 1);
 }
 
-TEST_CASE_METHOD(
-    StoreFixture,
-    "of a checkpoint that its disk will not give it is not said that its bytes changed",
-    "[trainer][checkpoint]") {
+TEST_CASE_METHOD(StoreFixture, "a checkpoint that its disk cannot read is not reported as changed",
+                 "[trainer][checkpoint]") {
   save(1);
   const fs::path folder = save(2);
   const fs::path file = folder / GENERATE("manifest.json", "model.safetensors");
@@ -205,7 +203,7 @@ TEST_CASE_METHOD(StoreFixture, "a FIFO in place of a checkpoint's file is damage
   CHECK_THAT(found->damaged[0], Catch::Contains(name));
 }
 
-TEST_CASE_METHOD(StoreFixture, "a checkpoint that may not be read is not taken for a damaged one",
+TEST_CASE_METHOD(StoreFixture, "a checkpoint without read permission is not reported as damaged",
                  "[trainer][checkpoint]") {
   save(1);
   const fs::path folder = save(2);
@@ -227,7 +225,7 @@ TEST_CASE_METHOD(StoreFixture, "a checkpoint that may not be read is not taken f
   CHECK(found.error().message.find((folder / file).string()) != std::string::npos);
 }
 
-TEST_CASE_METHOD(StoreFixture, "going on from before a damaged checkpoint leaves it behind",
+TEST_CASE_METHOD(StoreFixture, "a run resumed before a damaged checkpoint replaces it",
                  "[trainer][checkpoint]") {
   save(1);
   fs::remove(fs::path(save(3)) / "manifest.json");
@@ -237,7 +235,7 @@ TEST_CASE_METHOD(StoreFixture, "going on from before a damaged checkpoint leaves
   CHECK(names() == std::vector<std::string>{"checkpoint-000000001", "checkpoint-000000002"});
 }
 
-TEST_CASE_METHOD(StoreFixture, "what a killed run left unfinished is removed",
+TEST_CASE_METHOD(StoreFixture, "unfinished files of a killed run are removed",
                  "[trainer][checkpoint]") {
   save(1);
   fs::create_directory(directory / ".tmp-checkpoint-000000002");
@@ -248,7 +246,7 @@ TEST_CASE_METHOD(StoreFixture, "what a killed run left unfinished is removed",
   CHECK(names() == std::vector<std::string>{"checkpoint-000000001"});
 }
 
-TEST_CASE_METHOD(StoreFixture, "what only resembles a checkpoint by its name is left alone",
+TEST_CASE_METHOD(StoreFixture, "a folder whose name only resembles a checkpoint's is left alone",
                  "[trainer][checkpoint]") {
   const std::string first = save(1);
   const std::vector<std::string> own = {".tmp-checkpoint-old", ".tmp-mine",
@@ -278,7 +276,7 @@ TEST_CASE_METHOD(StoreFixture, "a model of another shape is refused and left as 
   CHECK(other.weights == std::array<float, 4>{});
 }
 
-TEST_CASE_METHOD(StoreFixture, "an empty store has nothing to go on from",
+TEST_CASE_METHOD(StoreFixture, "an empty store has no checkpoint to resume",
                  "[trainer][checkpoint]") {
   CHECK(store().empty());
   CHECK(last() == 0);
@@ -314,7 +312,7 @@ TEST_CASE_METHOD(StoreFixture, "a resume that no descriptor is left for skips no
   CHECK(last() == 2);
 }
 
-TEST_CASE_METHOD(StoreFixture, "a directory that another run has is refused and left as it is",
+TEST_CASE_METHOD(StoreFixture, "a directory of another run is refused and left unchanged",
                  "[trainer][checkpoint]") {
   std::optional<CheckpointStore> first = store();
   fs::create_directory(directory / ".tmp-checkpoint-000000007");
@@ -326,7 +324,7 @@ TEST_CASE_METHOD(StoreFixture, "a directory that another run has is refused and 
   CHECK(store().empty());
 }
 
-TEST_CASE_METHOD(StoreFixture, "a directory that cannot be is refused", "[trainer][checkpoint]") {
+TEST_CASE_METHOD(StoreFixture, "an impossible directory is refused", "[trainer][checkpoint]") {
   std::ofstream(directory / "file") << "x";
   auto refused = CheckpointStore::open((directory / "file" / "below").string());
   REQUIRE_FALSE(refused);

@@ -55,7 +55,7 @@ TEST_CASE("a snapshot reads the values from its beginning while rows change",
   CHECK(rows.values[4 * 4] == 1004);
 }
 
-TEST_CASE("a group that was read in part keeps the rest as it was", "[trainer][snapshot]") {
+TEST_CASE("a group that was partly read keeps the old values of the rest", "[trainer][snapshot]") {
   Rows rows(4);
   rows.guard.begin();
   CHECK(rows.read(0, 3) == std::vector<std::uint32_t>{0, 0, 0});
@@ -81,7 +81,7 @@ TEST_CASE("only groups that are not read yet are copied, each once", "[trainer][
   rows.guard.end();
 }
 
-TEST_CASE("a second snapshot has the room of the first", "[trainer][snapshot]") {
+TEST_CASE("a second snapshot reuses the buffer of the first", "[trainer][snapshot]") {
   Rows rows(8, 1);
   for (int turn = 0; turn < 3; ++turn) {
     const auto before = rows.values;
@@ -93,7 +93,7 @@ TEST_CASE("a second snapshot has the room of the first", "[trainer][snapshot]") 
   CHECK(rows.room.most_bytes() == 2 * Rows::kRowBytes);
 }
 
-TEST_CASE("a writer without room for a copy waits until the reader has passed its row",
+TEST_CASE("a writer without memory for a copy waits until the reader has passed its row",
           "[trainer][snapshot]") {
   Rows rows(8, 1);
   rows.guard.begin();

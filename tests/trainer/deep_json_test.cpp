@@ -8,7 +8,7 @@
 
 using namespace forebay;
 
-TEST_CASE("a text that is nested without end is damaged, not the end of the process",
+TEST_CASE("an endlessly nested text is reported as damaged and does not end the process",
           "[trainer][saving]") {
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   CHECK_FALSE(parse_manifest("{\"digest\":" + deep + "}", "manifest.json"));

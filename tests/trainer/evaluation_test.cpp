@@ -54,7 +54,7 @@ TEST_CASE("the log loss is the mean cost of each row's logit", "[trainer][evalua
   CHECK(log_loss_of(1000, true) == 0);
 }
 
-TEST_CASE("one class alone has no auc", "[trainer][evaluation]") {
+TEST_CASE("rows of one class have no auc", "[trainer][evaluation]") {
   const Quality only_clicks = quality_of({1, 2}, {1, 1});
   CHECK_FALSE(only_clicks.auc);
   CHECK(only_clicks.log_loss);
@@ -108,7 +108,7 @@ TEST_CASE("an automatic evaluation is exact up to a number of rows and streams t
   }
 }
 
-TEST_CASE("an evaluation says beforehand how much memory it takes", "[trainer][evaluation]") {
+TEST_CASE("an evaluation reports the memory it takes beforehand", "[trainer][evaluation]") {
   using Auc = Evaluation::Auc;
   CHECK(Evaluation::bytes(Auc::kExact, 1'000'000'000) == 12'000'000'000);
   CHECK(Evaluation::bytes(Auc::kStreaming, 1'000'000'000) == std::uint64_t{16} << 20);
@@ -126,7 +126,7 @@ TEST_CASE("a score that is not finite and a label that is no class are refused b
   SECTION("not a number") { scores[1] = std::numeric_limits<float>::quiet_NaN(); }
   SECTION("infinite") { scores[1] = -std::numeric_limits<float>::infinity(); }
   SECTION("half a class") { labels[1] = 0.5; }
-  SECTION("no class") { labels[1] = std::numeric_limits<float>::quiet_NaN(); }
+  SECTION("neither class") { labels[1] = std::numeric_limits<float>::quiet_NaN(); }
   auto refused = evaluation.add(scores, labels);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kCorrupt);

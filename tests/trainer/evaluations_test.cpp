@@ -79,7 +79,7 @@ TEST_CASE("rows of one class, which have no AUC, end no run", "[trainer][evaluat
   CHECK(judge(spec, all).enough);
 }
 
-TEST_CASE("evaluations come back from a checkpoint to the last bit", "[trainer][evaluation]") {
+TEST_CASE("evaluations are restored from a checkpoint bit for bit", "[trainer][evaluation]") {
   auto all = with_losses({1.0 / 3, std::nullopt, 0.1});
   all[0].quality.auc_error = 1e-300;
   all[0].quality.calibration = 0.1 + 0.2;
@@ -89,7 +89,7 @@ TEST_CASE("evaluations come back from a checkpoint to the last bit", "[trainer][
   CHECK(parse_evaluations("") == std::vector<Evaluated>{});
 }
 
-TEST_CASE("text that is no list of evaluations is not taken for one", "[trainer][evaluation]") {
+TEST_CASE("text that is not a list of evaluations is refused", "[trainer][evaluation]") {
   const std::string good = to_json(with_losses({0.5}));
   REQUIRE(parse_evaluations(good));
   CHECK_FALSE(parse_evaluations("{"));

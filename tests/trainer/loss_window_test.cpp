@@ -28,7 +28,7 @@ TEST_CASE("the loss is the mean over the last 1 % of all steps", "[trainer][loss
   }
 }
 
-TEST_CASE("a window goes on where another ended", "[trainer][loss]") {
+TEST_CASE("a window continues from a saved one", "[trainer][loss]") {
   LossWindow whole;
   for (int step = 0; step < 500; ++step) whole.add(step);
   LossWindow resumed(whole.steps(), whole.last());

@@ -35,8 +35,7 @@ TEST_CASE("a description reads back as it was written", "[trainer][description]"
   CHECK(to_json(*read) == to_json(written));
 }
 
-TEST_CASE("what a job may not change when it goes on is named by its key",
-          "[trainer][description]") {
+TEST_CASE("a change that a resume refuses is named by its key", "[trainer][description]") {
   const ModelDescription kept = sample();
   TrainerSpec spec = kept.spec;
   spec.learning_rate = 0.5;
@@ -74,21 +73,21 @@ TEST_CASE("a damaged description is refused by name", "[trainer][description]") 
   std::string text;
   SECTION("nothing") {}
   SECTION("no object") { text = "[1]"; }
-  SECTION("half of it") { text = whole.substr(0, whole.size() / 2); }
+  SECTION("half of the text") { text = whole.substr(0, whole.size() / 2); }
   SECTION("an unknown network") { text = replaced(whole, "dcn_v2", "dcn_v9"); }
   SECTION("a table without rows") { text = replaced(whole, "\"rows\": 30", "\"rows\": 0"); }
-  SECTION("a number in words") { text = replaced(whole, "\"rows\": 30", "\"rows\": \"30\""); }
+  SECTION("a number as text") { text = replaced(whole, "\"rows\": 30", "\"rows\": \"30\""); }
   SECTION("an absurd width") {
     text = replaced(whole, "\"embedding_dim\": 16", "\"embedding_dim\": 1000000");
   }
-  SECTION("a key too few") { text = replaced(whole, "\"pooling\"", "\"pulling\""); }
+  SECTION("a missing key") { text = replaced(whole, "\"pooling\"", "\"pulling\""); }
   const auto read = parse_model(text, "model.json");
   REQUIRE_FALSE(read);
   CHECK(read.error().code == Code::kCorrupt);
   CHECK(read.error().message == "model.json is damaged");
 }
 
-TEST_CASE("a description of another version says so", "[trainer][description]") {
+TEST_CASE("a description of another version is refused by its version", "[trainer][description]") {
   const auto read =
       parse_model(replaced(to_json(sample()), "\"version\": 1", "\"version\": 2"), "model.json");
   REQUIRE_FALSE(read);

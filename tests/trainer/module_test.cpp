@@ -38,7 +38,7 @@ TEST_CASE("a model that does not learn needs no module", "[trainer][module]") {
   CHECK_FALSE((*model)->learns());
 }
 
-TEST_CASE("a device that is not there is refused in one line, by its key", "[trainer][module]") {
+TEST_CASE("a missing device is refused in one line, by its key", "[trainer][module]") {
   TrainerSpec spec;
   spec.threads = 1;
   spec.device = GENERATE("abacus", "cuda:one", "cuda:99");

@@ -181,7 +181,7 @@ TEST_CASE("the last save that loses least is chosen by the time left and the dis
   CHECK(plan_last_save({.bytes = 1000, .left = 0ms}) == LastSave::kNothing);
 }
 
-TEST_CASE_METHOD(SaverFixture, "a checkpoint is written while others are asked for",
+TEST_CASE_METHOD(SaverFixture, "a checkpoint is written while others are requested",
                  "[trainer][saving]") {
   model.gate.open = false;
   REQUIRE(saver().save(model, after(1)).value());
@@ -195,7 +195,7 @@ TEST_CASE_METHOD(SaverFixture, "a checkpoint is written while others are asked f
   CHECK(said.empty());
 }
 
-TEST_CASE_METHOD(SaverFixture, "what is saved already is not saved again at the end",
+TEST_CASE_METHOD(SaverFixture, "a batch that is saved already is not saved again at the end",
                  "[trainer][saving]") {
   saver({.checkpoint = "checkpoint-000000007", .batches = 7});
   CHECK(made->finish(model, after(7)).checkpoint == "checkpoint-000000007");
@@ -212,7 +212,7 @@ TEST_CASE_METHOD(SaverFixture, "a last checkpoint that does not fit is not begun
   CHECK(names().empty());
 }
 
-TEST_CASE_METHOD(SaverFixture, "a last checkpoint that takes too long is given up",
+TEST_CASE_METHOD(SaverFixture, "a last checkpoint that takes too long is cancelled",
                  "[trainer][saving]") {
   // Time runs out once the first byte is requested, before another tensor is read.
   std::atomic<int> late{0};
@@ -235,16 +235,17 @@ TEST_CASE_METHOD(SaverFixture, "a last checkpoint that takes too long is given u
   CHECK(names().empty());
 }
 
-TEST_CASE_METHOD(SaverFixture, "a state that is waited for is given up", "[trainer][saving]") {
+TEST_CASE_METHOD(SaverFixture, "cancelling a save ends its wait for the state",
+                 "[trainer][saving]") {
   model.gate.open = false;
   model.gate.heeds = true;
-  SECTION("as the time is up") {
+  SECTION("when the time is up") {
     saver({.time_left = [&] { return std::optional(model.gate.readers > 0 ? 0ns : 1ns); }});
     const auto ended = made->finish(model, after(9));
     CHECK(ended.batches_lost == 9);
     CHECK(ended.written);
   }
-  SECTION("as the run ends") {
+  SECTION("at the end of the run") {
     saver();
     REQUIRE(made->save(model, after(9)).value());
     test::wait_until([&] { return model.gate.readers > 0; });
@@ -253,7 +254,7 @@ TEST_CASE_METHOD(SaverFixture, "a state that is waited for is given up", "[train
   CHECK(names().empty());
 }
 
-TEST_CASE_METHOD(SaverFixture, "what a checkpoint replaces is removed behind it",
+TEST_CASE_METHOD(SaverFixture, "replaced checkpoints are removed after a new one is written",
                  "[trainer][saving]") {
   saver();
   for (std::uint64_t batches : {1, 2, 3}) REQUIRE(made->finish(model, after(batches)).written);
@@ -261,7 +262,7 @@ TEST_CASE_METHOD(SaverFixture, "what a checkpoint replaces is removed behind it"
   CHECK(names() == std::vector<std::string>{"checkpoint-000000002", "checkpoint-000000003"});
 }
 
-TEST_CASE_METHOD(SaverFixture, "a run's end waits until what checkpoints replaced is removed",
+TEST_CASE_METHOD(SaverFixture, "a run's end waits until replaced checkpoints are removed",
                  "[trainer][saving]") {
   saver();
   const auto put_many_files = [&](const std::string& checkpoint) {
@@ -270,7 +271,7 @@ TEST_CASE_METHOD(SaverFixture, "a run's end waits until what checkpoints replace
   put_many_files(made->finish(model, after(1)).checkpoint);  // Slow to remove.
   REQUIRE(made->finish(model, after(2)).written);
   SECTION("with a last checkpoint") { REQUIRE(made->finish(model, after(3)).written); }
-  SECTION("as the run failed") {
+  SECTION("after a failed run") {
     REQUIRE(made->save(model, after(3)).value());
     REQUIRE(made->fail_after(3).written);
   }
@@ -367,19 +368,19 @@ TEST_CASE_METHOD(SaverFixture,
     return found.checkpoint ? found.checkpoint->batches : 0;
   };
   const fs::path first = save(1, "rows");
-  SECTION("not from one that is damaged: a new file may have the inode of one that is gone") {
+  SECTION("not from a damaged one, since a new file may reuse an inode") {
     fs::remove(model.links / "000001.rows");
     fs::remove(save(2, "more") / "losses.json");
     std::uint64_t from = 1;
-    SECTION("and the one before it is restored") {}
-    SECTION("nor is the one before it") {
+    SECTION("the one before it is restored") {}
+    SECTION("the one before it is not restored") {
       fs::remove(first / "losses.json");
       from = 0;
     }
     REQUIRE(restored() == from);
     CHECK(read_checkpoint(save(3, "else").string(), Check::kDigests));
   }
-  SECTION("so what did not change is not read again") {
+  SECTION("unchanged files are not read again") {
     REQUIRE(restored() == 1);
     const auto again = read_checkpoint(save(2, "more").string(), Check::kDigests);
     REQUIRE_FALSE(again);
@@ -480,7 +481,7 @@ TEST_CASE("a folder's parts are read in any order, and each is checked", "[train
     CHECK(got == values);
     CHECK(source.finish());
   }
-  SECTION("within a part there is no way back") {
+  SECTION("a part is not read backwards") {
     auto source = FolderSource::open(temp.path(), manifest).value();
     REQUIRE(read(source, 1));
     CHECK(read(source, 0).error().code == Code::kCorrupt);

@@ -59,7 +59,7 @@ TEST_CASE("a bounded feature's table is capped", "[trainer][spec]") {
   CHECK(shape_of(spec, two_by_two())->table_rows == std::vector<std::int64_t>{10, 10});
 }
 
-TEST_CASE("keys that make no sense are refused by name", "[trainer][spec]") {
+TEST_CASE("impossible keys are refused by name", "[trainer][spec]") {
   TrainerSpec spec;
   std::string key;
   SECTION("a bottom that does not end in the embedding's width") {
@@ -95,7 +95,7 @@ TEST_CASE("keys that make no sense are refused by name", "[trainer][spec]") {
     spec.cross_rank = 0;
     key = "trainer.cross_rank";
   }
-  SECTION("gradients shorter than nothing") {
+  SECTION("a negative length of gradients") {
     spec.clip_norm = -1;
     key = "trainer.clip_norm";
   }
@@ -103,7 +103,7 @@ TEST_CASE("keys that make no sense are refused by name", "[trainer][spec]") {
     spec.decay_start = 5;
     key = "trainer.decay_start";
   }
-  SECTION("nothing left to train on") {
+  SECTION("no rows left to train on") {
     spec.evaluate_share = 1;
     key = "trainer.evaluate_share";
   }

@@ -59,7 +59,7 @@ struct LoopFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(LoopFixture, "a training run steps on every batch and says where it got",
+TEST_CASE_METHOD(LoopFixture, "a training run steps on every batch and reports its position",
                  "[trainer][loop]") {
   auto progress = run();
   REQUIRE(progress);
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(LoopFixture, "a run of at most so many batches ends there", "[t
   CHECK_FALSE(progress->stopped);
 }
 
-TEST_CASE_METHOD(LoopFixture, "checkpoints come when they are due", "[trainer][loop]") {
+TEST_CASE_METHOD(LoopFixture, "checkpoints are saved when they are due", "[trainer][loop]") {
   // Steps of 3 s, one every 7 s: due after steps 3 (9 s), 6 and 9.
   options.checkpoint_every = std::chrono::seconds(7);
   model.on_step = [this] { clock.advance(std::chrono::seconds(3)); };
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(LoopFixture, "checkpoints come when they are due", "[trainer][l
   CHECK(saved == std::vector<std::uint64_t>{3, 6, 9});
 }
 
-TEST_CASE_METHOD(LoopFixture, "checkpoints come after batches that their number divides",
+TEST_CASE_METHOD(LoopFixture, "checkpoints are saved after every so many batches",
                  "[trainer][loop]") {
   // A run that continues after batch 2: the numbers are the job's.
   ClickBatches rest(pool, {.rows = 8, .batches = 10, .first = 2});
@@ -125,7 +125,7 @@ TEST_CASE_METHOD(LoopFixture, "checkpoints come after batches that their number 
   CHECK(saved == std::vector<std::uint64_t>{4, 8});
 }
 
-TEST_CASE_METHOD(LoopFixture, "a checkpoint that is due while one is in flight comes when it ended",
+TEST_CASE_METHOD(LoopFixture, "a checkpoint that is due while one is in flight is saved after it",
                  "[trainer][loop]") {
   options.checkpoint_steps = 3;
   busy = {3, 4};
@@ -133,8 +133,7 @@ TEST_CASE_METHOD(LoopFixture, "a checkpoint that is due while one is in flight c
   CHECK(saved == std::vector<std::uint64_t>{3, 4, 5, 6, 9});
 }
 
-TEST_CASE_METHOD(LoopFixture, "a step that fails ends the run with what it says",
-                 "[trainer][loop]") {
+TEST_CASE_METHOD(LoopFixture, "a step that fails ends the run with its error", "[trainer][loop]") {
   model.fails_at = 2;
   auto progress = run();
   REQUIRE_FALSE(progress);
@@ -153,7 +152,7 @@ TEST_CASE_METHOD(LoopFixture, "evaluating scores every row of its source", "[tra
   CHECK_FALSE(*stopped);
 }
 
-TEST_CASE_METHOD(LoopFixture, "a training run that has had enough ends between two steps",
+TEST_CASE_METHOD(LoopFixture, "a training run that stops early ends between two steps",
                  "[trainer][loop]") {
   options.enough = [this] { return model.rows == 24; };  // Three batches of eight.
   auto progress = run();

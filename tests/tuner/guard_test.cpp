@@ -35,7 +35,7 @@ CurrentState current(std::vector<std::uint32_t> actors, std::uint64_t memory,
 
 }  // namespace
 
-TEST_CASE("what is legal passes the guard unchanged", "[tuner][guard]") {
+TEST_CASE("a legal proposal passes the guard unchanged", "[tuner][guard]") {
   Guard guard(line({10, 20}, 5, 100));
   const CurrentState now = current({1, 1}, 200);
   // 100 + 2 * 10 + 3 * 20 + 4 * 5 = 200.
@@ -53,7 +53,7 @@ TEST_CASE("prefetch is cut before actors", "[tuner][guard]") {
   CHECK(verdict.changes[0] == "prefetch 20 -> 4: memory");
 }
 
-TEST_CASE("actors are cut in proportion, then room that is left is used", "[tuner][guard]") {
+TEST_CASE("actors are cut in proportion, then the remaining memory is used", "[tuner][guard]") {
   Guard guard(line({10, 10, 1}));
   // Wanted 80 * 10 + 20 * 10 + 10 = 1010; half of it: 40, 10, 5 take 505 of the 515. With the rest
   // the third stage, furthest behind at equal shares when 10 no longer fit, gets its five.
@@ -61,7 +61,7 @@ TEST_CASE("actors are cut in proportion, then room that is left is used", "[tune
   CHECK(verdict.goal == Allocation{{40, 10, 10}, 1});
 }
 
-TEST_CASE("one actor a stage and one item stand where even these do not fit", "[tuner][guard]") {
+TEST_CASE("one actor a stage and one item stay even where they do not fit", "[tuner][guard]") {
   Guard guard(line({100, 100}, 50, 100));
   CHECK(guard.admit({{7, 7}, 9}, current({3, 3}, 10, 9)).goal == Allocation{{1, 1}, 1});
   CHECK(guard.step(current({3, 3}, 10, 9)) == Allocation{{1, 1}, 1});
@@ -116,7 +116,7 @@ TEST_CASE("resident memory beyond the accounted memory is subtracted from the li
   CHECK(guard.admit({{9}, 1}, now).goal.actors[0] == 6);
 }
 
-TEST_CASE("from nine tenths of the limit on no stage gets another actor, whatever the account says",
+TEST_CASE("from nine tenths of the limit on no stage gets another actor, for any account",
           "[tuner][guard]") {
   Guard guard(line({10, 10}, 10));
   CurrentState now = current({2, 4}, 1000, 3);
@@ -176,7 +176,8 @@ TEST_CASE("under a lowered limit actors make way for items that wait until these
   CHECK(guard.step(now) == Allocation{{1, 1}, 2});
 }
 
-TEST_CASE("where room comes slowly, those furthest from their goal grow first", "[tuner][guard]") {
+TEST_CASE("where memory becomes free slowly, stages furthest from their goal grow first",
+          "[tuner][guard]") {
   Guard guard(line({10, 10, 10}));
   CurrentState now = current({4, 1, 17}, 240);
   guard.admit({{6, 16, 1}, 1}, now);

@@ -98,7 +98,7 @@ TEST_CASE("a search stays within one thread and the most there may be", "[tuner]
   CHECK(alone.threads() == 1);
 }
 
-TEST_CASE("what is faster by less than the gain is not kept", "[tuner][threads]") {
+TEST_CASE("a number that is faster by less than the gain is not kept", "[tuner][threads]") {
   ThreadSearch threads({.start = 1, .most = 2, .settle = 0, .windows = 1, .gain = 0.03});
   const auto trials = search(threads, [](int n) { return n == 1 ? 100 : 102.9; });
   REQUIRE(trials.size() == 1);

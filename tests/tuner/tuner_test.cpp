@@ -67,7 +67,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("a decision is applied at once as far as there is room", "[tuner]") {
+TEST_CASE("a decision is applied at once as far as memory allows", "[tuner]") {
   Bench bench;
   const Decision decision = bench.tuner->decide();
   CHECK(decision.number == 1);
@@ -84,7 +84,7 @@ TEST_CASE("a decision holds the rate that the decision before it expected", "[tu
   CHECK(bench.tuner->decide().expected_before == 7);
 }
 
-TEST_CASE("in advise nothing is applied, yet limits are enforced", "[tuner]") {
+TEST_CASE("mode advise applies no proposal and enforces limits", "[tuner]") {
   Bench bench(Mode::kAdvise);
   bench.tuned_pipeline.apply({{4, 4}, 2});
   bench.tuner->set_mode(Mode::kOn);
@@ -99,7 +99,7 @@ TEST_CASE("in advise nothing is applied, yet limits are enforced", "[tuner]") {
   CHECK(bench.tuned_pipeline.wanted() == Allocation{{2, 2}, 1});  // 2 * 10 + 2 * 10 + 5
 }
 
-TEST_CASE("off observes and touches nothing", "[tuner]") {
+TEST_CASE("mode off observes and changes nothing", "[tuner]") {
   Bench bench(Mode::kOff);
   bench.tuned_pipeline.set_limits({.cpus = 2, .memory_bytes = 1});
   CHECK(bench.tuner->decide().number == 0);
@@ -109,7 +109,7 @@ TEST_CASE("off observes and touches nothing", "[tuner]") {
   CHECK(bench.told == 0);
 }
 
-TEST_CASE("a policy that throws or talks nonsense is not listened to", "[tuner]") {
+TEST_CASE("a policy that throws or proposes nonsense is overruled", "[tuner]") {
   Bench bench;
   std::string fault;
   SECTION("it throws") {

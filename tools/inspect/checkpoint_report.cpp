@@ -164,12 +164,12 @@ std::vector<std::string> lines_of(const Held& held) {
       "of the dataset with fingerprint " + loader.fingerprint + "; order digest " +
           loader.position.digest.hex()};
   if (held.card) {
-    lines.push_back(
-        "model " + std::string(name_in(kModelNames, held.card->shape.network)) + ", " +
-        format_count(held.card->shape.dense_names.size()) + " dense and " +
-        format_count(held.card->shape.sparse_names.size()) + " sparse features, pooling " +
-        std::string(name_in(kPoolingNames, held.card->spec.pooling)) + ", tables " +
-        std::string(name_in(kStorageNames, held.card->spec.tables.storage)));
+    lines.push_back("model " + std::string(name_in(kModelNames, held.card->shape.network)) + ", " +
+                    format_count(held.card->shape.dense_names.size()) + " dense and " +
+                    format_count(held.card->shape.sparse_names.size()) +
+                    " sparse features, pooling " +
+                    std::string(name_in(kPoolingNames, held.card->spec.pooling)) + ", tables " +
+                    std::string(name_in(kStorageNames, held.card->spec.tables.storage)));
   }
   for (const StateTensor& tensor : held.tensors) {
     lines.push_back("  " + tensor.name + " (" + part_of(tensor) + "), " + shape_of(tensor) + " " +

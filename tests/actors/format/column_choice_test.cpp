@@ -29,7 +29,7 @@ TEST_CASE("a pattern that is a column's whole name means that column alone", "[f
   CHECK(choice->dense == std::vector<std::size_t>{4});
 }
 
-TEST_CASE("a column choice that cannot be is refused by key and column", "[format][columns]") {
+TEST_CASE("an impossible column choice is refused by key and column", "[format][columns]") {
   CHECK(refusal({.label = "", .dense = {"age"}}) ==
         "columns.label: no label column is given; name the column that holds 0 or 1");
   CHECK(refusal({.label = "clik", .dense = {"age"}}) ==
@@ -48,8 +48,7 @@ TEST_CASE("a column choice that cannot be is refused by key and column", "[forma
         "columns.sparse: \"twin\" is the name of two columns in the header; rename one");
 }
 
-TEST_CASE("a name that two columns have does not matter where it is not wanted",
-          "[format][columns]") {
+TEST_CASE("two columns may share a name that the job does not use", "[format][columns]") {
   CHECK(refusal({.label = "click", .dense = {"age"}}) == "accepted");
 }
 

@@ -75,8 +75,7 @@ std::vector<CpuLevel> levels_here() {
   return levels;
 }
 
-TEST_CASE("a kernel takes all rows that are plain, so that none of them goes the slow way",
-          "[format][criteo]") {
+TEST_CASE("a kernel decodes every plain row without the slow path", "[format][criteo]") {
   for (const CpuLevel level : levels_here()) {
     Random random(5);
     for (std::size_t rows = 0; rows <= CriteoGroup::kRows + 3; ++rows) {
@@ -85,7 +84,7 @@ TEST_CASE("a kernel takes all rows that are plain, so that none of them goes the
   }
 }
 
-TEST_CASE("a kernel takes the rows before the first that is not plain", "[format][criteo]") {
+TEST_CASE("a kernel stops at the first row that is not plain", "[format][criteo]") {
   for (const CpuLevel level : levels_here()) {
     Random random(6);
     for (std::size_t odd = 0; odd < CriteoGroup::kRows; ++odd) {

@@ -225,7 +225,7 @@ TEST_CASE_METHOD(CriteoFixture, "a damaged row is reported with file, offset, li
   CHECK(decoded.columns.rows == 3);
 }
 
-TEST_CASE_METHOD(CriteoFixture, "held-out rows are counted, and damaged ones among them still told",
+TEST_CASE_METHOD(CriteoFixture, "held-out rows are counted, and damaged ones among them reported",
                  "[format][criteo]") {
   std::string text;
   for (int i = 0; i < 500; ++i) text += row_with(1, i % 50 == 7 ? "bad" : std::to_string(i));
@@ -248,7 +248,7 @@ TEST_CASE_METHOD(CriteoFixture, "held-out rows are counted, and damaged ones amo
   }
 }
 
-TEST_CASE("every processor level decodes the same bits, plain rows and odd ones mixed",
+TEST_CASE("every processor level decodes the same bits from a mix of plain and unusual rows",
           "[format][criteo]") {
   Random random(31);
   SplitMaker maker;
@@ -301,7 +301,7 @@ TEST_CASE("chosen criteo columns come in the order given, globs in file order",
   CHECK(ids_of(decoded.columns.sparse[2], 0)[0] == 2);
 }
 
-TEST_CASE("criteo columns that cannot be are refused by key and name", "[format][criteo]") {
+TEST_CASE("impossible criteo columns are refused by key and name", "[format][criteo]") {
   CHECK(refusal({.dense = {"I14"}}) ==
         "columns.dense: no column matches \"I14\"; did you mean \"I1\"?");
   CHECK(refusal({.dense = {"C1"}}) ==
@@ -316,7 +316,8 @@ TEST_CASE("criteo columns that cannot be are refused by key and name", "[format]
         "columns.dense: column \"I1\" is already used by columns.dense; name it once");
 }
 
-TEST_CASE_METHOD(CriteoFixture, "decoded bytes bound what a split takes", "[format][criteo]") {
+TEST_CASE_METHOD(CriteoFixture, "decoded bytes bound the bytes that a split takes",
+                 "[format][criteo]") {
   std::string text;
   for (int i = 0; i < 100; ++i) text += row_with(14, "");
   const Decoded decoded = decode(text, {.filter = {}, .keep_origins = true});

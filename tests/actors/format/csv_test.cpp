@@ -152,7 +152,7 @@ TEST_CASE_METHOD(CsvFixture, "a list delimiter makes a sparse field a list", "[f
   CHECK(decoded.columns.bytes() <= (*format)->decoded_bytes(4, text.size()));
 }
 
-TEST_CASE_METHOD(CsvFixture, "a csv file that cannot be is refused by name", "[format][csv]") {
+TEST_CASE_METHOD(CsvFixture, "an impossible csv file is refused by name", "[format][csv]") {
   CHECK(refusal("") == "dataset: the first file is empty; it must hold CSV rows");
   CHECK(refusal("\xEF\xBB\xBF\n\r\n") == "dataset: the first file is empty; it must hold CSV rows");
   CHECK(refusal("click,x,\"city\n") ==

@@ -83,7 +83,7 @@ TEST_CASE("short and long decimals round as strtof does, whatever their digits",
   }
 }
 
-TEST_CASE("a literal nan is the ordinary one and not the missing value", "[format][decimal]") {
+TEST_CASE("a literal nan is the ordinary NaN, not the missing value", "[format][decimal]") {
   CHECK(bits_of("nan") == kNanBits);
   CHECK(bits_of("-NaN") == kNanBits);
 }

@@ -82,7 +82,7 @@ TEST_CASE("scanner and decoder agree on the rows of any criteo file", "[format][
   }
 }
 
-TEST_CASE("a split with other rows than were indexed says so and where", "[format]") {
+TEST_CASE("a split whose rows differ from the index is refused with file and place", "[format]") {
   SplitMaker maker;
   const std::string head = "a,b\n";
   const auto csv =

@@ -133,7 +133,7 @@ TEMPLATE_LIST_TEST_CASE("the path of a file stands for that file alone", "[actor
   CHECK(listed(place, "day1.tsv") == Names{"day1.tsv"});
 }
 
-TEMPLATE_LIST_TEST_CASE("listing, stat and an open file say the same of a file", "[actors][input]",
+TEMPLATE_LIST_TEST_CASE("listing, stat and an open file agree on a file", "[actors][input]",
                         EveryFileSystem) {
   TestType place;
   place.write("a", "four");
@@ -209,7 +209,7 @@ TEMPLATE_LIST_TEST_CASE("reads end at the end of the file", "[actors][input]", E
   CHECK(past.error().message == place.path("a") + " changed since it was indexed; run again");
 }
 
-TEMPLATE_LIST_TEST_CASE("bytes that need no waiting are the file's first, and hints change nothing",
+TEMPLATE_LIST_TEST_CASE("read_ready returns the file's first bytes, and hints change no bytes",
                         "[actors][input]", EveryFileSystem) {
   TestType place;
   place.write("a", "0123456789");
@@ -260,8 +260,9 @@ TEMPLATE_LIST_TEST_CASE("an open file outlives its file system", "[actors][input
   CHECK(read(*file, 1, 2) == "12");
 }
 
-TEMPLATE_LIST_TEST_CASE("a file that changes after it was listed is opened as it is then",
-                        "[actors][input]", EveryFileSystem) {
+TEMPLATE_LIST_TEST_CASE(
+    "a file that changes between listing and opening is opened with its new content",
+    "[actors][input]", EveryFileSystem) {
   TestType place;
   place.write("a", "before");
   const auto listed = place.files->stat(place.path("a"));
@@ -280,7 +281,7 @@ TEMPLATE_LIST_TEST_CASE("a file that changes after it was listed is opened as it
   CHECK(same.error().message == place.path("a") + " changed since it was indexed; run again");
 }
 
-TEMPLATE_LIST_TEST_CASE("a file that changes while it is open is read as it was, or refused",
+TEMPLATE_LIST_TEST_CASE("an open file that changes gives its old content or an error",
                         "[actors][input]", EveryFileSystem) {
   const std::string before = "before";
   TestType place;

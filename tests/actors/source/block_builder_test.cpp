@@ -39,7 +39,7 @@ TEST_CASE("a block holds the rows that start in one aligned slot", "[actors][sou
   CHECK(builder.rows() == 4);
 }
 
-TEST_CASE("coarsening gives the blocks that the coarse slot gives at once", "[actors][source]") {
+TEST_CASE("coarsening gives the same blocks as starting with the coarse slot", "[actors][source]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
     const std::vector<std::uint64_t> starts = row_starts(seed, 2000);

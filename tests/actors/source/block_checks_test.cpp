@@ -36,7 +36,7 @@ class LateScanner {
   std::uint64_t line_ = 0;
 };
 
-TEST_CASE("a block's check is that of all content before it, however the content was cut",
+TEST_CASE("a block's check covers all content before it, for any cut of the content",
           "[actors][source]") {
   for (const std::uint64_t seed : {1, 2, 3, 4}) {
     Random random(seed);

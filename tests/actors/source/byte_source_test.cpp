@@ -87,14 +87,14 @@ TEMPLATE_TEST_CASE("a source reads any bytes of its file", "[actors][source]", P
     CHECK(test::read(source, content.size(), 0).empty());
     CHECK((test::read(source, 0, content.size()) == content));
   }
-  SECTION("and refuses what lies past the end") {
+  SECTION("a read past the end is refused") {
     std::string bytes(10, '\0');
     auto status = source.read(content.size() - 5, bytes);
     REQUIRE_FALSE(status);
     CHECK(status.error().code == Code::kCorrupt);
     CHECK((test::read(source, 5, 10) == content.substr(5, 10)));
   }
-  SECTION("also when told of blocks first") {
+  SECTION("after hints about blocks") {
     const std::vector<BlockRef> blocks = test::blocks_of(*dataset);
     source.prepare(blocks);
     for (std::size_t i = 0; i < blocks.size(); i += blocks.size() / 50) {

@@ -87,7 +87,7 @@ TEST_CASE("a zstd window of any size is read, and counts as far as it is filled"
   CHECK(mentions(refused.error().message, "leaves 2 MiB: raise pipeline.memory by 762 MiB"));
 }
 
-TEST_CASE("a zstd window that nobody unpacks is refused by its size", "[actors][source]") {
+TEST_CASE("a zstd window too large to decompress is refused by its size", "[actors][source]") {
   const auto refused = decode(test::with_window(test::zstd("some text\n"), 32), Codec::kZstd);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kOverloaded);
@@ -95,7 +95,8 @@ TEST_CASE("a zstd window that nobody unpacks is refused by its size", "[actors][
                  "byte 0 has a zstd window of 4096 MiB, and zstd unpacks 2048 MiB at most"));
 }
 
-TEST_CASE("a zstd frame's header tells what unpacking it takes", "[actors][source]") {
+TEST_CASE("a zstd frame's header gives the memory that decompressing it takes",
+          "[actors][source]") {
   const auto read = [](const std::string& frame) { return ZstdFrame::read(frame); };
   for (const std::size_t size : {10U, 300U, 70'000U}) {
     const std::string frame = test::zstd(std::string(size, 'x'));
@@ -110,7 +111,7 @@ TEST_CASE("a zstd frame's header tells what unpacking it takes", "[actors][sourc
   CHECK_FALSE(read(""));
 }
 
-TEST_CASE("wide windows are unpacked as many at once as there is room for", "[actors][source]") {
+TEST_CASE("as many wide windows are decompressed at once as memory allows", "[actors][source]") {
   const TempDir folder;
   const auto listed = [&](const std::string& name, const std::string& stored) {
     ListedFile file;
@@ -129,14 +130,14 @@ TEST_CASE("wide windows are unpacked as many at once as there is room for", "[ac
   CHECK(UnpackRoom::divide(100 * kMiB, 4, {&wide}).streams == 1);
 }
 
-TEST_CASE("packed files of nothing hold nothing", "[actors][source]") {
+TEST_CASE("compressed empty files have no content", "[actors][source]") {
   CHECK(decode(test::gzip(""), Codec::kGzip).value().empty());
   CHECK(decode(test::gzip("") + test::gzip("") + test::gzip("x"), Codec::kGzip).value() == "x");
   CHECK(decode(test::zstd(""), Codec::kZstd).value().empty());
   CHECK(decode(test::zstd("") + test::zstd("x"), Codec::kZstd).value() == "x");
 }
 
-TEST_CASE("a packed file that ends too early is refused wherever that is", "[actors][source]") {
+TEST_CASE("a compressed file cut off anywhere is refused", "[actors][source]") {
   const std::string content = test::random_lines(22, 30'000);
   const std::string gzip = test::gzip(content) + test::gzip("x");
   const std::string zstd = test::zstd(content) + test::zstd("x");
@@ -170,7 +171,7 @@ TEST_CASE("a damaged byte is found", "[actors][source]") {
   }
 }
 
-TEST_CASE("what comes after gzip data is refused, but for padding", "[actors][source]") {
+TEST_CASE("bytes after gzip data are refused, except padding", "[actors][source]") {
   const std::string gzip = test::gzip("content");
   const std::string where = "is damaged at byte " + std::to_string(gzip.size());
   CHECK(mentions(refusal(gzip + "garbage", Codec::kGzip), where));
@@ -181,7 +182,7 @@ TEST_CASE("what comes after gzip data is refused, but for padding", "[actors][so
                  "is damaged at byte " + std::to_string(gzip.size() + 9)));
 }
 
-TEST_CASE("what comes after zstd data is refused", "[actors][source]") {
+TEST_CASE("bytes after zstd data are refused", "[actors][source]") {
   CHECK(mentions(refusal(test::zstd("content") + "garbage", Codec::kZstd), "is damaged at byte"));
 }
 

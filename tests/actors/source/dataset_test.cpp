@@ -74,13 +74,13 @@ TEST_CASE("packed files give the blocks and the fingerprint of plain ones", "[ac
   CHECK(test::content_of(*dataset, 1) == b);
 }
 
-TEST_CASE("the fingerprint is of names, sizes and content", "[actors][source]") {
+TEST_CASE("the fingerprint depends on names, sizes and content", "[actors][source]") {
   DatasetFolder folder;
   folder.write("one/a.tsv", "0,1\n");
   folder.write("one/b.tsv", "1,2\n");
   const Digest first = folder.opened({"one/*"})->fingerprint();
 
-  SECTION("not of where the files lie, nor of their times") {
+  SECTION("folders and times do not count") {
     folder.write("two/deep/a.tsv", "0,1\n");
     folder.write("two/deep/b.tsv", "1,2\n");
     fs::last_write_time(folder.path("two/deep/a.tsv"), fs::file_time_type::max());
@@ -175,7 +175,7 @@ TEST_CASE("a file that changed since it was indexed is not read", "[actors][sour
   CHECK(status.error() == Error{Code::kCorrupt, expected});
 }
 
-TEST_CASE("indexing ends when it is told to stop", "[actors][source]") {
+TEST_CASE("indexing ends at a stop request", "[actors][source]") {
   DatasetFolder folder;
   folder.write("a.tsv", test::random_lines(5, 2'000'000));
   int asked = 0;
@@ -186,7 +186,7 @@ TEST_CASE("indexing ends when it is told to stop", "[actors][source]") {
   CHECK(fs::is_empty(folder.path(".forebay/index")));
 }
 
-TEST_CASE("the first failure in file order is reported, whatever stopped the others",
+TEST_CASE("the first failure in file order is reported, although others fail too",
           "[actors][source]") {
   DatasetFolder folder;
   folder.options.threads = 3;

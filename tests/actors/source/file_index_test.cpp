@@ -88,7 +88,7 @@ TEST_CASE("an index with any other byte is refused", "[actors][source]") {
   CHECK_FALSE(parse_index(longer));
 }
 
-TEST_CASE("an index that contradicts itself is refused though its digest is right",
+TEST_CASE("an index that contradicts itself is refused, even with a right digest",
           "[actors][source]") {
   FileIndex index = sample(2);
   SECTION("rows that do not add up") { ++index.rows; }
@@ -98,16 +98,16 @@ TEST_CASE("an index that contradicts itself is refused though its digest is righ
   SECTION("a slot that is no power of two") { index.slot_bytes = 500; }
   SECTION("a slot too coarse") { index.slot_bytes = 2 * slot_rule::kCoarsest; }
   SECTION("a file too large") { index.bytes = std::uint64_t{1} << 41; }
-  SECTION("a codec nobody knows") { index.codec = static_cast<Codec>(3); }
+  SECTION("an unknown codec") { index.codec = static_cast<Codec>(3); }
   SECTION("a point past the end") { index.points.back().out = index.bytes + 1; }
   SECTION("a point past the stored end") { index.points.back().in = index.stamp.bytes + 1; }
   SECTION("a window too large") { index.points[1].window_bytes = 1 << 20; }
-  SECTION("points that go back") { index.points[2].out = index.points[1].out; }
+  SECTION("points in descending order") { index.points[2].out = index.points[1].out; }
   SECTION("more rows than bytes") {
     index.blocks[2].offset = index.blocks[3].offset - index.blocks[2].rows + 1;
   }
   SECTION("more lines than bytes") { index.blocks[0].line = index.blocks[0].offset + 2; }
-  SECTION("rows that the file is too short for") {
+  SECTION("more rows than the file has bytes for") {
     index.bytes = index.blocks.back().offset + index.blocks.back().rows - 1;
     index.points.clear();
   }
@@ -153,7 +153,7 @@ TEST_CASE("units are never merged, and their bytes are those that are loaded", "
   CHECK(sample(1).num_blocks() == sample(1).blocks.size());
 }
 
-TEST_CASE("an index of another version is told from a damaged one", "[actors][source]") {
+TEST_CASE("an index of another version is not reported as damaged", "[actors][source]") {
   std::vector<char> bytes = encode_index(sample(3));
   CHECK(check_index_head(bytes));
   bytes[7] = '2';

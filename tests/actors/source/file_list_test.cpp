@@ -62,7 +62,7 @@ TEST_CASE("names are relative to the folder that all files share", "[actors][sou
   CHECK(names(folder, {folder.path("data/x/1.tsv")}) == Names{"1.tsv"});
 }
 
-TEST_CASE("a name with glob characters is taken as it stands when there is such a file",
+TEST_CASE("a name with glob characters means the file of that name if there is one",
           "[actors][source]") {
   TempDir folder;
   folder.write("day[1].tsv", "x");
@@ -70,7 +70,7 @@ TEST_CASE("a name with glob characters is taken as it stands when there is such 
   CHECK(names(folder, {"day[1].tsv"}) == Names{"day[1].tsv"});
 }
 
-TEST_CASE("what matches nothing is named", "[actors][source]") {
+TEST_CASE("a path or glob that matches no file is named", "[actors][source]") {
   TempDir folder;
   CHECK(refusal(folder, {"none.tsv"}).code == Code::kNotFound);
   CHECK(mentions(refusal(folder, {"none.tsv"}), "none.tsv: no such file"));
@@ -79,7 +79,7 @@ TEST_CASE("what matches nothing is named", "[actors][source]") {
   CHECK(refusal(folder, {}).code == Code::kInvalid);
 }
 
-TEST_CASE("what is no readable file is refused by name", "[actors][source]") {
+TEST_CASE("a path that is not a readable file is refused by name", "[actors][source]") {
   TempDir folder;
   SECTION("a folder") {
     folder.write("data/a.tsv", "x");
@@ -130,7 +130,7 @@ TEST_CASE("a file and a link to it are refused like a file that is named twice",
                               folder.path("b.tsv") + " (a link); its rows would count twice"));
 }
 
-TEST_CASE("the codec is told by content, and a promising name must keep its word",
+TEST_CASE("the codec follows from the content, which must agree with the file's suffix",
           "[actors][source]") {
   TempDir folder;
   folder.write("plain", "x");

@@ -115,8 +115,7 @@ TEST_CASE("a copy of a packed object is kept as long as the object is unchanged"
   CHECK_FALSE(folder.announced.empty());
 }
 
-TEST_CASE("one row of the table adds a file system to all that a dataset does",
-          "[actors][source]") {
+TEST_CASE("one row of the table makes a file system usable for datasets", "[actors][source]") {
   DatasetFolder folder;
   const std::string a = test::random_lines(45, 100'000);
   const std::string b = test::random_lines(46, 100'000);
@@ -136,7 +135,8 @@ TEST_CASE("one row of the table adds a file system to all that a dataset does",
   CHECK(made_up->reads() > reads);
 }
 
-TEST_CASE("a dataset may mix file systems, and what matches nothing is named", "[actors][source]") {
+TEST_CASE("a dataset may mix file systems, and a path without a match is named",
+          "[actors][source]") {
   MemoryFolder folder;
   folder.write("a.tsv", "1,2\n");
   folder.memory->write("memory://a.tsv", "3,4\n");

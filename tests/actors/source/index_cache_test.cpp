@@ -43,7 +43,7 @@ TEST_CASE("a file that was indexed is not read again", "[actors][source]") {
   CHECK((test::content_of(*second, 1) == content));
 }
 
-TEST_CASE("what makes an index out of date has the file read again", "[actors][source]") {
+TEST_CASE("a file with an outdated index is read again", "[actors][source]") {
   DatasetFolder folder;
   const std::string content = test::random_lines(32, 100'000);
   const std::string path = folder.write("a.tsv", content);
@@ -64,7 +64,7 @@ TEST_CASE("what makes an index out of date has the file read again", "[actors][s
     file.put('\x55');
   }
   SECTION("a cut index") { fs::resize_file(only_index(folder), 60); }
-  SECTION("an index that is nothing like one") {
+  SECTION("a file that is not an index") {
     std::ofstream(only_index(folder)) << "some text that is no index";
   }
   SECTION("an index of another file") {
@@ -116,7 +116,7 @@ TEST_CASE("an index of another version, or a damaged one, is made anew with one 
   CHECK(folder.bytes_read == 0);
 }
 
-TEST_CASE("a file that changed is indexed again without a word", "[actors][source]") {
+TEST_CASE("a changed file is indexed again without a message", "[actors][source]") {
   DatasetFolder folder;
   folder.write("a.tsv", test::random_lines(37, 10'000));
   folder.opened({"a.tsv"});
@@ -142,7 +142,7 @@ TEST_CASE("a file of a large dataset gets finer blocks when it is opened alone",
   CHECK(folder.opened({"*.tsv"})->num_blocks() == together);
 }
 
-TEST_CASE("an indexed file is still held against another dataset's header", "[actors][source]") {
+TEST_CASE("an indexed file is still compared with another dataset's header", "[actors][source]") {
   DatasetFolder folder;
   folder.spec.csv.header = true;
   folder.columns.label = "click";
@@ -155,7 +155,7 @@ TEST_CASE("an indexed file is still held against another dataset's header", "[ac
   CHECK(folder.refused({"b.csv", "a.csv"}).message.find("a.csv: ") != std::string::npos);
 }
 
-TEST_CASE("what a killed process left aside is removed, what a living one writes is not",
+TEST_CASE("partial files of a killed process are removed, those of a living one stay",
           "[actors][source]") {
   DatasetFolder folder;
   folder.write("a.tsv", "0,1\n");
@@ -199,7 +199,7 @@ IndexedFile file_of(std::uint64_t bytes, std::uint64_t row_bytes) {
   return file;
 }
 
-TEST_CASE("slots settle where size and number of blocks ask for", "[actors][source]") {
+TEST_CASE("slots settle at the size that bytes and number of blocks require", "[actors][source]") {
   SECTION("by size") {
     // 3 × 10 MB / 1600 = 18750: slots of 16384 for all three files, of 4096 for one.
     std::vector<IndexedFile> files(3, file_of(10'000'000, 1000));

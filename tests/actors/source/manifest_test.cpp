@@ -13,7 +13,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("what changed since another fingerprint is told by file", "[actors][source]") {
+TEST_CASE("the change since another fingerprint is reported by file", "[actors][source]") {
   test::DatasetFolder folder;
   folder.write("a.tsv", "0,1\n");
   folder.write("b.tsv", "1,2\n");
@@ -32,7 +32,7 @@ TEST_CASE("what changed since another fingerprint is told by file", "[actors][so
         Lines{"b.tsv has other content", "d.tsv was added", "c.tsv is gone"});
 }
 
-TEST_CASE("a fingerprint that nobody wrote down is not found", "[actors][source]") {
+TEST_CASE("a fingerprint without a record is not found", "[actors][source]") {
   test::DatasetFolder folder;
   folder.write("a.tsv", "0,1\n");
   const auto dataset = folder.opened({"a.tsv"});

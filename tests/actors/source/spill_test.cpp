@@ -50,18 +50,18 @@ TEST_CASE("a zstd file of one large frame is written decompressed, and that is a
     CHECK(folder.announced.empty());
     CHECK(fs::last_write_time(copies(folder)[0]) == time);
   }
-  SECTION("a copy that is not whole is written again") {
+  SECTION("an incomplete copy is written again") {
     fs::resize_file(copies(folder)[0], 1000);
     CHECK((test::content_of(*folder.opened({"day.tsv.zst"}), 0) == content));
     CHECK(fs::file_size(copies(folder)[0]) == content.size());
   }
-  SECTION("a copy of a file that changed goes, that of the file as it is comes") {
+  SECTION("the copy of a changed file is replaced") {
     const std::string after = test::random_lines(42, kLarge);
     folder.write("day.tsv.zst", test::zstd(after));
     CHECK((test::content_of(*folder.opened({"day.tsv.zst"}), 0) == after));
     CHECK(copies(folder).size() == 1);
   }
-  SECTION("a copy of a file that is gone goes") {
+  SECTION("the copy of a removed file is removed") {
     fs::remove(folder.path("day.tsv.zst"));
     folder.write("other.tsv", "0,1\n");
     folder.opened({"other.tsv"});
@@ -80,7 +80,7 @@ TEST_CASE("a zstd file of one large frame is written decompressed, and that is a
   }
 }
 
-TEST_CASE("a copy that has to be and does not fit is refused with what is needed",
+TEST_CASE("a required copy that does not fit is refused with the bytes needed",
           "[actors][source]") {
   DatasetFolder folder;
   folder.options.spill_limit = 1 << 20;
@@ -116,7 +116,7 @@ TEST_CASE("packed files that are read out of order are copied while they are ind
   }
 }
 
-TEST_CASE("a packed file that finds no room for a copy is read from where it is, and that is said",
+TEST_CASE("a compressed file without space for a copy is read in place, with a message",
           "[actors][source]") {
   DatasetFolder folder;
   folder.options.random_access = true;
@@ -131,20 +131,20 @@ TEST_CASE("a packed file that finds no room for a copy is read from where it is,
   CHECK((test::content_of(*dataset, 0) == content));
   CHECK((test::content_of(*dataset, 1) == content));
 
-  SECTION("it is copied once there is room") {
+  SECTION("it is copied once there is space") {
     folder.options.spill_limit = kPlenty;
     folder.opened({"*.gz"});
     CHECK(folder.announced.size() == 1);
     CHECK(copies(folder).size() == 2);
   }
-  SECTION("copies past a lower limit go") {
+  SECTION("copies past a lowered limit are removed") {
     folder.options.spill_limit = 300'000;
     folder.opened({"*.gz"});
     CHECK(copies(folder).empty());
   }
 }
 
-TEST_CASE("a copy that is only welcome makes way for one that has to be", "[actors][source]") {
+TEST_CASE("an optional copy is removed for a required one", "[actors][source]") {
   DatasetFolder folder;
   folder.options.random_access = true;
   folder.options.spill_limit = 10'000'000;
@@ -170,7 +170,7 @@ TEST_CASE("an index that is stopped leaves no copy behind", "[actors][source]") 
   CHECK(copies(folder).empty());
 }
 
-TEST_CASE("a spill folder counts what it gives room to", "[actors][source]") {
+TEST_CASE("a spill folder counts the bytes that it reserves", "[actors][source]") {
   test::TempDir dir;
   SpillFolder folder(dir.path(), 100);
   CHECK(folder.take(60, SpillNeed::kRequired));

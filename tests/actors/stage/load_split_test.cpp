@@ -125,7 +125,7 @@ TEMPLATE_TEST_CASE("one byte that changes in place is found wherever it lies in 
   CHECK(reading.read_all(*dataset));
 }
 
-TEST_CASE("a decompressed copy that changes in place is named, and the file that it is of",
+TEST_CASE("a decompressed copy that changes in place is named with its original file",
           "[actors][stage]") {
   DatasetFolder folder;
   folder.options.random_access = true;
@@ -174,23 +174,23 @@ TEST_CASE("a row that cannot be read any more is named with its line, byte and r
     CHECK_THAT(reading.refusal(*dataset),
                Catch::StartsWith(path + ": line 41 (byte 360) and 2 more rows are damaged: "));
   }
-  SECTION("two that became one") {
+  SECTION("two blocks merged into one") {
     change_at(path, 9 * 40 + 8, ";");
     CHECK_THAT(reading.refusal(*dataset),
                Catch::Contains(": line 41 (byte 360) is damaged: 3 fields, not 2; " + second) ||
                    Catch::Contains("is damaged: fewer rows than were indexed; " + second));
   }
-  SECTION("a reason with bytes that are no text stays on one line") {
+  SECTION("a reason with non-text bytes stays on one line") {
     change_at(path, 9 * 40, "\n");
     const std::string message = reading.refusal(*dataset);
     CHECK(message.find('\n') == std::string::npos);
     CHECK_THAT(message, Catch::StartsWith(path + ": line ") && Catch::EndsWith(second));
   }
-  SECTION("none, when every row can be read still") {
+  SECTION("none, when every row can still be read") {
     change_at(path, 9 * 40 + 3, "5");
     CHECK(reading.refusal(*dataset) == path + ": " + second);
   }
-  SECTION("none of those of the last block, which ends with the file") {
+  SECTION("none of the last block's rows, which ends with the file") {
     change_at(path, 9 * 99 + 3, "5");
     CHECK(reading.refusal(*dataset) ==
           path + ": the 14 rows from line 87 on (bytes 774 to 899)" + end);
@@ -242,7 +242,7 @@ class DatasetWrittenNow final : public test::FakeDataset {
   }
 };
 
-TEST_CASE("a file that is written to while it is read is said to have changed", "[actors][stage]") {
+TEST_CASE("a file that is written during a read is reported as changed", "[actors][stage]") {
   const DatasetWrittenNow dataset;
   Reading reading;
   CHECK(reading.refusal(dataset) == "a.csv changed since it was indexed");

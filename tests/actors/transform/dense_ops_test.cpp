@@ -109,7 +109,7 @@ TEST_CASE("local_hour takes seconds to hours, before 1970 too", "[actors][transf
         Lists{{(kHighest % 86400 + 3600) / 3600 % 24}});
 }
 
-TEST_CASE("what stays missing in a dense column ends as 0", "[actors][transform]") {
+TEST_CASE("a value still missing in a dense column becomes 0", "[actors][transform]") {
   for (const auto& [op, params] :
        std::vector<std::pair<std::string, Params>>{{"log1p", {}},
                                                    {"logit", {}},

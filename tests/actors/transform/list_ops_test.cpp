@@ -84,7 +84,7 @@ TEST_CASE("id_list_intersection keeps shared ids once, in order", "[actors][tran
             .lists(0) == Lists{{3, 2}, {}, {}});
 }
 
-TEST_CASE("enumerate gives each id its place", "[actors][transform]") {
+TEST_CASE("enumerate gives each id its position", "[actors][transform]") {
   const auto result = sparse_through("enumerate", {{"start", whole(1)}}, {{7, 7, 9}, {}, {4}});
   CHECK(result.schema().sparse == std::vector<SparseFeature>{{"c", 0}, {"c_index", 0}});
   CHECK(result.lists(0) == Lists{{7, 7, 9}, {}, {4}});

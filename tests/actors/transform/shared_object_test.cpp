@@ -86,7 +86,7 @@ TEST_CASE("a library that was cut short anywhere is refused without a read past 
   }
 }
 
-TEST_CASE("sizes and places that run over 64 bits are past the end of the file",
+TEST_CASE("sizes and offsets that overflow 64 bits are past the end of the file",
           "[actors][shared_object]") {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   CHECK(Smallest().fault().empty());
@@ -130,7 +130,7 @@ TEST_CASE("a file that is not a shared library for this machine is refused",
   CHECK(narrow.fault().find("no shared library of 64 bits") != std::string::npos);
 }
 
-TEST_CASE("a folder and a file that is not there are no libraries", "[actors][shared_object]") {
+TEST_CASE("a folder and a missing file are not libraries", "[actors][shared_object]") {
   const test::TempDir dir;
   auto folder = check_shared_object(dir.path());
   REQUIRE_FALSE(folder);

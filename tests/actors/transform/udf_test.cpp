@@ -90,7 +90,7 @@ TEST_CASE("a throw through the C form is caught", "[actors][udf]") {
         "transform 1 (udf): throws_through_c: clicks.tsv, row at byte 0: not caught within");
 }
 
-TEST_CASE("a failure that no row shows alone names the first row", "[actors][udf]") {
+TEST_CASE("a failure that no single row reproduces names the first row", "[actors][udf]") {
   Columns columns(2);
   columns.dense("x", {1, 2});
   CHECK(failure(columns, udf("needs_two_rows", {"x"})) ==
@@ -117,8 +117,7 @@ TEST_CASE("wrong lengths fail the job and name the row", "[actors][udf]") {
         "from 1 to -1 of 3 ids");
 }
 
-TEST_CASE("a column or row that is not there fails the job, and the function is named",
-          "[actors][udf]") {
+TEST_CASE("a missing column or row fails the job and names the function", "[actors][udf]") {
   const std::vector<std::pair<std::string, std::string>> all{
       {"ids 2 0", "there is no sparse column 2: the call has 2, counted from 0"},
       {"ids 18446744073709551615 0",

@@ -25,8 +25,7 @@ TEST_CASE("an open file takes one of the descriptors that are left", "[core]") {
   CHECK(free_descriptors() == before);
 }
 
-TEST_CASE("a file that no descriptor is left for is not opened, and the words say what to do",
-          "[core]") {
+TEST_CASE("opening a file without a free descriptor fails with advice", "[core]") {
   int file = 0;
   int error = 0;
   std::size_t left = 1;
@@ -45,7 +44,7 @@ TEST_CASE("a file that no descriptor is left for is not opened, and the words sa
   CHECK(system_words(ENOENT) == "No such file or directory");
 }
 
-TEST_CASE("what finds no descriptor is tried again for a while, and nothing else is", "[core]") {
+TEST_CASE("only an open without a free descriptor is repeated for a while", "[core]") {
   DescriptorWait wait;
   CHECK_FALSE(wait.again(0));
   CHECK_FALSE(wait.again(ENOENT));

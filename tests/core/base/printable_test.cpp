@@ -5,7 +5,8 @@
 namespace forebay {
 namespace {
 
-TEST_CASE("what could move a terminal's cursor is shown as its bytes", "[core][printable]") {
+TEST_CASE("characters that could move a terminal's cursor are shown as bytes",
+          "[core][printable]") {
   CHECK(printable("a\tb\x1b\\") == "a\\tb\\x1b\\x5c");
   CHECK(printable("\x7f\r\n") == "\\x7f\\x0d\\x0a");
   CHECK(printable("\xc2\x9b[2J") == "\\xc2\\x9b[2J");  // U+009B: CSI in one character.

@@ -20,7 +20,7 @@ TEST_CASE("a buffer is aligned and its padding may be written", "[core][buffer_p
   }
 }
 
-TEST_CASE("the budget counts what is held and what is idle", "[core][buffer_pool]") {
+TEST_CASE("the budget counts held and idle buffers", "[core][buffer_pool]") {
   MemoryBudget budget(1 << 26);
   BufferPool pool(budget);
   std::size_t held = 0;
@@ -57,7 +57,7 @@ TEST_CASE("idle buffers make room before the budget is passed", "[core][buffer_p
   CHECK(budget.used() <= budget.limit());
 }
 
-TEST_CASE("what is given back above a lowered limit goes to the system", "[core][buffer_pool]") {
+TEST_CASE("memory returned above a lowered limit goes to the system", "[core][buffer_pool]") {
   MemoryBudget budget(1 << 20);
   BufferPool pool(budget);
   {
@@ -77,7 +77,8 @@ TEST_CASE("a moved buffer has one owner", "[core][buffer_pool]") {
   CHECK(static_cast<bool>(first));
 }
 
-TEST_CASE("a budget refuses what does not fit and counts what must", "[core][memory_budget]") {
+TEST_CASE("a budget refuses bytes that do not fit and counts forced ones",
+          "[core][memory_budget]") {
   MemoryBudget budget(100);
   CHECK(budget.try_take(60));
   CHECK_FALSE(budget.try_take(41));

@@ -8,7 +8,8 @@
 namespace forebay {
 namespace {
 
-TEST_CASE("a budget refuses what does not fit and counts nothing for it", "[core][memory_budget]") {
+TEST_CASE("a budget refuses bytes that do not fit and does not count them",
+          "[core][memory_budget]") {
   MemoryBudget budget(100);
   CHECK(budget.try_take(60));
   CHECK_FALSE(budget.try_take(41));  // 60 + 41 = 101 > 100

@@ -24,7 +24,7 @@ TEST_CASE("the width follows the highest bit that any id has", "[core][narrow_id
   CHECK(width({1, -1}) == IdWidth::k8);
 }
 
-TEST_CASE("ids come back from every width that holds them, wherever the bytes stand",
+TEST_CASE("ids come back from every width that holds them, at any alignment",
           "[core][narrow_ids]") {
   Random random(1);
   for (const IdWidth width : {IdWidth::k1, IdWidth::k2, IdWidth::k4, IdWidth::k8}) {

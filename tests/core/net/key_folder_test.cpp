@@ -141,7 +141,7 @@ TEST_CASE("keys may be links, and their targets may change", "[core][net]") {
   CHECK_FALSE(folder.has(folder.good));
 }
 
-TEST_CASE("no key counts while the folder cannot be read, which is said once", "[core][net]") {
+TEST_CASE("no key counts while the folder cannot be read, and one message says so", "[core][net]") {
   Folder folder;
   CHECK(folder.has(folder.good));
   fs::rename(folder.dir.path("clients"), folder.dir.path("gone"));
@@ -168,7 +168,7 @@ TEST_CASE("keys that are known count while no file can be opened", "[core][net]"
   CHECK(folder.said.empty());
 }
 
-TEST_CASE("of many files without a key some are named and the rest counted", "[core][net]") {
+TEST_CASE("of many files without a key, some are named and the rest are counted", "[core][net]") {
   Folder folder;
   for (int i = 0; i < 50; ++i) folder.put(std::to_string(i) + ".key", "x");
   folder.pass(1s);

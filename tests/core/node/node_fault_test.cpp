@@ -79,7 +79,7 @@ struct History {
   std::size_t watches = 0;
 };
 
-TEST_CASE("whatever the way does to messages, every question and every watch ends",
+TEST_CASE("every ask and every watch ends, whatever happens to messages on the way",
           "[core][node]") {
   FaultyTransport::Counts sum;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

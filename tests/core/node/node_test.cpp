@@ -88,7 +88,7 @@ TEST_CASE_METHOD(TwoTestNodes,
   run();
   CHECK(sum.wait().value() == 100);
 
-  SECTION("so does a ref to an actor of the other side") {
+  SECTION("a ref to an actor of the other side is delivered, too") {
     const auto again = answer_of(far_friend, Introduce{far});
     REQUIRE(again);
     REQUIRE(again->tell(Add{7}));
@@ -115,7 +115,7 @@ TEST_CASE_METHOD(TwoTestNodes, "a failed delivery is answered to an asker and co
     CHECK(answer_of(forged, Introduce{}).error().code == Code::kInvalid);
     CHECK(there.node.counts().unknown_message == 1);
   }
-  SECTION("a message that cannot travel") {
+  SECTION("a message that cannot be encoded") {
     const ActorRef<Local> forged(far.receiver());
     const Status refused = forged.tell(Local{});
     REQUIRE_FALSE(refused);
@@ -132,7 +132,7 @@ TEST_CASE_METHOD(TwoTestNodes, "a failed delivery is answered to an asker and co
     run();
     CHECK(sum_there() == 100 - static_cast<std::int64_t>(refused - 1));
   }
-  SECTION("bytes that are no message") {
+  SECTION("bytes that are not a message") {
     const std::string type = [] {
       WireBuffer buffer;
       write_head(buffer, NodeMessage::kAsk, published_target("tally"), tag_number(Add::kTag), 1);
@@ -161,7 +161,7 @@ TEST_CASE_METHOD(TwoTestNodes,
   CHECK(here.notes.peer_downs[0].reason.message == "the cable is out");
   REQUIRE(there.notes.peer_downs.size() == 1);
 
-  SECTION("and those of the next session live") {
+  SECTION("refs of the next session live") {
     REQUIRE(here.transport.connect("there"));
     run();
     const auto again = here.node.actor<TallyRef>(here.peer(), "tally");
@@ -198,7 +198,7 @@ TEST_CASE_METHOD(TwoTestNodes, "the death of a watched actor of a peer is report
     REQUIRE(here.notes.downs.size() == 1);
     CHECK(here.notes.downs[0].crash->message == "it broke");
   }
-  SECTION("when its node is out of reach") {
+  SECTION("when its node is unreachable") {
     there.transport.close(there.peer(), "gone");
     run();
     REQUIRE(here.notes.downs.size() == 1);

@@ -239,12 +239,12 @@ TEST_CASE_METHOD(ActorFixture, "a host that stops ends all actors and starts no 
   REQUIRE(tally.tell(Add{1}));
   Answer<std::int64_t> answer = ask(tally, Sum{}, 1s);
 
-  SECTION("after what is queued, when it drains") {
+  SECTION("after the queued messages, when it drains") {
     host.host().stop_all(ActorHost::Stop::kDrain);
     host.deliver_all();
     CHECK(answer.wait().value() == 1);
   }
-  SECTION("without what is queued, when it stops now") {
+  SECTION("without the queued messages, when it stops now") {
     host.host().stop_all(ActorHost::Stop::kNow);
     host.deliver_all();
     CHECK(answer.wait().error().code == Code::kUnavailable);

@@ -52,7 +52,8 @@ TEST_CASE("a mailbox wakes its reader once and serves first in, first out", "[co
   CHECK(push(mailbox, item(100, 5)) == Mailbox::Push::kWake);
 }
 
-TEST_CASE("a mailbox refuses what does not fit and counts to the byte", "[core][mailbox]") {
+TEST_CASE("a mailbox refuses a message that does not fit and counts every byte",
+          "[core][mailbox]") {
   Mailbox mailbox(300);
   REQUIRE(push(mailbox, item(200)) == Mailbox::Push::kWake);
   CHECK(push(mailbox, item(101)) == Mailbox::Push::kFull);
@@ -71,7 +72,8 @@ TEST_CASE("a mailbox refuses what does not fit and counts to the byte", "[core][
   CHECK(push(mailbox, item(5000)) == Mailbox::Push::kBacklog);  // Empty: any size fits.
 }
 
-TEST_CASE("a closed mailbox refuses everything and leaves it to the sender", "[core][mailbox]") {
+TEST_CASE("a closed mailbox refuses every message and leaves it with the sender",
+          "[core][mailbox]") {
   Mailbox mailbox(300);
   REQUIRE(push(mailbox, item(200)) == Mailbox::Push::kWake);
   mailbox.close();

@@ -108,7 +108,7 @@ TEST_CASE("a wait for output is no part of a service", "[core][service_meter]") 
   CHECK(service.cpu < 20ms);
 }
 
-TEST_CASE("a pool that measures sums what its messages took", "[core][service_meter]") {
+TEST_CASE("a measuring pool sums the time of its messages", "[core][service_meter]") {
   const SystemClock clock;
   StagePool<Task> pool({.name = "burn",
                         .mailbox_bytes = 100,

@@ -117,7 +117,7 @@ TEST_CASE("a closed pool refuses new and waiting offers and hands their message 
   CHECK(status.error().code == Code::kUnavailable);
 }
 
-TEST_CASE("a mailbox's bound can be moved: offers that wait enter, what is in stays",
+TEST_CASE("raising a mailbox's bound admits waiting offers and keeps queued messages",
           "[core][pool]") {
   auto options = options_for([](Token&&, PoolContext&) -> Status { return {}; });
   options.mailbox_bytes = 20;
@@ -138,7 +138,7 @@ TEST_CASE("a mailbox's bound can be moved: offers that wait enter, what is in st
   pool.cancel();
 }
 
-TEST_CASE("a cancelled pool drops what is queued and finishes what is held", "[core][pool]") {
+TEST_CASE("a cancelled pool drops queued messages and finishes held ones", "[core][pool]") {
   Gate gate;
   Log<std::uint64_t> begun;
   Log<std::uint64_t> done;
@@ -187,7 +187,7 @@ TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
   wait_until([&] { return pool.actors() == 1 && done.size() == 3; });
   CHECK(pool.retiring() == 0);
 
-  SECTION("and the order can be taken back before it is obeyed") {
+  SECTION("a later grow cancels it before the actor ends") {
     pool.resize(0);
     pool.resize(2);
     wait_until([&] { return pool.actors() - pool.retiring() == 2; });

@@ -35,7 +35,7 @@ TEST_CASE("a cancelled timer does not run", "[core][timer]") {
   CHECK(ran == 1);
 }
 
-TEST_CASE("a timer queue tells when the next is due sooner than before", "[core][timer]") {
+TEST_CASE("a timer queue reports when its next deadline moves earlier", "[core][timer]") {
   int sooner = 0;
   TimerQueue queue([&](TimerQueue::Time) { ++sooner; });
   queue.add(20ns, [] {});

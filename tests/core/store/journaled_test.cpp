@@ -65,7 +65,7 @@ Journal open(Store& store, std::size_t snapshot_every = 1000) {
   return Journal::open(store, {.snapshot_every = snapshot_every}).value();
 }
 
-TEST_CASE("events are on disk before anyone acts on them, a group with one sync",
+TEST_CASE("events are on disk before any actor acts on them, with one sync a group",
           "[core][store][journal]") {
   MoodyStore store;
   Journal journal = open(store);
@@ -117,7 +117,7 @@ TEST_CASE("a group that the store refuses leaves the state as it is on disk",
   CHECK(journal.state() == Sum{101, 2});
   CHECK(open(store).state() == Sum{101, 2});
 
-  SECTION("also when it is there after all") {
+  SECTION("also when the event is in the store after all") {
     store.writes_and_refuses = true;
     CHECK_FALSE(journal.commit(1000));
     CHECK(journal.state() == Sum{1101, 3});
@@ -156,9 +156,9 @@ TEST_CASE("a damaged, torn or missing event cuts the journal there, for good",
     record.pop_back();
     damage.put(key, record);
   }
-  SECTION("it is nothing but a torn checksum") { damage.put(key, record.substr(0, 3)); }
-  SECTION("it is gone") { damage.erase(key); }
-  SECTION("it is another one's record") {
+  SECTION("only a torn checksum is left") { damage.put(key, record.substr(0, 3)); }
+  SECTION("it is missing") { damage.erase(key); }
+  SECTION("it is the record of another event") {
     damage.put(key, store.get(journal::event_key(12)).value());
   }
   REQUIRE(store.kept.write(damage));
@@ -186,7 +186,7 @@ TEST_CASE("a damaged snapshot is an error that says what to do", "[core][store][
   CHECK(opened.error().code == Code::kCorrupt);
 }
 
-TEST_CASE("whatever is recorded, flushed and refused, a reopened journal has the same state",
+TEST_CASE("a reopened journal has the same state after any records, flushes and refusals",
           "[core][store][journal]") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);

@@ -123,7 +123,7 @@ TEST_CASE("a store that is open already is refused by name", "[core][store]") {
   CHECK(again.error().code == Code::kUnavailable);
   CHECK(again.error().message.find("already open in this process") != std::string::npos);
 
-  SECTION("and the one that has it goes on") { REQUIRE(fixture.store->write(put({{"a", "1"}}))); }
+  SECTION("its owner continues") { REQUIRE(fixture.store->write(put({{"a", "1"}}))); }
 }
 
 TEST_CASE("a store that another process holds is refused with that process's number",

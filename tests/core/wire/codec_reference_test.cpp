@@ -50,7 +50,7 @@ Sample any_sample(Random& random) {
   return sample;
 }
 
-TEST_CASE("what the codec writes, msgpack-c reads, and the other way round", "[core][codec]") {
+TEST_CASE("msgpack-c reads the codec's bytes, and the codec reads msgpack-c's", "[core][codec]") {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     INFO("seed " << seed);
     Random random(seed);

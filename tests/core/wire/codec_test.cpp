@@ -157,7 +157,7 @@ class OneActor final : public WireContext {
   std::shared_ptr<void> actor = std::make_shared<int>(1);
 };
 
-TEST_CASE("every kind of field comes back as it went", "[core][codec]") {
+TEST_CASE("every kind of field is decoded as it was encoded", "[core][codec]") {
   WireBuffer buffer;
   encode(example(), buffer);
   const Result<Everything> back = decode<Everything>(buffer.bytes());
@@ -177,7 +177,7 @@ TEST_CASE("a struct is an array of its fields in their shortest forms", "[core][
   CHECK(encoded(std::uint64_t{0x12345}) == bytes_of_hex({0xce, 0, 1, 0x23, 0x45}));
 }
 
-TEST_CASE("numbers at the ends of every width come back", "[core][codec]") {
+TEST_CASE("the smallest and largest numbers of every width are decoded", "[core][codec]") {
   for (unsigned bits = 0; bits < 64; ++bits) {
     const std::uint64_t power = std::uint64_t{1} << bits;
     for (const std::uint64_t value : {power - 1, power, power + 1, ~power, 0 - power}) {
@@ -268,7 +268,7 @@ TEST_CASE("a map has no key twice", "[core][codec]") {
       decoded<std::map<std::string, int>>(bytes_of_hex({0x82, 0xa1, 'a', 1, 0xa1, 'a', 2})));
 }
 
-TEST_CASE("a length that the bytes do not hold is refused before room is made", "[core][codec]") {
+TEST_CASE("a length beyond the bytes is refused before memory is reserved", "[core][codec]") {
   // Four thousand million entries, texts, bytes or pairs are claimed by five bytes.
   CHECK_FALSE(decoded<std::vector<Everything>>(bytes_of_hex({0xdd, 0xff, 0xff, 0xff, 0xff})));
   CHECK_FALSE(decoded<std::string>(bytes_of_hex({0xdb, 0xff, 0xff, 0xff, 0xff})));
@@ -278,16 +278,14 @@ TEST_CASE("a length that the bytes do not hold is refused before room is made", 
   CHECK_FALSE(decoded<OneNumber>(bytes_of_hex({0x92, 1, 0xdd, 0xff, 0xff, 0xff, 0xff})));
 }
 
-TEST_CASE("a count of more values than bytes follow is refused before any is read",
-          "[core][codec]") {
+TEST_CASE("a count above the remaining bytes is refused before a value is read", "[core][codec]") {
   const auto refused = decoded<std::vector<std::uint64_t>>(bytes_of_hex({0xdc, 0, 3, 1, 2}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == "test: is said to have 3 values, but only 2 bytes follow");
   CHECK(decoded<std::vector<std::uint64_t>>(bytes_of_hex({0xdc, 0, 2, 1, 2})));
 }
 
-TEST_CASE("every beginning of a message is refused, and every end that is too long",
-          "[core][codec]") {
+TEST_CASE("a truncated message is refused, and so are extra bytes", "[core][codec]") {
   const Bytes whole = encoded(example());
   for (std::size_t size = 0; size < whole.size(); ++size) {
     CHECK_FALSE(decoded<Everything>(Bytes(whole.begin(), whole.begin() + static_cast<long>(size))));
@@ -322,11 +320,11 @@ TEST_CASE("frames travel beside the message, shared and not copied", "[core][cod
   CHECK(back->second[0].keeper() == cargo.second[0].keeper());
 }
 
-TEST_CASE("a message names only frames that came, and each once", "[core][codec]") {
+TEST_CASE("a message names only frames that arrived, each once", "[core][codec]") {
   WireBuffer buffer;
   encode(Cargo{{frame_of("one")}, "", {frame_of("two")}}, buffer);
   const Bytes bytes = copy_of(buffer);
-  SECTION("too few came") {
+  SECTION("too few frames") {
     Frames one{frame_of("one")};
     CHECK_FALSE(decode<Cargo>(bytes, one));
   }
@@ -339,7 +337,7 @@ TEST_CASE("a message names only frames that came, and each once", "[core][codec]
   }
 }
 
-TEST_CASE("an actor travels by the name that its node gives it", "[core][codec]") {
+TEST_CASE("an actor is encoded by the name that its node gives it", "[core][codec]") {
   OneActor node;
   WireBuffer buffer;
   encode_value(std::vector<Named>{{node.actor}, {nullptr}}, buffer, &node);
@@ -354,7 +352,7 @@ TEST_CASE("an actor travels by the name that its node gives it", "[core][codec]"
   CHECK(refused.error().message == "test: nobody has that name");
 }
 
-TEST_CASE("answers travel as the value or as the error", "[core][codec]") {
+TEST_CASE("answers are encoded as a value or an error", "[core][codec]") {
   const Result<Point> value = Point{1, 2};
   CHECK(decoded<Result<Point>>(encoded(value)).value().value() == Point{1, 2});
   const Result<Point> refused = fail(Code::kOverloaded, "full");

@@ -62,7 +62,7 @@ Frames with_layout(const ColumnLayout& layout, const Frames& frames) {
   return {frame_of({buffer.bytes().begin(), buffer.bytes().end()}), frames[1]};
 }
 
-TEST_CASE("columns come back to the bit, whatever they hold", "[core][column_frames]") {
+TEST_CASE("columns of any content are decoded bit for bit", "[core][column_frames]") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     INFO("seed " << seed);
     Random random(seed);
@@ -99,7 +99,7 @@ TEST_CASE("a Criteo row takes 0.43 of what ids of 64 bits with lengths take",
   CHECK(static_cast<double>(bytes_of(frames)) <= 0.45 * 4096 * 368);
 }
 
-TEST_CASE("ids take the bytes that their bound allows, more when one breaks it",
+TEST_CASE("ids take the bytes of their bound, and more if one exceeds it",
           "[core][column_frames]") {
   Wire wire;
   const ColumnSet columns =
@@ -138,7 +138,8 @@ TEST_CASE("lengths are left out when all lists are alike", "[core][column_frames
   CHECK(came->columns.packed->sparse[0].offsets == nullptr);
 }
 
-TEST_CASE("what is received is wrapped where it stands, and held", "[core][column_frames]") {
+TEST_CASE("received columns are wrapped in place and keep their frames alive",
+          "[core][column_frames]") {
   Wire wire;
   Random random(5);
   const ColumnSet columns = test::any_columns(random, {100, 2, 1}, wire.pool);
@@ -159,7 +160,7 @@ TEST_CASE("what is received is wrapped where it stands, and held", "[core][colum
   CHECK(keeper.use_count() == users - 1);
 }
 
-TEST_CASE("what the caller adds travels with the columns", "[core][column_frames]") {
+TEST_CASE("the caller's extra data is encoded with the columns", "[core][column_frames]") {
   Wire wire;
   const ColumnSet columns = rows_of_ids({{1}}, wire.pool);
   const std::string note = "3 damaged rows";
@@ -213,7 +214,7 @@ TEST_CASE("a layout that contradicts itself, the data or the limits is refused",
   CHECK_FALSE(wire.unpack({frames[0], shorter}, 0, 2));
 }
 
-TEST_CASE("no more rows and bytes are taken than a split has", "[core][column_frames]") {
+TEST_CASE("columns with more rows or bytes than a split has are refused", "[core][column_frames]") {
   Wire wire;
   const Frames frames = wire.pack(rows_of_ids({{1, 2, 3}}, wire.pool));
   const std::size_t bytes = frames[1].size();
@@ -246,7 +247,7 @@ TEST_CASE("ids take 1, 2, 4 or 8 bytes, lengths none, 1, 2 or 4", "[core][column
   }
 }
 
-TEST_CASE("padding between the parts is 0, whatever the buffer held before",
+TEST_CASE("padding between the parts is 0 for any earlier content of the buffer",
           "[core][column_frames]") {
   Wire wire;
   const ColumnSet columns = rows_of_ids({{1, 2, 3}}, wire.pool);
@@ -268,7 +269,7 @@ TEST_CASE("a label that is neither 0 nor 1 is refused", "[core][column_frames]")
   CHECK_FALSE(wire.unpack({frames[0], frame_of(bytes)}, 0, 1));
 }
 
-TEST_CASE("a bit that flips on the way is noticed", "[core][column_frames]") {
+TEST_CASE("a flipped bit is detected", "[core][column_frames]") {
   Wire wire;
   const Frames frames = wire.pack(rows_of_ids({{1, 2, 3}, {7, 8, 9}}, wire.pool));
   for (std::size_t at = 0; at < frames[1].size(); ++at) {
@@ -278,7 +279,7 @@ TEST_CASE("a bit that flips on the way is noticed", "[core][column_frames]") {
   }
 }
 
-TEST_CASE("no layout with a byte changed makes anyone read outside", "[core][column_frames]") {
+TEST_CASE("a layout with any changed byte causes no read outside", "[core][column_frames]") {
   // For the sanitizers: reads every id and value of accepted columns.
   Wire wire;
   Random random(11);
@@ -301,7 +302,7 @@ TEST_CASE("no layout with a byte changed makes anyone read outside", "[core][col
   CHECK(taken < header.size());
 }
 
-TEST_CASE("compressed columns are fewer bytes, and refused where they would be too many",
+TEST_CASE("compressed columns are smaller, and refused if they decompress to too many bytes",
           "[core][column_frames]") {
   Wire wire;
   const std::vector<std::int64_t> zeros(5000, 7);

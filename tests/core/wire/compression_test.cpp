@@ -23,7 +23,7 @@ Bytes dull_bytes(std::size_t size) {
   return bytes;
 }
 
-TEST_CASE("what is compressed comes back", "[core][compression]") {
+TEST_CASE("compressed bytes decompress to the original", "[core][compression]") {
   Memory memory;
   const Compression way = GENERATE(Compression::kLz4, Compression::kZstd);
   for (const std::size_t size : {100UL, 5000UL, 1'000'000UL}) {
@@ -37,7 +37,7 @@ TEST_CASE("what is compressed comes back", "[core][compression]") {
   }
 }
 
-TEST_CASE("what does not shrink is sent as it is", "[core][compression]") {
+TEST_CASE("bytes that do not shrink are sent uncompressed", "[core][compression]") {
   Memory memory;
   Random random(1);
   Bytes noise(1000);
@@ -83,7 +83,7 @@ TEST_CASE("a way's rate is the least of link, node and receiver", "[core][compre
   CHECK(CompressionChoice::rate(Compression::kLz4, kTrials.lz4, load) == Approx(1000e6));
 }
 
-TEST_CASE("columns are compressed when the link is what limits, as hard as pays",
+TEST_CASE("columns are compressed when the link is the bottleneck, at the level that pays",
           "[core][compression]") {
   CompressionChoice choice;
   CHECK(choice.current() == Compression::kNone);
@@ -100,7 +100,7 @@ TEST_CASE("columns are compressed when the link is what limits, as hard as pays"
   CHECK(choice.decide(load_of(300e6, 400e6), kTrials) == Compression::kLz4);
 }
 
-TEST_CASE("a choice does not swing for less than a tenth", "[core][compression]") {
+TEST_CASE("a choice changes only for a gain of a tenth", "[core][compression]") {
   // lz4 brings min(link / 0.7, 333.3). Of a link of 310 that is 333.3, 1.075 of none.
   CompressionChoice choice;
   CHECK(choice.decide(load_of(310e6, 400e6), kTrials) == Compression::kNone);
@@ -111,7 +111,7 @@ TEST_CASE("a choice does not swing for less than a tenth", "[core][compression]"
   CHECK(choice.decide(load_of(340e6, 400e6), kTrials) == Compression::kNone);
 }
 
-TEST_CASE("before anything is measured nothing is compressed", "[core][compression]") {
+TEST_CASE("without measurements nothing is compressed", "[core][compression]") {
   CompressionChoice choice;
   CHECK(choice.decide({}, {}) == Compression::kNone);
 }
@@ -125,7 +125,7 @@ class StepClock final : public Clock {
   mutable std::chrono::nanoseconds now_{};
 };
 
-TEST_CASE("a trial tells ratio and rates of a sample", "[core][compression]") {
+TEST_CASE("a trial measures ratio and rates of a sample", "[core][compression]") {
   Memory memory;
   const StepClock clock;
   const auto trial = try_compression(dull_bytes(1'000'000), Compression::kLz4, memory.pool, clock);

@@ -101,7 +101,7 @@ TEST_CASE("a node whose machine is another one gets a new policy and a new log",
   CHECK(tuners.log("w").value().decisions.empty());
 }
 
-TEST_CASE("what is decided for a node is logged and shown", "[tools][cluster]") {
+TEST_CASE("decisions for a node are logged and shown", "[tools][cluster]") {
   Tuners tuners;
   REQUIRE(tuners.ask_for(question("host/1", 4)));
   tuners.tell(taken("host/1", 1));
@@ -151,7 +151,7 @@ TEST_CASE("an invalid observation of a pipeline is refused", "[tools][cluster]")
     asked.seen.stages.resize(65);
   }
   SECTION("no CPUs") { asked.limits.cpus = 0; }
-  SECTION("no room for what is finished") { asked.description.max_prefetch = 0; }
+  SECTION("no prefetch") { asked.description.max_prefetch = 0; }
   const auto refused = tuners.ask_for(asked);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kInvalid);
@@ -175,7 +175,7 @@ TEST_CASE("decisions that fit no known node change nothing", "[tools][cluster]")
   CHECK(tuners.log("w").value().decisions.empty());
 }
 
-TEST_CASE("a policy that does not exist is named, a log that cannot be written is said",
+TEST_CASE("an unknown policy is named, and a log that cannot be written is reported",
           "[tools][cluster]") {
   Tuners tuners;
   SECTION("policy") {

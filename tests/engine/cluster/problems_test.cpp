@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a problem is said once, and again after half a minute", "[tools][cluster]") {
+TEST_CASE("a problem is reported once, and again after half a minute", "[tools][cluster]") {
   Problems problems;
   CHECK(problems.is_news("no worker is left", 100s));
   CHECK_FALSE(problems.is_news("no worker is left", 101s));

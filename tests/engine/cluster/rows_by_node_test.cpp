@@ -28,7 +28,7 @@ TEST_CASE("rows count for a node when the trainer has them", "[tools][cluster]")
   CHECK(rows.at(at(1, 0)) == Rows{{"a", 180}, {"b", 90}});
 }
 
-TEST_CASE("of a split that is open the rows count that were given out", "[tools][cluster]") {
+TEST_CASE("of an open split only the rows given out count", "[tools][cluster]") {
   RowsByNode rows(10);
   rows.made(10, "a", 100);
   rows.made(11, "b", 90);

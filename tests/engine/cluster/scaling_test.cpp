@@ -86,7 +86,7 @@ TEST_CASE("nothing is decided before a period has passed", "[tools][cluster]") {
   CHECK_FALSE(trainer.wanted);
 }
 
-TEST_CASE("the number of workers is not asked for again, nor when it is already running",
+TEST_CASE("the same number of workers is requested once, and not while it runs",
           "[tools][cluster]") {
   Trainer trainer;
   SECTION("twice") {
@@ -102,7 +102,7 @@ TEST_CASE("the number of workers is not asked for again, nor when it is already 
   }
 }
 
-TEST_CASE("no second command runs beside the first, it is decided again when that has ended",
+TEST_CASE("no second command runs beside the first, and the next decision waits for its end",
           "[tools][cluster]") {
   Trainer trainer(Trainer::Launcher::kWaits);
   trainer.second(20, 0);

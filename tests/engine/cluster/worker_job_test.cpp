@@ -120,7 +120,7 @@ TEST_CASE("the error of a worker whose data differs names the file", "[tools][cl
     REQUIRE_FALSE(job);
     CHECK(job.error().message.find("day_0.tsv has ") != std::string::npos);
   }
-  SECTION("a file that is not there") {
+  SECTION("a missing file") {
     fs::remove(shared.path("data/day_1.tsv"));
     const auto job = WorkerJob::open(shared.text, shared.place());
     REQUIRE_FALSE(job);

@@ -4,7 +4,7 @@
 
 using namespace forebay;
 
-TEST_CASE("what a model takes on its device is said before it is made", "[tools][job]") {
+TEST_CASE("a model's device memory is reported before the model is made", "[tools][job]") {
   JobSpec job;
   job.order.batch_size = 64;
   job.trainer.embedding_dim = 8;

@@ -38,13 +38,13 @@ TEST_CASE("a table that is not there comes at the end", "[tools][job_edit]") {
   CHECK(edit("") == "\n[pipeline.allocation]\nload = 3\n");
 }
 
-TEST_CASE("a text value may hold what looks like a comment", "[tools][job_edit]") {
+TEST_CASE("a text value may contain a comment sign", "[tools][job_edit]") {
   auto edited = with_value("[tuner]\nmode = \"o#n\" # why\n", "tuner", "mode", "\"off\"");
   REQUIRE(edited);
   CHECK(*edited == "[tuner]\nmode = \"off\" # why\n");
 }
 
-TEST_CASE("what cannot be changed in place is refused and says what to write",
+TEST_CASE("a value that cannot be edited in place is refused with the line to write",
           "[tools][job_edit]") {
   auto edited =
       with_value("[pipeline]\nallocation = {load = 1}\n", "pipeline.allocation", "load", "3");

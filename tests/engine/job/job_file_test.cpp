@@ -37,7 +37,7 @@ std::string trainer_refusal(const std::string& lines) {
 
 }  // namespace
 
-TEST_CASE("a job that says least gets the defaults", "[tools][job]") {
+TEST_CASE("a minimal job gets the defaults", "[tools][job]") {
   const auto job = read(kLeast);
   REQUIRE(job);
   CHECK(job->dataset.format == "criteo_tsv");
@@ -48,7 +48,7 @@ TEST_CASE("a job that says least gets the defaults", "[tools][job]") {
   CHECK(job->trainer.checkpoint == "folder/checkpoints");
 }
 
-TEST_CASE("every kind of value reaches its place", "[tools][job]") {
+TEST_CASE("every kind of value reaches its member", "[tools][job]") {
   const auto job = read(
       "[dataset]\nformat = \"csv\"\npaths = [\"a\", \"b*\"]\nmax_row_bytes = \"2KiB\"\n"
       "[dataset.csv]\ndelimiter = \"\\t\"\nheader = false\n"
@@ -103,7 +103,7 @@ TEST_CASE("an assignment by --set overrides the file, as TOML or as a bare strin
   CHECK(job->dataset.paths == std::vector<std::string>{"x", "y"});
 }
 
-TEST_CASE("a wrong job file is refused with place, key and what is wanted", "[tools][job]") {
+TEST_CASE("a wrong job file is refused with place, key and expected value", "[tools][job]") {
   const std::pair<std::string, std::string> cases[] = {
       {"[order]\nbatch_size = 0\n",
        "job.toml, line 4: order.batch_size is 0, but must be a whole number from 1 to 16777216"},
@@ -149,7 +149,7 @@ TEST_CASE("a wrong job file is refused with place, key and what is wanted", "[to
   for (const auto& [text, message] : cases) CHECK(refusal(kLeast + text) == message);
 }
 
-TEST_CASE("every wrong value of the trainer's keys is refused with what is allowed",
+TEST_CASE("every wrong value of the trainer's keys is refused with the allowed values",
           "[tools][job]") {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"model = \"gpt\"", "model = 3", "model = [\"dlrm\"]"},
@@ -271,7 +271,7 @@ TEST_CASE("a --set without a key, a value or a transform is refused", "[tools][j
   CHECK(refusal(kLeast, {"order=1"}) == "--set order=1: order is a table; write [order]");
 }
 
-TEST_CASE("the cluster's keys are read, and no worker at all is refused", "[tools][job]") {
+TEST_CASE("the cluster's keys are read, and a job without any worker is refused", "[tools][job]") {
   const auto job = read(kLeast +
                         "[cluster]\nlisten = \"tcp://127.0.0.1:0\"\nlocal = false\n"
                         "min_workers = 2\nlease = \"2s\"\nplacement = \"near\"\n");

@@ -221,7 +221,7 @@ TEST_CASE("a loader that is stopped from another thread ends, and the one beside
   CHECK(other.position().rows == 2 * kRows);
 }
 
-TEST_CASE("a batch that is held lives on after its loader", "[loader]") {
+TEST_CASE("a held batch outlives its loader", "[loader]") {
   const Files files;
   std::optional<LoaderBatch> held;
   std::vector<std::int64_t> before;
@@ -237,7 +237,7 @@ TEST_CASE("a batch that is held lives on after its loader", "[loader]") {
 }
 
 TEST_CASE(
-    "batches that are held fill the limit, which is said, and the stream goes on without them",
+    "held batches that fill the limit are reported, and the stream goes on when they are released",
     "[loader]") {
   const Files files;
   const Loader::Options options{.set = {"order.batch_size=3000", "order.epochs=200",
@@ -267,7 +267,7 @@ TEST_CASE(
   CHECK(pull(loader) == whole);
 }
 
-TEST_CASE("errors are values that name the key and say what is wrong", "[loader]") {
+TEST_CASE("errors are values with a key and a message", "[loader]") {
   const Files files;
   const LoaderError unknown = failed(files.job, {.set = {"order.batchsize=7"}});
   CHECK(unknown.code == LoaderError::Code::kConfig);
@@ -349,7 +349,7 @@ TEST_CASE("a running loader is changed as forebay set changes a job", "[loader]"
   pull(loader, 100);
 }
 
-TEST_CASE("opened and closed again and again, a loader leaves nothing behind", "[loader]") {
+TEST_CASE("a loader that is opened and closed many times leaves nothing behind", "[loader]") {
   const int times = kSanitized ? 60 : 1000;
   const Files files(200);
   const auto once = [&] {

@@ -107,8 +107,7 @@ TEST_CASE("a worker's metrics of its stages have the same names as a run's", "[t
   CHECK_FALSE(holds(exposition_of(metrics_of(WorkerFigures())), "forebay_stage"));
 }
 
-TEST_CASE("counters end in _total and nothing else does, names are there once",
-          "[tools][metrics]") {
+TEST_CASE("only counters end in _total, and each name occurs once", "[tools][metrics]") {
   for (const auto& families :
        {metrics_of(figures()), metrics_of(head_figures()), metrics_of(worker_figures())}) {
     std::set<std::string> names;
@@ -131,7 +130,7 @@ TEST_CASE("every metric is in the table of the folder's README", "[tools][metric
   }
 }
 
-TEST_CASE("promtool finds nothing to blame, where it is installed", "[tools][metrics]") {
+TEST_CASE("promtool accepts the metrics, where it is installed", "[tools][metrics]") {
   const test::TempDir folder;
   folder.write("metrics", exposition_of(metrics_of(figures())));
   if (std::system("command -v promtool >/dev/null") != 0) {
@@ -146,7 +145,7 @@ TEST_CASE("promtool finds nothing to blame, where it is installed", "[tools][met
   CHECK(said.empty());
 }
 
-TEST_CASE("a server takes any port, and says when it gets none", "[tools][metrics]") {
+TEST_CASE("a server takes any free port, and reports if it gets none", "[tools][metrics]") {
   auto server =
       MetricsServer::open("cluster.metrics", "127.0.0.1:0", [] { return metrics_of(figures()); });
   REQUIRE(server);

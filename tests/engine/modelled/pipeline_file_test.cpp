@@ -25,7 +25,7 @@ std::string refusal_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("what a file leaves out has its default", "[tools][modelled]") {
+TEST_CASE("a key missing from a file has its default", "[tools][modelled]") {
   const auto model = parse_pipeline(kWhole, "p.toml");
   REQUIRE(model);
   CHECK(model->cpus == 4);
@@ -39,7 +39,7 @@ TEST_CASE("what a file leaves out has its default", "[tools][modelled]") {
   CHECK(model->stages[0].max_actors == 128);
 }
 
-TEST_CASE("a refusal names file, line, key, value and what is wanted", "[tools][modelled]") {
+TEST_CASE("a refusal names file, line, key, value and the expected value", "[tools][modelled]") {
   const std::pair<std::string, std::string> refusals[] = {
       {kWhole + "cpu = 1.5\n",
        "p.toml, line 15: stage.cpu is 1.5, but must be a number from 0 to 1"},

@@ -8,8 +8,7 @@
 
 namespace forebay {
 
-TEST_CASE("what a command reads comes back from its bytes, whatever the paths hold",
-          "[tools][outputs]") {
+TEST_CASE("a list of inputs with any paths is decoded as it was encoded", "[tools][outputs]") {
   const test::TempDir dir;
   Inputs inputs;
   inputs.add_file("dataset.paths", dir.write("a\nb\tc", ""));

@@ -126,14 +126,14 @@ TEST_CASE_METHOD(Folder, "an output that another process reads is refused, namin
   CHECK(refusal("theirs") == "--dump " + dir.path("theirs") +
                                  " is an input of process 7 (dataset.paths); wait for it to end, " +
                                  "or give --dump another file");
-  SECTION("but not for a file that has been put in its place") {
+  SECTION("a file that replaced the input is accepted") {
     dir.write("new", "");
     fs::rename(dir.path("theirs"), dir.path("moved"));
     fs::rename(dir.path("new"), dir.path("theirs"));
     CHECK(refusal("theirs") == "");
     CHECK(refusal("moved") == "");
   }
-  SECTION("and so are the checkpoints that it has by now") {
+  SECTION("checkpoints that it has by now are refused, too") {
     others[0].inputs.checkpoints.push_back(dir.path("others"));
     const std::string made = dir.write("others/checkpoint-000000009/model", "");
     fs::create_hard_link(made, dir.path("hard-model"));
@@ -174,8 +174,7 @@ TEST_CASE_METHOD(Folder, "a folder is no file and a file is no folder", "[tools]
   CHECK(refusal_of(folder) == "");
 }
 
-TEST_CASE_METHOD(Folder, "nothing that is wanted lies in a folder that runs sweep",
-                 "[tools][outputs]") {
+TEST_CASE_METHOD(Folder, "an input in a folder that runs sweep is refused", "[tools][outputs]") {
   dir.write("run/spill/old", "");
   const Output swept{.name = "run.dir", .path = dir.path("run/spill"), .kind = Kind::kSweptFolder};
   CHECK(check({swept, {.name = "--dump", .path = dir.path("run/new")}}));

@@ -25,7 +25,7 @@ void use_and_free(std::size_t bytes) {
   std::free(memory);
 }
 
-TEST_CASE("large messages that come and go lie in the same pages", "[tools][process]") {
+TEST_CASE("large messages reuse the same pages", "[tools][process]") {
   constexpr std::size_t kMessage = std::size_t{400} << 10;
   constexpr int kMessages = 100;
   bound_heap_arenas();

@@ -13,7 +13,7 @@ TEST_CASE("resident pages are the second number of statm", "[tools][resident_gau
   CHECK(resident_pages("1 x") == 0);
 }
 
-TEST_CASE("the gauge follows what the process touches", "[tools][resident_gauge]") {
+TEST_CASE("the gauge follows the pages that the process touches", "[tools][resident_gauge]") {
   const ResidentGauge gauge;
   const std::uint64_t before = gauge.bytes();
   REQUIRE(before > 0);

@@ -85,7 +85,7 @@ TEST_CASE("the merged state of all ranks is that of one model, wherever its tabl
   }
 }
 
-TEST_CASE("the rows of a table that was cut are one table again, and each rank's part of it",
+TEST_CASE("rows of a cut table are merged into one, and split again for each rank",
           "[tools][ranks]") {
   std::vector<std::unique_ptr<StateSource>> ranks;
   ranks.push_back(named({{"top", 1}, {"table.1.from.0", 10}, {"table.1.from.0!", 20}}));
@@ -109,7 +109,7 @@ TEST_CASE("the rows of a table that was cut are one table again, and each rank's
   CHECK(PartOfState(merged, larger->tensors()).tensors().empty());
 }
 
-TEST_CASE("what another rank alone keeps beside its tables is not lost", "[tools][ranks]") {
+TEST_CASE("state that another rank keeps beside its tables is not lost", "[tools][ranks]") {
   std::vector<std::unique_ptr<StateSource>> ranks;
   ranks.push_back(named({{"top", 1}}));
   ranks.push_back(named({{"top", 7}, {"tables.steps", 3}}));

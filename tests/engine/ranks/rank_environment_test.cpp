@@ -39,7 +39,7 @@ TEST_CASE("a trainer that no launcher started is alone", "[tools][ranks]") {
   CHECK_FALSE(read({{"WORLD_SIZE", "1"}, {"RANK", "0"}}).value().has_value());
 }
 
-TEST_CASE("a launcher's variables say which rank this is", "[tools][ranks]") {
+TEST_CASE("a launcher's variables give the rank", "[tools][ranks]") {
   const RankEnvironment found = *read(kWhole).value();
   CHECK(found.rank == 1);
   CHECK(found.size == 4);
@@ -54,7 +54,7 @@ TEST_CASE("a launcher's variables say which rank this is", "[tools][ranks]") {
   CHECK(meeting.timeout == std::chrono::seconds(9));
 }
 
-TEST_CASE("a launcher that does not say so has one rank on a machine, or all by loopback",
+TEST_CASE("without LOCAL_RANK a machine has one rank, or all of them by loopback",
           "[tools][ranks]") {
   Variables few = kWhole;
   few.erase("LOCAL_WORLD_SIZE");

@@ -212,7 +212,7 @@ TEST_CASE_METHOD(RanksFixture, "every rank trains on its rows of every batch, in
   CHECK(leader->buffer_bytes() > 0);
 }
 
-TEST_CASE_METHOD(RanksFixture, "rows that were dealt and not ordered are not trained on",
+TEST_CASE_METHOD(RanksFixture, "dealt rows without a command are not trained on",
                  "[tools][ranks]") {
   open(2);
   begin();
@@ -327,7 +327,8 @@ TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all 
   finish();
 }
 
-TEST_CASE_METHOD(RanksFixture, "why rank 0 does not begin the others say, too", "[tools][ranks]") {
+TEST_CASE_METHOD(RanksFixture, "the other ranks report why rank 0 does not begin",
+                 "[tools][ranks]") {
   open(2);
   start_followers();
   REQUIRE(leader->accept(schema));
@@ -393,7 +394,8 @@ TEST_CASE_METHOD(RanksFixture,
   CHECK(error.message.starts_with("rank 1 failed: no such row; go on from"));
 }
 
-TEST_CASE_METHOD(RanksFixture, "a rank that is asked to stop asks rank 0", "[tools][ranks]") {
+TEST_CASE_METHOD(RanksFixture, "a rank that gets a stop request asks rank 0 to stop",
+                 "[tools][ranks]") {
   open(2);
   begin();
   signal = 15;
@@ -453,14 +455,14 @@ struct Meeting {
   std::atomic<bool> stop{false};
 };
 
-TEST_CASE_METHOD(Meeting, "ranks have met when all have come", "[tools][ranks]") {
+TEST_CASE_METHOD(Meeting, "ranks have met when all have connected", "[tools][ranks]") {
   come(2);
   come(1);
   CHECK(leader->wait_for_ranks(stop));
   CHECK(leader->check_ranks());
 }
 
-TEST_CASE("ranks that do not come are named", "[tools][ranks]") {
+TEST_CASE("ranks that do not connect are named", "[tools][ranks]") {
   Meeting meeting(std::chrono::nanoseconds(0));
   const Status met = meeting.leader->wait_for_ranks(meeting.stop);
   REQUIRE_FALSE(met);
@@ -468,7 +470,7 @@ TEST_CASE("ranks that do not come are named", "[tools][ranks]") {
   CHECK(met.error().message.starts_with("rank 1, rank 2 does not come within"));
 }
 
-TEST_CASE_METHOD(Meeting, "a rank that came and goes before all have met is named to all",
+TEST_CASE_METHOD(Meeting, "a rank that is lost before all have met is named to all",
                  "[tools][ranks]") {
   come(1);
   come(2);
@@ -485,7 +487,8 @@ TEST_CASE_METHOD(Meeting, "a rank that came and goes before all have met is name
   CHECK(others[0].end() == why.message);
 }
 
-TEST_CASE_METHOD(Meeting, "a rank with another job is named once all have come", "[tools][ranks]") {
+TEST_CASE_METHOD(Meeting, "a rank with another job is named once all have connected",
+                 "[tools][ranks]") {
   come(1);
   come(2, "another job");
   const Status met = leader->wait_for_ranks(stop);
@@ -494,7 +497,7 @@ TEST_CASE_METHOD(Meeting, "a rank with another job is named once all have come",
   CHECK(met.error().message.starts_with("rank 2 has another job file"));
 }
 
-TEST_CASE_METHOD(Meeting, "rank 0 waits for no rank once a stop is asked for", "[tools][ranks]") {
+TEST_CASE_METHOD(Meeting, "rank 0 waits for no rank after a stop request", "[tools][ranks]") {
   stop = true;
   const Status met = leader->wait_for_ranks(stop);
   REQUIRE_FALSE(met);

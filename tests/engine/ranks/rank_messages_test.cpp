@@ -26,7 +26,7 @@ TEST_CASE("a tensor arrives as it was sent", "[tools][ranks]") {
   CHECK(state->tensors.value() == std::vector{tensor});
 }
 
-TEST_CASE("a tensor that cannot be is refused where it arrives", "[tools][ranks]") {
+TEST_CASE("an impossible tensor is refused by its receiver", "[tools][ranks]") {
   StateTensor tensor{.name = "table.3", .shape = {3, 5}};
   std::string why;
   SECTION("an unknown type") {
@@ -37,11 +37,11 @@ TEST_CASE("a tensor that cannot be is refused where it arrives", "[tools][ranks]
     tensor.part = static_cast<StateTensor::Part>(3);
     why = "unknown part";
   }
-  SECTION("fewer rows than none") {
+  SECTION("a negative number of rows") {
     tensor.shape = {-1, 5};
     why = "no sizes";
   }
-  SECTION("more bytes than there are numbers") {
+  SECTION("more bytes than numbers") {
     tensor.shape = {std::int64_t{1} << 32, std::int64_t{1} << 30};
     why = "no sizes";
   }

@@ -48,7 +48,7 @@ TEST_CASE("only the owner reaches the socket, which is gone at the end", "[tools
   CHECK(nobody.error().code == Code::kNotFound);
 }
 
-TEST_CASE("what a killed run left is replaced", "[tools][control]") {
+TEST_CASE("the socket of a killed run is replaced", "[tools][control]") {
   const test::TempDir dir;
   dir.write("control", "stale");
   const auto server = ControlServer::open(dir.path(), only_cpus);
@@ -65,7 +65,7 @@ TEST_CASE("a folder with a long path is reached too", "[tools][control]") {
   CHECK(ask_to_set(folder, "pipeline.cpus", "3"));
 }
 
-TEST_CASE("callers that talk nonsense or too much do no harm", "[tools][control]") {
+TEST_CASE("callers that send invalid or too many bytes do no harm", "[tools][control]") {
   const test::TempDir dir;
   const auto server = ControlServer::open(dir.path(), only_cpus);
   REQUIRE(server);

@@ -43,7 +43,7 @@ TEST_CASE("no function is likely before anything grew", "[tools][growth]") {
   CHECK_FALSE(process.growth.likely());
 }
 
-TEST_CASE("growth in the middle of calls is theirs, growth between them is not",
+TEST_CASE("growth during calls is attributed to them, growth between them is not",
           "[tools][growth]") {
   Process process;
   for (int i = 0; i < 100; ++i) {
@@ -63,7 +63,7 @@ TEST_CASE("growth in the middle of calls is theirs, growth between them is not",
   CHECK(process.growth.likely() == kFirst);
 }
 
-TEST_CASE("what is borrowed and given back within a call is no growth", "[tools][growth]") {
+TEST_CASE("memory that a call returns is not growth", "[tools][growth]") {
   Process process;
   for (int i = 0; i < 100; ++i) {
     process.enter(kFirst);
@@ -78,7 +78,7 @@ TEST_CASE("what is borrowed and given back within a call is no growth", "[tools]
   CHECK(process.growth.likely() == kSecond);
 }
 
-TEST_CASE("a call that never ends is seen by what is resident meanwhile", "[tools][growth]") {
+TEST_CASE("a call that never ends is found by the memory resident meanwhile", "[tools][growth]") {
   Process process;
   process.pass(10ms);
   process.growth.note(process.now, process.bytes);

@@ -123,7 +123,7 @@ TEST_CASE("a job with random allocations under the guard gives the same batches 
   CHECK(started.pull() == usual);
 }
 
-TEST_CASE("memory that is too little is refused with what is needed", "[tools][live_plant]") {
+TEST_CASE("too little memory is refused with the bytes needed", "[tools][live_plant]") {
   const Started started;
   const auto refused = started.tuned_pipeline->set_memory(20 * kMiB);
   REQUIRE_FALSE(refused);

@@ -26,7 +26,7 @@ TEST_CASE("the message of a run that outgrew its limit names sizes, functions an
         "it takes, or the limit must leave room for it");
 }
 
-TEST_CASE("a process over its limit is reported once, with what is loaded",
+TEST_CASE("a process over its limit is reported once, with the loaded functions",
           "[tools][memory_watch]") {
   const UserCode::Loaded function("transform 1 (udf): f of a.so");
   Latch reported;

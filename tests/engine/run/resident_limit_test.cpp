@@ -22,7 +22,7 @@ struct Queries {
 
 }  // namespace
 
-TEST_CASE("what stays over the limit is found after 200 ms", "[tools][resident_limit]") {
+TEST_CASE("memory that stays over the limit is found after 200 ms", "[tools][resident_limit]") {
   Queries looks;
   CHECK(looks.next(400, 400, 300) == Verdict::kWithin);
   CHECK(looks.next(401, 400, 300) == Verdict::kSuspect);
@@ -30,7 +30,7 @@ TEST_CASE("what stays over the limit is found after 200 ms", "[tools][resident_l
   CHECK(looks.next(401, 400, 300) == Verdict::kOver);
 }
 
-TEST_CASE("a peak that is given back fails nothing, and the next is looked at anew",
+TEST_CASE("a short peak fails nothing, and the next one is measured anew",
           "[tools][resident_limit]") {
   Queries looks;
   for (int round = 0; round < 2; ++round) {
@@ -40,7 +40,7 @@ TEST_CASE("a peak that is given back fails nothing, and the next is looked at an
   }
 }
 
-TEST_CASE("after a limit was lowered, what the account explains may stay until it is used up",
+TEST_CASE("after a limit was lowered, accounted memory may stay until it is used up",
           "[tools][resident_limit]") {
   Queries looks;
   // 10 MiB are resident beside the account of 380.
@@ -65,7 +65,7 @@ TEST_CASE("growth beside the account is found while a lowered limit is not reach
   CHECK(looks.next(400, 200, 380) == Verdict::kOver);
 }
 
-TEST_CASE("a limit lowered again keeps the larger allowance, one that rises is the limit",
+TEST_CASE("a limit lowered again keeps the larger allowance, and a raised limit applies at once",
           "[tools][resident_limit]") {
   Queries looks;
   CHECK(looks.next(390, 400, 370) == Verdict::kWithin);  // 20 beside

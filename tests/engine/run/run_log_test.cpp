@@ -27,7 +27,7 @@ TEST_CASE("a line of the run's log is kept with its time", "[tools][run_log]") {
   CHECK(content_of(dir.path("logs/ingest.log")).ends_with(" begun\n"));
 }
 
-TEST_CASE("a log without room keeps nothing and says nothing of its own", "[tools][run_log]") {
+TEST_CASE("a log on a full disk keeps nothing and reports nothing", "[tools][run_log]") {
   const test::TempDir dir;
   std::filesystem::create_directory(dir.path("logs"));
   std::filesystem::create_symlink("/dev/full", dir.path("logs/ingest.log"));

@@ -18,7 +18,7 @@ StageStats stage(const std::string& name, std::uint64_t messages,
 
 }  // namespace
 
-TEST_CASE("a stall is warned of once, and then fails", "[tools][stall_watch]") {
+TEST_CASE("a stall is warned about once, and then fails", "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
   CHECK(watch.look(1, 10s) == Verdict::kMoving);
   CHECK(watch.look(1, 39s) == Verdict::kMoving);
@@ -28,7 +28,7 @@ TEST_CASE("a stall is warned of once, and then fails", "[tools][stall_watch]") {
   CHECK(watch.look(1, 110s) == Verdict::kFailNow);
 }
 
-TEST_CASE("any progress ends a stall, and the next one is warned of again",
+TEST_CASE("progress ends a stall, and the next stall is warned about again",
           "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 100s}, 0s);
   CHECK(watch.look(0, 30s) == Verdict::kWarnNow);
@@ -37,7 +37,8 @@ TEST_CASE("any progress ends a stall, and the next one is warned of again",
   CHECK(watch.look(1, 129s) == Verdict::kWarnNow);
 }
 
-TEST_CASE("a run fails without a warning when it is to fail sooner", "[tools][stall_watch]") {
+TEST_CASE("a run fails without a warning if it has to fail before the warning",
+          "[tools][stall_watch]") {
   StallWatch watch({.warn_after = 30s, .fail_after = 10s}, 0s);
   CHECK(watch.look(0, 9s) == Verdict::kMoving);
   CHECK(watch.look(0, 10s) == Verdict::kFailNow);
@@ -54,7 +55,7 @@ TEST_CASE("a stall names the actor at work on the lowest split", "[tools][stall_
         "it waits");
 }
 
-TEST_CASE("a stall without an actor at work is the trainer's or the batcher's",
+TEST_CASE("a stall without a busy actor is attributed to the trainer or the batcher",
           "[tools][stall_watch]") {
   PipelineStats stats;
   stats.stages = {stage("load", 9, {{1, ActorState::kIdle, 2s, 0}})};

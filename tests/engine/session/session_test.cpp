@@ -86,7 +86,8 @@ TEST_CASE("a stop ends the stream, and the outcome counts the batches that were 
   CHECK(outcome.stats.stages.size() == 5);
 }
 
-TEST_CASE("a stall is said, and past run.stall_fail ends the stream with an error", "[session]") {
+TEST_CASE("a stall is reported, and past run.stall_fail ends the stream with an error",
+          "[session]") {
   const Job job({"run.stall_after=100ms", "run.stall_fail=300ms"});
   Said said;
   Latch stalled;

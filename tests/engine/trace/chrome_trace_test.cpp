@@ -63,7 +63,7 @@ TEST_CASE("a split is five slices in microseconds, one a stage", "[tools][trace]
   }
 }
 
-TEST_CASE("another node's clock is set by the split that came fastest", "[tools][trace]") {
+TEST_CASE("another node's clock is aligned by its fastest split", "[tools][trace]") {
   const std::vector<PastSplit> splits = {split(0, 10s), split_of("w", 1, 10s, 3s, 5ms),
                                          split_of("w", 2, 11s, 3s, 1ms)};
   CHECK(clock_offsets(splits).at("w") == 3s + 1ms);
@@ -107,7 +107,7 @@ TEST_CASE("slices of one thread never overlap, actors beside each other get lane
   CHECK(std::count(threads.begin(), threads.end(), "load 2") == 1);
 }
 
-TEST_CASE("a trace of nothing is a trace", "[tools][trace]") {
+TEST_CASE("an empty trace is valid", "[tools][trace]") {
   CHECK(events({}, "X").empty());
   CHECK(events({}, "M").size() == 1);
 }

@@ -148,7 +148,7 @@ TEST_CASE_METHOD(ThreadsFixture, "nothing is tried while the tuner does not act"
   CHECK(threads.threads() == 2);
 }
 
-TEST_CASE_METHOD(ThreadsFixture, "threads that a person sets stay", "[tools][threads]") {
+TEST_CASE_METHOD(ThreadsFixture, "threads set by the user stay", "[tools][threads]") {
   ModelThreads threads = made();
   CHECK_FALSE(threads.set(0));
   CHECK_FALSE(threads.set(3));

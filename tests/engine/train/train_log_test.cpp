@@ -44,7 +44,7 @@ struct LogFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(LogFixture, "the first line after a resume is a mean of steps before it, too",
+TEST_CASE_METHOD(LogFixture, "the first line after a resume averages earlier steps, too",
                  "[tools][train]") {
   auto first = TrainLog::open(job, {}, {});
   REQUIRE(first);
@@ -60,7 +60,7 @@ TEST_CASE_METHOD(LogFixture, "the first line after a resume is a mean of steps b
   CHECK(second->kept() == "0 0\n");
 }
 
-TEST_CASE_METHOD(LogFixture, "without a word of the run before, a line is a mean of this one's",
+TEST_CASE_METHOD(LogFixture, "without an earlier run's figures a line averages this run's steps",
                  "[tools][train]") {
   auto log = TrainLog::open(job, after(0), {.kept = GENERATE("", "x", "3")});
   REQUIRE(log);
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(LogFixture, "without a word of the run before, a line is a mean
   CHECK(last_line() == "4:3.5");
 }
 
-TEST_CASE_METHOD(LogFixture, "where nothing is logged nothing is kept", "[tools][train]") {
+TEST_CASE_METHOD(LogFixture, "a run that logs nothing keeps nothing", "[tools][train]") {
   job.trainer.csv.clear();
   auto log = TrainLog::open(job, {}, {});
   REQUIRE(log);

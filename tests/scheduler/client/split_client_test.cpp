@@ -157,7 +157,7 @@ TEST_CASE("a split that was trained before it was reported as handed on has arri
   CHECK(cluster.to_worker == Splits{0, 1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("so has one that is consumed ahead of others", "[scheduler][feed]") {
+TEST_CASE("a split that was trained ahead of others has arrived", "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1, 2, 3}});
   REQUIRE(cluster.leased() == 4);
@@ -216,7 +216,7 @@ TEST_CASE("the absence of all splits is a problem before a single split is late"
   CHECK_FALSE(cluster.problem("split"));  // No split is missing.
 }
 
-TEST_CASE("a job that a dead trainer's late words took away is taken back", "[scheduler][feed]") {
+TEST_CASE("a job closed by a dead trainer's late message is opened again", "[scheduler][feed]") {
   SplitClientFixture cluster;
   cluster.tell_client(IssueSplits{{0, 1}});
   REQUIRE(cluster.missing() == 2);

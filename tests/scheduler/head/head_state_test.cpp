@@ -28,7 +28,7 @@ Code refusal(HeadState state, const HeadState::Event& event) {
   return refused.error().code;
 }
 
-TEST_CASE("opening a job cuts what is finished back to the trainer's position", "[scheduler]") {
+TEST_CASE("opening a job cuts finished splits back to the trainer's position", "[scheduler]") {
   HeadState state = after({JobOpening{job("a"), 1, 0, {}}, SplitsFinished{1, 7, {{9, 11}}}});
   CHECK(state.finished().size() == 10);
   CHECK(state.epoch() == 0);
@@ -44,7 +44,7 @@ TEST_CASE("the epoch is that of the lowest split that is not finished", "[schedu
   CHECK(after({JobOpening{job("a"), 1, 20, {{25, 29}}}}).epoch() == 2);
 }
 
-TEST_CASE("a head refuses events that make no sense", "[scheduler]") {
+TEST_CASE("a head refuses inconsistent events", "[scheduler]") {
   const HeadState open = after({JobOpening{job("a"), 4, 0, {}}, NodeJoined{7, "n", "h"}});
   CHECK(refusal(open, JobOpening{job("b"), 4, 0, {}}) == Code::kInvalid);
   CHECK(refusal(open, JobOpening{job(""), 5, 0, {}}) == Code::kInvalid);
@@ -88,7 +88,7 @@ TEST_CASE("a head's state is the same after its store was opened again", "[sched
   }
 }
 
-TEST_CASE("a head's events and snapshots do not read bytes that are not theirs", "[scheduler]") {
+TEST_CASE("a head's events and snapshots refuse foreign bytes", "[scheduler]") {
   CHECK_FALSE(HeadState::decode_event(""));
   CHECK_FALSE(HeadState::decode_event("\x63nothing"));
   CHECK_FALSE(HeadState::decode(""));

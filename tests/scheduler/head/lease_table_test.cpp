@@ -123,7 +123,7 @@ void check_accounting(const LeaseTable& table, std::uint64_t holders) {
   REQUIRE(leased.size() + table.num_waiting() == table.num_missing());
 }
 
-TEST_CASE("whatever happens, each split is leased or waits, and all arrive", "[scheduler]") {
+TEST_CASE("each split is leased or waits after any calls, and all arrive", "[scheduler]") {
   constexpr std::uint64_t kSplits = 60;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);

@@ -7,7 +7,7 @@ namespace {
 
 using Shares = std::vector<Share>;
 
-TEST_CASE("when there is enough for all, every node gets what it has room for", "[scheduler]") {
+TEST_CASE("with enough splits for all, every node fills its capacity", "[scheduler]") {
   const std::vector<NodeCapacity> capacities = {{1, 4, 1}, {2, 2, 2}, {3, 5, 0}};
   for (const auto policy :
        {PlacementPolicy::kSpread, PlacementPolicy::kPack, PlacementPolicy::kNear}) {
@@ -17,7 +17,7 @@ TEST_CASE("when there is enough for all, every node gets what it has room for", 
   }
 }
 
-TEST_CASE("spread gives to the largest free share, not to the most free room", "[scheduler]") {
+TEST_CASE("spread picks the largest free share, not the most free slots", "[scheduler]") {
   // Node 1 has 3 of 4 free, node 2 has 6 of 12: 0.75 against 0.5, though 6 > 3. After one, node 1
   // has 2/4 = 0.5: a tie, and the lower number wins; then 1/4 against 6/12, 5/12, …
   const std::vector<NodeCapacity> capacities = {{1, 4, 1}, {2, 12, 6}};
@@ -31,7 +31,7 @@ TEST_CASE("spread over equal nodes is even", "[scheduler]") {
   CHECK(share_out(PlacementPolicy::kSpread, capacities, 9) == Shares{{5, 3}, {6, 3}, {7, 3}});
 }
 
-TEST_CASE("pack fills the nodes that have the least room first", "[scheduler]") {
+TEST_CASE("pack fills the nodes with the fewest free slots first", "[scheduler]") {
   const std::vector<NodeCapacity> capacities = {{1, 8, 0}, {2, 8, 6}, {3, 8, 4}};
   CHECK(share_out(PlacementPolicy::kPack, capacities, 5) == Shares{{2, 2}, {3, 3}});
 }

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("what a split usually takes is the median, known after eight", "[scheduler]") {
+TEST_CASE("the usual time of a split is the median, known after eight splits", "[scheduler]") {
   UsualTime usual;
   const StragglerRule rule{.times_usual = 4, .at_least = 500ms};
   for (int i = 0; i < 7; ++i) usual.saw(100ms * (i + 1));

@@ -37,7 +37,7 @@ TEST_CASE("a list of policies has no holes and no repeats", "[tools][compare]") 
   }
 }
 
-TEST_CASE("what stays where it starts, and the oracle, are not compared unasked",
+TEST_CASE("policies that never move and the oracle are not compared by default",
           "[tools][compare]") {
   const Names usual = usual_policies();
   CHECK(std::ranges::count(usual, "greedy") == 1);
@@ -77,7 +77,8 @@ TEST_CASE("a line of the trace holds the figures of a period and of the oracle",
   CHECK(line == "p,max,1,4,8,10,15,7.5,10,2.5,70,80,1000,6,3,load=1 udf=2");
 }
 
-TEST_CASE("a report's folder is made, known again, and not taken from others", "[tools][compare]") {
+TEST_CASE("a report's folder is created, recognized again, and not taken from other programs",
+          "[tools][compare]") {
   const test::TempDir folder;
   const std::string mine = folder.path() + "/deep/report";
   CHECK(prepare_report(mine));

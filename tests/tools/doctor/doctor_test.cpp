@@ -28,7 +28,7 @@ TEST_CASE("the BLAS of a process is found among its mapped files", "[tools][doct
   CHECK(find_blas(kOpenBlas).path == "/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3");
 }
 
-TEST_CASE("the reference BLAS is warned of with what to install", "[tools][doctor]") {
+TEST_CASE("the reference BLAS is reported with the package to install", "[tools][doctor]") {
   const TorchProbe probe{.version = "1.13", .bytes = 1, .blas = find_blas(kReference)};
   const auto checks = check_torch(probe, Training::kWanted);
   REQUIRE(checks.size() == 2);
@@ -36,7 +36,7 @@ TEST_CASE("the reference BLAS is warned of with what to install", "[tools][docto
   CHECK(to_line(checks[1]).find("apt-get install libopenblas0-pthread") != std::string::npos);
 }
 
-TEST_CASE("libtorch is missed by what trains alone", "[tools][doctor]") {
+TEST_CASE("missing libtorch is reported only for commands that train", "[tools][doctor]") {
   const Result<TorchProbe> none = fail(Code::kNotFound, "install it");
   CHECK(check_torch(none, Training::kWanted)[0].verdict == Finding::Verdict::kBad);
   CHECK(check_torch(none, Training::kMaybe)[0].verdict == Finding::Verdict::kWarn);
@@ -53,7 +53,7 @@ TEST_CASE("a check is a line with its verdict and what to do", "[tools][doctor]"
   CHECK(count_bad(checks) == 1);
 }
 
-TEST_CASE("a job that asks for more than there is is warned", "[tools][doctor]") {
+TEST_CASE("a job that asks for more than the machine has is warned about", "[tools][doctor]") {
   JobSpec job;
   job.pipeline.cpus = 1 << 20;
   job.pipeline.memory_bytes = std::uint64_t{1} << 60;
@@ -62,7 +62,7 @@ TEST_CASE("a job that asks for more than there is is warned", "[tools][doctor]")
   CHECK(checks[2].verdict == Finding::Verdict::kWarn);
 }
 
-TEST_CASE("a folder that is not there yet is judged by the one above it", "[tools][doctor]") {
+TEST_CASE("a folder that does not exist yet is judged by its parent", "[tools][doctor]") {
   const test::TempDir dir;
   CHECK(check_writable_path("disk", "run.dir", dir.path("a/b/c")).verdict !=
         Finding::Verdict::kBad);
@@ -73,7 +73,7 @@ TEST_CASE("a folder that is not there yet is judged by the one above it", "[tool
   CHECK(refused.advice == "set run.dir to a folder of yours");
 }
 
-TEST_CASE("a limit on open files below what is wanted is warned of", "[tools][doctor]") {
+TEST_CASE("a limit on open files below the recommended one is warned about", "[tools][doctor]") {
   rlimit before = {};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit low = {.rlim_cur = 100, .rlim_max = before.rlim_max};

@@ -79,7 +79,7 @@ TEST_CASE("reasons of damage are counted without the values in them", "[tools][i
   CHECK(kind_of_damage("a \" alone") == "a \" alone");
 }
 
-TEST_CASE("columns stand below each other, characters beyond ASCII included", "[tools][inspect]") {
+TEST_CASE("columns are aligned, also with characters beyond ASCII", "[tools][inspect]") {
   const auto lines = align_columns({{"op", "x", "does"}, {"≥ 1", "yy", "z"}});
   CHECK(lines == std::vector<std::string>{"op   x   does", "≥ 1  yy  z"});
 }

@@ -42,7 +42,7 @@ LaunchSpec spec_of(const JobSpec& job, LaunchOptions options) {
 
 }  // namespace
 
-TEST_CASE("a template's blanks are filled, other at signs stay", "[tools][launch]") {
+TEST_CASE("fill replaces a template's placeholders, other at signs stay", "[tools][launch]") {
   CHECK(fill("a@X@b @@X@ \"$@\" @x@ me@X", {{"X", "1@X@"}}) == "a1@X@b @1@X@ \"$@\" @x@ me@X");
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a pod's own address and keys take precedence over --set", "[tools][la
   CHECK(trainer.rfind("cluster.metrics=0.0.0.0:") > trainer.rfind("cluster.metrics=127.0.0.1"));
 }
 
-TEST_CASE("what --set says reaches a pod as it stands", "[tools][launch]") {
+TEST_CASE("a --set value reaches a pod unchanged", "[tools][launch]") {
   JobSpec with_keys = job();
   with_keys.cluster.keys = "/jobs/keys";
   const LaunchSpec spec = spec_of(

@@ -13,7 +13,7 @@ TEST_CASE("a result can be put beside others, or in place of a file", "[tools][o
   CHECK(check_output_path("--out", "new"));
 }
 
-TEST_CASE("a place that no result can be put at is refused by its option",
+TEST_CASE("a path where no result can be written is refused by its option",
           "[tools][output_place]") {
   const test::TempDir dir;
   for (const std::string& place : {dir.path("none/new"), dir.path(), dir.write("old", "") + "/new",

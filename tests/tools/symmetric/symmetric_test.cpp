@@ -83,7 +83,7 @@ TEST_CASE("torchrun, PMI and Indexed Jobs are understood", "[tools][symmetric]")
   CHECK(pod.processes == 0);
 }
 
-TEST_CASE("without a launcher, or with nonsense from one, there is no place",
+TEST_CASE("without a launcher, or with its invalid values, there is no rank",
           "[tools][symmetric]") {
   CHECK_FALSE(placed({}));
   CHECK_FALSE(placed({{"SLURM_PROCID", "x"}}));

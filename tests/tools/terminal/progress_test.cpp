@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 }  // namespace
 
-TEST_CASE("indexing says nothing for three seconds, then a line every three",
+TEST_CASE("indexing prints nothing for three seconds, then a line every three",
           "[tools][indexing_progress]") {
   IndexingProgress progress(10s);
   CHECK_FALSE(progress.line(1 << 20, 4 << 20, 12s));
@@ -21,7 +21,8 @@ TEST_CASE("indexing says nothing for three seconds, then a line every three",
         "indexed 2 MiB of 4 MiB (50 %), 6.0 s left");
 }
 
-TEST_CASE("indexing that has read nothing yet promises no end", "[tools][indexing_progress]") {
+TEST_CASE("indexing that has read nothing yet shows no remaining time",
+          "[tools][indexing_progress]") {
   IndexingProgress progress(0s);
   CHECK(progress.line(0, 4 << 20, 3s).value_or("-") == "indexing 4 MiB");
   CHECK(progress.line(0, 0, 6s).value_or("-") == "indexing 0 B");

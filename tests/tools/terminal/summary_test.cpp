@@ -45,7 +45,7 @@ TEST_CASE("a trainer that hardly waits is the bottleneck", "[tools][summary]") {
   CHECK(name_bottleneck(view).starts_with("decode is the bottleneck"));
 }
 
-TEST_CASE("full CPUs are blamed before a stage", "[tools][summary]") {
+TEST_CASE("full CPUs are reported before a stage", "[tools][summary]") {
   SummaryView view = decode_bound();
   view.cpus = 2;
   view.cpus_busy = 1.9;

@@ -171,7 +171,7 @@ TEST_CASE("hashed tables find the rows of a batch when it is announced", "[train
   CHECK_FALSE(test::step(*given.tables, lists.batch, kWidth));
 }
 
-TEST_CASE("hashed tables go on from a snapshot as they would have", "[trainer][embedding]") {
+TEST_CASE("hashed tables continue from a snapshot as without it", "[trainer][embedding]") {
   Hashed whole(20, {.admit_after = 2, .evict_after = 6});
   Random random(1);
   const auto some_ids = [&] {

@@ -17,7 +17,7 @@ std::vector<float> row(std::uint64_t seed, std::size_t feature, std::int64_t key
 
 }  // namespace
 
-TEST_CASE("a row begins as seed, feature and key say", "[trainer][embedding]") {
+TEST_CASE("a row's first value follows from seed, feature and key", "[trainer][embedding]") {
   CHECK(row(1, 2, 3) == row(1, 2, 3));
   CHECK(row(1, 2, 3) != row(2, 2, 3));
   CHECK(row(1, 2, 3) != row(1, 3, 3));
@@ -25,7 +25,7 @@ TEST_CASE("a row begins as seed, feature and key say", "[trainer][embedding]") {
   CHECK(row(1, 2, -3) != row(1, 2, 3));
 }
 
-TEST_CASE("what is beyond the vector begins at 0", "[trainer][embedding]") {
+TEST_CASE("values beyond the vector begin at 0", "[trainer][embedding]") {
   CHECK(row(1, 2, 3).back() == 0);
 }
 

@@ -146,17 +146,17 @@ TEST_CASE("a table in tiers is its first values, what is on the disk, and what l
   CHECK((*tables)[1] == second);
 }
 
-TEST_CASE("tables that do not fit together are not taken for whole", "[trainer][embedding]") {
+TEST_CASE("tables that do not fit together are refused", "[trainer][embedding]") {
   const auto refusal = [](const auto& read) {
     REQUIRE_FALSE(read);
     CHECK(read.error().code == Code::kCorrupt);
     return read.error().message;
   };
-  SECTION("a row that the tables have not") {
+  SECTION("a row outside of the tables") {
     CHECK_THAT(refusal(TieredState({-1, 5, 1}).tables()), Catch::Contains("that they have not"));
     CHECK_THAT(refusal(TieredState({-1, -2, 1}).tables()), Catch::Contains("that they have not"));
   }
-  SECTION("a row on the disk that is gone") {
+  SECTION("a missing row on the disk") {
     CHECK_THAT(refusal(TieredState({-1, 2, 1}, {0b10011}).tables()),
                Catch::Contains("lost 1 of 3 rows"));
   }

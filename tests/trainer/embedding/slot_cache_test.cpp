@@ -68,7 +68,7 @@ TEST_CASE("rows keep their slots until their turn is finished", "[trainer][embed
   CHECK(given.lend({{4}}));
 }
 
-TEST_CASE("a row whose place was given to another is fetched into the same slot",
+TEST_CASE("a row whose location was given to another is fetched into the same slot",
           "[trainer][embedding]") {
   Cached given(10, 4);
   REQUIRE(given.take({{7}}, 1));
@@ -82,7 +82,7 @@ TEST_CASE("a row whose place was given to another is fetched into the same slot"
   CHECK(given.missing.empty());
 }
 
-TEST_CASE("rows that come again stay, those that came once go", "[trainer][embedding]") {
+TEST_CASE("rows that are used again stay, rows used once are evicted", "[trainer][embedding]") {
   Cached given(1000, 4);
   std::size_t fetched = 0;
   for (std::uint64_t turn = 1; turn < 100; ++turn) {

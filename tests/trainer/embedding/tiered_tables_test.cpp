@@ -89,7 +89,7 @@ struct Watched final : StateSource {
 
 }  // namespace
 
-TEST_CASE("tables in tiers hold what tables in memory hold, bit for bit", "[trainer][embedding]") {
+TEST_CASE("tables in tiers and tables in memory hold the same bits", "[trainer][embedding]") {
   Tables given;
   given.seed = GENERATE(range(1, 13));
   Random random(given.seed);
@@ -172,7 +172,7 @@ TEST_CASE("announced batches that are skipped or cancelled hold no slots", "[tra
   CHECK(test::step(*tiers, *given.batch(40), kWidth));
 }
 
-TEST_CASE("a snapshot of tables in tiers is of its moment, for any other memory",
+TEST_CASE("a snapshot of tables in tiers shows its moment and fits any memory limit",
           "[trainer][embedding]") {
   Tables given;
   const auto tiers = given.in_tiers(300);
@@ -201,7 +201,7 @@ TEST_CASE("a snapshot of tables in tiers is of its moment, for any other memory"
         test::contents(*memory, given.table_rows, kWidth, 50));
 }
 
-TEST_CASE("of what finds a larger memory's rows no more is read at a time than a few thousand",
+TEST_CASE("the row index of a larger memory is read in parts of a few thousand rows",
           "[trainer][embedding]") {
   Tables given;
   given.table_rows = {10000, 10000};
@@ -227,7 +227,7 @@ TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {
   CHECK_THAT(refused.error().message, Catch::Contains(given.dir.path("file/t")));
 }
 
-TEST_CASE("memory that holds no row is refused with what it takes", "[trainer][embedding]") {
+TEST_CASE("memory too small for one row is refused with the bytes needed", "[trainer][embedding]") {
   Tables given;
   CopyRoom room(4096, 4096);
   const auto refused = TieredTables::make(given.layout(), {1000, given.dir.path("t")}, room);

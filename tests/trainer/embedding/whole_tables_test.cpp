@@ -122,7 +122,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(tiers->snapshot({}));
 }
 
-TEST_CASE_METHOD(Fixture, "tables go on from a snapshot wherever they lay and will lie",
+TEST_CASE_METHOD(Fixture, "tables continue from a snapshot of any storage in any storage",
                  "[trainer][embedding]") {
   optimizer = GENERATE(Optimizer::kAdagrad, Optimizer::kSgd);
   snapshot = GENERATE(Snapshot::kWhole, Snapshot::kLinked);
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(Fixture, "tables go on from a snapshot wherever they lay and wi
         test::contents(*before, layout().rows, kWidth, 50));
 }
 
-TEST_CASE_METHOD(Fixture, "giving up whole tables ends a wait for them", "[trainer][embedding]") {
+TEST_CASE_METHOD(Fixture, "abandoning whole tables ends a wait for them", "[trainer][embedding]") {
   /// Tables in tiers whose rows can be read once the gate is open.
   class Held final : public StateSource {
    public:

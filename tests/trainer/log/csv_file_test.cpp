@@ -47,7 +47,7 @@ TEST_CASE_METHOD(CsvFixture, "a resumed run cuts off the lines after its step an
 
 TEST_CASE_METHOD(CsvFixture, "a resumed run without a table begins one", "[trainer][log]") {
   SECTION("no file") {}
-  SECTION("an empty one") { put(""); }
+  SECTION("an empty file") { put(""); }
   REQUIRE(CsvFile::resume(path, 25, true));
   CHECK(content() == header);
 }
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(CsvFixture, "a table of something else is refused and stays", "
   CHECK_FALSE(CsvFile::begin("/proc/run.csv"));
 }
 
-TEST_CASE("a table is kept up to the first line that is later or none", "[trainer][log]") {
+TEST_CASE("a table is kept up to the first later or invalid line", "[trainer][log]") {
   CHECK(kept_bytes("step\n", 9, true) == 5);
   CHECK(kept_bytes("step\n7,x\n", 9, true) == 9);
   CHECK(kept_bytes("step\n9,x\n", 9, true) == 9);
@@ -73,7 +73,7 @@ TEST_CASE("a table is kept up to the first line that is later or none", "[traine
   CHECK(kept_bytes("step\n\n", 9, true) == 5);
 }
 
-TEST_CASE("an evaluation that comes again is not kept, one that is known is", "[trainer][log]") {
+TEST_CASE("an evaluation that is repeated is dropped, a known one is kept", "[trainer][log]") {
   const std::string head = "step\n8,0,1,,,,,0.5\n9,0,2,0.7,,\n";
   CHECK(kept_bytes(head + "9,0,2,,,,,0.5\n", 9, false) == head.size());
   CHECK(kept_bytes(head + "9,0,2,,,,,0.5\n", 9, true) == head.size() + 14);

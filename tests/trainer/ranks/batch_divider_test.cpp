@@ -72,7 +72,7 @@ TEST_CASE_METHOD(DividedFixture, "a rank's shards get the ids that a whole batch
   CHECK(first.sharded().number == batch.number);
 }
 
-TEST_CASE_METHOD(DividedFixture, "parts of as many tables as there are are not taken for whole",
+TEST_CASE_METHOD(DividedFixture, "parts of all tables are not taken for whole tables",
                  "[trainer][ranks]") {
   BatchDivider divider({20, 20, 10},
                        {.shards = {{0, 0, 5, 0}, {1, 0, 20, 0}, {2, 0, 10, 0}}, .replicated = {}});
@@ -80,8 +80,7 @@ TEST_CASE_METHOD(DividedFixture, "parts of as many tables as there are are not t
   CHECK(lengths_of(divider.sharded()) == Lengths{1, 0, 0, 1, 3, 1});
 }
 
-TEST_CASE_METHOD(DividedFixture,
-                 "of a batch whose ids came before the step only those of replicas are taken",
+TEST_CASE_METHOD(DividedFixture, "of a batch with announced ids only the ids of replicas are taken",
                  "[trainer][ranks]") {
   BatchDivider divider({20, 20, 10}, {.shards = {{0, 0, 20, 0}, {2, 0, 10, 1}}, .replicated = {1}});
   REQUIRE(divider.divide(batch, BatchDivider::What::kReplicas));

@@ -32,7 +32,8 @@ TEST_CASE("a table is cut by rows into a range a rank", "[trainer][ranks]") {
   CHECK(placement.replicated.empty());
 }
 
-TEST_CASE("small tables are everywhere, those above an even share are cut", "[trainer][ranks]") {
+TEST_CASE("small tables are at every rank, tables above an even share are cut",
+          "[trainer][ranks]") {
   // Above 1024 rows there are 6000 + 2000 + 2000, of which an even share is 5000.
   const TablePlacement placement = place_tables(Rows{2000, 1024, 6000, 2000, 3}, How::kAuto, 2);
   CHECK(placement.replicated == std::vector<std::size_t>{1, 4});

@@ -174,7 +174,7 @@ TEST_CASE("every owner sees the ids of the global batch in its order, on any num
   CHECK(owned == features);
 }
 
-TEST_CASE("ids that came before the step and are of other rows are refused", "[trainer][ranks]") {
+TEST_CASE("ids announced before the step that name other rows are refused", "[trainer][ranks]") {
   auto collectives = test::ThreadCollective::make(2);
   VectorExchange exchange(*collectives[0], {0, 1}, kDim);
   const Rows mine(2, 0, 4);

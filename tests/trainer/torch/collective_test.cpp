@@ -76,8 +76,8 @@ TEMPLATE_TEST_CASE("every rank gets the sum over the ranks", "[trainer][ranks]",
   }
 }
 
-TEMPLATE_TEST_CASE("an exchange gives each rank what each other sent to it", "[trainer][ranks]",
-                   Threads, Gloo) {
+TEMPLATE_TEST_CASE("an exchange gives each rank the data that the others sent to it",
+                   "[trainer][ranks]", Threads, Gloo) {
   // Rank r sends 10 r + t bytes of value 16 r + t to rank t: no byte from rank 0 to itself.
   auto ranks = TestType::make(3);
   const auto received = on_each(3, [&](std::size_t rank) {
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("an exchange gives each rank what each other sent to it", "[t
   }
 }
 
-TEMPLATE_TEST_CASE("an exchange of nothing is an exchange", "[trainer][ranks]", Threads, Gloo) {
+TEMPLATE_TEST_CASE("an empty exchange succeeds", "[trainer][ranks]", Threads, Gloo) {
   auto ranks = TestType::make(2);
   const auto done = on_each(2, [&](std::size_t rank) {
     const std::vector<std::size_t> none(2);
@@ -121,14 +121,14 @@ TEMPLATE_TEST_CASE("every rank gets the bytes that one rank broadcasts", "[train
   CHECK(announced == std::vector<std::string>(3, "rank 1 says"));
 }
 
-TEMPLATE_TEST_CASE("all ranks learn what each one said", "[trainer][ranks]", Threads, Gloo) {
+TEMPLATE_TEST_CASE("all ranks receive each rank's value", "[trainer][ranks]", Threads, Gloo) {
   auto ranks = TestType::make(3);
   const auto heard = on_each(3, [&](std::size_t rank) {
     return all_gather(*ranks[rank], std::string(rank * 2, 'x')).value();
   });
   CHECK(heard == std::vector(3, std::vector<std::string>{"", "xx", "xxxx"}));
 
-  SECTION("but no more than it may be") {
+  SECTION("a value above the limit is refused") {
     const auto refused = on_each(3, [&](std::size_t rank) {
       return all_gather(*ranks[rank], std::string(rank * 2, 'x'), 3).error().message;
     });
@@ -170,14 +170,14 @@ TEMPLATE_TEST_CASE("waiting for a rank ends when the rank is known to be lost", 
   ranks[1].reset();  // Gloo's own thread still waits for it.
 }
 
-TEMPLATE_TEST_CASE("a rank that says nothing is not waited for forever", "[trainer][ranks]",
-                   Threads, Gloo) {
+TEMPLATE_TEST_CASE("waiting for a silent rank ends after its timeout", "[trainer][ranks]", Threads,
+                   Gloo) {
   // Long enough for both to meet on a busy machine.
   auto ranks = TestType::make(2, std::chrono::seconds(8));
   CHECK_FALSE(barrier(*ranks[0]));
 }
 
-TEST_CASE("ranks that do not all come do not meet", "[trainer][ranks]") {
+TEST_CASE("ranks do not meet until all of them connect", "[trainer][ranks]") {
   const CollectiveSpec spec{.rank = 0,
                             .size = 2,
                             .port = free_port().value(),

@@ -343,7 +343,7 @@ TEST_CASE("so many batches are on the device, and another once one of them is fi
   }
 }
 
-TEST_CASE("a device with too few slots says which key to raise", "[trainer][device]") {
+TEST_CASE("a device with too few slots names the key to raise", "[trainer][device]") {
   InMemory given({300, 300}, 4);
   test::ListBatch lists(1, 0, given.layout.rows, 20);
   BatchRows rows = given.find(lists);
@@ -353,7 +353,7 @@ TEST_CASE("a device with too few slots says which key to raise", "[trainer][devi
   CHECK_FALSE(given.tables.borrow(rows, TableStorage::Use::kScore));
 }
 
-TEST_CASE("a row that the host made anew is fetched again", "[trainer][device]") {
+TEST_CASE("a row that the host reset is fetched again", "[trainer][device]") {
   using Hashed = OnDevice<HashedTables>;
   Hashed given({10}, 10, HashedTables::Options{.admit_after = 1, .evict_after = 4});
   const auto step = [&](std::int64_t id, float value) {

@@ -137,13 +137,13 @@ TEST_CASE_METHOD(ExportFixture, "hashed tables are exported with the row that id
     fewest = 1;
     most = 2 * 29;
   }
-  SECTION("nearly all have") {
+  SECTION("nearly all ids have rows of their own") {
     spec.max_table_rows = 1000;
     spec.tables.admit_after = 1;
     fewest = 90;
     most = 2 * 50;
   }
-  SECTION("none has") { spec.tables.admit_after = 255; }
+  SECTION("no id has a row of its own") { spec.tables.admit_after = 255; }
   schema.sparse[0].bound = 0;
   auto model = trained();
   auto written = export_model(description(), *model->snapshot().value(), {file});
@@ -200,7 +200,7 @@ TEST_CASE_METHOD(ExportFixture, "a model that does not fit is not exported", "[t
       return fail(Code::kOverloaded, "no room");
     };
   }
-  SECTION("with what it was read from") {
+  SECTION("together with the source of the state") {
     target.is_whole = [] { return fail(Code::kOverloaded, "no room"); };
     const ModelShape shape = description().shape;
     announced = sizeof(float) * (shape.dense_parameters() + shape.table_parameters());

@@ -58,7 +58,7 @@ std::size_t count_different(const std::vector<float>& a, const std::vector<float
 
 }  // namespace
 
-TEST_CASE_METHOD(ModelFixture, "a loss that is no number names the column that it comes from",
+TEST_CASE_METHOD(ModelFixture, "a loss that is not a number names the column that it comes from",
                  "[trainer][models]") {
   const ClickBatches source(pool, data);
   const auto batch = source.make(0);
@@ -69,7 +69,7 @@ TEST_CASE_METHOD(ModelFixture, "a loss that is no number names the column that i
   CHECK_THAT(loss.error().message, Catch::Contains("row 5: d is infinite;"));
 }
 
-TEST_CASE_METHOD(ModelFixture, "a loss that is no number names the table that it comes from",
+TEST_CASE_METHOD(ModelFixture, "a loss that is not a number names the table that it comes from",
                  "[trainer][models]") {
   ModelShape named = shape();
   named.sparse_names = {"shop", "item", "hour"};
@@ -146,7 +146,7 @@ TEST_CASE_METHOD(ModelFixture, "the same batches give the same bits again", "[tr
   CHECK(test::state_of(*one) == test::state_of(*again));
 }
 
-TEST_CASE_METHOD(ModelFixture, "a model goes on from another's state as that one would",
+TEST_CASE_METHOD(ModelFixture, "a model continues from another's state as the other would",
                  "[trainer][models]") {
   const bool on_device = GENERATE(false, true);
   spec.optimizer = GENERATE(TrainerSpec::Optimizer::kAdagrad, TrainerSpec::Optimizer::kAdam);
@@ -196,8 +196,7 @@ TEST_CASE_METHOD(ModelFixture, "a model learns a known rule", "[trainer][models]
   CHECK(quality.log_loss.value() < 0.52);
 }
 
-TEST_CASE_METHOD(ModelFixture, "gradients are cut to the norm that is asked for",
-                 "[trainer][models]") {
+TEST_CASE_METHOD(ModelFixture, "gradients are clipped to the given norm", "[trainer][models]") {
   // Plain descent at rate 1: a step changes all weights by exactly the gradients.
   spec.optimizer = TrainerSpec::Optimizer::kSgd;
   spec.learning_rate = 1;

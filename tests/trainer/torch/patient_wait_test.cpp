@@ -39,13 +39,12 @@ TEST_CASE("an operation is waited for, however many looks it takes", "[trainer][
   CHECK(operation.looks == operation.looks_it_takes + 1);
 }
 
-TEST_CASE("one that is over just as a look at it times out has not failed",
-          "[trainer][collective]") {
+TEST_CASE("an operation that ends as a look times out has not failed", "[trainer][collective]") {
   Operation operation{.looks_it_takes = 2, .over_behind_the_look = true};
   CHECK(wait_patiently(operation, kNever));
 }
 
-TEST_CASE("a failure is what the operation failed with, not that a look timed out",
+TEST_CASE("the reported failure is the operation's, not the timeout of a look",
           "[trainer][collective]") {
   Operation operation{
       .looks_it_takes = 2, .over_behind_the_look = GENERATE(false, true), .fails = true};

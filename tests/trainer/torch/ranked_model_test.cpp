@@ -190,7 +190,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 
 }  // namespace
 
-TEST_CASE_METHOD(RankedFixture, "however many ranks train, the losses and the tables are the same",
+TEST_CASE_METHOD(RankedFixture, "losses and tables are the same for any number of ranks",
                  "[trainer][ranks]") {
   const int ranks = GENERATE(2, 4);
   using Placement = TrainerSpec::Placement;
@@ -230,7 +230,7 @@ TEST_CASE_METHOD(RankedFixture, "however many ranks train, the losses and the ta
   CHECK(largest_difference(together[0].scores, alone.scores) < 1e-3);
 }
 
-TEST_CASE_METHOD(RankedFixture, "the threads of each rank change no bit of what is trained",
+TEST_CASE_METHOD(RankedFixture, "the threads of each rank change no bit of the result",
                  "[trainer][ranks][threads]") {
   using Placement = TrainerSpec::Placement;
   spec.tables.placement = GENERATE(Placement::kTable, Placement::kRow, Placement::kReplicated);
@@ -250,7 +250,7 @@ TEST_CASE_METHOD(RankedFixture, "the threads of each rank change no bit of what 
   }
 }
 
-TEST_CASE_METHOD(RankedFixture, "ids that came before the step change no bit of what is trained",
+TEST_CASE_METHOD(RankedFixture, "ids announced before the step change no bit of the result",
                  "[trainer][ranks]") {
   const int ranks = GENERATE(2, 3);
   using Placement = TrainerSpec::Placement;
@@ -265,8 +265,7 @@ TEST_CASE_METHOD(RankedFixture, "ids that came before the step change no bit of 
   }
 }
 
-TEST_CASE_METHOD(RankedFixture,
-                 "tables in tiers of several ranks hold what those in memory hold, bit for bit",
+TEST_CASE_METHOD(RankedFixture, "tables of several ranks in tiers and in memory hold the same bits",
                  "[trainer][ranks]") {
   const int ranks = GENERATE(2, 3);
   using Placement = TrainerSpec::Placement;
@@ -290,7 +289,7 @@ TEST_CASE_METHOD(RankedFixture,
 }
 
 TEST_CASE_METHOD(RankedFixture,
-                 "the metadata of hashed tables is that of one trainer, wherever the tables are",
+                 "the metadata of hashed tables is that of one trainer for any placement",
                  "[trainer][ranks]") {
   data.sparse = 2;  // One rank of three has no table, and counts the steps all the same.
   spec.tables.storage = TrainerSpec::Storage::kHashed;
@@ -367,7 +366,7 @@ TEST_CASE_METHOD(RankedFixture, "a step without another rank ends with its name"
   CHECK(loss.error().message == "rank 1 was lost");
 }
 
-TEST_CASE_METHOD(RankedFixture, "a loss that is no number is named by all ranks, with its row",
+TEST_CASE_METHOD(RankedFixture, "a loss that is not a number is named by all ranks, with its row",
                  "[trainer][ranks]") {
   bad_batch = 2;
   bad_row = 100;  // Of 192: on rank 1 of 2, on rank 2 of 4.

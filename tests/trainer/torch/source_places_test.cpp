@@ -5,8 +5,7 @@
 namespace forebay {
 namespace {
 
-TEST_CASE("places in a library's sources are left out of a message, and nothing else",
-          "[trainer]") {
+TEST_CASE("a message leaves out only places in a library's sources", "[trainer]") {
   CHECK(without_source_places("refused: [../third_party/gloo/transport/tcp/pair.cc:598] Connection "
                               "closed by peer [127.0.0.1]:3412") ==
         "refused: Connection closed by peer [127.0.0.1]:3412");

@@ -37,7 +37,7 @@ TEST_CASE("a standing action stays until another is better by the margin", "[tun
   CHECK(best_actions(std::vector<Outputs>{row}, current, 0.5F).steps[0] == 4);
 }
 
-TEST_CASE("prefetch follows what the stages' rows say on average", "[tuner][agent]") {
+TEST_CASE("prefetch follows the mean of the stages' rows", "[tuner][agent]") {
   Outputs one = kNothing;
   one[5] = 1.2F;
   CHECK(best_actions(std::vector<Outputs>{one, one}, {}, 0.5F).prefetch == 2);
@@ -51,7 +51,7 @@ TEST_CASE("steps end at one actor and at a stage's bound", "[tuner][agent]") {
   CHECK(next.prefetch == 2);
 }
 
-TEST_CASE("where memory does not suffice prefetch gives way, then the last stages",
+TEST_CASE("where memory does not suffice, prefetch shrinks first, then the last stages",
           "[tuner][agent]") {
   const Allocation base{.actors = {2, 2}, .prefetch = 8};
   const Actions grow{.steps = {3, 4}, .prefetch = 0};

@@ -17,7 +17,7 @@ PipelineDescription stages(std::size_t count) {
   return description;
 }
 
-TEST_CASE("features are small numbers whatever is observed", "[tuner][agent]") {
+TEST_CASE("features are small numbers for any observation", "[tuner][agent]") {
   Random random(11);
   for (int trial = 0; trial < 500; ++trial) {
     const PipelineDescription description = stages(1 + random.below(9));

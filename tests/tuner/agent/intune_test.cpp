@@ -59,7 +59,7 @@ TEST_CASE("the same observations make the same decisions", "[tuner][agent]") {
   CHECK(tuned_rate(model, *one, 20) == tuned_rate(model, *other, 20));
 }
 
-TEST_CASE("a network that puts out no numbers is left out, and the decision says so",
+TEST_CASE("a network that gives no numbers is left out, and the decision records it",
           "[tuner][agent]") {
   Agent agent(description_of(random_pipeline(42)), RewardMode::kUsable, Ablation::kNone);
   Network broken(kNetworkShape);
@@ -111,7 +111,7 @@ TEST_CASE("every ablation tunes", "[tuner][agent]") {
   }
 }
 
-TEST_CASE("weights that are no file are an error that names it", "[tuner][agent]") {
+TEST_CASE("missing weights are an error that names the file", "[tuner][agent]") {
   const auto made =
       Intune::make({.description = description_of(random_pipeline(1)), .weights = "/nowhere/w"});
   REQUIRE_FALSE(made);

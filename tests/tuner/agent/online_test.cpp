@@ -97,7 +97,7 @@ TEST_CASE("a change of the work is a reason to try again", "[tuner][agent]") {
   CHECK(run.tries > before);
 }
 
-TEST_CASE("one lesson says five per cent at most", "[tuner][agent]") {
+TEST_CASE("one lesson claims five per cent at most", "[tuner][agent]") {
   Run much;
   much.until_trying();
   much.intervals(1, 21.5, 1.5);
@@ -134,7 +134,7 @@ TEST_CASE("a step that brought more is worth more to the network afterwards", "[
   }
 }
 
-TEST_CASE("what a step brought is counted by the reward that is asked for", "[tuner][agent]") {
+TEST_CASE("the gain of a step is counted by the chosen reward", "[tuner][agent]") {
   // A slightly higher rate, for much more of the memory.
   Observation dear = interval(21, 1.5);
   dear.prefetch = 8;

@@ -54,7 +54,7 @@ TEST_CASE("weights cut short, too long or of another network are refused", "[tun
   CHECK(other.error().message.find("another network") != std::string::npos);
 }
 
-TEST_CASE("weights of another version say so", "[tuner][agent]") {
+TEST_CASE("weights of another version are refused by their version", "[tuner][agent]") {
   std::string newer = small_file();
   newer[7] = '2';
   const auto read = decode_weights(bytes(newer), kSmall, "w");

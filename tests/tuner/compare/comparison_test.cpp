@@ -117,7 +117,7 @@ TEST_CASE("after an event a run counts against the oracle of the new costs", "[t
   CHECK(runs[0].figures.ratio_overall == Approx(1).epsilon(0.02));
 }
 
-TEST_CASE("what cannot be run is refused before anything runs", "[tuner][compare]") {
+TEST_CASE("an impossible comparison is refused before anything runs", "[tuner][compare]") {
   const auto refused = check_comparison(options_of({two_stages("p")}, {"greedy", "greedi"}));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kInvalid);

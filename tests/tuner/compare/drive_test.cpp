@@ -29,8 +29,7 @@ DriveOptions options_of(std::uint64_t decisions, bool guarded) {
   return options;
 }
 
-TEST_CASE("decision k is taken at k periods, and its period is judged by what it did",
-          "[tuner][compare]") {
+TEST_CASE("decision k is taken after k periods, and its own period is judged", "[tuner][compare]") {
   FakeMachine machine;
   const DriveRecord record = drive(machine, wants({3, 4}), options_of(4, false));
   const auto& periods = record.trace.periods;
@@ -64,7 +63,7 @@ TEST_CASE("a period that took long is not caught up: the next one has its time",
   CHECK(periods[3].end_seconds == Approx(108));
 }
 
-TEST_CASE("a guarded policy does not get what does not fit", "[tuner][compare]") {
+TEST_CASE("the guard cuts a proposal that does not fit", "[tuner][compare]") {
   FakeMachine machine;
   const DriveRecord record = drive(machine, wants({50, 50}), options_of(4, true));
   CHECK_FALSE(record.trace.out_of_memory);
@@ -120,7 +119,7 @@ TEST_CASE("the fallback decides where a guarded policy fails", "[tuner][compare]
   CHECK(record.trace.periods.back().actors == Actors{2, 3});
 }
 
-TEST_CASE("a run that is stopped says so and keeps what it has", "[tuner][compare]") {
+TEST_CASE("a stopped run is marked as stopped and keeps its figures", "[tuner][compare]") {
   FakeMachine machine;
   int asked = 0;
   DriveOptions options = options_of(60, true);

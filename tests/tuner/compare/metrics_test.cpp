@@ -35,7 +35,7 @@ TEST_CASE("the overall ratio leaves out the period before the first decision", "
   CHECK(figures.ratio_overall == Approx(48.0 / 60));  // 10 + 20 + 18 of 3 periods of 20
 }
 
-TEST_CASE("the ratio after 30 decisions begins with what followed decision 31",
+TEST_CASE("the ratio after 30 decisions begins with the period of decision 31",
           "[tuner][compare]") {
   std::vector<std::uint64_t> trained(34, 0);  // decisions 1 … 33
   trained[30] = 20;                           // followed decision 30: left out

@@ -32,7 +32,7 @@ TEST_CASE("with CPUs for all, work takes as long as it is", "[tuner][emulated]")
   CHECK(tokens.next_end() == std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("CPUs that are too few stretch everybody's time alike", "[tuner][emulated]") {
+TEST_CASE("too few CPUs slow all work equally", "[tuner][emulated]") {
   CpuTokens tokens(2, 1);
   std::deque<WorkItem> work(4);
   for (WorkItem& each : work) tokens.add(each, 0.3);
@@ -64,7 +64,7 @@ TEST_CASE("CPUs that come and go change the share from that moment on", "[tuner]
   CHECK(tokens.next_end() == Approx(1.5));  // Half a second of work at half a CPU.
 }
 
-TEST_CASE("no CPU idles while work wants one, and no more are in use than there are",
+TEST_CASE("no CPU is idle while work waits for one, and no more are used than exist",
           "[tuner][emulated]") {
   constexpr std::uint64_t kSeed = 7;
   Random random(kSeed);

@@ -24,7 +24,7 @@ Census census(std::uint32_t actors, std::uint32_t leaving, std::uint32_t queued,
           .prefetch = 4};
 }
 
-TEST_CASE("memory in use is base, actors and what is queued", "[tuner][emulated]") {
+TEST_CASE("memory in use is the base, the actors and the queued splits", "[tuner][emulated]") {
   PipelineAccounting accounting(two_stages(100));
   accounting.note(0, census(3, 0, 2, 4), 100 * kMegabyte);
   CHECK(accounting.memory_bytes() == 20 * kMegabyte);  // 10 + 4 + 2 + 4

@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("actors come at once and go when they have finished their spl
 }
 
 TEMPLATE_TEST_CASE(
-    "a tuned pipeline keeps one actor a stage and a prefetch of one, whatever is applied",
+    "a tuned pipeline keeps one actor a stage and a prefetch of one for any allocation",
     "[tuner][plant]", Simulated, Emulated) {
   TestType machine(three_stages());
   machine.tuned_pipeline.apply({.actors = {0, 0, 0}, .prefetch = 0});

@@ -60,7 +60,7 @@ TEST_CASE("time spent ready for a CPU is counted apart from work and from waitin
   CHECK(first.ready_seconds() == Approx(0.1));
 }
 
-TEST_CASE("what the actors of a stage cost each other stretches their work", "[tuner][emulated]") {
+TEST_CASE("contention among the actors of a stage stretches their work", "[tuner][emulated]") {
   PipelineModel model = one_stage(0.1);
   model.stages[0].alpha = 0.05;
   model.stages[0].beta = 0.01;
@@ -87,7 +87,7 @@ TEST_CASE("starts are spaced, in turn, and nothing is saved up", "[tuner][emulat
   CHECK(later.end == Approx(5.1));
 }
 
-TEST_CASE("events change what begins after them", "[tuner][emulated]") {
+TEST_CASE("events change work that begins after them", "[tuner][emulated]") {
   PipelineModel model = one_stage(0.4);
   model.events = {{.at_seconds = 1.0, .stage = 0, .seconds_factor = 3.0},
                   {.at_seconds = 2.0, .stage = 0, .max_rate = 2.0},

@@ -131,7 +131,7 @@ TEST_CASE("a tuner's period need not be a whole number of steps", "[tuner][live]
   CHECK(fixture.tuned_pipeline.observed == Times{250ms, 500ms, 750ms, 1s});
 }
 
-TEST_CASE_METHOD(TunerFixture, "a tuner that was late does not make up for what it missed",
+TEST_CASE_METHOD(TunerFixture, "a late tuner does not make up for missed decisions",
                  "[tuner][live]") {
   pass(1900ms);
   host.advance(4600ms);  // To 6.5 s: the decisions of 2, 4 and 6 s are due.

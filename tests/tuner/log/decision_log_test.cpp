@@ -57,7 +57,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 }  // namespace
 
-TEST_CASE("a decision comes back from its line as it was, to the last bit", "[tuner][log]") {
+TEST_CASE("a decision is read from its line bit for bit", "[tuner][log]") {
   auto log = parse_decision_log(log_text(), "d.jsonl");
   REQUIRE(log);
   CHECK(to_line(log->header) == to_line(header()));
@@ -69,7 +69,7 @@ TEST_CASE("a decision comes back from its line as it was, to the last bit", "[tu
   CHECK(back.proposal.reason == "udf holds \"all\" up\n");
 }
 
-TEST_CASE("a proposal that expects no number is logged all the same", "[tuner][log]") {
+TEST_CASE("a proposal whose expectation is not a number is logged", "[tuner][log]") {
   Decision odd = decision();
   odd.proposal.expected_splits_per_second = std::numeric_limits<double>::infinity();
   auto log = parse_decision_log(to_line(header()) + '\n' + to_line(odd) + '\n', "d.jsonl");
@@ -87,7 +87,7 @@ TEST_CASE("a log of another version is refused by name", "[tuner][log]") {
         "d.jsonl, line 1: this is no decision log");
 }
 
-TEST_CASE("a damaged line is refused with its number and what is wrong", "[tuner][log]") {
+TEST_CASE("a damaged line is refused with its number and the fault", "[tuner][log]") {
   const std::string text = log_text();
   CHECK(why(text + "{\"number\":8,\n") == "d.jsonl, line 3: not valid JSON");
   CHECK(why(with(text, "\"number\":7", "\"number\":-7")) ==
@@ -111,7 +111,7 @@ TEST_CASE("the unfinished last line of a killed run is left out", "[tuner][log]"
   CHECK(log->decisions.size() == 1);
 }
 
-TEST_CASE("what a writer wrote a reader reads", "[tuner][log]") {
+TEST_CASE("a reader reads a writer's decisions", "[tuner][log]") {
   const test::TempDir dir;
   const std::string path = dir.path("decisions.jsonl");
   {

@@ -15,7 +15,7 @@ constexpr double kSome = 2e-3;
 
 double seconds_of(const StageCost& cost, double actors) { return cost.seconds * cost.slow(actors); }
 
-TEST_CASE("one actor tells how long a split takes and nothing about contention", "[tuner][model]") {
+TEST_CASE("one actor shows the time of a split and nothing about contention", "[tuner][model]") {
   ContentionFit fit;
   fit.observe(1, 0.2, kLittle);
   CHECK(seconds_of(fit.mean(), 1) == Approx(0.2).epsilon(1e-6));
@@ -35,14 +35,14 @@ TEST_CASE("a few numbers of actors show how a stage contends", "[tuner][model]")
   CHECK(fit.spread(26) < 0.03);
 }
 
-TEST_CASE("times that more actors explain are no change of the work", "[tuner][model]") {
+TEST_CASE("times explained by more actors are not a change of the work", "[tuner][model]") {
   ContentionFit fit;
   CHECK_FALSE(fit.observe(1, 0.2, kLittle));
   CHECK_FALSE(fit.observe(26, seconds_of(kContended, 26), kLittle));
   CHECK(fit.mean().seconds == Approx(0.2).epsilon(0.02));
 }
 
-TEST_CASE("a stage that hardly scales is seen as that, not as work that changes all the time",
+TEST_CASE("a stage that hardly scales is recognized, not taken for work that keeps changing",
           "[tuner][model]") {
   for (const StageCost& strong :
        {StageCost{.seconds = 0.2, .alpha = 0.5}, StageCost{.seconds = 0.2, .beta = 0.03}}) {
@@ -59,7 +59,7 @@ TEST_CASE("a stage that hardly scales is seen as that, not as work that changes 
   }
 }
 
-TEST_CASE("four times the work is a change, and what is known of contention stays",
+TEST_CASE("four times the work is a change, and the knowledge of contention stays",
           "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 10.0, 20.0, 30.0, 26.0}) {
@@ -85,7 +85,7 @@ TEST_CASE("a first split by chance half as long is no contention for good", "[tu
   CHECK(seconds_of(fit.mean(), 11) == Approx(0.14).epsilon(0.1));
 }
 
-TEST_CASE("noise as large as it is said to be is no change", "[tuner][model]") {
+TEST_CASE("noise of the declared size is not a change", "[tuner][model]") {
   ContentionFit fit;
   for (int i = 0; i < 40; ++i) {
     const double noisy = 0.2 * (i % 2 == 0 ? 1.15 : 0.85);
@@ -131,7 +131,7 @@ TEST_CASE("the interval of a change held both regimes: the next one is believed 
   CHECK_FALSE(fit.observe(1, 0.41, kSome));
 }
 
-TEST_CASE("a fit comes back as it was kept, and damaged ones are refused", "[tuner][model]") {
+TEST_CASE("a fit is restored as it was saved, and a damaged one is refused", "[tuner][model]") {
   ContentionFit fit;
   for (const double actors : {1.0, 20.0}) fit.observe(actors, seconds_of(kContended, actors), 1e-4);
   ContentionFit again;

@@ -26,7 +26,7 @@ TEST_CASE("noise costs a line whose stages are only just fast enough", "[tuner][
   CHECK(tight == Approx(40 * (1 - 2 * 0.25 / 16 / 2)).epsilon(1e-4));
 }
 
-TEST_CASE("headroom buys back what noise takes", "[tuner][model]") {
+TEST_CASE("headroom regains the rate that noise costs", "[tuner][model]") {
   CHECK(expected_rate(kCosts, kNoisy, kEight, {8}) > 0.99 * 40);
   CHECK(expected_rate(kCosts, kNoisy, kEight, {8}) > expected_rate(kCosts, kNoisy, kFour, {8}));
 }
@@ -39,7 +39,7 @@ TEST_CASE("CPUs idle at times where hardly more actors want them than there are"
   CHECK(expected_rate(kCosts, kQuiet, kFive, {8}) == Approx(40 * (1 - 0.00964)).epsilon(1e-3));
 }
 
-TEST_CASE("a loss scale multiplies what is lost", "[tuner][model]") {
+TEST_CASE("a loss scale multiplies the lost rate", "[tuner][model]") {
   const double lost = 40 - expected_rate(kCosts, kNoisy, kFour, {8});
   CHECK(40 - expected_rate(kCosts, kNoisy, kFour, {8, 0, 3}) == Approx(3 * lost));
 }

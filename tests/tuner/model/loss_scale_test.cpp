@@ -7,8 +7,7 @@ namespace {
 
 using Catch::Detail::Approx;
 
-TEST_CASE("before anything is measured noise is taken for three times what the formula says",
-          "[tuner][model]") {
+TEST_CASE("without measurements the loss is three times the formula's", "[tuner][model]") {
   CHECK(LossScale().value() == Approx(3));
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("the trainer's rate leaves its waiting out", "[tuner][model]") {
   CHECK(known.trainer_rate() == Approx(50));  // 20 steps in 0.4 s
 }
 
-TEST_CASE("a stage that nothing has left is taken for one like the others, or slower",
+TEST_CASE("a stage without a finished split is assumed to be like the others, or slower",
           "[tuner][model]") {
   PipelineEstimate known(two_stages());
   Observation seen = interval();

@@ -43,7 +43,7 @@ PipelineEstimate measured(double noise, double trainer_rate) {
   return known;
 }
 
-TEST_CASE("a plan reaches what the CPUs allow", "[tuner][model]") {
+TEST_CASE("a plan reaches the rate that the CPUs allow", "[tuner][model]") {
   const Planned plan = Planner(two_stages()).plan(measured(0.05, 1000), {12, 10'000}, {{1, 1}, 8});
   CHECK(plan.expected_splits_per_second == Approx(40).epsilon(0.02));  // 12 / 0.3 s
   CHECK(plan.allocation.actors[0] >= 4);
@@ -56,8 +56,7 @@ TEST_CASE("a plan for a slow trainer has few actors", "[tuner][model]") {
   CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
 }
 
-TEST_CASE("actors that bring nothing are taken away, however few of the machine they are",
-          "[tuner][model]") {
+TEST_CASE("actors without benefit are removed, however few they are", "[tuner][model]") {
   const Limits large{100, 10'000};
   const Planned plan = Planner(two_stages()).plan(measured(0.05, 18), large, {{2, 6}, 8});
   CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
@@ -98,7 +97,7 @@ TEST_CASE("a stage that has yet to show what many actors do to it gets no more",
   CHECK(planner.plan(known, limits, {{1, 20}, 8}).allocation.actors[1] <= 20);
 }
 
-TEST_CASE("a plan that stands is kept when another brings next to nothing", "[tuner][model]") {
+TEST_CASE("the current plan stays when another brings next to nothing", "[tuner][model]") {
   const Planner planner(two_stages());
   const PipelineEstimate known = measured(0.05, 1000);
   const Allocation current = planner.plan(known, {12, 10'000}, {{1, 1}, 8}).allocation;

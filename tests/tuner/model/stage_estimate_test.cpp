@@ -94,7 +94,7 @@ TEST_CASE("CPU time tells waiting from work, however long the wait", "[tuner][mo
   CHECK(stage.mean().seconds * stage.mean().slow(12) == Approx(0.2).epsilon(0.05));
 }
 
-TEST_CASE("noise is what splits of one interval differ by", "[tuner][model]") {
+TEST_CASE("noise is the difference between splits of one interval", "[tuner][model]") {
   StageObservation seen = interval(1, 200, 0.01, 1);
   seen.done_seconds_squared *= 1 + 0.3 * 0.3;
   StageEstimate stage;
@@ -102,7 +102,7 @@ TEST_CASE("noise is what splits of one interval differ by", "[tuner][model]") {
   CHECK(stage.noise() == Approx(0.3).epsilon(0.02));
 }
 
-TEST_CASE("an interval without a finished split only says how long it takes at least",
+TEST_CASE("an interval without a finished split gives only a lower bound of its time",
           "[tuner][model]") {
   StageObservation seen = interval(1, 0, 0, 0);
   seen.working_seconds = 1.5;

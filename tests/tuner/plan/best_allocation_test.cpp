@@ -78,7 +78,7 @@ TEST_CASE("the number of actors is 0 for a rate that cannot be reached", "[tuner
   CHECK(fewest_actors({.seconds = 0.1}, 80, 8) == 8);  // exactly 8 / 0.1
 }
 
-TEST_CASE("a plan is what trying every allocation finds", "[tuner][plan]") {
+TEST_CASE("a plan equals the best of all allocations", "[tuner][plan]") {
   Random random(7);
   for (int trial = 0; trial < 300; ++trial) {
     const std::size_t stages = 2 + random.below(2);

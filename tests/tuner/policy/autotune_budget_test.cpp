@@ -25,7 +25,7 @@ TEST_CASE("autotune-budget ends when the slowest stage has the whole thread pool
         Actors{2, 4, 1});
 }
 
-TEST_CASE("autotune-budget ends where memory does", "[tuner][policy]") {
+TEST_CASE("autotune-budget ends at the memory limit", "[tuner][policy]") {
   const std::vector<StageCost> costs{{.seconds = 0.1}, {.seconds = 0.3}};
   // Six actors of 1/4 GiB and two items of 1/64 GiB: 1 + 1, then the second's 2, 3 (equal then),
   // ...

@@ -101,7 +101,7 @@ TEST_CASE("every policy goes on through intervals in which nothing happened", "[
   }
 }
 
-TEST_CASE("every policy follows limits that change, within what there is", "[tuner][policy]") {
+TEST_CASE("every policy follows changed limits and stays within them", "[tuner][policy]") {
   const PolicyContext made = context();
   for (const auto& policy : every_policy(made)) {
     for (const double cpus : {16.0, 1.0, 0.0, 1000.0, 2.5}) {
@@ -114,7 +114,7 @@ TEST_CASE("every policy follows limits that change, within what there is", "[tun
   }
 }
 
-TEST_CASE("no policy is broken by an observation that cannot be", "[tuner][policy]") {
+TEST_CASE("every policy survives an impossible observation", "[tuner][policy]") {
   const PolicyContext made = context();
   for (const auto& policy : every_policy(made)) {
     Random random(7);
@@ -127,7 +127,7 @@ TEST_CASE("no policy is broken by an observation that cannot be", "[tuner][polic
   }
 }
 
-TEST_CASE("every policy decides the same from the same", "[tuner][policy]") {
+TEST_CASE("every policy decides the same from the same observations", "[tuner][policy]") {
   const PolicyContext made = context();
   const auto first = every_policy(made);
   const auto second = every_policy(made);
@@ -147,7 +147,7 @@ TEST_CASE("a policy that does not exist is named beside the nearest that does", 
   CHECK(made.error().message == "no policy is called 'greddy'; the nearest is 'greedy'");
 }
 
-TEST_CASE("a policy says what it lacks", "[tuner][policy]") {
+TEST_CASE("a policy names the input that it lacks", "[tuner][policy]") {
   PolicyContext lacking = context();
   lacking.truth = {};
   CHECK(make_policy("oracle", lacking).error().message.find("true costs") != std::string::npos);

@@ -9,7 +9,7 @@ namespace {
 
 using Actors = std::vector<std::uint32_t>;
 
-TEST_CASE("static proposes what the job says from its first decision on", "[tuner][policy]") {
+TEST_CASE("static proposes the job's allocation from its first decision on", "[tuner][policy]") {
   const std::vector<StageCost> costs{{.seconds = 0.1}, {.seconds = 0.2}};
   PolicyContext made = context_of(costs, 8);
   CHECK(first_answer("static", made, costs, 0.01) == Allocation{{1, 1}, 16});
@@ -22,7 +22,7 @@ TEST_CASE("one is one actor a stage and the job's prefetch", "[tuner][policy]") 
   CHECK(first_answer("one", context_of(costs, 8), costs, 0.01) == Allocation{{1, 1}, 16});
 }
 
-TEST_CASE("even gives what does not divide to the first stages", "[tuner][policy]") {
+TEST_CASE("even gives the remainder to the first stages", "[tuner][policy]") {
   const std::vector<StageCost> costs(5, StageCost{.seconds = 0.1});
   // 48 / 5 = 9 each, 3 over; as decode-heavy.
   CHECK(first_answer("even", context_of(costs, 48), costs, 0.01) ==
@@ -84,7 +84,7 @@ TEST_CASE("the oracle plans with the current true costs, not with measurements",
   CHECK(policy->decide(any).allocation == Allocation{{3, 3}, 16});
 }
 
-TEST_CASE("the oracle's prefetch is what fits beside the best actors", "[tuner][policy]") {
+TEST_CASE("the oracle's prefetch fills the memory beside the best actors", "[tuner][policy]") {
   const std::vector<StageCost> costs(2, StageCost{.seconds = 0.1});
   // Six actors of 1/4 GiB leave 1/8 GiB: eight items of 1/64 GiB.
   PolicyContext made = context_of(costs, 6, 6 * kGiB / 4 + kGiB / 8);

@@ -25,7 +25,7 @@ TEST_CASE("greedy stops where the trainer is fed", "[tuner][policy]") {
   CHECK(first_answer("greedy", context_of(kDlrm, 32), kDlrm, 0.05).actors == Actors{2, 2, 1, 5, 2});
 }
 
-TEST_CASE("greedy stops where the next actor does not fit, and cuts prefetch to what does",
+TEST_CASE("greedy stops where the next actor does not fit, and cuts prefetch to fit",
           "[tuner][policy]") {
   // Ten actors of 1/4 GiB and two items of 1/64 GiB.
   const PolicyContext made = context_of(kDlrm, 32, 10 * kGiB / 4 + kGiB / 32);

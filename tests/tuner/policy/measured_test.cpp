@@ -32,7 +32,7 @@ TEST_CASE("older intervals fade", "[tuner][policy]") {
   CHECK(measured.cpu(0) == Approx(0.06));
 }
 
-TEST_CASE("what is older than a change that cannot be chance is dropped", "[tuner][policy]") {
+TEST_CASE("intervals before a significant change are dropped", "[tuner][policy]") {
   Measured measured(1, 0.9);
   measured.add(interval(100, 0.1, 1));
   measured.add(interval(100, 0.4, 1));  // standard error 0.4 * sqrt(1/50): five of them
@@ -46,7 +46,7 @@ TEST_CASE("a difference that can be chance is averaged", "[tuner][policy]") {
   CHECK(measured.service(0) == Approx(0.15));
 }
 
-TEST_CASE("an interval without a completed split keeps what is known", "[tuner][policy]") {
+TEST_CASE("an interval without a completed split keeps the estimate", "[tuner][policy]") {
   Measured measured(1, 0.5);
   measured.add(interval(10, 0.1, 0));
   measured.add(Observation{});

@@ -28,7 +28,7 @@ TEST_CASE("plumber rounds every share up", "[tuner][policy]") {
   CHECK(first(context_of(costs, 10), costs).allocation.actors == Actors{2, 4, 5});
 }
 
-TEST_CASE("a sequential stage is the end of plumber's plan for all", "[tuner][policy]") {
+TEST_CASE("a sequential stage ends plumber's plan for all stages", "[tuner][policy]") {
   // At most 1 CPU of 0.2 s a split: 5 splits/s, for which 0.5 and 1.5 CPUs are enough elsewhere.
   const std::vector<StageCost> costs{{.seconds = 0.1}, {.seconds = 0.2}, {.seconds = 0.3}};
   PolicyContext made = context_of(costs, 12);
@@ -46,7 +46,8 @@ TEST_CASE("plumber counts CPU time only: a stage that waits gets too few", "[tun
   CHECK(first(context_of(costs, 24), costs).allocation.actors == Actors{7, 4, 12, 3});
 }
 
-TEST_CASE("plumber's first stage reads: it gets what keeps the rate in flight", "[tuner][policy]") {
+TEST_CASE("plumber gives its reading first stage the actors that keep the rate in flight",
+          "[tuner][policy]") {
   const std::vector<StageCost> costs{
       {.seconds = 1.2, .cpu = 0.05}, {.seconds = 0.12}, {.seconds = 0.2}, {.seconds = 0.04}};
   CHECK(first(context_of(costs, 24), costs).allocation.actors == Actors{69, 7, 12, 3});

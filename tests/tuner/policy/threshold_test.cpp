@@ -29,20 +29,19 @@ Actors next(const Observation& seen) {
   return policy->decide(seen).allocation.actors;
 }
 
-TEST_CASE("above 0.8 busy a stage gets what brings it to 0.8, below 0.5 it loses one",
-          "[tuner][policy]") {
+TEST_CASE("above 0.8 busy a stage grows to 0.8, below 0.5 it loses an actor", "[tuner][policy]") {
   CHECK(next(busy({10, 10, 10}, {1.0, 0.6, 0.4}, 100)) == Actors{13, 10, 9});  // 10 / 0.8 = 12.5
   CHECK(next(busy({10, 10, 10}, {0.81, 0.8, 0.5}, 100)) == Actors{11, 10, 10});
   CHECK(next(busy({1, 1, 1}, {1.0, 0.1, 0.6}, 100)) == Actors{2, 1, 1});
 }
 
-TEST_CASE("a busy stage with nothing queued before it gets nothing", "[tuner][policy]") {
+TEST_CASE("a busy stage without queued input gets no actor", "[tuner][policy]") {
   Observation seen = busy({10, 10}, {0.6, 0.9}, 100);
   seen.stages[0].queue_fill = 0;
   CHECK(next(seen) == Actors{10, 10});
 }
 
-TEST_CASE("an actor takes a CPU of those there are, the last stage asks first", "[tuner][policy]") {
+TEST_CASE("each actor takes a CPU, and the last stage asks first", "[tuner][policy]") {
   // 24 of 25 are taken; every stage wants two more.
   CHECK(next(busy({8, 8, 8}, {1.0, 1.0, 1.0}, 25)) == Actors{8, 8, 9});
   CHECK(next(busy({8, 8, 8}, {1.0, 1.0, 1.0}, 24)) == Actors{8, 8, 8});

@@ -34,7 +34,7 @@ TEST_CASE("where every share is 1 the stretch is the actors over the CPUs", "[tu
   CHECK(share.when(1, 3) == Approx(4.5));
 }
 
-TEST_CASE("the CPUs in use are exactly those there are, whatever the shares", "[tuner][sim][cpu]") {
+TEST_CASE("all CPUs are in use for any shares", "[tuner][sim][cpu]") {
   const std::vector<double> cpu = {1, 0.3, 0.02, 0.7};
   CpuShare share(cpu, 16);
   const int busy[] = {12, 30, 200, 9};

@@ -4,7 +4,7 @@
 
 namespace forebay::tuner {
 
-TEST_CASE("more than the limit at any moment is the end", "[tuner][sim][memory]") {
+TEST_CASE("a run over the limit at any moment ends", "[tuner][sim][memory]") {
   MemoryAccount memory(100, 200);
   memory.take(100);
   CHECK_FALSE(memory.exceeded());
@@ -50,7 +50,7 @@ TEST_CASE("a raised limit counts at once, a cut before it never comes", "[tuner]
   CHECK_FALSE(memory.exceeded());
 }
 
-TEST_CASE("what is exempt counts until it is given back", "[tuner][sim][memory]") {
+TEST_CASE("exempt memory counts until it is returned", "[tuner][sim][memory]") {
   MemoryAccount memory(150, 200);
   memory.set_limit(0, 120);
   memory.enforce(4, 30);

@@ -21,7 +21,7 @@ TEST_CASE("a layout counts every queue but the last as fixed", "[tuner][sim]") {
   CHECK(description.stages[1].max_actors == 128);
 }
 
-TEST_CASE("a prefetch that the file asks for is never beyond the bound", "[tuner][sim]") {
+TEST_CASE("a prefetch of the file never exceeds the bound", "[tuner][sim]") {
   PipelineModel model = line_of({stage("load", 0.1)});
   model.prefetch_splits = 5000;
   CHECK(description_of(model).max_prefetch == 5000);

@@ -43,7 +43,7 @@ TEST_CASE("the same seed gives the same pipeline, another seed another", "[tuner
   CHECK(first.stages[0].seconds != random_pipeline(6).stages[0].seconds);
 }
 
-TEST_CASE("random pipelines are as many-sided as they are said to be", "[tuner][sim][random]") {
+TEST_CASE("random pipelines vary as widely as documented", "[tuner][sim][random]") {
   int contended = 0;
   int waiting = 0;
   int trainer_bound = 0;

@@ -39,7 +39,7 @@ TEST_CASE("the heap returns services in the order of their ends, each with its o
   }
 }
 
-TEST_CASE("progress is what is done of what is in work", "[tuner][sim][heap]") {
+TEST_CASE("progress is the finished share of the work", "[tuner][sim][heap]") {
   ServiceHeap heap;
   heap.reserve(2);
   heap.push(10, {.work = 4});  // Began when the clock showed 6,

@@ -88,7 +88,7 @@ TEST_CASE("a prefetch that is cut empties by training, one that grows lets waiti
   CHECK(simulator.current().prefetched == 2);  // The split that was held.
 }
 
-TEST_CASE("events change costs and machine when they say, and back", "[tuner][sim][events]") {
+TEST_CASE("events change costs and machine at their time, and back", "[tuner][sim][events]") {
   PipelineModel model = line_of({stage("load", 0.1), stage("udf", 0.2)});
   model.events = {{.at_seconds = 100, .stage = 1, .seconds_factor = 4.0},
                   {.at_seconds = 200, .stage = 1, .seconds_factor = 1.0},
@@ -129,7 +129,7 @@ TEST_CASE("a decision of the same moment sees the events applied", "[tuner][sim]
   CHECK(seen.limits.memory_bytes == 500'000'000);
 }
 
-TEST_CASE("running out of memory ends everything", "[tuner][sim][memory]") {
+TEST_CASE("running out of memory ends the run", "[tuner][sim][memory]") {
   PipelineModel model = line_of({stage("load", 0.1)});
   model.memory_bytes = 24'000'000;  // Base 10, an actor 1, four splits that wait.
   Simulator simulator(model, 1);
@@ -146,7 +146,7 @@ TEST_CASE("running out of memory ends everything", "[tuner][sim][memory]") {
   CHECK(simulator.now() == 20);
 }
 
-TEST_CASE("a full queue can be what there is no memory for", "[tuner][sim][memory]") {
+TEST_CASE("a full queue can exceed the memory limit", "[tuner][sim][memory]") {
   PipelineModel model = line_of({stage("load", 0.1)});
   model.memory_bytes = 13'000'000;
   model.trainer_step_seconds = 100;

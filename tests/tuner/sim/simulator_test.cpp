@@ -27,7 +27,7 @@ TEST_CASE("the slowest stage sets the rate", "[tuner][sim]") {
   CHECK_THAT(throughput(model, {{3, 2}, 4}, 100), WithinRel(40.0, 0.002));
 }
 
-TEST_CASE("CPUs that are too few stretch everybody's time alike", "[tuner][sim]") {
+TEST_CASE("too few CPUs slow all work equally", "[tuner][sim]") {
   // 8 CPUs over 0.06 + 0.05 seconds a split: 72.7 splits/s, however many actors ask.
   const PipelineModel model = line_of({stage("load", 0.06), stage("udf", 0.05)});
   CHECK_THAT(throughput(model, {{8, 8}, 4}, 100), WithinRel(8 / 0.11, 0.005));
@@ -102,7 +102,7 @@ TEST_CASE("the same model, seed and calls give the same results to the bit", "[t
   CHECK(run(4).cpu_seconds != first.cpu_seconds);
 }
 
-TEST_CASE("in how many calls a run is made changes nothing", "[tuner][sim]") {
+TEST_CASE("a run gives the same results in any number of calls", "[tuner][sim]") {
   PipelineModel model = line_of({stage("load", 0.06), stage("udf", 0.05)});
   model.stages[0].noise = model.stages[1].noise = 0.3;
   Simulator whole(model, 1);

@@ -165,7 +165,7 @@ TEST_CASE("a message outside the protocol is dropped and counted, and its connec
         [](const TransportCounts& counts) { return counts.garbage > 0; }));
     CHECK_FALSE(unauthenticated.hears(100ms));
   }
-  SECTION("bytes that are not even ZeroMQ's") {
+  SECTION("bytes outside of ZeroMQ's protocol") {
     BareConnection unauthenticated(fixture.address);
     unauthenticated.say("GET / HTTP/1.1\r\nHost: forebay\r\n\r\n" + std::string(100, 'x'));
     unauthenticated.hear_to_the_end();
@@ -203,7 +203,7 @@ struct HandMade {
   RawDealer bulk;
 };
 
-TEST_CASE("a session that sends what it must not ends, and no other", "[core][net]") {
+TEST_CASE("a session that breaks the protocol ends, and other sessions stay", "[core][net]") {
   ZmqTransport::Options options = quick();
   options.lost_after = 1000;  // So silence does not end it.
   options.max_frame_bytes = 100'000;
@@ -218,7 +218,7 @@ TEST_CASE("a session that sends what it must not ends, and no other", "[core][ne
   }
   SECTION("a message that was sent before") { peer.data(0, hello); }
   SECTION("one after a message that was lost") { peer.data(2, hello); }
-  SECTION("frames behind two entries") {
+  SECTION("frames after two entries") {
     peer.data(1, hello + hello, true);
     peer.control.send("frame");
   }
@@ -231,8 +231,7 @@ TEST_CASE("a session that sends what it must not ends, and no other", "[core][ne
   fixture.check_friend();
 }
 
-TEST_CASE("a frame larger than is taken is never read, and the session that sent it is lost",
-          "[core][net]") {
+TEST_CASE("a frame above the limit is never read, and its session is lost", "[core][net]") {
   ZmqTransport::Options options = quick();
   options.max_frame_bytes = 100'000;
   ListenerFixture fixture(options);
@@ -356,7 +355,7 @@ TEST_CASE("a client without a registered key learns nothing", "[core][net]") {
     CHECK_FALSE(raw.hears(500ms));
     CHECK(unauthenticated.handler.seen().up.empty());
   }
-  SECTION("a client with a key of its own") {
+  SECTION("a client with an unregistered key") {
     ZmqTransport::Options options = keys.options();
     options.keys->client = KeyPair::generate().value();
     Side unauthenticated(options);

@@ -43,7 +43,7 @@ TEST_CASE("an address may be a name of this machine or of IPv6", "[core][net]") 
     REQUIRE(client.transport.connect(*address));
     client.peer();
   }
-  SECTION("one that is taken is refused") {
+  SECTION("an address in use is refused") {
     const std::string address = server.transport.listen("127.0.0.1:0").value();
     const auto refused = client.transport.listen(address);
     REQUIRE_FALSE(refused);
@@ -122,11 +122,11 @@ TEST_CASE("a session that is closed ends on both sides, after the messages sent 
   CHECK(client.tell(to_server, "too late").error().code == Code::kUnavailable);
   CHECK(server.handler.wait_down(1).down.size() == 1);
 
-  SECTION("and another begins, with another name") {
+  SECTION("another session begins, with another name") {
     CHECK(client.peer(2) != to_server);
     CHECK(server.peer(2) != to_client);
   }
-  SECTION("unless the address is given up") {
+  SECTION("a client that disconnects does not reconnect") {
     client.peer(2);
     client.transport.disconnect(address);
     CHECK(client.handler.wait_down(2).down.size() == 2);
@@ -156,7 +156,7 @@ TEST_CASE("a client retries until a server listens, and reconnects when another 
   CHECK(second.handler.wait_messages(1).messages.at(0).head == "to the second");
 }
 
-TEST_CASE("more than a lane may hold is refused, and an empty one takes anything", "[core][net]") {
+TEST_CASE("a full lane refuses messages, and an empty one takes any size", "[core][net]") {
   ZmqTransport::Options options;
   options.outbox.waiting_bytes = {1000, 1000};
   options.queued_messages = 1;
@@ -189,13 +189,13 @@ TEST_CASE("the peer with the shorter timeout sets the heartbeat interval of both
   ZmqTransport::Options slow = quick();
   slow.heartbeat = std::chrono::hours(1);
   const auto hears = [](const TransportCounts& counts) { return counts.beats >= 3; };
-  SECTION("of the one that listens") {
+  SECTION("a slow server") {
     Side server(slow);
     Side client(quick());
     REQUIRE(client.transport.connect(server.transport.listen("127.0.0.1:0").value()));
     CHECK(client.wait_counts(hears));
   }
-  SECTION("of the one that connects") {
+  SECTION("a slow client") {
     Side server(quick());
     Side client(slow);
     REQUIRE(client.transport.connect(server.transport.listen("127.0.0.1:0").value()));

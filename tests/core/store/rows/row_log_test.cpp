@@ -41,8 +41,7 @@ test::RowModel some(Random& random, std::uint64_t rows, int count, std::uint64_t
 
 }  // namespace
 
-TEST_CASE("rows are read as they were last written, whatever was cleaned and linked meanwhile",
-          "[store]") {
+TEST_CASE("rows are read as last written, also after cleaning and linking", "[store]") {
   const std::size_t row_bytes = GENERATE(24, 1000, 5000);
   const std::uint64_t seed = GENERATE(1, 2, 3);
   INFO(row_bytes << " bytes a row, seed " << seed);
@@ -73,8 +72,7 @@ TEST_CASE("rows are read as they were last written, whatever was cleaned and lin
   CHECK(test::read_rows(*again, test::numbers_of(linked)) == linked);
 }
 
-TEST_CASE("out of segments of older copies the rows that count are moved before writing goes on",
-          "[store]") {
+TEST_CASE("current rows are moved out of old segments before writing goes on", "[store]") {
   const test::TempDir dir;
   constexpr std::uint64_t kRounds = 120;  // This number of segments is within the bound.
   constexpr std::size_t kLarge = 1000;
@@ -139,7 +137,7 @@ TEST_CASE("links hold the rows of their moment, and are opened without being cha
   CHECK(test::read_rows(*log, numbers) == test::RowModel{{3, 2}, {700, 2}});
 }
 
-TEST_CASE("what did not change between two links is the same file in both", "[store]") {
+TEST_CASE("a segment that did not change between two links is the same file in both", "[store]") {
   const test::TempDir dir;
   auto log = RowLog::create(dir.path("rows"), small()).value();
   REQUIRE(test::write_rows(*log, test::first_numbers(kRows), 1));
@@ -201,7 +199,7 @@ TEST_CASE("a folder is emptied when rows begin anew", "[store]") {
   CHECK_THAT(lost.error().message, Catch::Contains("row 3"));
 }
 
-TEST_CASE("a disk that takes no more is an error that names the folder and stands", "[store]") {
+TEST_CASE("a full disk is a lasting error that names the folder", "[store]") {
   const test::TempDir dir;
   auto log = RowLog::create(dir.path("rows"), small()).value();
   const auto numbers = test::first_numbers(kRows);
@@ -311,7 +309,7 @@ TEST_CASE("a file that is not a segment is refused by name", "[store]") {
     dir.write("from/notes.txt", "");
     CHECK_THAT(refusal(), Catch::Contains("from/notes.txt is no file of rows"));
   }
-  SECTION("a segment under another's name") {
+  SECTION("a segment under another segment's name") {
     auto log = RowLog::create(dir.path("live"), small()).value();
     REQUIRE(test::write_rows(*log, {1}, 1));
     REQUIRE(log->link(dir.path("from")));

@@ -61,7 +61,7 @@ TEST_CASE("a sealed page is intact there and nowhere else, until any of its bits
   CHECK(page.intact(42));
 }
 
-TEST_CASE("a page that claims more rows than it has room for is not intact", "[store]") {
+TEST_CASE("a page that claims more rows than fit is not intact", "[store]") {
   const RowPageShape shape(64);
   std::vector<char> memory(shape.page_bytes);
   const auto rows = static_cast<std::uint32_t>(shape.rows + 1);
@@ -71,8 +71,7 @@ TEST_CASE("a page that claims more rows than it has room for is not intact", "[s
   CHECK_FALSE(page.intact(1));
 }
 
-TEST_CASE("places take as many bytes as the largest needs, and keep off their neighbours",
-          "[store]") {
+TEST_CASE("locations take the bytes of the largest one and do not overlap", "[store]") {
   const std::uint64_t most = GENERATE(std::uint64_t{200}, std::uint64_t{256},
                                       std::uint64_t{16'777'215}, std::uint64_t{1} << 40);
   constexpr std::uint64_t kRows = 50;
