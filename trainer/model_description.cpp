@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kDescriptionVersion = 1;
 constexpr std::size_t kMostText = std::size_t{16} << 20;
 
 constexpr std::string_view kAsDense = "as_dense";
@@ -99,7 +99,7 @@ std::string to_json(const ModelDescription& model) {
   for (std::size_t feature = 0; feature < shape.sparse_names.size(); ++feature) {
     tables.push_back({{"name", shape.sparse_names[feature]}, {"rows", shape.table_rows[feature]}});
   }
-  const json announced = {{"version", kVersion},
+  const json announced = {{"version", kDescriptionVersion},
                           {"model", name_in(kModelNames, model.spec.model)},
                           {"optimizer", name_in(kOptimizerNames, model.spec.optimizer)},
                           {"table_optimizer", name_of(model.spec.table_optimizer)},
@@ -139,7 +139,8 @@ Status may_go_on(const ModelDescription& kept, const TrainerSpec& spec) {
 
 Result<ModelDescription> parse_model(const std::string& text, const std::string& path) {
   const json announced = text.size() <= kMostText ? parse_json(text) : json();
-  if (announced.is_object() && announced.contains("version") && announced["version"] != kVersion) {
+  if (announced.is_object() && announced.contains("version") &&
+      announced["version"] != kDescriptionVersion) {
     return fail(Code::kInvalid, path +
                                     " is of another version of the format; export it with the "
                                     "forebay that wrote it");

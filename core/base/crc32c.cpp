@@ -9,13 +9,12 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint32_t kPolynomial = 0x82f63b78;  // bits reversed
-
 constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < table.size(); ++i) {
     std::uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? kPolynomial : 0);
+    for (int bit = 0; bit < 8; ++bit)
+      value = (value >> 1) ^ ((value & 1) != 0 ? kCrc32cPolynomial : 0);
     table[i] = value;
   }
   return table;
@@ -44,7 +43,7 @@ constexpr std::uint32_t times(const Columns& columns, std::uint32_t state) {
 
 /// The map for `bytes` appended zero bytes; `bytes` is a power of two.
 constexpr Columns zeros(std::size_t bytes) {
-  Columns columns{kPolynomial};  // the map for one appended zero bit
+  Columns columns{kCrc32cPolynomial};  // the map for one appended zero bit
   for (std::size_t bit = 1; bit < columns.size(); ++bit) columns[bit] = 1U << (bit - 1);
   for (int doubled = std::countr_zero(8 * bytes); doubled > 0; --doubled) {
     const Columns half = columns;

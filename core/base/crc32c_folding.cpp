@@ -11,12 +11,11 @@ namespace {
   __attribute__((target("avx512f,vpclmulqdq,pclmul,sse4.2"), always_inline))
 
 constexpr std::ptrdiff_t kVector = sizeof(__m512i);
-constexpr std::uint32_t kPolynomial = 0x82f63b78;  // bits reversed
 
 /// x to the power of `n` modulo the polynomial, bits reversed.
 constexpr std::uint32_t power_of_x(int n) {
   std::uint32_t power = 0x8000'0000;
-  for (; n > 0; --n) power = (power >> 1) ^ ((power & 1) != 0 ? kPolynomial : 0);
+  for (; n > 0; --n) power = (power >> 1) ^ ((power & 1) != 0 ? kCrc32cPolynomial : 0);
   return power;
 }
 

@@ -6,6 +6,9 @@
 
 namespace forebay {
 
+/// The polynomial of CRC-32C (Castagnoli), its bits reversed.
+inline constexpr std::uint32_t kCrc32cPolynomial = 0x82f63b78;
+
 /// The minimum number of bytes that fold_crc32c accepts.
 inline constexpr std::size_t kLeastFolded = 256;
 

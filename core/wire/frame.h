@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/data/buffer_pool.h"
+
 namespace forebay {
 
 /// Read-only, shared bytes that are sent without a copy.
@@ -26,6 +28,12 @@ class Frame {
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// A frame that keeps `buffer` and sends its bytes.
+inline Frame frame_of(Buffer buffer) {
+  const auto held = std::make_shared<const Buffer>(std::move(buffer));
+  return {held, held->data(), held->size()};
+}
 
 using Frames = std::vector<Frame>;
 

@@ -122,11 +122,6 @@ bool fill(const ColumnSet& columns, ColumnLayout& layout, const Buffer& data) {
   return fits;
 }
 
-Frame frame_of(Buffer buffer) {
-  const auto held = std::make_shared<const Buffer>(std::move(buffer));
-  return {held, held->data(), held->size()};
-}
-
 Frame frame_of(const ColumnLayout& layout) {
   const auto held = std::make_shared<WireBuffer>();
   encode_value(layout, *held);

@@ -92,11 +92,6 @@ Status wrap(const ColumnLayout& layout, const std::byte* data, BufferPool& pool,
   return {};
 }
 
-Frame frame_of(Buffer buffer) {
-  const auto held = std::make_shared<const Buffer>(std::move(buffer));
-  return {held, held->data(), held->size()};
-}
-
 /// The data of the second frame, decompressed.
 Result<Frame> plain_data(const ColumnLayout& layout, const Frame& sent, const UnpackLimits& limits,
                          BufferPool& pool) {

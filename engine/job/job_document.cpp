@@ -10,8 +10,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::string_view kTransform = "transform";
-
 bool is_bare(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -65,7 +63,7 @@ class Flattener {
   Status add_table(const toml::table& table, const std::string& prefix) {
     for (const auto& [key, node] : table) {
       const std::string name = dotted(prefix, key.str());
-      const auto* transforms = name == kTransform ? node.as_array() : nullptr;
+      const auto* transforms = name == kTransformList ? node.as_array() : nullptr;
       if (const auto* inner = node.as_table()) {
         document_.tables[name] = at_line(file_, node);
         if (auto added = add_table(*inner, name); !added) return added;
@@ -145,7 +143,7 @@ Status apply_set(JobDocument& document, std::string_view assignment) {
     document.values[key] = std::move(value);
     return {};
   }
-  const std::string_view rest = std::string_view(key).substr(kTransform.size() + 1);
+  const std::string_view rest = std::string_view(key).substr(kTransformList.size() + 1);
   const std::size_t dot = std::min(rest.find('.'), rest.size());
   const auto number = parse_count(rest.substr(0, dot));
   if (!number || *number >= document.transforms.size() || dot + 1 >= rest.size()) {

@@ -10,6 +10,9 @@
 
 namespace forebay {
 
+/// The name of the list of operators, `[[transform]]`.
+inline constexpr std::string_view kTransformList = "transform";
+
 /// A value of the job file and where it was written.
 struct JobValue {
   ParamValue value;

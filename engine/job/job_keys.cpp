@@ -9,8 +9,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::string_view kTransform = "transform";
-
 constexpr double kMostBatch = 16777216;  // 2²⁴ rows.
 constexpr double kMostCpus = 4096;
 constexpr double kMostActors = 1024;
@@ -168,7 +166,7 @@ const JobKey* find_key(const Keys& keys, std::string_view name) {
 
 /// Returns every name that may be in a job file, tables before keys.
 std::vector<std::string_view> known_names(const Keys& keys) {
-  std::vector<std::string_view> names{kTransform};
+  std::vector<std::string_view> names{kTransformList};
   for (const JobKey& key : keys) {
     const std::string_view name = key.name;
     for (std::size_t dot = 0; (dot = name.find('.', dot + 1)) != std::string_view::npos;) {
@@ -210,7 +208,7 @@ tl::unexpected<Error> unknown(const Keys& keys, const std::string& where, const 
 
 Status check_table(const Keys& keys, const std::string& name, const std::string& where) {
   if (!is_known(keys, name)) return unknown(keys, where, name);
-  if (name == kTransform) {
+  if (name == kTransformList) {
     return fail(Code::kInvalid, where + ": transforms are a list; write [[transform]]");
   }
   if (const JobKey* key = find_key(keys, name)) {
@@ -223,7 +221,7 @@ Status read_value(const Keys& keys, const std::string& name, const JobValue& giv
   const JobKey* key = find_key(keys, name);
   if (key == nullptr && is_known(keys, name)) {
     return fail(Code::kInvalid, given.where + ": " + name + " is a table; write " +
-                                    (name == kTransform ? "[[transform]]" : '[' + name + ']'));
+                                    (name == kTransformList ? "[[transform]]" : '[' + name + ']'));
   }
   if (key == nullptr) return unknown(keys, given.where, name);
   if (key->read(given.value)) return {};

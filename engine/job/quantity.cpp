@@ -104,4 +104,6 @@ std::string format_count(std::uint64_t count) {
   return text;
 }
 
+std::string format_percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+
 }  // namespace forebay

@@ -29,4 +29,7 @@ std::string format_duration(std::chrono::nanoseconds time);
 /// Returns `1,234,567`.
 std::string format_count(std::uint64_t count);
 
+/// Returns `42 %` for a share of 0.42.
+std::string format_percent(double share);
+
 }  // namespace forebay

@@ -19,6 +19,13 @@
 #include "engine/session/session.h"
 
 namespace forebay {
+
+/// The batches of a loader that the program holds.
+struct HeldBatches {
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<std::uint64_t> bytes{0};
+};
+
 namespace {
 
 /// A loader without a memory setting takes one part in so many of the available memory; the program
@@ -28,12 +35,6 @@ constexpr std::uint64_t kUsualShare = 4;
 JobDefaults defaults_here() {
   return {.cpus = available_cpus(), .memory_bytes = available_memory() / kUsualShare};
 }
-
-/// The batches of a loader that the program holds.
-struct HeldBatches {
-  std::atomic<std::uint64_t> count{0};
-  std::atomic<std::uint64_t> bytes{0};
-};
 
 /// A batch that the program holds and the memory that it refers to; the batch is destroyed first.
 class HeldBatch {

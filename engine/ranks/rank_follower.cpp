@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 /// Longer than rank 0 needs to detect a loss and to report it.
 constexpr auto kUntilExplained = 8s;
-constexpr auto kLook = 100ms;
+constexpr auto kFollowerLook = 100ms;
 
 }  // namespace
 
@@ -59,8 +59,8 @@ Status RankFollower::wait(std::chrono::nanoseconds most, const Ready& ready, con
     if (ready(inbox)) return take(inbox);
     broken = inbox.broken;
   };
-  for (std::chrono::nanoseconds waited{0}; waited < most; waited += kLook) {
-    if (inbox_.wait(kLook, over, got)) {
+  for (std::chrono::nanoseconds waited{0}; waited < most; waited += kFollowerLook) {
+    if (inbox_.wait(kFollowerLook, over, got)) {
       return broken.empty() ? Status() : Status(fail(Code::kUnavailable, broken));
     }
     pass_stop_on();
@@ -79,8 +79,8 @@ Status RankFollower::wait_to_meet() {
   RankCommand command;
   // Rank 0 started to wait before this rank, and times out sooner.
   for (std::chrono::nanoseconds waited{0}; waited < options_.timeout + kUntilExplained;
-       waited += kLook) {
-    auto got = wait(kLook, came, [&](Inbox& inbox) {
+       waited += kFollowerLook) {
+    auto got = wait(kFollowerLook, came, [&](Inbox& inbox) {
       command = std::move(inbox.commands.front());
       inbox.commands.pop_front();
     });

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kAhead = 1;
 /// Longer than the transport's heartbeats need to detect a silent rank.
 constexpr auto kUntilLost = 6s;
-constexpr auto kLook = 50ms;
+constexpr auto kLeaderLook = 50ms;
 /// Ranks usually start within this time of each other; until then nothing is reported.
 constexpr auto kUsualDelay = 1s;
 
@@ -107,12 +107,12 @@ RankLeader::~RankLeader() {
 Status RankLeader::wait_for_ranks(const std::atomic<bool>& stop) {
   peers_.change([](Peers& peers) { peers.meeting = true; });
   std::string said;
-  for (std::chrono::nanoseconds waited{0}; waited < options_.timeout; waited += kLook) {
+  for (std::chrono::nanoseconds waited{0}; waited < options_.timeout; waited += kLeaderLook) {
     if (stop) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
     const auto enough = [](const Peers& peers) {
       return peers.any_lost() || peers.not_here().empty();
     };
-    if (peers_.wait(kLook, enough, [](Peers&) {})) break;
+    if (peers_.wait(kLeaderLook, enough, [](Peers&) {})) break;
     const std::string missing = peers_.change([](const Peers& peers) { return peers.not_here(); });
     if (waited < kUsualDelay || missing == said || missing.empty() || !options_.say) continue;
     options_.say("rank 0 waits for " + missing);

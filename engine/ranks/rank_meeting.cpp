@@ -73,7 +73,7 @@ Status check_port_is_free(std::uint16_t port) {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLook = 50ms;
+constexpr auto kMeetingLook = 50ms;
 /// Timeout of a connection to the store's port: more than any network needs.
 constexpr auto kConnect = 2s;
 /// The key of rank 0's address in the store.
@@ -100,7 +100,7 @@ auto apart(Work work, const GivenUp& given_up) -> decltype(work()) {
   std::packaged_task<decltype(work())()> task(std::move(work));
   auto done = task.get_future();
   start_thread("meeting the other ranks", std::move(task)).detach();
-  while (done.wait_for(kLook) != std::future_status::ready) {
+  while (done.wait_for(kMeetingLook) != std::future_status::ready) {
     if (auto still = given_up(); !still) return pass(still);
   }
   return done.get();
@@ -125,7 +125,7 @@ struct Search {
   /// Waits a little; returns whether to search again.
   bool goes_on() {
     return !over.wait(
-        kLook, [](bool is_over) { return is_over; }, [](bool) {});
+        kMeetingLook, [](bool is_over) { return is_over; }, [](bool) {});
   }
 };
 

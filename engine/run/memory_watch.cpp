@@ -11,7 +11,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::chrono::milliseconds kPeriod{50};
+constexpr std::chrono::milliseconds kMemoryPeriod{50};
 /// Sampled calls in a period: above the first number, fewer calls are sampled; below the second,
 /// more.
 constexpr std::uint64_t kManyLooks = 25;
@@ -44,7 +44,7 @@ MemoryWatch::~MemoryWatch() {
 
 void MemoryWatch::watch(Options options) {
   options_ = std::move(options);
-  ticker_.emplace(kPeriod, [this] { look(); });
+  ticker_.emplace(kMemoryPeriod, [this] { look(); });
 }
 
 void MemoryWatch::stop() { ticker_.reset(); }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kFormat = "forebay-experience ";
 constexpr std::string_view kKind = "forebay-experience 1 ";
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostPolicyBytes = std::size_t{64} << 20;
 constexpr int kBetweenKeeping = 32;
 
 std::string head_of(const std::string& learned_state) {
@@ -22,7 +22,7 @@ std::string head_of(const std::string& learned_state) {
 }  // namespace
 
 Result<std::string> LearnedStateFile::read() const {
-  auto text = read_whole(path_, kMostBytes);
+  auto text = read_whole(path_, kMostPolicyBytes);
   if (!text) return text;
   if (text->starts_with(kFormat) && !text->starts_with(kKind)) {
     return fail(Code::kInvalid, path_ + " is of another version");

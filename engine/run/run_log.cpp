@@ -8,14 +8,14 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kMostBytes = 4 << 20;
+constexpr std::size_t kMostLogBytes = 4 << 20;
 
 }  // namespace
 
 RunLog::RunLog(const std::string& run_dir, const std::string& command) {
   try {
     auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
-        run_dir + "/logs/" + command + ".log", kMostBytes, /*max_files=*/1);
+        run_dir + "/logs/" + command + ".log", kMostLogBytes, /*max_files=*/1);
     logger_ = std::make_shared<spdlog::logger>(command, std::move(sink));
     logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
     logger_->flush_on(spdlog::level::info);

@@ -6,7 +6,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::chrono::milliseconds kPeriod{200};
+constexpr std::chrono::milliseconds kLookPeriod{200};
 
 RunWatch::Options completed(RunWatch::Options options) {
   if (!options.memory) {
@@ -37,7 +37,7 @@ RunWatch::RunWatch(Options options)
          .last_decision = options_.last_decision,
          .lookups = [this]() -> LookupCounts { return noted_([this] { return lookups_; }); }});
   }
-  ticker_.emplace(kPeriod, [this] { look(); });
+  ticker_.emplace(kLookPeriod, [this] { look(); });
   watch_memory();
 }
 

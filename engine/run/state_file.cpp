@@ -6,13 +6,13 @@ namespace forebay {
 namespace {
 
 /// Many times the size of any state.
-constexpr std::size_t kMostBytes = 64 << 10;
+constexpr std::size_t kMostStateBytes = 64 << 10;
 
 }  // namespace
 
 Result<LoaderState> read_state_file(const std::string& path) {
   const std::string where = "--resume " + path;
-  auto text = read_whole(path, kMostBytes);
+  auto text = read_whole(path, kMostStateBytes);
   if (text) return parse_loader_state(*text, where);
   return fail(text.error().code, "--resume " + text.error().message);
 }

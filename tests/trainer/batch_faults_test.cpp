@@ -12,7 +12,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-struct Rows {
+struct FaultyRows {
   std::string say(double loss, const std::vector<float>& logits = {}) {
     Batch batch;
     batch.number = 12;
@@ -40,7 +40,7 @@ struct Rows {
 }  // namespace
 
 TEST_CASE("a loss that is not a number names its batch and the first bad row", "[trainer][loss]") {
-  Rows rows;
+  FaultyRows rows;
   CHECK(rows.says("the loss of batch 12 is not a number; lower trainer.learning_rate"));
   CHECK(rows.say(kInfinity).find("batch 12 is infinite;") != std::string::npos);
   CHECK(rows.says("row 2: its score is minus infinity;", {0, 1, -kInfinity}));

@@ -15,11 +15,11 @@ using namespace forebay;
 
 namespace {
 
-/// Rows of four integers, each of them the row's number, in groups of two rows.
-struct Rows {
+/// GuardedRows of four integers, each of them the row's number, in groups of two rows.
+struct GuardedRows {
   static constexpr std::size_t kRowBytes = 4 * sizeof(std::uint32_t);
 
-  explicit Rows(std::size_t rows, std::size_t slots = 64)
+  explicit GuardedRows(std::size_t rows, std::size_t slots = 64)
       : values(4 * rows), room(2 * kRowBytes, slots * 2 * kRowBytes) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint32_t>(i / 4);
   }
@@ -43,7 +43,7 @@ struct Rows {
 
 TEST_CASE("a snapshot reads the values from its beginning while rows change",
           "[trainer][snapshot]") {
-  Rows rows(5);
+  GuardedRows rows(5);
   const auto before = rows.values;
   rows.guard.begin();
   rows.change(0);
@@ -56,7 +56,7 @@ TEST_CASE("a snapshot reads the values from its beginning while rows change",
 }
 
 TEST_CASE("a group that was partly read keeps the old values of the rest", "[trainer][snapshot]") {
-  Rows rows(4);
+  GuardedRows rows(4);
   rows.guard.begin();
   CHECK(rows.read(0, 3) == std::vector<std::uint32_t>{0, 0, 0});
   rows.change(0);
@@ -68,7 +68,7 @@ TEST_CASE("a group that was partly read keeps the old values of the rest", "[tra
 }
 
 TEST_CASE("only groups that are not read yet are copied, each once", "[trainer][snapshot]") {
-  Rows rows(8);
+  GuardedRows rows(8);
   rows.change(0);
   CHECK(rows.room.most_bytes() == 0);
   rows.guard.begin();
@@ -77,12 +77,12 @@ TEST_CASE("only groups that are not read yet are copied, each once", "[trainer][
   CHECK(rows.room.most_bytes() == 0);
   const std::vector<std::int32_t> many = {4, 5, 4, 2};
   rows.guard.before_change(std::span<const std::int32_t>(many));
-  CHECK(rows.room.most_bytes() == 2 * 2 * Rows::kRowBytes);
+  CHECK(rows.room.most_bytes() == 2 * 2 * GuardedRows::kRowBytes);
   rows.guard.end();
 }
 
 TEST_CASE("a second snapshot reuses the buffer of the first", "[trainer][snapshot]") {
-  Rows rows(8, 1);
+  GuardedRows rows(8, 1);
   for (int turn = 0; turn < 3; ++turn) {
     const auto before = rows.values;
     rows.guard.begin();
@@ -90,12 +90,12 @@ TEST_CASE("a second snapshot reuses the buffer of the first", "[trainer][snapsho
     if (turn == 1) CHECK(rows.read(0, 32) == before);
     rows.guard.end();
   }
-  CHECK(rows.room.most_bytes() == 2 * Rows::kRowBytes);
+  CHECK(rows.room.most_bytes() == 2 * GuardedRows::kRowBytes);
 }
 
 TEST_CASE("a writer without memory for a copy waits until the reader has passed its row",
           "[trainer][snapshot]") {
-  Rows rows(8, 1);
+  GuardedRows rows(8, 1);
   rows.guard.begin();
   rows.change(6);
   std::atomic<bool> changed{false};
@@ -114,7 +114,7 @@ TEST_CASE("a writer without memory for a copy waits until the reader has passed 
 }
 
 TEST_CASE("a reader that gives up releases a waiting writer", "[trainer][snapshot]") {
-  Rows rows(8, 1);
+  GuardedRows rows(8, 1);
   rows.guard.begin();
   rows.change(6);
   std::thread writer([&] { rows.change(2); });
@@ -128,7 +128,7 @@ TEST_CASE("a snapshot read while threads change everything is the state at its m
   const auto seed = GENERATE(range(std::uint64_t{1}, std::uint64_t{9}));
   constexpr std::size_t kRows = 3000;
   constexpr std::size_t kThreads = 3;
-  Rows rows(kRows, 1 + seed * seed);  // At first so few free bytes that writers wait.
+  GuardedRows rows(kRows, 1 + seed * seed);  // At first so few free bytes that writers wait.
   for (int turn = 0; turn < 4; ++turn) {
     const auto before = rows.values;
     rows.guard.begin();

@@ -13,7 +13,6 @@ namespace forebay {
 namespace {
 
 constexpr std::size_t kRowsShown = 3;
-constexpr std::size_t kMostShown = 100;  // characters of a row
 
 constexpr EnumName<Codec> kCodecs[] = {
     {"plain", Codec::kPlain}, {"gzip", Codec::kGzip}, {"zstd", Codec::kZstd}};

@@ -19,8 +19,6 @@
 namespace forebay {
 namespace {
 
-constexpr std::size_t kMostShown = 100;
-
 JsonObject json_of(const std::string& path, const char* kind) {
   return JsonObject().add("path", path).add("kind", kind);
 }

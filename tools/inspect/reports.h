@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@
 #include "tools/inspect/file_sample.h"
 
 namespace forebay {
+
+/// Characters of a name, value or row that a report shows.
+inline constexpr std::size_t kMostShown = 100;
 
 /// The report on one file: text for a user, and a JSON object for a script.
 struct FileReport {

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "core/base/printable.h"
@@ -13,8 +12,6 @@
 
 namespace forebay {
 namespace {
-
-std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 /// Rounds down: 100.0 % means all.
 std::string tenths(double share) {
@@ -51,16 +48,20 @@ std::size_t terminal_columns() {
 std::string format_progress(const ProgressView& view) {
   std::string line = format_count(view.rows);
   if (view.rows_wanted && *view.rows_wanted > 0) {
-    line += " of " + format_count(*view.rows_wanted) + " rows (" +
-            percent(static_cast<double>(view.rows) / static_cast<double>(*view.rows_wanted)) + ")";
+    line +=
+        " of " + format_count(*view.rows_wanted) + " rows (" +
+        format_percent(static_cast<double>(view.rows) / static_cast<double>(*view.rows_wanted)) +
+        ")";
   } else {
     line += " rows";
   }
-  line += ", " + rate(view.rows_per_second) + " rows/s, starved " + percent(view.starved_ratio);
+  line +=
+      ", " + rate(view.rows_per_second) + " rows/s, starved " + format_percent(view.starved_ratio);
   if (view.lookups_ready) line += ", rows ready " + tenths(*view.lookups_ready);
   line += ", " + format_size(view.memory_bytes) + " of " + format_size(view.memory_limit) + " |";
   for (const StageView& stage : view.stages) {
-    line += " " + stage.name + " " + std::to_string(stage.actors) + "×" + percent(stage.busy_share);
+    line += " " + stage.name + " " + std::to_string(stage.actors) + "×" +
+            format_percent(stage.busy_share);
   }
   return line + time_left(view) + (view.tuner.empty() ? "" : " | " + view.tuner);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 
 #include "engine/job/quantity.h"
@@ -14,8 +13,6 @@ namespace {
 constexpr double kHardlyStarved = 0.05;
 constexpr double kAllCpus = 0.9;
 constexpr double kBusy = 0.7;
-
-std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 std::string one_decimal(double number) {
   std::array<char, 32> text{};
@@ -43,7 +40,7 @@ std::string blame_cpus(const SummaryView& view, const StageView& heaviest) {
   double all = 0;
   for (const StageView& stage : view.stages) all += load_of(stage);
   return "not enough CPUs: " + one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) +
-         " were busy, and " + heaviest.name + " took " + percent(load_of(heaviest) / all) +
+         " were busy, and " + heaviest.name + " took " + format_percent(load_of(heaviest) / all) +
          " of the stages' work; give the run more CPUs or make " + heaviest.name + " cheaper";
 }
 
@@ -69,7 +66,8 @@ std::string name_bottleneck(const SummaryView& view) {
     return "no rows came through; there is no bottleneck to name";
   const bool trained = view.consumer == SummaryView::Consumer::kTrainer;
   if (trained && view.starved_ratio < kHardlyStarved) {
-    return "the trainer is the bottleneck: it waited for data " + percent(view.starved_ratio) +
+    return "the trainer is the bottleneck: it waited for data " +
+           format_percent(view.starved_ratio) +
            " of the time; a faster model or more CPUs for it would help, more actors would not";
   }
   const auto by_load = [](const StageView& a, const StageView& b) {
@@ -85,7 +83,7 @@ std::string name_bottleneck(const SummaryView& view) {
   const StageView& busiest = *std::max_element(view.stages.begin(), view.stages.end(), by_share);
   if (busiest.busy_share < kBusy) {
     return "no stage was the bottleneck: " + busiest.name + ", the busiest, worked " +
-           percent(busiest.busy_share) + " of the time" +
+           format_percent(busiest.busy_share) + " of the time" +
            (trained ? "; a run this short, or a small memory limit, leaves actors waiting for each "
                       "other"
                     : "");
@@ -93,10 +91,11 @@ std::string name_bottleneck(const SummaryView& view) {
   const bool waits = busiest.cpu_share < 0.5;
   if (busiest.name == "batch") {
     return "batch is the bottleneck: the one actor that cuts batches in order was busy " +
-           percent(busiest.busy_share) + " of the time; fewer columns or a faster core would help";
+           format_percent(busiest.busy_share) +
+           " of the time; fewer columns or a faster core would help";
   }
   return busiest.name + " is the bottleneck: " + actors_of(busiest) + " busy " +
-         percent(busiest.busy_share) + " of the time" + describe_queue(busiest) +
+         format_percent(busiest.busy_share) + " of the time" + describe_queue(busiest) +
          (waits ? "; it hardly used a CPU, so it waited for the disk: more actors of it may help"
                 : "; give it more actors (pipeline.allocation." + busiest.name + ")");
 }
@@ -107,7 +106,7 @@ std::string format_summary(const SummaryView& view) {
       format_count(view.rows) + " rows in " + format_count(view.batches) + " batches, " +
       format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(view.seconds * 1e9))) +
       ", " + format_count(static_cast<std::uint64_t>(rate)) + " rows/s\n";
-  text += "starved " + percent(view.starved_ratio) + " of the time, peak memory " +
+  text += "starved " + format_percent(view.starved_ratio) + " of the time, peak memory " +
           format_size(view.peak_memory_bytes) + " of " + format_size(view.memory_limit) + ", " +
           one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) + " CPUs busy\n";
   const int width = name_width(view.stages);

@@ -26,11 +26,11 @@ void list(Fields& fields, Evaluated& value) {
 
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kRecordVersion = 1;
 
 struct Record {
   std::vector<Evaluated> evaluations;
-  std::uint64_t version = kVersion;
+  std::uint64_t version = kRecordVersion;
 };
 
 template <class Fields>
@@ -82,7 +82,7 @@ std::optional<std::vector<Evaluated>> parse_evaluations(const std::string& text)
   JsonFieldReader fields(object, "", problem);
   list(fields, record);
   fields.finish();
-  if (!problem.empty() || record.version != kVersion) return std::nullopt;
+  if (!problem.empty() || record.version != kRecordVersion) return std::nullopt;
   std::uint64_t before = 0;
   for (const Evaluated& each : record.evaluations) {
     const bool follows = &each == &record.evaluations.front() || before < each.step;

@@ -9,11 +9,10 @@
 #include <c10/core/InferenceMode.h>
 
 #include "trainer/evaluation/evaluation.h"
+#include "trainer/torch/extent.h"
 
 namespace forebay {
 namespace {
-
-std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
 
 /// Returns the sum of the group's losses; writes the gradients of that sum, times `scale`.
 double take_loss(const float* labels, std::span<const float> logits, std::span<float> gradients,

@@ -17,7 +17,6 @@ constexpr std::array kHeadrooms{1.0, 1.03, 1.06, 1.1, 1.15, 1.22, 1.35, 1.6, 2.0
 constexpr double kLimitHeadroom =
     1.3;  // of a stage at a rate limit: no start is missed, and the limit's end is noticed
 constexpr double kPrecision = 1e-4;
-constexpr double kBuffer = 8;  // splits that queues around a stage can absorb
 constexpr double kCuriosity =
     0.3;                         // value of one standard deviation of doubt: trying reduces doubt
 constexpr double kGuessed = 2;   // times the actors with which splits were measured

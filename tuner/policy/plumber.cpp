@@ -13,14 +13,14 @@ namespace forebay::tuner {
 namespace {
 
 // Weight of older intervals; Plumber itself traces for a minute.
-constexpr double kKept = 0.8;
-constexpr double kSame = 1e-9;
+constexpr double kPlumberKept = 0.8;
+constexpr double kSameRate = 1e-9;
 constexpr double kMost = 1e6;  // Upper bound of actors.
 
 class Plumber final : public Policy {
  public:
   explicit Plumber(PipelineDescription description)
-      : description_(std::move(description)), measured_(description_.stages.size(), kKept) {}
+      : description_(std::move(description)), measured_(description_.stages.size(), kPlumberKept) {}
 
   std::string_view name() const override { return "plumber"; }
 
@@ -59,7 +59,7 @@ class Plumber final : public Policy {
   // for disk or network. For all other stages only CPU time counts.
   std::uint32_t parallelism(std::size_t stage, double rate) const {
     const double seconds = stage == 0 ? measured_.service(stage) : measured_.cpu(stage);
-    const double actors = std::ceil(rate * seconds * (1 - kSame));
+    const double actors = std::ceil(rate * seconds * (1 - kSameRate));
     return actors > 1 ? static_cast<std::uint32_t>(std::min(actors, kMost)) : 1;
   }
 

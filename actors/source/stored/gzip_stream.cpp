@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kGzipWindow = 15 + 16;  // zlib: the largest window, with gzip's header and trailer
 constexpr int kRawWindow = -15;       // the same without header and trailer
-constexpr char kMagic = 0x1f;         // a member's first byte
+constexpr char kGzipMagic = 0x1f;     // a member's first byte
 constexpr std::size_t kTrailer = 8;   // CRC-32 and size
 constexpr std::size_t kMostAtOnce = 1 << 30;
 
@@ -84,7 +84,7 @@ Status GzipStream::enter_member() {
     trailer_ -= skipped;
     if (skipped < input->size()) break;
   }
-  if (!first_member_ && stored_.peek()->front() != kMagic) return skip_padding();
+  if (!first_member_ && stored_.peek()->front() != kGzipMagic) return skip_padding();
   if (log_ != nullptr && position_ - last_point_ >= kSpacing) {
     last_point_ = position_;
     const RestartPoint point{.out = position_, .in = stored_.offset()};

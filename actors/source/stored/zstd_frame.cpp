@@ -5,7 +5,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint32_t kMagic = 0xFD2FB528;
+constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
 
 /// Reads little-endian numbers from a header; zeros past its end.
 class Header {
@@ -40,7 +40,7 @@ std::optional<ZstdFrame> ZstdFrame::read(std::span<const char> head) {
   static constexpr std::array<std::size_t, 4> kDictionaryBytes = {0, 1, 2, 4};
   static constexpr std::array<std::size_t, 4> kContentBytes = {0, 2, 4, 8};
   Header header(head);
-  if (header.take(4) != kMagic) return std::nullopt;
+  if (header.take(4) != kZstdMagic) return std::nullopt;
   const std::uint64_t flags = header.take(1);
   const bool one_segment = (flags & 0x20) != 0;
   ZstdFrame frame;

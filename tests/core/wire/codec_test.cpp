@@ -123,7 +123,7 @@ struct Newer {
   }
 };
 
-Frame frame_of(const std::string& text) {
+Frame text_frame(const std::string& text) {
   auto keeper = std::make_shared<const std::string>(text);
   const auto* data = reinterpret_cast<const std::byte*>(keeper->data());
   return {keeper, data, text.size()};
@@ -307,7 +307,7 @@ TEST_CASE("deeply nested bytes in a dropped field cost no stack", "[core][codec]
 
 TEST_CASE("frames travel beside the message, shared and not copied", "[core][codec]") {
   WireBuffer buffer;
-  const Cargo cargo{{frame_of("one"), frame_of("two")}, "name", {frame_of("three")}};
+  const Cargo cargo{{text_frame("one"), text_frame("two")}, "name", {text_frame("three")}};
   encode(cargo, buffer);
   REQUIRE(buffer.frames.size() == 3);
   CHECK(buffer.frames[0].data() == cargo.first[0].data());
@@ -322,10 +322,10 @@ TEST_CASE("frames travel beside the message, shared and not copied", "[core][cod
 
 TEST_CASE("a message names only frames that arrived, each once", "[core][codec]") {
   WireBuffer buffer;
-  encode(Cargo{{frame_of("one")}, "", {frame_of("two")}}, buffer);
+  encode(Cargo{{text_frame("one")}, "", {text_frame("two")}}, buffer);
   const Bytes bytes = copy_of(buffer);
   SECTION("too few frames") {
-    Frames one{frame_of("one")};
+    Frames one{text_frame("one")};
     CHECK_FALSE(decode<Cargo>(bytes, one));
   }
   SECTION("the same frame twice") {

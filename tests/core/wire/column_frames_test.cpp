@@ -47,7 +47,7 @@ ColumnLayout layout_of(const Frames& frames) {
   return decode_value<ColumnLayout>("layout", {frames[0].data(), frames[0].size()}).value();
 }
 
-Frame frame_of(std::vector<std::byte> bytes) {
+Frame frame_with(std::vector<std::byte> bytes) {
   const auto held = std::make_shared<std::vector<std::byte>>(std::move(bytes));
   return {held, held->data(), held->size()};
 }
@@ -59,7 +59,7 @@ std::vector<std::byte> bytes_in(const Frame& frame) {
 Frames with_layout(const ColumnLayout& layout, const Frames& frames) {
   WireBuffer buffer;
   encode_value(layout, buffer);
-  return {frame_of({buffer.bytes().begin(), buffer.bytes().end()}), frames[1]};
+  return {frame_with({buffer.bytes().begin(), buffer.bytes().end()}), frames[1]};
 }
 
 TEST_CASE("columns of any content are decoded bit for bit", "[core][column_frames]") {
@@ -148,7 +148,7 @@ TEST_CASE("received columns are wrapped in place and keep their frames alive",
   std::vector<std::byte> moved(1);
   const auto sent = bytes_in(frames[1]);
   moved.insert(moved.end(), sent.begin(), sent.end());
-  const Frame odd = frame_of(moved);
+  const Frame odd = frame_with(moved);
   frames[1] = Frame(odd.keeper(), odd.data() + 1, odd.size() - 1);
   auto came = wire.unpack(frames, 2, 1);
   REQUIRE(came);
@@ -266,7 +266,7 @@ TEST_CASE("a label that is neither 0 nor 1 is refused", "[core][column_frames]")
   const Frames frames = wire.pack(rows_of_ids({{1, 2, 3}}, wire.pool), options);
   auto bytes = bytes_in(frames[1]);
   bytes[1] = std::byte{2};
-  CHECK_FALSE(wire.unpack({frames[0], frame_of(bytes)}, 0, 1));
+  CHECK_FALSE(wire.unpack({frames[0], frame_with(bytes)}, 0, 1));
 }
 
 TEST_CASE("a flipped bit is detected", "[core][column_frames]") {
@@ -275,7 +275,7 @@ TEST_CASE("a flipped bit is detected", "[core][column_frames]") {
   for (std::size_t at = 0; at < frames[1].size(); ++at) {
     auto bytes = bytes_in(frames[1]);
     bytes[at] ^= std::byte{0x10};
-    CHECK_FALSE(wire.unpack({frames[0], frame_of(bytes)}, 0, 2));
+    CHECK_FALSE(wire.unpack({frames[0], frame_with(bytes)}, 0, 2));
   }
 }
 
@@ -289,13 +289,13 @@ TEST_CASE("a layout with any changed byte causes no read outside", "[core][colum
   const ColumnSet columns = test::any_columns(random, shape, wire.pool);
   const Frames frames = wire.pack(columns, options);
   const auto header = bytes_in(frames[0]);
-  const Frame data = frame_of(bytes_in(frames[1]));
+  const Frame data = frame_with(bytes_in(frames[1]));
   std::size_t taken = 0;
   for (std::size_t at = 0; at < header.size(); ++at) {
     for (const unsigned bits : {0x01U, 0x04U, 0x80U, 0xffU}) {
       auto changed = header;
       changed[at] ^= static_cast<std::byte>(bits);
-      const auto came = wire.unpack({frame_of(changed), data}, shape.dense, shape.sparse);
+      const auto came = wire.unpack({frame_with(changed), data}, shape.dense, shape.sparse);
       if (came) taken += test::same_columns(columns, came->columns) ? 1 : 0;
     }
   }

@@ -10,7 +10,7 @@
 namespace forebay {
 namespace {
 
-const JobDefaults kDefaults{.cpus = 3, .memory_bytes = 1000};
+const JobDefaults kOfAProgram{.cpus = 3, .memory_bytes = 1000};
 
 using Texts = std::vector<std::string>;
 
@@ -47,7 +47,7 @@ TEST_CASE("values as text are the same values when the text is read", "[job]") {
 
 TEST_CASE("a job of values has the defaults, overrides and errors of a job file", "[job]") {
   JobValues job{.values = {{"dataset.paths", Texts{"a.tsv"}}}, .transforms = {}, .folder = "there"};
-  const auto spec = read_values(job, {"order.batch_size=7"}, kDefaults);
+  const auto spec = read_values(job, {"order.batch_size=7"}, kOfAProgram);
   REQUIRE(spec);
   CHECK(spec->order.batch_size == 7);
   CHECK(spec->pipeline.cpus == 3);
@@ -56,7 +56,7 @@ TEST_CASE("a job of values has the defaults, overrides and errors of a job file"
   CHECK(spec->source.text == to_toml(job));
   CHECK(spec->source.sets == Texts{"order.batch_size=7"});
   job.values["order.batchsize"] = std::int64_t{7};
-  const auto unknown = read_values(job, {}, kDefaults);
+  const auto unknown = read_values(job, {}, kOfAProgram);
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().message ==
         "the job's values: unknown key order.batchsize; did you mean order.batch_size?");

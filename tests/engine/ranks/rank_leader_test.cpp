@@ -185,7 +185,7 @@ struct RanksFixture {
   }
 };
 
-std::string text_of(StateSource& source) {
+std::string state_text(StateSource& source) {
   std::string text;
   for (std::size_t i = 0; i < source.tensors().size(); ++i) {
     float value = 0;
@@ -311,7 +311,7 @@ TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all 
   step();
   std::unique_ptr<StateSource> state = model->snapshot().value();
   step();
-  CHECK(text_of(*state) == "top=2 table.0=2 table.1=2 table.2=2 ");
+  CHECK(state_text(*state) == "top=2 table.0=2 table.1=2 table.2=2 ");
 
   // Other ranks resume from the state of one model, as from a checkpoint.
   RanksFixture again;
@@ -321,7 +321,7 @@ TEST_CASE_METHOD(RanksFixture, "a snapshot has the tables of all ranks, and all 
   for (int i = 0; i < 5; ++i) REQUIRE(whole.step(*batches.make(0)));
   again.model->goes_on_from([&] { return whole.snapshot(); });
   REQUIRE(again.model->restore(*whole.snapshot().value()));
-  CHECK(text_of(*again.model->snapshot().value()) == "top=5 table.0=5 table.1=5 table.2=5 ");
+  CHECK(state_text(*again.model->snapshot().value()) == "top=5 table.0=5 table.1=5 table.2=5 ");
   again.finish();
   state.reset();
   finish();

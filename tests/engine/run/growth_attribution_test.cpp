@@ -97,16 +97,16 @@ TEST_CASE("a short call that leaks is found among long calls that always overlap
   constexpr unsigned kSeed = 7;
   INFO(kSeed);
   std::mt19937 random(kSeed);
-  struct Thread {
+  struct CallThread {
     std::size_t function = kSecond;
     std::uint64_t milliseconds = 1;  // the rest of its call
   };
-  std::array<Thread, 4> threads;
+  std::array<CallThread, 4> threads;
   Process process;
-  for (const Thread& thread : threads) process.enter(thread.function);
+  for (const CallThread& thread : threads) process.enter(thread.function);
   for (int i = 0; i < 5000; ++i) {
     process.pass(1ms);
-    for (Thread& thread : threads) {
+    for (CallThread& thread : threads) {
       if (--thread.milliseconds > 0) continue;
       if (thread.function == kFirst) process.pass(0ns, 1000);
       process.leave(thread.function);

@@ -10,7 +10,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kWatchMiB = std::uint64_t{1} << 20;
 
 std::uint64_t nothing_accounted() { return 0; }
 
@@ -18,9 +18,9 @@ std::uint64_t nothing_accounted() { return 0; }
 
 TEST_CASE("the message of a run that outgrew its limit names sizes, functions and the likely one",
           "[tools][memory_watch]") {
-  CHECK(describe_growth("pipeline.memory", 433 * kMiB, 400 * kMiB, "", "") ==
+  CHECK(describe_growth("pipeline.memory", 433 * kWatchMiB, 400 * kWatchMiB, "", "") ==
         "pipeline.memory: 433 MiB are resident, over the limit of 400 MiB; raise it");
-  CHECK(describe_growth("--memory", 433 * kMiB, 400 * kMiB, "f, g", "g") ==
+  CHECK(describe_growth("--memory", 433 * kWatchMiB, 400 * kWatchMiB, "f, g", "g") ==
         "--memory: 433 MiB are resident, over the limit of 400 MiB; likely cause: g, whose calls "
         "coincide with most of the growth; user functions loaded: f, g; a function must free what "
         "it takes, or the limit must leave room for it");
@@ -34,7 +34,7 @@ TEST_CASE("a process over its limit is reported once, with the loaded functions"
   int times = 0;
   {
     MemoryWatch watch(nothing_accounted);
-    watch.watch({.limit = [] { return kMiB; },
+    watch.watch({.limit = [] { return kWatchMiB; },
                  .fail =
                      [&](const std::string& what) {
                        ++times;
@@ -76,10 +76,10 @@ TEST_CASE("a call that began and grew before the limit is compared with is found
   const MemoryWatch other(nothing_accounted);
   { const InUserCode before(short_one.code()); }
   const InUserCode here(endless.code());
-  std::vector<char> grown(64 * kMiB, 'x');
+  std::vector<char> grown(64 * kWatchMiB, 'x');
   Latch reported;
   std::string message;
-  watch.watch({.limit = [] { return kMiB; },
+  watch.watch({.limit = [] { return kWatchMiB; },
                .fail =
                    [&](const std::string& what) {
                      message = what;

@@ -8,13 +8,13 @@ namespace {
 using namespace std::chrono_literals;
 using Verdict = ResidentLimit::Verdict;
 
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLimitMiB = std::uint64_t{1} << 20;
 
 /// Looks 50 ms apart; sizes in MiB.
 struct Queries {
   Verdict next(std::uint64_t resident, std::uint64_t limit, std::uint64_t accounted) {
     at += 50ms;
-    return watched.look({at, resident * kMiB, limit * kMiB, accounted * kMiB});
+    return watched.look({at, resident * kLimitMiB, limit * kLimitMiB, accounted * kLimitMiB});
   }
   ResidentLimit watched;
   std::chrono::nanoseconds at{0};

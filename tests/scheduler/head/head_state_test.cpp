@@ -8,7 +8,7 @@
 namespace forebay::scheduler {
 namespace {
 
-JobShare job(std::string id) {
+JobShare job_share(std::string id) {
   return {
       .id = std::move(id), .text = "text", .fingerprint = "f", .splits_per_epoch = 10, .epochs = 3};
 }
@@ -29,10 +29,10 @@ Code refusal(HeadState state, const HeadState::Event& event) {
 }
 
 TEST_CASE("opening a job cuts finished splits back to the trainer's position", "[scheduler]") {
-  HeadState state = after({JobOpening{job("a"), 1, 0, {}}, SplitsFinished{1, 7, {{9, 11}}}});
+  HeadState state = after({JobOpening{job_share("a"), 1, 0, {}}, SplitsFinished{1, 7, {{9, 11}}}});
   CHECK(state.finished().size() == 10);
   CHECK(state.epoch() == 0);
-  REQUIRE(state.apply(JobOpening{job("a"), 2, 5, {{6, 6}}}));
+  REQUIRE(state.apply(JobOpening{job_share("a"), 2, 5, {{6, 6}}}));
   CHECK(state.finished().lowest_missing() == 5);
   CHECK(state.finished().ahead() == std::vector<SplitRange>{{6, 6}});
   CHECK(state.job_is_open());
@@ -40,16 +40,16 @@ TEST_CASE("opening a job cuts finished splits back to the trainer's position", "
 
 TEST_CASE("the epoch is that of the lowest split that is not finished", "[scheduler]") {
   // 10 splits an epoch: 0 … 19 finished is two epochs, 29 alone does not begin the third's end.
-  CHECK(after({JobOpening{job("a"), 1, 19, {{25, 29}}}}).epoch() == 1);
-  CHECK(after({JobOpening{job("a"), 1, 20, {{25, 29}}}}).epoch() == 2);
+  CHECK(after({JobOpening{job_share("a"), 1, 19, {{25, 29}}}}).epoch() == 1);
+  CHECK(after({JobOpening{job_share("a"), 1, 20, {{25, 29}}}}).epoch() == 2);
 }
 
 TEST_CASE("a head refuses inconsistent events", "[scheduler]") {
-  const HeadState open = after({JobOpening{job("a"), 4, 0, {}}, NodeJoined{7, "n", "h"}});
-  CHECK(refusal(open, JobOpening{job("b"), 4, 0, {}}) == Code::kInvalid);
-  CHECK(refusal(open, JobOpening{job(""), 5, 0, {}}) == Code::kInvalid);
-  CHECK(refusal(open, JobOpening{job("a"), 5, 31, {}}) == Code::kInvalid);
-  CHECK(refusal(open, JobOpening{job("a"), 5, 0, {{29, 30}}}) == Code::kInvalid);
+  const HeadState open = after({JobOpening{job_share("a"), 4, 0, {}}, NodeJoined{7, "n", "h"}});
+  CHECK(refusal(open, JobOpening{job_share("b"), 4, 0, {}}) == Code::kInvalid);
+  CHECK(refusal(open, JobOpening{job_share(""), 5, 0, {}}) == Code::kInvalid);
+  CHECK(refusal(open, JobOpening{job_share("a"), 5, 31, {}}) == Code::kInvalid);
+  CHECK(refusal(open, JobOpening{job_share("a"), 5, 0, {{29, 30}}}) == Code::kInvalid);
   CHECK(refusal(open, SplitsFinished{3, 1, {}}) == Code::kNotFound);
   CHECK(refusal(open, SplitsFinished{4, 31, {}}) == Code::kInvalid);
   CHECK(refusal(open, SplitsFinished{4, 0, {{5, 4}}}) == Code::kInvalid);
@@ -71,7 +71,7 @@ TEST_CASE("a member that left keeps its incarnation from being used again", "[sc
 
 TEST_CASE("a head's state is the same after its store was opened again", "[scheduler]") {
   const std::vector<HeadState::Event> events = {NodeJoined{1, "one", "host"},
-                                                JobOpening{job("a"), 1, 2, {{4, 5}}},
+                                                JobOpening{job_share("a"), 1, 2, {{4, 5}}},
                                                 LearnedStateSaved{"k", std::string("\0v", 2)},
                                                 NodeJoined{2, "two", "host"},
                                                 SplitsFinished{1, 3, {{9, 9}}},
@@ -93,7 +93,7 @@ TEST_CASE("a head's events and snapshots refuse foreign bytes", "[scheduler]") {
   CHECK_FALSE(HeadState::decode_event("\x63nothing"));
   CHECK_FALSE(HeadState::decode(""));
   CHECK_FALSE(HeadState::decode("S"));
-  const std::string whole = after({JobOpening{job("a"), 1, 2, {{4, 5}}}}).encode();
+  const std::string whole = after({JobOpening{job_share("a"), 1, 2, {{4, 5}}}}).encode();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     CHECK_FALSE(HeadState::decode(whole.substr(0, size)));
   }

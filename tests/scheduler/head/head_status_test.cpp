@@ -41,7 +41,7 @@ struct StatusFixture {
 };
 
 using Problems = std::vector<std::string>;
-using State = NodeStatus::State;
+using NodeState = NodeStatus::State;
 
 TEST_CASE_METHOD(StatusFixture, "a head without a job has no problems", "[scheduler]") {
   CHECK(problems().empty());
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(StatusFixture, "a head without a job has no problems", "[schedu
 
 TEST_CASE_METHOD(StatusFixture, "a status shows members with their leases", "[scheduler]") {
   open_job();
-  add(1, State::kPrepared).last_heard = head.now - 500ms;
+  add(1, NodeState::kPrepared).last_heard = head.now - 500ms;
   leases.issue(3);
   leases.issue(4);
   leases.lease(1, 1, head.now);
@@ -70,12 +70,12 @@ TEST_CASE_METHOD(StatusFixture, "a job without a prepared worker says why", "[sc
   CHECK(problems() ==
         Problems{"no worker has joined yet (for 2.0 s); start one with forebay worker "
                  "--join"});
-  add(1, State::kRefused).node.trouble = "it is old";
+  add(1, NodeState::kRefused).node.trouble = "it is old";
   CHECK(problems() == Problems{"every worker was refused (for 2.0 s)", "refused: it is old"});
-  add(2, State::kJoined);
+  add(2, NodeState::kJoined);
   CHECK(problems().front() ==
         "no worker is ready yet, they are opening the job's files (for 2.0 s)");
-  add(1, State::kPrepared);
+  add(1, NodeState::kPrepared);
   head.workers_awaited = 2;
   CHECK(problems() == Problems{"the job waits for 2 workers, 1 are ready"});
 }
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(StatusFixture, "a status names what is late, silent or out of r
   open_job();
   store_error = "disk full";
   head.split_client_gone_since = 90s;
-  add(1, State::kPrepared).last_heard = head.now - 1s;
+  add(1, NodeState::kPrepared).last_heard = head.now - 1s;
   members.awaited() = {{"old", head.now - 3s}, {"young", head.now - 1s}};
   leases.issue(3);
   leases.lease(1, 1, head.now - 11s);

@@ -11,7 +11,7 @@ using namespace forebay;
 
 namespace {
 
-constexpr std::size_t kWidth = 3;
+constexpr std::size_t kFetchedWidth = 3;
 constexpr std::size_t kState = 2;
 constexpr std::size_t kSlots = 8;
 
@@ -21,7 +21,7 @@ struct Disk {
     std::vector<std::uint64_t> numbers;
     for (std::uint64_t number = 0; number < rows; ++number) numbers.push_back(number);
     REQUIRE(log->write(numbers, [](std::size_t place, std::span<std::byte> row) {
-      const std::vector<float> values(kWidth + kState, static_cast<float>(place));
+      const std::vector<float> values(kFetchedWidth + kState, static_cast<float>(place));
       std::memcpy(row.data(), values.data(), row.size());
     }));
   }
@@ -29,12 +29,12 @@ struct Disk {
   test::TempDir dir;
   std::unique_ptr<RowLog> log =
       RowLog::create(dir.path("log"),
-                     {.row_bytes = (kWidth + kState) * sizeof(float), .most_rows = 100})
+                     {.row_bytes = (kFetchedWidth + kState) * sizeof(float), .most_rows = 100})
           .value();
 };
 
 std::vector<float> values_in(const RowArena& arena, std::size_t slot) {
-  std::vector<float> values(arena.weights(slot), arena.weights(slot) + kWidth);
+  std::vector<float> values(arena.weights(slot), arena.weights(slot) + kFetchedWidth);
   values.insert(values.end(), arena.state(slot), arena.state(slot) + kState);
   return values;
 }
@@ -45,7 +45,7 @@ TEST_CASE("rows are in their slots once their turn was awaited, more turns than 
           "[trainer][embedding]") {
   const Disk disk(100);
   CopyRoom room(4096, 4096);
-  RowArena arena(kSlots, kWidth, kState, room);
+  RowArena arena(kSlots, kFetchedWidth, kState, room);
   RowFetcher fetcher(arena);
   fetcher.read_from(*disk.log);
   for (std::uint64_t turn = 1; turn <= 5; ++turn) {
@@ -55,8 +55,8 @@ TEST_CASE("rows are in their slots once their turn was awaited, more turns than 
   }
   REQUIRE(fetcher.await(5));
   for (std::uint64_t turn = 1; turn <= 6; ++turn) CHECK(fetcher.awaited(turn) == 0);
-  CHECK(values_in(arena, 0) == std::vector<float>(kWidth + kState, 5));
-  CHECK(values_in(arena, 7) == std::vector<float>(kWidth + kState, 50));
+  CHECK(values_in(arena, 0) == std::vector<float>(kFetchedWidth + kState, 5));
+  CHECK(values_in(arena, 7) == std::vector<float>(kFetchedWidth + kState, 50));
 }
 
 TEST_CASE(
@@ -65,7 +65,7 @@ TEST_CASE(
   const Disk without(10);
   const Disk whole(100);
   CopyRoom room(4096, 4096);
-  RowArena arena(kSlots, kWidth, kState, room);
+  RowArena arena(kSlots, kFetchedWidth, kState, room);
   RowFetcher fetcher(arena);
   fetcher.read_from(*without.log);
   fetcher.fetch({.turn = 1, .numbers = {50}, .slots = {1}, .times = {1}});
@@ -73,9 +73,9 @@ TEST_CASE(
   const auto lost = fetcher.await(2);
   REQUIRE_FALSE(lost);
   CHECK_THAT(lost.error().message, Catch::Contains("lost row 50"));
-  CHECK(values_in(arena, 2) == std::vector<float>(kWidth + kState, 0));
+  CHECK(values_in(arena, 2) == std::vector<float>(kFetchedWidth + kState, 0));
   fetcher.read_from(*whole.log);
   fetcher.fetch({.turn = 3, .numbers = {50}, .slots = {1}, .times = {1}});
   REQUIRE(fetcher.drain());
-  CHECK(values_in(arena, 1) == std::vector<float>(kWidth + kState, 50));
+  CHECK(values_in(arena, 1) == std::vector<float>(kFetchedWidth + kState, 50));
 }

@@ -16,7 +16,7 @@ namespace {
 using Part = StateTensor::Part;
 using Storage = TrainerSpec::Storage;
 
-constexpr std::size_t kWidth = 2;
+constexpr std::size_t kScoredWidth = 2;
 
 /// A state with tensors that a test writes by hand.
 class WrittenState final : public StateSource {
@@ -53,7 +53,7 @@ TrainerSpec spec_of(Storage storage) {
 
 ModelShape shape_with(std::vector<std::int64_t> rows) {
   ModelShape shape;
-  shape.embedding_dim = kWidth;
+  shape.embedding_dim = kScoredWidth;
   shape.table_rows = std::move(rows);
   return shape;
 }
@@ -62,7 +62,7 @@ ModelShape shape_with(std::vector<std::int64_t> rows) {
 Result<std::vector<std::vector<float>>> tables_in(ScoredRows& rows, StateSource& state) {
   std::vector<std::vector<float>> tables;
   for (std::size_t table = 0; table < rows.tables(); ++table) {
-    tables.emplace_back(rows.rows(table) * kWidth, -1.0f);
+    tables.emplace_back(rows.rows(table) * kScoredWidth, -1.0f);
   }
   if (auto begun = rows.begin(state, {tables.begin(), tables.end()}); !begun) return pass(begun);
   for (std::size_t index = 0; index < state.tensors().size(); ++index) {
@@ -93,7 +93,7 @@ struct TieredState {
       const std::vector<std::uint64_t> numbers = {1, 4};
       const std::vector<float> rows = {10, 11, 40, 41};
       REQUIRE(disk->write(numbers, [&](std::size_t place, std::span<std::byte> row) {
-        std::memcpy(row.data(), rows.data() + place * kWidth, row.size());
+        std::memcpy(row.data(), rows.data() + place * kScoredWidth, row.size());
       }));
       REQUIRE(disk->link(dir.path("files")));
     }
@@ -115,8 +115,8 @@ struct TieredState {
 };
 
 std::vector<float> first_values(std::size_t feature, std::int64_t rows, std::int64_t key) {
-  std::vector<float> values(kWidth);
-  RowValues(5, feature, rows, kWidth).fill(key, values);
+  std::vector<float> values(kScoredWidth);
+  RowValues(5, feature, rows, kScoredWidth).fill(key, values);
   return values;
 }
 

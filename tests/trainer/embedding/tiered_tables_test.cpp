@@ -14,7 +14,7 @@ namespace {
 
 using Optimizer = TrainerSpec::TableOptimizer;
 
-constexpr std::size_t kWidth = 6;
+constexpr std::size_t kTieredWidth = 6;
 constexpr std::size_t kBatchRows = 20;
 
 /// Two tables of 600 rows, in memory, or in tiers with so many slots.
@@ -26,9 +26,9 @@ struct Tables {
 
   TableLayout layout() const {
     return {.rows = table_rows,
-            .width = kWidth,
-            .dim = kWidth - 1,
-            .state_width = state_width(optimizer, kWidth),
+            .width = kTieredWidth,
+            .dim = kTieredWidth - 1,
+            .state_width = state_width(optimizer, kTieredWidth),
             .seed = seed};
   }
 
@@ -111,18 +111,18 @@ TEST_CASE("tables in tiers and tables in memory hold the same bits", "[trainer][
     for (; announced < std::min(kBatches, number + ahead); ++announced) {
       if (announced >= number && random.below(8) != 0) tiers->prefetch(batches[announced]);
     }
-    const auto seen = test::step(*tiers, *batches[number], kWidth);
+    const auto seen = test::step(*tiers, *batches[number], kTieredWidth);
     REQUIRE(seen);
-    REQUIRE(*seen == test::step(*memory, *batches[number], kWidth).value());
+    REQUIRE(*seen == test::step(*memory, *batches[number], kTieredWidth).value());
     if (random.below(6) == 0) {
       const auto other = given.batch(1000 + number);
-      const auto scored = test::score(*tiers, *other, kWidth);
+      const auto scored = test::score(*tiers, *other, kTieredWidth);
       REQUIRE(scored);
-      REQUIRE(*scored == test::score(*memory, *other, kWidth).value());
+      REQUIRE(*scored == test::score(*memory, *other, kTieredWidth).value());
     }
   }
-  CHECK(test::contents(*tiers, given.table_rows, kWidth, 50) ==
-        test::contents(*memory, given.table_rows, kWidth, 50));
+  CHECK(test::contents(*tiers, given.table_rows, kTieredWidth, 50) ==
+        test::contents(*memory, given.table_rows, kTieredWidth, 50));
   CHECK(given.tiered->traffic().written > 0);
   CHECK(given.tiered->traffic().read > 0);
 }
@@ -130,7 +130,7 @@ TEST_CASE("tables in tiers and tables in memory hold the same bits", "[trainer][
 TEST_CASE("rows that were only scored are not written to the disk", "[trainer][embedding]") {
   Tables given;
   const auto tiers = given.in_tiers(240);
-  test::contents(*tiers, given.table_rows, kWidth, 50);
+  test::contents(*tiers, given.table_rows, kTieredWidth, 50);
   CHECK(given.tiered->traffic().made == 1200);
   CHECK(given.tiered->traffic().written == 0);
 }
@@ -140,7 +140,7 @@ TEST_CASE("a batch that never fits is refused with the sizes", "[trainer][embedd
   const auto tiers = given.in_tiers(30);
   const auto batch = given.batch(1);
   tiers->prefetch(batch);
-  const auto refused = test::step(*tiers, *batch, kWidth);
+  const auto refused = test::step(*tiers, *batch, kTieredWidth);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kOverloaded);
   CHECK_THAT(refused.error().message,
@@ -152,10 +152,10 @@ TEST_CASE("rows of expected batches are counted as ready", "[trainer][embedding]
   const auto tiers = given.in_tiers(1200);
   const auto first = given.batch(0);
   // Not announced, so that no row of it is resident.
-  REQUIRE(test::step(*tiers, *first, kWidth));
+  REQUIRE(test::step(*tiers, *first, kTieredWidth));
   CHECK(tiers->lookups().all == first->num_ids);
   CHECK(tiers->lookups().ready == 0);
-  REQUIRE(test::step(*tiers, *first, kWidth));
+  REQUIRE(test::step(*tiers, *first, kTieredWidth));
   CHECK(tiers->lookups().ready == first->num_ids);
 }
 
@@ -165,11 +165,11 @@ TEST_CASE("announced batches that are skipped or cancelled hold no slots", "[tra
   for (std::uint64_t number = 0; number < 12; ++number) tiers->prefetch(given.batch(number));
   const auto last = given.batch(12);
   tiers->prefetch(last);
-  CHECK(test::step(*tiers, *last, kWidth));
+  CHECK(test::step(*tiers, *last, kTieredWidth));
   // Nor do batches that are cancelled.
   for (std::uint64_t number = 13; number < 30; ++number) tiers->prefetch(given.batch(number));
   tiers->prefetch(nullptr);
-  CHECK(test::step(*tiers, *given.batch(40), kWidth));
+  CHECK(test::step(*tiers, *given.batch(40), kTieredWidth));
 }
 
 TEST_CASE("a snapshot of tables in tiers shows its moment and fits any memory limit",
@@ -180,25 +180,25 @@ TEST_CASE("a snapshot of tables in tiers shows its moment and fits any memory li
   for (std::uint64_t number = 0; number < 20; ++number) {
     const auto batch = given.batch(number);
     tiers->prefetch(batch);
-    REQUIRE(test::step(*tiers, *batch, kWidth));
-    REQUIRE(test::step(*memory, *batch, kWidth));
+    REQUIRE(test::step(*tiers, *batch, kTieredWidth));
+    REQUIRE(test::step(*memory, *batch, kTieredWidth));
   }
   auto snapshot = tiers->snapshot({});
   REQUIRE(snapshot);
   for (std::uint64_t number = 20; number < 40; ++number) {
-    REQUIRE(test::step(*tiers, *given.batch(number), kWidth));
+    REQUIRE(test::step(*tiers, *given.batch(number), kTieredWidth));
   }
   const auto other = given.in_tiers(GENERATE(240, 700), "other");
-  REQUIRE(test::step(*other, *given.batch(99), kWidth));
+  REQUIRE(test::step(*other, *given.batch(99), kTieredWidth));
   REQUIRE(other->restore(**snapshot, {}));
-  CHECK(test::contents(*other, given.table_rows, kWidth, 50) ==
-        test::contents(*memory, given.table_rows, kWidth, 50));
+  CHECK(test::contents(*other, given.table_rows, kTieredWidth, 50) ==
+        test::contents(*memory, given.table_rows, kTieredWidth, 50));
   // The optimizer's state was restored, too.
   const auto next = given.batch(50);
-  REQUIRE(test::step(*other, *next, kWidth));
-  REQUIRE(test::step(*memory, *next, kWidth));
-  CHECK(test::contents(*other, given.table_rows, kWidth, 50) ==
-        test::contents(*memory, given.table_rows, kWidth, 50));
+  REQUIRE(test::step(*other, *next, kTieredWidth));
+  REQUIRE(test::step(*memory, *next, kTieredWidth));
+  CHECK(test::contents(*other, given.table_rows, kTieredWidth, 50) ==
+        test::contents(*memory, given.table_rows, kTieredWidth, 50));
 }
 
 TEST_CASE("the row index of a larger memory is read in parts of a few thousand rows",
@@ -206,15 +206,15 @@ TEST_CASE("the row index of a larger memory is read in parts of a few thousand r
   Tables given;
   given.table_rows = {10000, 10000};
   const auto tiers = given.in_tiers(16000);
-  REQUIRE(test::step(*tiers, *given.batch(0), kWidth));
-  const std::vector<float> trained = test::contents(*tiers, given.table_rows, kWidth, 1000);
+  REQUIRE(test::step(*tiers, *given.batch(0), kTieredWidth));
+  const std::vector<float> trained = test::contents(*tiers, given.table_rows, kTieredWidth, 1000);
   auto snapshot = tiers->snapshot({});
   REQUIRE(snapshot);
   Watched source(**snapshot);
   const auto other = given.in_tiers(GENERATE(5000, 16000, 18000), "other");
   REQUIRE(other->restore(source, {}));
   CHECK(source.most_of_keys == 4096 * sizeof(std::int64_t));
-  CHECK(test::contents(*other, given.table_rows, kWidth, 1000) == trained);
+  CHECK(test::contents(*other, given.table_rows, kTieredWidth, 1000) == trained);
 }
 
 TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {

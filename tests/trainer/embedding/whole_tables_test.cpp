@@ -18,7 +18,7 @@ namespace {
 using Optimizer = TrainerSpec::TableOptimizer;
 using Snapshot = TieredTables::Snapshot;
 
-constexpr std::size_t kWidth = 6;
+constexpr std::size_t kWholeWidth = 6;
 constexpr std::size_t kSlots = 240;
 
 /// A table cut by rows and a whole one, in memory or in tiers, trained alike.
@@ -32,9 +32,9 @@ struct Fixture {
             .features = {3, 1},
             .first = {200, 0},
             .whole = {1000, 600},
-            .width = kWidth,
-            .dim = kWidth - 1,
-            .state_width = state_width(optimizer, kWidth),
+            .width = kWholeWidth,
+            .dim = kWholeWidth - 1,
+            .state_width = state_width(optimizer, kWholeWidth),
             .seed = 7};
   }
   std::unique_ptr<EmbeddingTables> with(std::unique_ptr<CopyRoom> room,
@@ -63,7 +63,7 @@ struct Fixture {
     return {lists, &lists->batch};
   }
   void train(EmbeddingTables& tables, std::uint64_t first, std::uint64_t end) const {
-    for (; first < end; ++first) REQUIRE(test::step(tables, *batch(first), kWidth));
+    for (; first < end; ++first) REQUIRE(test::step(tables, *batch(first), kWholeWidth));
   }
 };
 
@@ -138,8 +138,8 @@ TEST_CASE_METHOD(Fixture, "tables continue from a snapshot of any storage in any
   state.reset();
   train(*before, 20, 30);
   train(*after, 20, 30);
-  CHECK(test::contents(*after, layout().rows, kWidth, 50) ==
-        test::contents(*before, layout().rows, kWidth, 50));
+  CHECK(test::contents(*after, layout().rows, kWholeWidth, 50) ==
+        test::contents(*before, layout().rows, kWholeWidth, 50));
 }
 
 TEST_CASE_METHOD(Fixture, "abandoning whole tables ends a wait for them", "[trainer][embedding]") {
@@ -169,7 +169,7 @@ TEST_CASE_METHOD(Fixture, "abandoning whole tables ends a wait for them", "[trai
                     dir.path("whole"));
   whole.give_up();
   open = true;
-  std::vector<std::byte> row(kWidth * sizeof(float));
+  std::vector<std::byte> row(kWholeWidth * sizeof(float));
   const auto refused = whole.read(0, 0, row);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kTimeout);

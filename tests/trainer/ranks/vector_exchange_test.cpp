@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kDim = 3;
 
 /// Ids of some rows, with storage of their own.
-struct Rows {
+struct ExchangedRows {
   std::vector<std::int32_t> lengths;
   std::vector<std::int64_t> ids;
   Batch batch;
 
-  /// Rows [first, end) of a made-up global batch; each id encodes its feature, row and index in its
-  /// bag.
-  Rows(std::size_t features, std::size_t first, std::size_t end) {
+  /// ExchangedRows [first, end) of a made-up global batch; each id encodes its feature, row and
+  /// index in its bag.
+  ExchangedRows(std::size_t features, std::size_t first, std::size_t end) {
     for (std::size_t feature = 0; feature < features; ++feature) {
       for (std::size_t row = first; row < end; ++row) {
         const std::size_t length = mix64(feature, row) % 4;
@@ -59,11 +59,11 @@ struct Seen {
 
 /// The ids of all rows for the features of a rank, announced before a step.
 struct Dealt {
-  Rows rows;
+  ExchangedRows rows;
   explicit Dealt(const std::vector<std::size_t>& owned, std::size_t count) : rows(0, 0, 0) {
     for (const std::size_t feature : owned) {
-      const Rows all(feature + 1, 0, count);
-      const Rows before(feature, 0, count);
+      const ExchangedRows all(feature + 1, 0, count);
+      const ExchangedRows before(feature, 0, count);
       rows.lengths.insert(rows.lengths.end(), all.lengths.begin() + before.lengths.size(),
                           all.lengths.end());
       rows.ids.insert(rows.ids.end(), all.ids.begin() + before.ids.size(), all.ids.end());
@@ -80,7 +80,7 @@ struct Dealt {
 /// announced.
 Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std::size_t end,
           const Dealt* dealt = nullptr) {
-  const Rows mine(features, first, end);
+  const ExchangedRows mine(features, first, end);
   if (dealt != nullptr) REQUIRE(exchange.take_ids(dealt->rows.batch, mine.batch));
   const Batch& owned = dealt ? dealt->rows.batch : **exchange.exchange_ids(mine.batch);
   Seen seen;
@@ -156,7 +156,7 @@ TEST_CASE("every owner sees the ids of the global batch in its order, on any num
     owned += each.features.size();
     std::vector<std::int32_t> lengths;
     std::vector<std::int64_t> ids;
-    const Rows global(features, 0, rows);
+    const ExchangedRows global(features, 0, rows);
     std::size_t id = 0;
     for (std::size_t feature = 0; feature < features; ++feature) {
       const bool ours = std::ranges::count(each.features, feature) > 0;
@@ -177,7 +177,7 @@ TEST_CASE("every owner sees the ids of the global batch in its order, on any num
 TEST_CASE("ids announced before the step that name other rows are refused", "[trainer][ranks]") {
   auto collectives = test::ThreadCollective::make(2);
   VectorExchange exchange(*collectives[0], {0, 1}, kDim);
-  const Rows mine(2, 0, 4);
+  const ExchangedRows mine(2, 0, 4);
   CHECK(exchange.take_ids(Dealt({0}, 8).rows.batch, mine.batch));
   CHECK_FALSE(exchange.take_ids(Dealt({0}, 12).rows.batch, mine.batch));
   CHECK_FALSE(exchange.take_ids(Dealt({0, 1}, 8).rows.batch, mine.batch));
@@ -188,7 +188,7 @@ TEST_CASE("a rank that is lost in the middle of an exchange is named to the othe
   auto collectives = test::ThreadCollective::make(2);
   VectorExchange exchange(*collectives[0], {0, 1}, kDim);
   collectives[1].reset();
-  const Rows mine(2, 0, 4);
+  const ExchangedRows mine(2, 0, 4);
   auto failed = exchange.exchange_ids(mine.batch);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().message == "rank 1 was lost");

@@ -10,7 +10,7 @@
 namespace forebay::tuner {
 namespace {
 
-constexpr Network::Shape kSmall{.inputs = 3, .hidden = 4, .outputs = 2};
+constexpr Network::Shape kSaved{.inputs = 3, .hidden = 4, .outputs = 2};
 
 std::span<const unsigned char> bytes(const std::string& text) {
   return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
@@ -18,13 +18,13 @@ std::span<const unsigned char> bytes(const std::string& text) {
 
 std::string small_file() {
   Random random(1);
-  return encode_weights(Network(kSmall, random));
+  return encode_weights(Network(kSaved, random));
 }
 
 TEST_CASE("weights come back bit for bit", "[tuner][agent]") {
   Random random(1);
-  const Network network(kSmall, random);
-  const auto again = decode_weights(bytes(encode_weights(network)), kSmall, "w");
+  const Network network(kSaved, random);
+  const auto again = decode_weights(bytes(encode_weights(network)), kSaved, "w");
   REQUIRE(again);
   CHECK(again->weights() == network.weights());
 }
@@ -38,7 +38,7 @@ TEST_CASE("damaged weights are refused by name, wherever a bit was turned", "[tu
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-    const auto read = decode_weights(bytes(damaged), kSmall, "some.weights");
+    const auto read = decode_weights(bytes(damaged), kSaved, "some.weights");
     REQUIRE_FALSE(read);
     CHECK(read.error().message.find("some.weights") == 0);
   }
@@ -46,9 +46,9 @@ TEST_CASE("damaged weights are refused by name, wherever a bit was turned", "[tu
 
 TEST_CASE("weights cut short, too long or of another network are refused", "[tuner][agent]") {
   const std::string whole = small_file();
-  CHECK_FALSE(decode_weights(bytes(whole.substr(0, whole.size() - 1)), kSmall, "w"));
-  CHECK_FALSE(decode_weights(bytes(whole.substr(0, 3)), kSmall, "w"));
-  CHECK_FALSE(decode_weights(bytes(whole + "x"), kSmall, "w"));
+  CHECK_FALSE(decode_weights(bytes(whole.substr(0, whole.size() - 1)), kSaved, "w"));
+  CHECK_FALSE(decode_weights(bytes(whole.substr(0, 3)), kSaved, "w"));
+  CHECK_FALSE(decode_weights(bytes(whole + "x"), kSaved, "w"));
   const auto other = decode_weights(bytes(whole), {3, 4, 3}, "w");
   REQUIRE_FALSE(other);
   CHECK(other.error().message.find("another network") != std::string::npos);
@@ -57,7 +57,7 @@ TEST_CASE("weights cut short, too long or of another network are refused", "[tun
 TEST_CASE("weights of another version are refused by their version", "[tuner][agent]") {
   std::string newer = small_file();
   newer[7] = '2';
-  const auto read = decode_weights(bytes(newer), kSmall, "w");
+  const auto read = decode_weights(bytes(newer), kSaved, "w");
   REQUIRE_FALSE(read);
   CHECK(read.error().message.find("another version") != std::string::npos);
 }

@@ -7,7 +7,7 @@ namespace {
 
 using Catch::Detail::Approx;
 
-PipelineDescription two_stages() {
+PipelineDescription planned_stages() {
   PipelineDescription description;
   description.stages = {{"load", 64, 10}, {"decode", 64, 10}};
   description.prefetch_item_bytes = 5;
@@ -30,7 +30,7 @@ StageObservation working(std::uint32_t actors, double seconds, double noise) {
 
 // Measured at many numbers of actors: 0.1 s and 0.2 s a split, no contention.
 PipelineEstimate measured(double noise, double trainer_rate) {
-  PipelineEstimate known(two_stages());
+  PipelineEstimate known(planned_stages());
   for (const std::uint32_t actors : {1U, 4U, 16U, 48U, 8U}) {
     Observation seen;
     seen.seconds = 2;
@@ -44,7 +44,8 @@ PipelineEstimate measured(double noise, double trainer_rate) {
 }
 
 TEST_CASE("a plan reaches the rate that the CPUs allow", "[tuner][model]") {
-  const Planned plan = Planner(two_stages()).plan(measured(0.05, 1000), {12, 10'000}, {{1, 1}, 8});
+  const Planned plan =
+      Planner(planned_stages()).plan(measured(0.05, 1000), {12, 10'000}, {{1, 1}, 8});
   CHECK(plan.expected_splits_per_second == Approx(40).epsilon(0.02));  // 12 / 0.3 s
   CHECK(plan.allocation.actors[0] >= 4);
   CHECK(plan.allocation.actors[1] >= 8);
@@ -52,33 +53,34 @@ TEST_CASE("a plan reaches the rate that the CPUs allow", "[tuner][model]") {
 }
 
 TEST_CASE("a plan for a slow trainer has few actors", "[tuner][model]") {
-  const Planned plan = Planner(two_stages()).plan(measured(0.05, 18), {12, 10'000}, {{1, 1}, 8});
+  const Planned plan =
+      Planner(planned_stages()).plan(measured(0.05, 18), {12, 10'000}, {{1, 1}, 8});
   CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
 }
 
 TEST_CASE("actors without benefit are removed, however few they are", "[tuner][model]") {
   const Limits large{100, 10'000};
-  const Planned plan = Planner(two_stages()).plan(measured(0.05, 18), large, {{2, 6}, 8});
+  const Planned plan = Planner(planned_stages()).plan(measured(0.05, 18), large, {{2, 6}, 8});
   CHECK(plan.allocation.actors == std::vector<std::uint32_t>{2, 4});
 }
 
 TEST_CASE("more noise gets more headroom", "[tuner][model]") {
-  const Planner planner(two_stages());
+  const Planner planner(planned_stages());
   const Planned quiet = planner.plan(measured(0.02, 1000), {12, 10'000}, {{1, 1}, 8});
   const Planned noisy = planner.plan(measured(0.6, 1000), {12, 10'000}, {{1, 1}, 8});
   CHECK(noisy.allocation.total_actors() > quiet.allocation.total_actors());
 }
 
 TEST_CASE("a plan stays within memory, prefetch giving way to actors", "[tuner][model]") {
-  const Planned plan = Planner(two_stages()).plan(measured(0.05, 1000), {12, 190}, {{1, 1}, 8});
-  CHECK(worst_case_bytes(two_stages(), plan.allocation) <= 190);
+  const Planned plan = Planner(planned_stages()).plan(measured(0.05, 1000), {12, 190}, {{1, 1}, 8});
+  CHECK(worst_case_bytes(planned_stages(), plan.allocation) <= 190);
   CHECK(plan.allocation.total_actors() == 8);  // 100 fixed + 8 actors + 5: a ninth does not fit
   CHECK(plan.allocation.prefetch == 2);
 }
 
 // Measured with one actor alone, on a large machine: contention of more actors is unknown.
 PipelineEstimate measured_alone() {
-  PipelineEstimate known(two_stages());
+  PipelineEstimate known(planned_stages());
   Observation seen;
   seen.seconds = 2;
   seen.limits = {200, 10'000};
@@ -90,7 +92,7 @@ PipelineEstimate measured_alone() {
 }
 
 TEST_CASE("a stage that has yet to show what many actors do to it gets no more", "[tuner][model]") {
-  const Planner planner(two_stages());
+  const Planner planner(planned_stages());
   const PipelineEstimate known = measured_alone();
   const Limits limits{200, 10'000};
   CHECK(planner.plan(known, limits, {{1, 1}, 8}).allocation.actors[1] > 20);
@@ -98,7 +100,7 @@ TEST_CASE("a stage that has yet to show what many actors do to it gets no more",
 }
 
 TEST_CASE("the current plan stays when another brings next to nothing", "[tuner][model]") {
-  const Planner planner(two_stages());
+  const Planner planner(planned_stages());
   const PipelineEstimate known = measured(0.05, 1000);
   const Allocation current = planner.plan(known, {12, 10'000}, {{1, 1}, 8}).allocation;
   CHECK(planner.plan(known, {12, 10'000}, current).allocation == current);

@@ -68,9 +68,9 @@ TEST_CASE("the estimate of a split that is not completed grows with the time it 
 }
 
 TEST_CASE("the trainer's rate is of the time it worked, in splits", "[tuner][policy]") {
-  CHECK(trainer_rate_of({.trainer_steps = 10, .splits_per_item = 2, .trainer_step_seconds = 4}) ==
-        Approx(5));
-  CHECK(trainer_rate_of({}) == 0);
+  CHECK(trainer_rate_of(Observation{
+            .trainer_steps = 10, .splits_per_item = 2, .trainer_step_seconds = 4}) == Approx(5));
+  CHECK(trainer_rate_of(Observation{}) == 0);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@
 namespace forebay {
 namespace {
 
-constexpr std::uint64_t kBatches = 4;
+constexpr std::uint64_t kRankBatches = 4;
 constexpr std::uint64_t kAhead = 2;
 constexpr std::uint64_t kSettle = 4;
 constexpr const char* kStands = "stands";
@@ -62,9 +62,9 @@ Result<Dealt> make_batches(const BenchTrainer& trainer, BufferPool& pool) {
       place_tables(tables, TrainerSpec::Tables().placement, ranks.size);
   BatchDivider divider(tables, shards_of_rank(placement, ranks.rank));
   Dealt made;
-  made.rows.reserve(kBatches);
-  made.expected.reserve(kBatches);
-  for (std::uint64_t number = 0; number < kBatches; ++number) {
+  made.rows.reserve(kRankBatches);
+  made.expected.reserve(kRankBatches);
+  for (std::uint64_t number = 0; number < kRankBatches; ++number) {
     const auto batch = whole.make(number);
     const auto [first, end] = rows_of_rank(batch->rows, ranks.rank, ranks.size);
     made.rows.push_back(slice_rows(*batch, first, end, pool));
@@ -81,11 +81,11 @@ Result<Dealt> make_batches(const BenchTrainer& trainer, BufferPool& pool) {
 Status take_steps(Model& model, const Dealt& batches, std::uint64_t steps) {
   std::uint64_t announced = 0;
   for (std::uint64_t step = 0; step < steps; ++step) {
-    // A few batches ahead only: batches are reused after kBatches.
+    // A few batches ahead only: batches are reused after kRankBatches.
     for (; announced < std::min(step + kAhead, steps); ++announced) {
-      model.prefetch(batches.expected[announced % kBatches]);
+      model.prefetch(batches.expected[announced % kRankBatches]);
     }
-    auto trained = model.step(*batches.rows[step % kBatches]);
+    auto trained = model.step(*batches.rows[step % kRankBatches]);
     if (!trained) return pass(trained);
   }
   return {};

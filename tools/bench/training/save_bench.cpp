@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBatches = 16;  // made before the measurement
+constexpr std::size_t kSavedBatches = 16;  // made before the measurement
 constexpr std::size_t kPlainBlock = std::size_t{4} << 20;
 
 Result<std::unique_ptr<Model>> make_measured_model(const SaveBenchOptions& options) {
@@ -81,8 +81,8 @@ class SaveBench {
     if (!model) return pass(model);
     model_ = std::move(*model);
     const ZipfBatches batches({.rows = options_.batch_rows, .table_rows = std::int64_t{1} << 18});
-    for (std::uint64_t i = 0; i < kBatches; ++i) batches_.push_back(batches.make(i));
-    auto warmed = steps(kBatches);
+    for (std::uint64_t i = 0; i < kSavedBatches; ++i) batches_.push_back(batches.make(i));
+    auto warmed = steps(kSavedBatches);
     return warmed ? Status() : Status(pass(warmed));
   }
 
@@ -104,7 +104,7 @@ class SaveBench {
   Result<double> steps(std::uint64_t count) {
     const auto began = clock_.now();
     for (std::uint64_t step = 0; step < count; ++step) {
-      auto loss = model_->step(*batches_[step % kBatches]);
+      auto loss = model_->step(*batches_[step % kSavedBatches]);
       if (!loss) return pass(loss);
     }
     return since(began);

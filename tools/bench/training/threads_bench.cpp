@@ -13,16 +13,16 @@
 namespace forebay {
 namespace {
 
-struct Load {
+struct MeasuredJob {
   const char* name;
   const char* settings;
 };
 
-constexpr std::array kLoads{
-    Load{"small_model", ""},
-    Load{"model",
-         "--set trainer.bottom_mlp='[512, 256, 16]' --set trainer.top_mlp='[512, 256, 1]'"},
-    Load{"transforms", "--set transform.2.microseconds=30"}};
+constexpr std::array kMeasuredJobs{
+    MeasuredJob{"small_model", ""},
+    MeasuredJob{"model",
+                "--set trainer.bottom_mlp='[512, 256, 16]' --set trainer.top_mlp='[512, 256, 1]'"},
+    MeasuredJob{"transforms", "--set transform.2.microseconds=30"}};
 
 struct Way {
   std::string name;
@@ -58,7 +58,7 @@ Result<std::vector<BenchResult>> run_threads_bench(const ThreadsBenchOptions& op
   const std::vector<Way> ways = ways_for(options.cpus);
   std::map<std::pair<std::string, std::string>, std::vector<double>> rates;
   for (int round = 0; round < options.rounds; ++round) {
-    for (const Load& load : kLoads) {
+    for (const MeasuredJob& load : kMeasuredJobs) {
       for (const Way& way : ways) {
         if (options.stopped()) return fail(Code::kUnavailable, "stopped");
         std::string command = "'" + options.program + "' train '" + job + "' --json ";
@@ -73,7 +73,7 @@ Result<std::vector<BenchResult>> run_threads_bench(const ThreadsBenchOptions& op
     }
   }
   std::vector<BenchResult> results;
-  for (const Load& load : kLoads) {
+  for (const MeasuredJob& load : kMeasuredJobs) {
     const double rate = median(rates[{load.name, ways.front().name}]);
     for (const Way& other : std::span(ways).subspan(1)) {
       const double limit = median(rates[{load.name, other.name}]);

@@ -17,9 +17,6 @@ using Part = StateTensor::Part;
 
 constexpr std::int64_t kNobody = -1;
 
-// Rows of a snapshot that are restored at a time.
-constexpr std::size_t kRowsAtOnce = 4096;
-
 StateTensor keys_tensor(std::size_t slots) {
   return {.name = kTierKeys,
           .part = StateTensor::Part::kTables,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +14,9 @@
 #include "trainer/state/memory_source.h"
 
 namespace forebay {
+
+/// Rows of a snapshot that are read at a time.
+inline constexpr std::size_t kRowsAtOnce = 4096;
 
 /// The names of the tensors of tiered tables' linked snapshot.
 inline constexpr const char* kTierRows = "tables.rows";

@@ -13,8 +13,6 @@ namespace {
 
 using Part = StateTensor::Part;
 
-constexpr std::size_t kRowsAtOnce = 4096;
-
 bool is_rows(const StateTensor& tensor) {
   return tensor.part != Part::kTables && tensor.name == kTierRows;
 }

@@ -9,14 +9,13 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
+#include "trainer/torch/extent.h"
 #include "trainer/torch/torch_error.h"
 
 namespace forebay {
 namespace {
 
 constexpr std::size_t kOutOfTurn = DeviceTables::kStaged;
-
-std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
 
 at::Tensor floats_on(at::Device device, std::uint64_t rows, std::size_t width) {
   // Without tables no row is selected, but libtorch cannot select from an empty tensor.

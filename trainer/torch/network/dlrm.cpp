@@ -8,14 +8,13 @@
 #include <ATen/ops/tril_indices.h>
 
 #include "trainer/embedding/pages.h"
+#include "trainer/torch/extent.h"
 #include "trainer/torch/kernels/interaction.h"
 #include "trainer/torch/network/layers.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {
 namespace {
-
-std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
 
 /// A bottom MLP over the dense values, the dot products of all pairs of its output and the pooled
 /// vectors, a top MLP over all of these (Naumov et al. 2019).

@@ -12,10 +12,10 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/threshold_backward.h>
 
+#include "trainer/torch/extent.h"
+
 namespace forebay {
 namespace {
-
-std::int64_t extent(std::size_t size) { return static_cast<std::int64_t>(size); }
 
 at::Tensor floats(std::size_t rows, std::int64_t width) {
   return at::empty({extent(rows), width}, at::kFloat);
