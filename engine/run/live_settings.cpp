@@ -50,7 +50,10 @@ Result<JobSpec> job_with(const std::string& key, const std::string& value) {
 
 Result<std::string> Tuning::set(const std::string& key, const std::string& value) {
   if (const auto number = operator_number(key)) return set_cost(*number, value);
-  if (key.find('=') != std::string::npos || key.starts_with("transform.")) return not_settable(key);
+  if (key.find('=') != std::string::npos || key.starts_with("transform.") ||
+      key.starts_with(kAllocationKey)) {
+    return not_settable(key);
+  }
   auto job = job_with(key, value);
   if (!job) return pass(job);
   if (key == "tuner.mode") return set_mode(value);

@@ -7,7 +7,8 @@ endfunction()
 # forebay_library(core_data SOURCES batch.h buffer_pool.cpp DEPENDS core_base HIDDEN xxhash)
 # DEPENDS is also linked by targets that link this one; HIDDEN is used only in its .cpp files.
 # A header with a .cpp of the same name is included first there, so the build checks that it compiles
-# on its own. The other headers are the set `alone`, for all_verify_interface_header_sets.
+# on its own. The other headers are the set `alone`, for all_verify_interface_header_sets; with
+# FOREBAY_UNITY all headers are.
 function(forebay_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;HIDDEN" ${ARGN})
   set(headers ${ARG_SOURCES})
@@ -28,6 +29,9 @@ function(forebay_library name)
     string(REGEX REPLACE "\\.cpp$" ".h" header ${unit})
     list(REMOVE_ITEM alone ${header})
   endforeach()
+  if(FOREBAY_UNITY)
+    set(alone ${headers})
+  endif()
   list(REMOVE_ITEM headers "" ${alone})
   target_sources(${name} ${scope}
                  FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers}

@@ -99,7 +99,8 @@ void Measured::add(const Observation& seen) {
       stage.unfinished += sane(seen.stages[i].working_seconds / actors);
     }
   }
-  if (const double rate = trainer_rate_of(seen); rate > 0) trainer_rate_ = rate;
+  const double rate = trainer_rate_of(seen);
+  if (rate > 0 || seen.trainer_steps > 0) trainer_rate_ = rate;
 }
 
 bool Measured::all_seen() const {

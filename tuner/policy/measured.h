@@ -67,7 +67,8 @@ class Measured {
   double service(std::size_t i) const;
   /// The part of service() on a CPU; all of it if nothing is known.
   double cpu(std::size_t i) const;
-  /// The last measured trainer rate; 0: none.
+  /// The last measured trainer rate; 0: none, or the trainer took splits and worked in none of the
+  /// time: it only waited, so no rate of its own is known to bound it.
   double trainer_rate() const { return trainer_rate_; }
   /// Costs without contention for a planner, from `service` and `cpu` above.
   std::vector<StageCost> costs() const;

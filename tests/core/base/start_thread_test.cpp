@@ -3,6 +3,11 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <malloc.h>
 
 #include "core/base/parallel.h"
 #include "core/base/sanitizers.h"
@@ -30,6 +35,21 @@ class NoMoreMemory {
   rlimit before_ = {};
 };
 
+/// Free bytes of the one heap of all threads, in the middle of it, so that they are not given back
+/// to the system: what threads allocate while no more memory may be mapped.
+class FreeHeap {
+ public:
+  FreeHeap() {
+    ::mallopt(M_ARENA_MAX, 1);
+    std::vector<std::unique_ptr<std::byte[]>> blocks(64);
+    for (auto& block : blocks) block = std::make_unique<std::byte[]>(64 << 10);
+    behind_ = std::make_unique<std::byte[]>(64);
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> behind_;
+};
+
 /// A sanitizer maps memory of its own for a thread, and ends the process without it.
 constexpr bool kCanRefuse = !FOREBAY_ADDRESS_SANITIZER && !FOREBAY_THREAD_SANITIZER;
 
@@ -40,6 +60,7 @@ void with_no_thread_left(const Use& use) {
   std::atomic<bool> over{false};
   std::vector<std::thread> takers;
   takers.reserve(64);
+  const FreeHeap heap;
   {
     const NoMoreMemory limit;
     try {

@@ -73,5 +73,15 @@ TEST_CASE("the trainer's rate is of the time it worked, in splits", "[tuner][pol
   CHECK(trainer_rate_of(Observation{}) == 0);
 }
 
+TEST_CASE("a trainer that only waits has no rate that bounds the stages", "[tuner][policy]") {
+  Measured measured(1, 0.5);
+  measured.add({.trainer_steps = 10, .trainer_step_seconds = 2});
+  CHECK(measured.trainer_rate() == Approx(5));
+  measured.add({.trainer_steps = 0, .trainer_wait_seconds = 2});
+  CHECK(measured.trainer_rate() == Approx(5));  // no splits, so nothing new
+  measured.add({.trainer_steps = 10, .trainer_wait_seconds = 2});
+  CHECK(measured.trainer_rate() == 0);
+}
+
 }  // namespace
 }  // namespace forebay::tuner
