@@ -26,7 +26,7 @@ Pipeline::Pipeline(Options options) : parts_(std::make_unique<Parts>(std::move(o
   if (parts.options.makes_splits) parts.stages.start();
 }
 
-Pipeline::~Pipeline() { stop(); }
+Pipeline::~Pipeline() = default;
 
 Result<std::shared_ptr<const Batch>> Pipeline::next() {
   auto batch = parts_->batches.take();
@@ -34,11 +34,7 @@ Result<std::shared_ptr<const Batch>> Pipeline::next() {
   return std::move(*batch).value_or(nullptr);
 }
 
-void Pipeline::stop() {
-  parts_->batches.stop();
-  parts_->stages.cancel();
-  parts_->batch.cancel();
-}
+void Pipeline::stop() { parts_->stop(); }
 
 void Pipeline::end_with(const Error& error) { parts_->failed(error); }
 

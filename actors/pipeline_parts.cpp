@@ -112,6 +112,20 @@ Pipeline::Parts::Parts(Options given)
       batch(batch_options(), options.clock),
       stages(stage_options()) {}
 
+// The stages offer splits to the batch pool, and the batch actor issues splits to the stages: every
+// thread ends before either is destroyed.
+Pipeline::Parts::~Parts() {
+  stop();
+  stages.join();
+  batch.join();
+}
+
+void Pipeline::Parts::stop() {
+  batches.stop();
+  stages.cancel();
+  batch.cancel();
+}
+
 void Pipeline::Parts::issue(Split split) {
   if (options.dispatch == nullptr) return stages.make(std::move(split));
   expected.add(split.id);

@@ -20,6 +20,9 @@ namespace forebay {
 /// pool's one actor fills the queue of batches and reports which splits are used up.
 struct Pipeline::Parts final : StageOwner, IssuedSplits {
   explicit Parts(Options given);
+  ~Parts() override;
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
 
   class BatchWorker;
 
@@ -30,6 +33,7 @@ struct Pipeline::Parts final : StageOwner, IssuedSplits {
   void failed(const Error& error) override { batches.fail(error); }
   bool has_room_for(std::uint64_t threads) const override;
   void resized() override { settle(); }
+  void stop();
   void settle();
   void divide_room();
 
@@ -49,7 +53,6 @@ struct Pipeline::Parts final : StageOwner, IssuedSplits {
   std::atomic<bool> ended{false};
   Position end;  // written before `ended` is set
 
-  // The stages offer splits to the batch pool, so they are destroyed before it.
   StagePool<Split> batch;
   StagePools stages;
 };

@@ -58,10 +58,11 @@ StagePools::StagePools(Options options)
   }
 }
 
-// An actor offers splits to the next pool, so each pool ends before the one behind it.
+// An actor offers splits to the next pool, and the owner may ask for all pools' threads while it
+// takes one: every thread ends before any pool is destroyed.
 StagePools::~StagePools() {
   cancel();
-  for (auto& pool : pools_) pool.reset();
+  join();
 }
 
 StagePool<Split>::Options StagePools::options_of(std::size_t stage) {
@@ -108,6 +109,10 @@ Status StagePools::resize(std::size_t stage, std::uint32_t actors) {
 
 void StagePools::cancel() {
   for (const auto& pool : pools_) pool->cancel();
+}
+
+void StagePools::join() {
+  for (const auto& pool : pools_) pool->join();
 }
 
 std::vector<std::uint32_t> StagePools::actors() const { return {wanted_.begin(), wanted_.end()}; }

@@ -57,6 +57,9 @@ class StagePools {
   /// Stops accepting splits; the actors end after the split they hold.
   void cancel();
 
+  /// Blocks, after cancel(), until every actor's thread has ended. Not for a thread of the pools.
+  void join();
+
   /// The number of stages.
   std::size_t size() const { return pools_.size(); }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <future>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "actors/quarantine.h"
 #include "core/base/random.h"
@@ -429,6 +432,22 @@ TEST_CASE("each batch is announced, in order, before it can be taken", "[actors]
     CHECK(announced[taken.size() - 1] == batch.get());
   }
   CHECK(announced.size() == taken.size());
+}
+
+// After each split the batch actor divides the memory by the stages' threads, also while the
+// pipeline is being destroyed.
+TEST_CASE("a pipeline that is destroyed waits for its batch actor", "[actors][pipeline]") {
+  Job job({7});
+  std::promise<void> begun;
+  job.on_damaged = [&](const std::vector<BadRow>&) {
+    begun.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // The stages' actors end meanwhile.
+    return Status{};
+  };
+  auto pipeline = job.start({1, 1, 1, 1});
+  begun.get_future().wait();
+  pipeline.reset();
+  CHECK(pipeline == nullptr);
 }
 
 TEST_CASE("a stopped pipeline gives no more batches and ends", "[actors][pipeline]") {
