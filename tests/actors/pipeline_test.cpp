@@ -441,7 +441,8 @@ TEST_CASE("a pipeline that is destroyed waits for its batch actor", "[actors][pi
   std::promise<void> begun;
   job.on_damaged = [&](const std::vector<BadRow>&) {
     begun.set_value();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // The stages' actors end meanwhile.
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(50));  // The stages' actors end meanwhile.
     return Status{};
   };
   auto pipeline = job.start({1, 1, 1, 1});
