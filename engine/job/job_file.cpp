@@ -18,36 +18,37 @@ std::string resolve(const std::string& base_dir, const std::string& path) {
   return (fs::path(base_dir) / path).string();
 }
 
+/// Reads one key of transform `number` into `spec`; a key that is none of ours is a parameter.
+Status read_transform_key(const std::string& key, const JobValue& given, std::size_t number,
+                          TransformSpec& spec) {
+  const auto refused = [&](const std::string& why) {
+    return fail(Code::kInvalid, given.where + ": transform." + std::to_string(number) + why);
+  };
+  const auto* text = std::get_if<std::string>(&given.value);
+  if (key == "op") {
+    if (text == nullptr) return refused(".op must be a string");
+    spec.op = *text;
+  } else if (key == "columns") {
+    const auto* list = std::get_if<std::vector<std::string>>(&given.value);
+    if (text == nullptr && list == nullptr) return refused(".columns must be a list of strings");
+    spec.columns = text != nullptr ? std::vector<std::string>{*text} : *list;
+  } else if (key == "stage") {
+    if (text == nullptr || text->empty()) return refused(".stage must be a stage's name");
+    spec.stage = *text;
+  } else {
+    spec.params[key] = given.value;
+  }
+  return {};
+}
+
 Result<TransformSpec> read_transform(const JobDocument::Transform& from, std::size_t number) {
   TransformSpec spec;
-  const std::string name = "transform " + std::to_string(number);
   for (const auto& [key, given] : from.values) {
-    if (key == "op") {
-      const auto* op = std::get_if<std::string>(&given.value);
-      if (op == nullptr)
-        return fail(Code::kInvalid, given.where + ": " + name + ": op must be a string");
-      spec.op = *op;
-    } else if (key == "columns") {
-      const auto* one = std::get_if<std::string>(&given.value);
-      const auto* list = std::get_if<std::vector<std::string>>(&given.value);
-      if (one == nullptr && list == nullptr) {
-        return fail(Code::kInvalid,
-                    given.where + ": " + name + ": columns must be a list of strings");
-      }
-      spec.columns = one != nullptr ? std::vector<std::string>{*one} : *list;
-    } else if (key == "stage") {
-      const auto* stage = std::get_if<std::string>(&given.value);
-      if (stage == nullptr || stage->empty()) {
-        return fail(Code::kInvalid, given.where + ": transform." + std::to_string(number) +
-                                        ".stage must be a stage's name");
-      }
-      spec.stage = *stage;
-    } else {
-      spec.params[key] = given.value;
-    }
+    if (auto read = read_transform_key(key, given, number, spec); !read) return pass(read);
   }
   if (spec.op.empty()) {
-    return fail(Code::kInvalid, from.where + ": " + name + " has no op; see forebay inspect --ops");
+    return fail(Code::kInvalid, from.where + ": transform " + std::to_string(number) +
+                                    " has no op; see forebay inspect --ops");
   }
   return spec;
 }

@@ -122,7 +122,7 @@ JobKey size(std::string name, std::uint64_t& into, double low, double high) {
 
 JobKey duration(std::string name, std::chrono::nanoseconds& into, double low, double high) {
   return converted(
-      name, into,
+      std::move(name), into,
       "a time such as 250ms or 5s, from " + show_seconds(low) + " to " + show_seconds(high),
       [low, high](const ParamValue& value) {
         const auto time = time_in(value, high);

@@ -11,6 +11,13 @@ bool is_of_a_key(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
+/// Whether `word` is a key that no table lists: of a stage's actors, or of an operator.
+bool is_numbered_or_named(std::string_view word) {
+  constexpr std::string_view kTransform = "transform.";
+  return word.starts_with(kAllocationKey) ||
+         (word.starts_with(kTransform) && word.find('.', kTransform.size()) != word.npos);
+}
+
 LoaderError made(LoaderError::Code code, const Error& error) {
   return {.code = code, .message = error.message, .key = job_key_in(error.message)};
 }
@@ -24,7 +31,7 @@ std::string job_key_in(std::string_view message) {
     while (end < message.size() && is_of_a_key(message[end])) ++end;
     std::string_view word = message.substr(at, end - at);
     while (word.ends_with('.')) word.remove_suffix(1);
-    if (std::ranges::find(keys, word) != keys.end() || word.starts_with(kAllocationKey)) {
+    if (std::ranges::find(keys, word) != keys.end() || is_numbered_or_named(word)) {
       return std::string(word);
     }
     at = end + 1;

@@ -77,6 +77,7 @@ std::string entry_of(std::string name) {
 
 std::string secret_of(const std::vector<KeyFile>& keys) {
   std::vector<std::string> lines;
+  lines.reserve(keys.size());
   for (const KeyFile& key : keys) {
     lines.push_back("  " + entry_of(key.name) + ": " + base64(key.content));
   }
@@ -85,6 +86,7 @@ std::string secret_of(const std::vector<KeyFile>& keys) {
 
 std::string key_items(const std::vector<KeyFile>& keys) {
   std::vector<std::string> lines;
+  lines.reserve(keys.size());
   for (const KeyFile& key : keys) {
     lines.push_back("              - {key: " + entry_of(key.name) + ", path: " + key.name + "}");
   }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs clang-tidy on our .cpp files, skipping those found clean as they stand.
 
-Files of one folder are looked at together, as one unit that includes them: most of the time goes
-into the headers that they share. Where they do not compile together (two hidden names are alike)
-each half is looked at for itself, down to single files.
+Neighbouring files are looked at together, as one unit that includes them: most of the time goes into
+the headers that they share. Where they do not compile together (two hidden names are alike) each
+half is looked at for itself, down to single files.
 
 usage: tidy.py [--build DIR] [FILE...]    without files: all but trainer/torch, whose headers are slow
 """
@@ -14,13 +14,14 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 
 LEFT_OUT = ("trainer/torch/", "tests/", "build/")
-MOST_TOGETHER = 12
+MOST_TOGETHER = 24
 
 
 def flags_of(command):
@@ -29,25 +30,29 @@ def flags_of(command):
     return tuple(words[first:words.index("-o")])
 
 
+def files_of(entry):
+    """The files that an entry of the build compiles; a unity file includes several."""
+    path = pathlib.Path(entry["file"])
+    if path.parent.name == "Unity":
+        return re.findall(r'#include "(.+)"', path.read_text())
+    return [entry["file"]]
+
+
 def sources(build, chosen):
     """The files to look at, relative to the repository, each with its flags."""
     entries = json.loads((build / "compile_commands.json").read_text())
-    flags = {os.path.relpath(entry["file"]): flags_of(entry["command"]) for entry in entries}
+    flags = {os.path.relpath(path): flags_of(entry["command"]) for entry in entries for path in files_of(entry)}
     if chosen:
         return {path: flags[path] for path in sorted(flags.keys() & set(chosen))}
     return {path: flags[path] for path in sorted(flags) if not path.startswith(LEFT_OUT + ("..",))}
 
 
 def groups(flags):
-    """The files by folder and flags, in lists of MOST_TOGETHER at most, the longest first."""
-    def kind(path):
-        return os.path.dirname(path), flags[path]
-
+    """Files of the same flags, neighbours together, in lists of MOST_TOGETHER at most, the longest first."""
     found = []
-    for _, paths in itertools.groupby(sorted(flags, key=kind), kind):
+    for _, paths in itertools.groupby(sorted(flags, key=lambda path: (flags[path], path)), flags.get):
         paths = list(paths)
-        parts = -(-len(paths) // MOST_TOGETHER)
-        found += [paths[part::parts] for part in range(parts)]
+        found += [paths[at:at + MOST_TOGETHER] for at in range(0, len(paths), MOST_TOGETHER)]
     return sorted(found, key=len, reverse=True)
 
 

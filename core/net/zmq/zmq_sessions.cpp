@@ -230,7 +230,7 @@ void ZmqSessions::take_bye(const Source& source, const WireHeader& header,
 }
 
 ZmqSessions::SessionPtr ZmqSessions::session_of(const Source& source, const WireHeader& header) {
-  if (const SessionPtr found = find(header.session)) {
+  if (SessionPtr found = find(header.session)) {
     const bool ours = source.dialer != nullptr
                           ? found->dialer == source.dialer && source.lane == header.lane
                           : found->lanes[header.lane].route == source.route;

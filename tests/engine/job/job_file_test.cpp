@@ -142,6 +142,9 @@ TEST_CASE("a wrong job file is refused with place, key and expected value", "[to
        "job.toml, line 3: transforms are a list; write [[transform]]"},
       {"[[transform]]\ncolumns = [\"I*\"]\n",
        "job.toml, line 3: transform 0 has no op; see forebay inspect --ops"},
+      {"[[transform]]\nop = 1\n", "job.toml, line 4: transform.0.op must be a string"},
+      {"[[transform]]\nop = \"log1p\"\ncolumns = 1\n",
+       "job.toml, line 5: transform.0.columns must be a list of strings"},
       {"[trainer]\nevaluate = [\"x\"]\nevaluate_share = 0.1\n",
        "folder/job.toml: trainer.evaluate and trainer.evaluate_share exclude each other; remove "
        "one"},

@@ -305,6 +305,8 @@ TEST_CASE("the first key of the job file in a message is found", "[loader]") {
   CHECK(job_key_in("day_0.tsv, row 3: no number") == "");
   CHECK(job_key_in("see order.epochs.") == "order.epochs");
   CHECK(job_key_in("pipeline.allocation.em-bed: no such stage") == "pipeline.allocation.em-bed");
+  CHECK(job_key_in("job.toml, line 9: transform.2.stage must be") == "transform.2.stage");
+  CHECK(job_key_in("job.toml, line 9: transform.2 has no op") == "");
 }
 
 TEST_CASE("a loader leaves the process as it was: signals, affinity, memory beside its own",
