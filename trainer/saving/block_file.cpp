@@ -89,7 +89,7 @@ Status BlockFileWriter::write(std::span<const std::byte> bytes) {
   return {};
 }
 
-Result<DurableFile::Written> BlockFileWriter::finish() {
+Result<FileDigest> BlockFileWriter::finish() {
   if (used_ > 0) {
     digest_.add(block_.data(), used_);
     std::memset(block_.data() + used_, 0, whole_pages(used_) - used_);
@@ -101,7 +101,7 @@ Result<DurableFile::Written> BlockFileWriter::finish() {
   if (::ftruncate(file_.number(), static_cast<off_t>(bytes_)) != 0)
     return file_error(path_, "be cut");
   if (::fsync(file_.number()) != 0) return file_error(path_, "be synced");
-  return DurableFile::Written{bytes_, digest_.finish()};
+  return FileDigest{bytes_, digest_.finish()};
 }
 
 Result<std::unique_ptr<BlockFileReader>> BlockFileReader::open(const std::string& path) {
@@ -149,37 +149,36 @@ Result<bool> BlockFileReader::next_block() {
   return has_block_;
 }
 
-Status BlockFileReader::read(std::span<std::byte> to) {
-  while (!to.empty()) {
+/// Calls `take` with the next bytes, part after part.
+template <class Take>
+Status BlockFileReader::advance(std::uint64_t bytes, const Take& take) {
+  while (bytes > 0) {
     if (block_.empty()) {
       auto more = next_block();
       if (!more) return pass(more);
       if (!*more) return fail(Code::kCorrupt, path_ + ": ends before its values do");
     }
-    const std::size_t part = std::min(to.size(), block_.size());
-    std::memcpy(to.data(), block_.data(), part);
-    block_ = block_.subspan(part);
-    to = to.subspan(part);
-    position_ += part;
+    const auto part = block_.first(std::min<std::uint64_t>(bytes, block_.size()));
+    take(part);
+    block_ = block_.subspan(part.size());
+    position_ += part.size();
+    bytes -= part.size();
   }
   return {};
+}
+
+Status BlockFileReader::read(std::span<std::byte> to) {
+  return advance(to.size(), [&](std::span<const std::byte> part) {
+    std::memcpy(to.data(), part.data(), part.size());
+    to = to.subspan(part.size());
+  });
 }
 
 Status BlockFileReader::skip_to(std::uint64_t position) {
-  while (position_ < position) {
-    if (block_.empty()) {
-      auto more = next_block();
-      if (!more) return pass(more);
-      if (!*more) return fail(Code::kCorrupt, path_ + ": ends before its values do");
-    }
-    const std::size_t part = std::min<std::uint64_t>(position - position_, block_.size());
-    block_ = block_.subspan(part);
-    position_ += part;
-  }
-  return {};
+  return advance(position - position_, [](std::span<const std::byte>) {});
 }
 
-Result<DurableFile::Written> BlockFileReader::finish() {
+Result<FileDigest> BlockFileReader::finish() {
   bool more = true;
   while (more) {
     position_ += block_.size();
@@ -187,7 +186,7 @@ Result<DurableFile::Written> BlockFileReader::finish() {
     if (!next) return pass(next);
     more = *next;
   }
-  return DurableFile::Written{position_, digest_.finish()};
+  return FileDigest{position_, digest_.finish()};
 }
 
 }  // namespace forebay

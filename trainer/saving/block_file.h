@@ -34,7 +34,7 @@ class BlockFileWriter {
   Status write(std::span<const std::byte> bytes);
 
   /// Returns after the file has reached the disk. The digest is RunningDigest's.
-  Result<DurableFile::Written> finish();
+  Result<FileDigest> finish();
 
  private:
   BlockFileWriter(std::string path, Descriptor file);
@@ -71,12 +71,14 @@ class BlockFileReader {
   Status skip_to(std::uint64_t position);
 
   /// Reads the rest; returns the file's size and digest.
-  Result<DurableFile::Written> finish();
+  Result<FileDigest> finish();
 
  private:
   BlockFileReader(std::string path, Descriptor file);
   void run();
   Result<bool> next_block();
+  template <class Take>
+  Status advance(std::uint64_t bytes, const Take& take);
 
   const std::string path_;
   const Descriptor file_;

@@ -120,7 +120,7 @@ Status CheckpointStore::put_in_place(const std::string& aside, const std::string
   if (error) {
     return fail(Code::kUnavailable, folder.string() + ": cannot be renamed: " + error.message());
   }
-  if (auto synced = sync_directory(directory_); !synced) return synced;
+  if (auto synced = sync_to_disk(directory_); !synced) return synced;
   std::vector<std::string> older = checkpoint_names(directory_);
   older.resize(older.size() > keep_ ? older.size() - keep_ : 0);
   return set_aside(older);

@@ -64,54 +64,12 @@ void RunningDigest::take_piece(const std::byte* data, std::size_t size) {
   digest_ = digest_.then(Digest::of(data, size));
 }
 
-Result<DurableFile> DurableFile::create(const std::string& path) {
-  const int descriptor = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
-  if (descriptor < 0) return file_error(path, "be created");
-  return DurableFile(path, descriptor);
-}
-
-DurableFile::DurableFile(DurableFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      bytes_(other.bytes_),
-      digest_(std::move(other.digest_)) {}
-
-DurableFile::~DurableFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Status DurableFile::write(const void* data, std::size_t size) {
-  digest_.add(data, size);
-  bytes_ += size;
-  const auto* bytes = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor_, bytes, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return file_error(path_, "be written");
-    bytes += written;
-    size -= static_cast<std::size_t>(written);
-  }
+Status sync_to_disk(const std::string& path) {
+  const Descriptor file(open_file(path, O_RDONLY));
+  if (!file) return file_error(path, "be opened");
+  if (::fsync(file.number()) != 0) return file_error(path, "be synced");
   return {};
 }
-
-Result<DurableFile::Written> DurableFile::finish() {
-  if (::fsync(descriptor_) != 0) return file_error(path_, "be synced");
-  if (::close(std::exchange(descriptor_, -1)) != 0) return file_error(path_, "be closed");
-  return Written{bytes_, digest_.finish()};
-}
-
-Status sync_file(const std::string& path) {
-  const int descriptor = open_file(path, O_RDONLY);
-  if (descriptor < 0) return file_error(path, "be opened");
-  const bool synced = ::fsync(descriptor) == 0;
-  const int reason = errno;
-  ::close(descriptor);
-  errno = reason;
-  if (!synced) return file_error(path, "be synced");
-  return {};
-}
-
-Status sync_directory(const std::string& path) { return sync_file(path); }
 
 Result<std::string> read_part(const std::string& path, std::size_t most) {
   auto text = read_whole(path, most);

@@ -24,34 +24,10 @@ class RunningDigest {
   std::vector<std::byte> piece_;
 };
 
-/// Writes a new file from its start to its end and makes it durable.
-///
-/// Owns the descriptor. Errors name the file and the system's message; after an error nothing more
-/// is written.
-class DurableFile {
- public:
-  /// Returns an error if the file exists.
-  static Result<DurableFile> create(const std::string& path);
-  DurableFile(DurableFile&& other) noexcept;
-  DurableFile& operator=(DurableFile&&) = delete;
-  ~DurableFile();
-
-  Status write(const void* data, std::size_t size);
-
-  struct Written {
-    std::uint64_t bytes = 0;
-    Digest digest;
-  };
-  /// Returns after the file has reached the disk.
-  Result<Written> finish();
-
- private:
-  DurableFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-
-  std::string path_;
-  int descriptor_;
-  std::uint64_t bytes_ = 0;
-  RunningDigest digest_;
+/// The size and the digest (RunningDigest's) of a whole file.
+struct FileDigest {
+  std::uint64_t bytes = 0;
+  Digest digest;
 };
 
 /// Builds the error of errno for a file that cannot be …: kOverloaded if there is no space, else
@@ -63,11 +39,9 @@ tl::unexpected<Error> file_error(const std::string& path, const char* action);
 /// disk cannot read it. The text says which; changed bytes are a separate error.
 tl::unexpected<Error> reading_error(const std::string& path, const char* action);
 
-/// Syncs a file's content to the disk.
-Status sync_file(const std::string& path);
-
-/// Syncs the entries of a directory: new, renamed and removed ones.
-Status sync_directory(const std::string& path);
+/// Syncs a file's content, or the entries of a directory (new, renamed and removed ones), to the
+/// disk.
+Status sync_to_disk(const std::string& path);
 
 /// Reads a whole file of a checkpoint, of at most `most` bytes. kUnavailable: it may be readable
 /// later; kCorrupt: it is missing, larger, or no regular file.

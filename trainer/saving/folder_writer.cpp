@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status note(Manifest& manifest, const std::string& name, Result<DurableFile::Written> written) {
+Status note(Manifest& manifest, const std::string& name, Result<FileDigest> written) {
   if (!written) return pass(written);
   manifest.files[name] = {.bytes = written->bytes, .digest = written->digest.hex()};
   return {};
@@ -46,22 +46,22 @@ class FolderWriter {
     if (!fs::exists(below, error)) return {};
     for (const auto& entry : fs::recursive_directory_iterator(below, error)) {
       const std::string path = entry.path().string();
-      auto noted = entry.is_directory() ? sync_directory(path) : note_link(path);
+      auto noted = entry.is_directory() ? sync_to_disk(path) : note_link(path);
       if (!noted) return noted;
     }
     if (error) return fail(Code::kUnavailable, below.string() + ": " + error.message());
-    return sync_directory(below.string());
+    return sync_to_disk(below.string());
   }
 
   Status write_text(const std::string& name, const std::string& text) {
     const fs::path path = folder_ / name;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    auto file = DurableFile::create(path.string());
+    auto file = BlockFileWriter::create(path.string());
     if (!file) return pass(file);
-    if (auto written = file->write(text.data(), text.size()); !written) return pass(written);
-    if (auto noted = note(manifest_, name, file->finish()); !noted) return noted;
-    return sync_directory(path.parent_path().string());
+    if (auto written = (*file)->write(std::as_bytes(std::span(text))); !written) return written;
+    if (auto noted = note(manifest_, name, (*file)->finish()); !noted) return noted;
+    return sync_to_disk(path.parent_path().string());
   }
 
   Result<Manifest> finish() {
@@ -77,16 +77,16 @@ class FolderWriter {
     std::ranges::copy_if(tensors, std::back_inserter(own),
                          [&](const StateTensor& tensor) { return tensor.part == part; });
     const std::string name = tensor_file_of(part);
-    auto writer = TensorFileWriter::create((folder_ / name).string(), own);
+    auto writer = create_tensor_file((folder_ / name).string(), own);
     if (!writer) return pass(writer);
     for (std::size_t index = 0; index < tensors.size(); ++index) {
       if (tensors[index].part != part) continue;
-      if (auto written = write_tensor(*writer, index); !written) return written;
+      if (auto written = write_tensor(**writer, index); !written) return written;
     }
-    return note(manifest_, name, writer->finish());
+    return note(manifest_, name, (*writer)->finish());
   }
 
-  Status write_tensor(TensorFileWriter& writer, std::size_t index) {
+  Status write_tensor(BlockFileWriter& writer, std::size_t index) {
     const std::uint64_t bytes = state_.tensors()[index].bytes();
     for (std::uint64_t at = 0; at < bytes;) {
       if (writing_.go_on && !writing_.go_on(written_)) {
@@ -117,7 +117,7 @@ class FolderWriter {
       manifest_.files[name] = known->second;
       return {};
     }
-    if (auto synced = sync_file(path); !synced) return synced;
+    if (auto synced = sync_to_disk(path); !synced) return synced;
     auto file = BlockFileReader::open(path);
     if (!file) return pass(file);
     if (auto noted = note(manifest_, name, (*file)->finish()); !noted) return noted;

@@ -78,8 +78,8 @@ std::optional<Entry> parse_entry(const std::string& name, const json& announced,
 
 }  // namespace
 
-Result<TensorFileWriter> TensorFileWriter::create(const std::string& path,
-                                                  const std::vector<StateTensor>& tensors) {
+Result<std::unique_ptr<BlockFileWriter>> create_tensor_file(
+    const std::string& path, const std::vector<StateTensor>& tensors) {
   auto file = BlockFileWriter::create(path);
   if (!file) return pass(file);
   const std::string header = header_of(tensors);
@@ -87,7 +87,7 @@ Result<TensorFileWriter> TensorFileWriter::create(const std::string& path,
   auto written = (*file)->write(length);
   if (written) written = (*file)->write(std::as_bytes(std::span(header)));
   if (!written) return pass(written);
-  return TensorFileWriter(std::move(*file));
+  return file;
 }
 
 Result<TensorFile> TensorFile::open(const std::string& path, StateTensor::Part part) {
@@ -155,7 +155,7 @@ Status TensorFile::read(std::size_t index, std::uint64_t offset, std::span<std::
   return file_->read(to);
 }
 
-Result<DurableFile::Written> TensorFile::finish() {
+Result<FileDigest> TensorFile::finish() {
   if (!file_) {
     if (auto started = start(); !started) return pass(started);
   }

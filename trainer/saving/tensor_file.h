@@ -17,24 +17,10 @@ namespace forebay {
 /// JSON header (little-endian), the header ({"name": {"dtype": "F32", "shape": […],
 /// "data_offsets": [begin, end]}, …}), then the values, tensor by tensor.
 
-/// Writes a new file of tensors, from the first tensor's first byte to the last tensor's last.
-class TensorFileWriter {
- public:
-  static Result<TensorFileWriter> create(const std::string& path,
-                                         const std::vector<StateTensor>& tensors);
-
-  /// Memory for the next values, at least a byte; wrote() says how many bytes were filled.
-  Result<std::span<std::byte>> room() { return file_->room(); }
-  void wrote(std::size_t bytes) { file_->wrote(bytes); }
-
-  /// Returns after the file has reached the disk.
-  Result<DurableFile::Written> finish() { return file_->finish(); }
-
- private:
-  explicit TensorFileWriter(std::unique_ptr<BlockFileWriter> file) : file_(std::move(file)) {}
-
-  std::unique_ptr<BlockFileWriter> file_;
-};
+/// Creates a file of tensors and writes its header; the caller writes the values, from the first
+/// tensor's first byte to the last tensor's last.
+Result<std::unique_ptr<BlockFileWriter>> create_tensor_file(
+    const std::string& path, const std::vector<StateTensor>& tensors);
 
 /// Reads a file of tensors from its begin to its end.
 class TensorFile {
@@ -50,7 +36,7 @@ class TensorFile {
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to);
 
   /// Reads the rest; returns the file's size and digest, and closes the file.
-  Result<DurableFile::Written> finish();
+  Result<FileDigest> finish();
   void rewind() { file_.reset(); }
 
  private:
