@@ -37,8 +37,8 @@ Result<std::string> read_all(const std::string& path, int descriptor) {
   return text;
 }
 
-int open_file(const std::string& path, int how) {
-  return ::open(path.c_str(), how | O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+Descriptor open_table(const std::string& path, int how) {
+  return Descriptor(::open(path.c_str(), how | O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
 }
 
 void put(std::string& text, const std::optional<double>& number) {
@@ -80,43 +80,23 @@ std::size_t kept_bytes(std::string_view table, std::uint64_t step, bool evaluate
 }
 
 Result<CsvFile> CsvFile::begin(const std::string& path) {
-  const int descriptor = open_file(path, O_TRUNC);
-  if (descriptor < 0) return refused(path, std::string("cannot be made: ") + std::strerror(errno));
-  CsvFile file(path, descriptor);
-  if (auto written = file.append(kHeader); !written) return pass(written);
-  return file;
+  Descriptor file = open_table(path, O_TRUNC);
+  if (!file) return refused(path, std::string("cannot be made: ") + std::strerror(errno));
+  if (auto written = append_record(path, file, kHeader); !written) return pass(written);
+  return CsvFile(path, std::move(file));
 }
 
 Result<CsvFile> CsvFile::resume(const std::string& path, std::uint64_t step, bool evaluated) {
-  const int descriptor = open_file(path, 0);
-  if (descriptor < 0)
-    return refused(path, std::string("cannot be opened: ") + std::strerror(errno));
-  CsvFile file(path, descriptor);
-  auto table = read_all(path, descriptor);
+  Descriptor file = open_table(path, 0);
+  if (!file) return refused(path, std::string("cannot be opened: ") + std::strerror(errno));
+  auto table = read_all(path, file.number());
   if (!table) return pass(table);
-  if (table->empty()) {
-    if (auto written = file.append(kHeader); !written) return pass(written);
-    return file;
-  }
+  if (table->empty()) return begin(path);
   if (!table->starts_with(kHeader)) return refused(path, "has other columns than a run's table");
-  if (::ftruncate(descriptor, static_cast<off_t>(kept_bytes(*table, step, evaluated))) != 0) {
+  if (::ftruncate(file.number(), static_cast<off_t>(kept_bytes(*table, step, evaluated))) != 0) {
     return refused(path, std::string("cannot be cut: ") + std::strerror(errno));
   }
-  return file;
-}
-
-CsvFile::CsvFile(CsvFile&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-CsvFile::~CsvFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Status CsvFile::append(std::string_view text) const {
-  const ssize_t written = ::write(descriptor_, text.data(), text.size());
-  if (written == static_cast<ssize_t>(text.size())) return {};
-  return fail(Code::kUnavailable, path_ + ": cannot be written: " +
-                                      (written < 0 ? std::strerror(errno) : "the disk is full"));
+  return CsvFile(path, std::move(file));
 }
 
 Status CsvFile::write(const LogLine& line) {
@@ -127,7 +107,7 @@ Status CsvFile::write(const LogLine& line) {
         &line.log_loss, &line.normalized_entropy, &line.calibration}) {
     put(text, *number);
   }
-  return append(text + '\n');
+  return append_record(path_, file_, text + '\n');
 }
 
 }  // namespace forebay

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "trainer/log/log_line.h"
 
@@ -26,18 +27,12 @@ class CsvFile {
   /// exist.
   static Result<CsvFile> resume(const std::string& path, std::uint64_t step, bool evaluated);
 
-  CsvFile(CsvFile&& other) noexcept;
-  CsvFile& operator=(CsvFile&&) = delete;
-  ~CsvFile();
-
   Status write(const LogLine& line);
 
  private:
-  CsvFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  Status append(std::string_view text) const;
-
+  CsvFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
   std::string path_;
-  int descriptor_;
+  Descriptor file_;
 };
 
 /// Number of a table's bytes that a run that continues after `step` keeps: the header and the lines

@@ -137,34 +137,17 @@ Result<EventFile> EventFile::create(const std::string& directory, std::uint64_t 
     std::array<char, 8> digits{};
     std::snprintf(digits.data(), digits.size(), "%03d", number);
     const std::string path = stem + digits.data();
-    const int descriptor =
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    if (descriptor < 0 && errno == EEXIST) continue;
-    if (descriptor < 0) return not_writable(directory, errno);
-    EventFile file(path, descriptor, std::move(wall_clock));
-    const double now = file.wall_clock_();
-    auto written = file.append(version_record(now));
-    if (written) written = file.append(start_record(now, step));
+    Descriptor file(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+    if (!file && errno == EEXIST) continue;
+    if (!file) return not_writable(directory, errno);
+    const double now = wall_clock();
+    auto written = append_record(path, file, version_record(now));
+    if (written) written = append_record(path, file, start_record(now, step));
     if (!written) return pass(written);
-    return file;
+    return EventFile(path, std::move(file), std::move(wall_clock));
   }
   return not_writable(directory, EEXIST);
-}
-
-EventFile::EventFile(EventFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      wall_clock_(std::move(other.wall_clock_)) {}
-
-EventFile::~EventFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Status EventFile::append(const std::string& record) const {
-  const ssize_t written = ::write(descriptor_, record.data(), record.size());
-  if (written == static_cast<ssize_t>(record.size())) return {};
-  return fail(Code::kUnavailable, path_ + ": cannot be written: " +
-                                      (written < 0 ? std::strerror(errno) : "the disk is full"));
 }
 
 Status EventFile::write(const LogLine& line) {
@@ -180,7 +163,7 @@ Status EventFile::write(const LogLine& line) {
   add("eval/log_loss", line.log_loss);
   add("eval/normalized_entropy", line.normalized_entropy);
   add("eval/calibration", line.calibration);
-  return append(scalars_record(wall_clock_(), line.step, scalars));
+  return append_record(path_, file_, scalars_record(wall_clock_(), line.step, scalars));
 }
 
 }  // namespace forebay

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "trainer/log/log_line.h"
 
@@ -43,19 +44,13 @@ class EventFile {
   /// written.
   static Result<EventFile> create(const std::string& directory, std::uint64_t step,
                                   WallClock wall_clock);
-  EventFile(EventFile&& other) noexcept;
-  EventFile& operator=(EventFile&&) = delete;
-  ~EventFile();
-
   Status write(const LogLine& line);
 
  private:
-  EventFile(std::string path, int descriptor, WallClock wall_clock)
-      : path_(std::move(path)), descriptor_(descriptor), wall_clock_(std::move(wall_clock)) {}
-  Status append(const std::string& record) const;
-
+  EventFile(std::string path, Descriptor file, WallClock wall_clock)
+      : path_(std::move(path)), file_(std::move(file)), wall_clock_(std::move(wall_clock)) {}
   std::string path_;
-  int descriptor_;
+  Descriptor file_;
   WallClock wall_clock_;
 };
 

@@ -2,6 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
 
 namespace forebay {
 
@@ -22,5 +27,8 @@ struct LogLine {
   std::optional<double> normalized_entropy = {};
   std::optional<double> calibration = {};
 };
+
+/// Writes a record behind the end of `file`, which is open at `path`, whole and at once.
+Status append_record(const std::string& path, const Descriptor& file, std::string_view record);
 
 }  // namespace forebay
