@@ -9,7 +9,8 @@
 
 namespace forebay {
 
-/// Takes `step` for each batch without using a CPU, as a trainer on an accelerator would.
+/// Takes `step` for each batch without using a CPU, as a trainer on an accelerator would. With a
+/// step of 0 it does nothing with the batches, so that only the pipeline's speed counts.
 ///
 /// Has no weights and no loss. `pause` does the waiting; a test passes its own.
 class EmulatedModel final : public Model {
@@ -31,16 +32,6 @@ class EmulatedModel final : public Model {
 
   const std::chrono::nanoseconds step_;
   const Pause pause_;
-};
-
-/// Takes batches and does nothing with them, so that only the pipeline's speed counts.
-class NoModel final : public Model {
- public:
-  bool learns() const override { return false; }
-  Result<double> step(const Batch& batch) override;
-  Status predict(const Batch& batch, std::span<float> scores) override;
-  Result<std::unique_ptr<StateSource>> snapshot() override { return MemorySource::take({}); }
-  Status restore(StateSource& from) override { return restore_memory(from, {}); }
 };
 
 }  // namespace forebay

@@ -17,11 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> places(const std::string& directory) {
+std::vector<fs::path> places() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   std::vector<fs::path> found;
-  if (!directory.empty()) found.emplace_back(directory);
   found.push_back(program);
   found.push_back(program / ".." / "lib" / "forebay");
   // In a build tree, relative to tools/, tests/trainer/ and tests/trainer/torch/.
@@ -84,15 +83,12 @@ void set_library_variables() {
   if (const char* kernels = blas_kernels()) setenv("OPENBLAS_CORETYPE", kernels, 0);
 }
 
-Result<TrainerModule> TrainerModule::open(const std::string& directory) {
+Result<const TrainerEntry*> open_trainer() {
   set_library_variables();
-  for (const fs::path& place : places(directory)) {
+  for (const fs::path& place : places()) {
     std::error_code ignored;
     const fs::path file = place / kTrainerModuleName;
-    if (!fs::exists(file, ignored)) continue;
-    auto entry = load(file);
-    if (!entry) return pass(entry);
-    return TrainerModule(*entry);
+    if (fs::exists(file, ignored)) return load(file);
   }
   return fail(Code::kNotFound,
               std::string("training needs ") + kTrainerModuleName +
@@ -100,38 +96,17 @@ Result<TrainerModule> TrainerModule::open(const std::string& directory) {
                   "(apt-get install libtorch-dev libopenblas0-pthread) and build again");
 }
 
-std::string TrainerModule::torch_version() const { return entry_->torch_version; }
-
-Result<std::unique_ptr<Model>> TrainerModule::make_model(const TrainerSpec& spec,
-                                                         const ModelShape& shape,
-                                                         Collective* ranks) const {
-  return entry_->make_model(spec, shape, ranks);
-}
-
-Result<std::unique_ptr<Collective>> TrainerModule::make_collective(
-    const CollectiveSpec& spec) const {
-  return entry_->make_collective(spec);
-}
-
-Result<std::unique_ptr<RankStore>> TrainerModule::open_rank_store(
-    const CollectiveSpec& spec) const {
-  return entry_->open_rank_store(spec);
-}
-
-Result<ExportedModel> TrainerModule::export_model(const ModelDescription& model, StateSource& state,
-                                                  const ExportTarget& target) const {
-  return entry_->export_model(model, state, target);
-}
-
 Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
                                           Collective* ranks) {
   if (spec.model == TrainerSpec::ModelKind::kEmulated) {
     return std::make_unique<EmulatedModel>(spec.step);
   }
-  if (spec.model == TrainerSpec::ModelKind::kNone) return std::make_unique<NoModel>();
-  auto module = TrainerModule::open();
-  if (!module) return pass(module);
-  return module->make_model(spec, shape, ranks);
+  if (spec.model == TrainerSpec::ModelKind::kNone) {
+    return std::make_unique<EmulatedModel>(std::chrono::nanoseconds(0));
+  }
+  auto trainer = open_trainer();
+  if (!trainer) return pass(trainer);
+  return (*trainer)->make_model(spec, shape, ranks);
 }
 
 }  // namespace forebay

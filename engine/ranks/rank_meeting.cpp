@@ -117,8 +117,8 @@ Result<std::unique_ptr<Collective>> connect(const Store& store, const GivenUp& g
 
 /// Where a rank searches for rank 0, and until when.
 struct Search {
-  Search(const TrainerModule& with, CollectiveSpec where) : module(with), spec(std::move(where)) {}
-  const TrainerModule module;
+  Search(const TrainerEntry& with, CollectiveSpec where) : trainer(with), spec(std::move(where)) {}
+  const TrainerEntry& trainer;
   const CollectiveSpec spec;
   Synchronized<bool> over;
 
@@ -142,7 +142,7 @@ Result<Found> look_for_leader(Search& search) {
   while (!is_listened_at(spec.host, spec.port, kConnect)) {
     if (!search.goes_on()) return not_found();
   }
-  auto store = search.module.open_rank_store(spec);
+  auto store = search.trainer.open_rank_store(spec);
   if (!store) return pass(store);
   do {
     auto address = (*store)->find(kLeader);
@@ -152,9 +152,9 @@ Result<Found> look_for_leader(Search& search) {
   return not_found();
 }
 
-Result<Found> find_leader(const TrainerModule& module, const CollectiveSpec& spec,
+Result<Found> find_leader(const TrainerEntry& trainer, const CollectiveSpec& spec,
                           const std::atomic<bool>& stop) {
-  auto search = std::make_shared<Search>(module, spec);
+  auto search = std::make_shared<Search>(trainer, spec);
   const std::string place = spec.host + ":" + std::to_string(spec.port);
   const auto until = std::chrono::steady_clock::now() + spec.timeout;
   const auto given_up = [&]() -> Status {
@@ -215,14 +215,14 @@ Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
                                                    const RankEnvironment& environment,
                                                    RankLeader& leader,
                                                    const std::atomic<bool>& stop) {
-  auto module = TrainerModule::open();
-  if (!module) return pass(module);
+  auto trainer = open_trainer();
+  if (!trainer) return pass(trainer);
   const CollectiveSpec spec = spec_of(job, environment);
   if (spec.opens_store) {
     if (auto free = check_port_is_free(spec.port); !free) return pass(free);
   }
-  const auto open = [module = *module, spec, address = leader.address()]() -> Result<Store> {
-    auto store = module.open_rank_store(spec);
+  const auto open = [trainer = *trainer, spec, address = leader.address()]() -> Result<Store> {
+    auto store = trainer->open_rank_store(spec);
     if (!store) return pass(store);
     if (auto put = (*store)->put(kLeader, address); !put) return pass(put);
     return Store(std::move(*store));
@@ -243,9 +243,9 @@ Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
 Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environment,
                               RankFollower::Options options, const Clock& clock,
                               const std::atomic<bool>& stop) {
-  auto module = TrainerModule::open();
-  if (!module) return pass(module);
-  auto found = find_leader(*module, spec_of(job, environment), stop);
+  auto trainer = open_trainer();
+  if (!trainer) return pass(trainer);
+  auto found = find_leader(**trainer, spec_of(job, environment), stop);
   if (!found) return pass(found);
   options.address = reached_from_here(found->address, environment.host);
   auto leader = RankFollower::open(options, clock);

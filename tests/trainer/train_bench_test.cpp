@@ -36,6 +36,6 @@ TEST_CASE("the benchmark refuses a source that ends too early", "[trainer][bench
   BufferPool pool(budget);
   const test::ManualClock clock;
   test::ClickBatches source(pool, {.rows = 8, .batches = 3});
-  NoModel model;
+  EmulatedModel model(std::chrono::nanoseconds(0));
   CHECK_FALSE(bench_training(model, source, clock, {.turns = 1, .settle = 1, .steps = 5}));
 }

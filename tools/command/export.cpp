@@ -90,12 +90,12 @@ Result<Exported> export_checkpoint(const fs::path& path, const Bounds& bounds) {
   }
   auto source = FolderSource::open(path.string(), checkpoint->manifest);
   if (!source) return pass(source);
-  auto module = TrainerModule::open();
-  if (!module) return pass(module);
+  auto trainer = open_trainer();
+  if (!trainer) return pass(trainer);
   const ExportTarget target{.file = bounds.file,
                             .fits = [&](std::uint64_t bytes) { return bounds.fit(bytes); },
                             .is_whole = [&] { return source->finish(); }};
-  auto written = module->export_model(*model, *source, target);
+  auto written = (*trainer)->export_model(*model, *source, target);
   if (written) return Exported{*written, checkpoint->batches};
   std::string message = written.error().message;
   if (message.find(path.string()) == std::string::npos) message = path.string() + ": " + message;

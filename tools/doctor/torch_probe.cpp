@@ -37,11 +37,11 @@ constexpr int kMostSlices = 300;  // a minute
 /// Runs in the child: returns a line with the verdict, then the findings or the error, one a line.
 std::string findings() {
   const std::uint64_t before = resident_bytes();
-  auto module = TrainerModule::open();
-  if (!module) return "no\n" + module.error().message + "\n";
+  auto trainer = open_trainer();
+  if (!trainer) return "no\n" + trainer.error().message + "\n";
   const std::uint64_t after = resident_bytes();
   const Blas blas = find_blas(proc_text("/proc/self/maps"));
-  return "yes\n" + module->torch_version() + "\n" +
+  return std::string("yes\n") + (*trainer)->torch_version + "\n" +
          std::to_string(after > before ? after - before : 0) + "\n" +
          std::to_string(static_cast<int>(blas.kind)) + "\n" + blas.path + "\n";
 }

@@ -25,7 +25,7 @@ class RecordingModel final : public Model {
   std::vector<int> recorded;
 
  private:
-  NoModel none_;
+  EmulatedModel none_{std::chrono::nanoseconds(0)};
 };
 
 struct ThreadsFixture {

@@ -96,11 +96,11 @@ Status take_steps(Model& model, const Dealt& batches, std::uint64_t steps) {
 Status serve(const BenchTrainer& trainer, const BenchProcess::Lines& lines) {
   const CpuLimit cpu(trainer.place);
   if (auto kept = cpu.set(1); !kept) return kept;
-  auto module = TrainerModule::open();
-  if (!module) return pass(module);
+  auto torch = open_trainer();
+  if (!torch) return pass(torch);
   std::unique_ptr<Collective> ranks;
   if (trainer.ranks.size > 1) {
-    auto met = module->make_collective(trainer.ranks);
+    auto met = (*torch)->make_collective(trainer.ranks);
     if (!met) return pass(met);
     ranks = std::move(*met);
   }
