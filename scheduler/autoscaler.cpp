@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 
 namespace forebay::scheduler {
 namespace {
@@ -61,26 +60,6 @@ ScaleDecision Autoscaler::decide(const ScaleInput& input) {
   most_of_those_ = 0;
   return {fewer, sum_of(input, options_.margin) + ": " + std::to_string(fewer) +
                      " have been enough " + std::to_string(options_.patience) + " times"};
-}
-
-std::uint32_t tf_data_service_workers(std::span<const double> trained,
-                                      std::vector<double> worker_rates) {
-  if (worker_rates.empty()) return 1;
-  const double count = static_cast<double>(worker_rates.size());
-  const double mean = std::accumulate(worker_rates.begin(), worker_rates.end(), 0.0) / count;
-  double squares = 0;
-  for (const double rate : worker_rates) squares += (rate - mean) * (rate - mean);
-  const double deviation = std::sqrt(squares / count);
-  std::vector<double> sorted = worker_rates;
-  std::sort(sorted.begin(), sorted.end());
-  const double median = sorted[sorted.size() / 2];
-  for (double& rate : worker_rates) {
-    if (std::abs(rate - mean) > deviation) rate = median;
-  }
-  const double usual = std::accumulate(worker_rates.begin(), worker_rates.end(), 0.0) / count;
-  const double demand = std::accumulate(trained.begin(), trained.end(), 0.0);
-  if (usual <= 0) return 1;
-  return static_cast<std::uint32_t>(std::max(1.0, std::ceil(demand / usual)));
 }
 
 }  // namespace forebay::scheduler

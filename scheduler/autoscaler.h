@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace forebay::scheduler {
 
@@ -50,10 +48,5 @@ class Autoscaler {
   std::uint32_t fewer_in_a_row_ = 0;
   std::uint32_t most_of_those_ = 0;  // The largest number that those decisions found enough.
 };
-
-/// The rule of tf.data service, for comparison: total consumption divided by the mean throughput of
-/// a worker, where throughputs more than one deviation from the mean are replaced by the median.
-std::uint32_t tf_data_service_workers(std::span<const double> trained,
-                                      std::vector<double> worker_rates);
 
 }  // namespace forebay::scheduler

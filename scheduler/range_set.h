@@ -25,7 +25,6 @@ class RangeSet {
   std::uint64_t lowest_missing() const;
 
   std::uint64_t size() const { return size_; }
-  std::size_t num_ranges() const { return ranges_.size(); }
 
   /// The ranges above lowest_missing(), in order.
   std::vector<SplitRange> ahead() const;

@@ -1,9 +1,37 @@
 #include "scheduler/autoscaler.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <vector>
+
 #include "tests/support/catch.h"
 
 namespace forebay::scheduler {
 namespace {
+
+/// The rule of tf.data service, for comparison: total consumption divided by the mean throughput of
+/// a worker, where throughputs more than one deviation from the mean are replaced by the median.
+std::uint32_t tf_data_service_workers(std::span<const double> trained,
+                                      std::vector<double> worker_rates) {
+  if (worker_rates.empty()) return 1;
+  const double count = static_cast<double>(worker_rates.size());
+  const double mean = std::accumulate(worker_rates.begin(), worker_rates.end(), 0.0) / count;
+  double squares = 0;
+  for (const double rate : worker_rates) squares += (rate - mean) * (rate - mean);
+  const double deviation = std::sqrt(squares / count);
+  std::vector<double> sorted = worker_rates;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  for (double& rate : worker_rates) {
+    if (std::abs(rate - mean) > deviation) rate = median;
+  }
+  const double usual = std::accumulate(worker_rates.begin(), worker_rates.end(), 0.0) / count;
+  const double demand = std::accumulate(trained.begin(), trained.end(), 0.0);
+  if (usual <= 0) return 1;
+  return static_cast<std::uint32_t>(std::max(1.0, std::ceil(demand / usual)));
+}
 
 Autoscaler scaler(double margin = 0, std::uint32_t patience = 3) {
   return Autoscaler(
