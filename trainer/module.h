@@ -10,13 +10,13 @@
 
 namespace forebay {
 
-/// Opens the part of the trainer that is linked with libtorch, loaded when a command trains: linking
-/// it would cost every command its start-up time and memory.
+/// Opens the part of the trainer that is linked with libtorch, loaded when a command trains:
+/// linking it would cost every command its start-up time and memory.
 ///
 /// Searches beside the program, in ../lib/forebay and where the program was built; the error says
 /// what to install if libtorch is missing. Open it before any thread is started: it sets variables
-/// that libtorch's libraries read while loading (threads that wait for each other spin only briefly;
-/// matrix products start no threads of their own). It stays loaded until the process ends.
+/// that libtorch's libraries read while loading (threads that wait for each other spin only
+/// briefly; matrix products start no threads of their own). It stays loaded until the process ends.
 Result<const TrainerEntry*> open_trainer();
 
 /// Sets the variables that libtorch's libraries read while they are loaded; keeps values that the

@@ -31,12 +31,10 @@ class DescriptorRoom {
 
   /// Whether another peer may have a session.
   bool admits() const { return free_ >= kept_; }
-  /// Whether to accept no more connections until is_calm(). Refusing a peer with a message needs
-  /// one.
+  /// Whether to close connections without a session, and to accept no more until is_calm().
+  /// Refusing a peer with a message needs one.
   bool is_short() const { return free_ < kept_ / 4; }
   bool is_calm() const { return free_ >= kept_ * 3 / 8; }
-  /// Whether to close connections without a session.
-  bool is_crowded() const { return free_ < kept_ / 4; }
 
  private:
   const std::size_t kept_;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <string>
 
+#include "core/base/descriptor.h"
+
 namespace forebay {
 
 std::string HostPort::text() const {
@@ -55,21 +57,19 @@ Status check_address_policy(const std::string& address, bool has_keys) {
 }
 
 Result<std::uint16_t> free_port() {
-  const auto refuse = [](int error) {
+  const auto refuse = [] {
     return fail(Code::kUnavailable,
-                std::string("no port of the loopback can be had: ") + std::strerror(error));
+                std::string("no port of the loopback can be had: ") + std::strerror(errno));
   };
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return refuse(errno);
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) return refuse();
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof(address);
   auto* any = reinterpret_cast<sockaddr*>(&address);
-  const bool bound = ::bind(socket, any, length) == 0 && ::getsockname(socket, any, &length) == 0;
-  const int error = errno;
-  ::close(socket);
-  if (!bound) return refuse(error);
+  if (::bind(socket.number(), any, length) != 0) return refuse();
+  if (::getsockname(socket.number(), any, &length) != 0) return refuse();
   return ntohs(address.sin_port);
 }
 

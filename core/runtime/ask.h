@@ -1,8 +1,8 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -91,34 +91,22 @@ template <class R>
 class Answer {
  public:
   /// Blocks until the answer or the timeout arrives. Call it once.
-  Result<R> wait() {
-    std::unique_lock lock(slot_->mutex);
-    slot_->filled.wait(lock, [this] { return slot_->result.has_value(); });
-    return std::move(*slot_->result);
-  }
+  Result<R> wait() { return result_.get(); }
 
-  /// Returns a function that sets the result; it remains valid after this object is destroyed.
-  typename Question<R>::Deliver filler() const {
-    return [slot = slot_](Result<R> result) {
-      const std::lock_guard lock(slot->mutex);
-      slot->result.emplace(std::move(result));
-      slot->filled.notify_one();
-    };
+  /// Returns a function that sets the result; it remains valid after this object is destroyed. Call
+  /// it once.
+  typename Question<R>::Deliver filler() {
+    auto promise = std::make_shared<std::promise<Result<R>>>();
+    result_ = promise->get_future();
+    return [promise](Result<R> result) { promise->set_value(std::move(result)); };
   }
 
   bool ready() const {
-    const std::lock_guard lock(slot_->mutex);
-    return slot_->result.has_value();
+    return result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
 
  private:
-  struct Slot {
-    std::mutex mutex;
-    std::condition_variable filled;
-    std::optional<Result<R>> result;  // under mutex
-  };
-
-  std::shared_ptr<Slot> slot_ = std::make_shared<Slot>();
+  std::future<Result<R>> result_;
 };
 
 /// Asks from a thread that is not an actor's. The actor system must live until the answer arrives.

@@ -12,7 +12,6 @@
 #include "core/base/result.h"
 #include "core/runtime/pool/pool_context.h"
 #include "core/runtime/pool/pool_engine.h"
-#include "core/runtime/pool/pool_stats.h"
 
 namespace forebay {
 
@@ -53,38 +52,21 @@ class PoolWorker : public ParcelWorker {
 /// message of any size. Each accepted message is given to exactly one worker, once, unless the pool
 /// is cancelled; growing and shrinking happen between two messages and neither lose nor repeat one.
 template <PoolMessage Message>
-class StagePool final {
+class StagePool final : public PoolEngine {
  public:
-  struct Options {
-    std::string name;               ///< Threads are called "name-number".
-    std::size_t mailbox_bytes = 0;  ///< Limit of the queued bytes; 0 queues one message at a time.
-    PoolOrder order = PoolOrder::kArrival;
-    std::size_t stack_bytes = 512 * 1024;  ///< Of each actor's thread.
-    bool measures_service = false;  ///< Fills ActorTotals::done; costs 1 or 2 µs per message.
-
-    /// Creates an actor's worker, on the actor's thread. If it throws, the actor ends.
-    std::function<std::unique_ptr<PoolWorker<Message>>()> factory;
-
-    /// Called once for each failure, on the failed actor's thread, while the others continue.
-    std::function<void(const Error&)> on_failure = {};
-
-    /// Called once after `close`, when all accepted messages are done and every worker is
-    /// destroyed: on the last actor's thread, or on the closer's thread if no actor lives. Not
-    /// called after a cancel.
-    std::function<void()> on_drained = {};
-  };
+  using Options = PoolOptions<PoolWorker<Message>>;
 
   /// Starts no actors yet: call `grow`. `clock` must outlive the pool.
   StagePool(Options options, const Clock& clock)
-      : engine_({.name = std::move(options.name),
-                 .mailbox_bytes = options.mailbox_bytes,
-                 .order = options.order,
-                 .stack_bytes = options.stack_bytes,
-                 .measures_service = options.measures_service,
-                 .factory = std::move(options.factory),
-                 .on_failure = std::move(options.on_failure),
-                 .on_drained = std::move(options.on_drained)},
-                clock) {}
+      : PoolEngine({.name = std::move(options.name),
+                    .mailbox_bytes = options.mailbox_bytes,
+                    .order = options.order,
+                    .stack_bytes = options.stack_bytes,
+                    .measures_service = options.measures_service,
+                    .factory = std::move(options.factory),
+                    .on_failure = std::move(options.on_failure),
+                    .on_drained = std::move(options.on_drained)},
+                   clock) {}
 
   /// Hands over a message of `bytes` bytes; blocks until the mailbox has space for it. Returns
   /// false, and leaves `message` unchanged, if the pool is closed or is closed meanwhile.
@@ -100,50 +82,10 @@ class StagePool final {
   /// both leave `message` unchanged.
   Status try_offer(Message&& message, std::size_t bytes) {
     PoolMail mail = pack(message, bytes);
-    Status status = engine_.try_offer(mail);
+    Status status = PoolEngine::try_offer(mail);
     if (!status) unpack(mail, message);
     return status;
   }
-
-  /// Revokes pending retirements, then starts more actors, `count` in total. Does nothing once the
-  /// pool is drained or cancelled. If the system has no thread left, reports one failure and starts
-  /// no more.
-  void grow(std::size_t count) { engine_.grow(count); }
-
-  /// Retires `count` actors (at most all): each first finishes its current message.
-  void shrink(std::size_t count) { engine_.shrink(count); }
-
-  /// Grows or shrinks to `target` actors, not counting retiring ones.
-  void resize(std::size_t target) { engine_.resize(target); }
-
-  /// Changes the mailbox's limit. Queued messages stay; the limit applies to later offers.
-  void set_mailbox_bytes(std::size_t bytes) { engine_.set_mailbox_bytes(bytes); }
-
-  /// Refuses further messages. The actors finish the queued ones and end; then the pool calls
-  /// `on_drained`.
-  void close() { engine_.close(); }
-
-  /// Refuses further messages and drops the queued ones. The actors end after their current
-  /// message.
-  void cancel() { engine_.cancel(); }
-
-  /// Blocks, after `close` or `cancel`, until every actor's thread has ended. Call it from one
-  /// thread outside the pool. The destructor cancels and joins.
-  void join() { engine_.join(); }
-
-  /// Threads alive, including retiring ones.
-  std::size_t actors() const { return engine_.actors(); }
-
-  /// Actors asked to retire that are still alive.
-  std::size_t retiring() const { return engine_.retiring(); }
-
-  /// Messages in the mailbox.
-  std::size_t queued() const { return engine_.queued(); }
-
-  /// The state of the pool now, including running intervals; takes 1 µs for tens of actors.
-  PoolStats stats() const { return engine_.stats(); }
-
-  const std::string& name() const { return engine_.name(); }
 
  private:
   static PoolMail pack(Message& message, std::size_t bytes) {
@@ -159,12 +101,10 @@ class StagePool final {
 
   bool offer(Message& message, std::size_t bytes, PoolContext* caller) {
     PoolMail mail = pack(message, bytes);
-    const bool accepted = engine_.offer(mail, caller);
+    const bool accepted = PoolEngine::offer(mail, caller);
     if (!accepted) unpack(mail, message);
     return accepted;
   }
-
-  PoolEngine engine_;
 };
 
 }  // namespace forebay

@@ -16,6 +16,7 @@
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include "core/base/descriptor.h"
 #include "core/base/open_files.h"
 #include "core/base/start_thread.h"
 
@@ -55,12 +56,11 @@ rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()};
 
 /// The process that has locked a RocksDB folder; 0 if it is unknown.
 pid_t holder_of(const std::string& folder) {
-  const int file = ::open((folder + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
+  const Descriptor file(::open((folder + "/LOCK").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return 0;
   struct flock lock = {};
   lock.l_type = F_WRLCK;
-  const bool told = ::fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  ::close(file);
+  const bool told = ::fcntl(file.number(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
   return told ? lock.l_pid : 0;
 }
 

@@ -58,7 +58,7 @@ Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(const Options& op
   auto end = std::unique_ptr<NetworkEndpoint>(
       new NetworkEndpoint());  // NOLINT: the constructor is private.
   end->has_keys_ = transport.keys.has_value();
-  end->transport_ = std::make_unique<ZmqTransport>(std::move(transport), clock);
+  end->transport_ = ZmqTransport::make(std::move(transport), clock);
   ActorSystem::Options actors;
   actors.executor.name = "cluster";
   actors.executor.threads = 1;

@@ -46,7 +46,7 @@ Result<std::unique_ptr<RankLink>> RankLink::make(const Options& options, RankLis
     transport.keys = std::move(*keys);
     link->has_keys_ = true;
   }
-  link->transport_ = std::make_unique<ZmqTransport>(std::move(transport), clock);
+  link->transport_ = ZmqTransport::make(std::move(transport), clock);
   link->transport_->start(*link);
   return link;
 }

@@ -137,8 +137,7 @@ Result<EventFile> EventFile::create(const std::string& directory, std::uint64_t 
     std::array<char, 8> digits{};
     std::snprintf(digits.data(), digits.size(), "%03d", number);
     const std::string path = stem + digits.data();
-    Descriptor file(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
     if (!file && errno == EEXIST) continue;
     if (!file) return not_writable(directory, errno);
     const double now = wall_clock();

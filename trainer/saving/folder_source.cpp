@@ -12,8 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status compare(const std::string& path, const FileDigest& read,
-               const Manifest::File& file) {
+Status compare(const std::string& path, const FileDigest& read, const Manifest::File& file) {
   if (read.bytes == file.bytes && read.digest.hex() == file.digest) return {};
   return fail(Code::kCorrupt, path + " is damaged: its bytes have changed");
 }

@@ -41,11 +41,9 @@ ZapAuthenticator::ZapAuthenticator(zmq::context_t& context, std::string folder, 
   socket_.socket.bind(kEndpoint);
 }
 
-bool ZapAuthenticator::serve(KeyFolder::Time now) {
-  bool served = false;
+void ZapAuthenticator::serve(KeyFolder::Time now) {
   Parts request;
   while (receive(socket_, kRequestParts, request) == ReceiveResult::kMessage) {
-    served = true;
     if (request.size() < 4) continue;
     std::string key;
     const bool whole = request.size() == kRequestParts && request[7].to_string_view() == "CURVE" &&
@@ -55,7 +53,6 @@ bool ZapAuthenticator::serve(KeyFolder::Time now) {
     if (!let_in) ++refused_;
     answer(socket_.socket, request, let_in, let_in ? key : "");
   }
-  return served;
 }
 
 }  // namespace forebay

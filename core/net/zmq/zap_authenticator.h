@@ -24,8 +24,8 @@ class ZapAuthenticator {
 
   PolledSocket& socket() { return socket_; }
 
-  /// Answers all waiting requests. Returns true if there was at least one.
-  bool serve(KeyFolder::Time now);
+  /// Answers all waiting requests.
+  void serve(KeyFolder::Time now);
 
   /// Scans the keys when it is time, so that problems with them are reported.
   void look(KeyFolder::Time now) { keys_.look(now); }

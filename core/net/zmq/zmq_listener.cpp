@@ -185,7 +185,7 @@ void ZmqListener::limit_unauthenticated(Time now, TransportCounts& counts) {
     ++counts.cut_unauthenticated;
   }
   room_.look(now, std::exchange(accepted_, 0));
-  if (room_.is_crowded()) cut_all_strangers(counts);
+  if (room_.is_short()) cut_all_strangers(counts);
   const std::size_t unauthenticated = num_unauthenticated();
   if (!closed_ && (unauthenticated > options_.max_unauthenticated || room_.is_short())) {
     pause_listening();

@@ -39,19 +39,20 @@ bool has_come(PolledSocket& polled) {
 
 }  // namespace
 
-ZmqTransport::Loop::Loop(Options options, const Clock& clock)
+std::unique_ptr<ZmqTransport> ZmqTransport::make(Options options, const Clock& clock) {
+  return std::make_unique<ZmqLoop>(std::move(options), clock);
+}
+
+ZmqLoop::ZmqLoop(Options options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
       wake_fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-  FOREBAY_CHECK(wake_fd_ >= 0);
+  FOREBAY_CHECK(wake_fd_);
 }
 
-ZmqTransport::Loop::~Loop() {
-  stop();
-  ::close(wake_fd_);
-}
+ZmqLoop::~ZmqLoop() { stop(); }
 
-void ZmqTransport::Loop::start(TransportHandler& handler) {
+void ZmqLoop::start(TransportHandler& handler) {
   FOREBAY_CHECK(!thread_);
   sessions_.start(handler);
   const std::lock_guard turn(turn_);  // The new thread waits for this lock until its id is stored.
@@ -59,7 +60,7 @@ void ZmqTransport::Loop::start(TransportHandler& handler) {
   thread_id_ = thread_->get_id();
 }
 
-void ZmqTransport::Loop::stop() {
+void ZmqLoop::stop() {
   if (!thread_) return;
   post([this] {
     const std::lock_guard lock(mutex_);
@@ -69,7 +70,7 @@ void ZmqTransport::Loop::stop() {
   thread_.reset();
 }
 
-void ZmqTransport::Loop::post(std::function<void()> order) {
+void ZmqLoop::post(std::function<void()> order) {
   {
     const std::lock_guard lock(mutex_);
     orders_.push_back(std::move(order));
@@ -77,7 +78,7 @@ void ZmqTransport::Loop::post(std::function<void()> order) {
   wake();
 }
 
-void ZmqTransport::Loop::announce(const SessionPtr& session) {
+void ZmqLoop::announce(const SessionPtr& session) {
   {
     const std::lock_guard lock(mutex_);
     announced_.push_back(session);
@@ -85,13 +86,13 @@ void ZmqTransport::Loop::announce(const SessionPtr& session) {
   wake();
 }
 
-void ZmqTransport::Loop::wake() {
+void ZmqLoop::wake() {
   if (!sleeping_.exchange(false)) return;
   const std::uint64_t one = 1;
-  static_cast<void>(!::write(wake_fd_, &one, sizeof(one)));
+  static_cast<void>(!::write(wake_fd_.number(), &one, sizeof(one)));
 }
 
-Result<std::string> ZmqTransport::Loop::listen(const std::string& address) {
+Result<std::string> ZmqLoop::listen(const std::string& address) {
   if (Status allowed = check_address_policy(address, options_.keys.has_value()); !allowed)
     return pass(allowed);
   if (options_.keys && !options_.keys->server_secret) {
@@ -105,7 +106,7 @@ Result<std::string> ZmqTransport::Loop::listen(const std::string& address) {
   return opened.get_future().get();
 }
 
-Result<std::string> ZmqTransport::Loop::open(const HostPort& address) {
+Result<std::string> ZmqLoop::open(const HostPort& address) {
   try {
     if (options_.keys && !zap_) {
       zap_.emplace(context_, options_.keys->clients_folder(), options_.say);
@@ -119,7 +120,7 @@ Result<std::string> ZmqTransport::Loop::open(const HostPort& address) {
   return listeners_.back()->address();
 }
 
-Status ZmqTransport::Loop::connect(const std::string& address) {
+Status ZmqLoop::connect(const std::string& address) {
   if (Status allowed = check_address_policy(address, options_.keys.has_value()); !allowed)
     return allowed;
   const HostPort parts = *parse_address(address);
@@ -140,7 +141,7 @@ Status ZmqTransport::Loop::connect(const std::string& address) {
   return {};
 }
 
-void ZmqTransport::Loop::disconnect(const std::string& address) {
+void ZmqLoop::disconnect(const std::string& address) {
   post([this, address] {
     const auto found =
         std::ranges::find_if(dialers_, [&](const auto& one) { return one->address() == address; });
@@ -152,8 +153,7 @@ void ZmqTransport::Loop::disconnect(const std::string& address) {
   });
 }
 
-Status ZmqTransport::Loop::send(PeerId peer, Lane lane, std::span<const std::byte> head,
-                                Frames&& body) {
+Status ZmqLoop::send(PeerId peer, Lane lane, std::span<const std::byte> head, Frames body) {
   const auto too_large = [&](const Frame& frame) {
     return frame.size() > options_.max_frame_bytes;
   };
@@ -170,7 +170,7 @@ Status ZmqTransport::Loop::send(PeerId peer, Lane lane, std::span<const std::byt
   return {};
 }
 
-bool ZmqTransport::Loop::send_at_once(const SessionPtr& session) {
+bool ZmqLoop::send_at_once(const SessionPtr& session) {
   if (!sleeping_.load(std::memory_order_relaxed)) return false;
   if (std::this_thread::get_id() == thread_id_) return false;
   const std::unique_lock turn(turn_, std::try_to_lock);
@@ -189,7 +189,7 @@ bool ZmqTransport::Loop::send_at_once(const SessionPtr& session) {
   return true;
 }
 
-void ZmqTransport::Loop::close(PeerId peer, const std::string& reason) {
+void ZmqLoop::close(PeerId peer, const std::string& reason) {
   post([this, peer, reason] {
     const SessionPtr session = sessions_.find(peer);
     if (session == nullptr) return;
@@ -199,12 +199,12 @@ void ZmqTransport::Loop::close(PeerId peer, const std::string& reason) {
   });
 }
 
-TransportCounts ZmqTransport::Loop::counts() const {
+TransportCounts ZmqLoop::counts() const {
   const std::lock_guard lock(mutex_);
   return published_counts_;
 }
 
-void ZmqTransport::Loop::run() {
+void ZmqLoop::run() {
   std::unique_lock turn(turn_);
   bool stopping = false;
   while (!stopping) {
@@ -221,18 +221,17 @@ void ZmqTransport::Loop::run() {
   finish();
 }
 
-bool ZmqTransport::Loop::run_orders() {
+void ZmqLoop::run_orders() {
   std::vector<std::function<void()>> orders;
   {
     const std::lock_guard lock(mutex_);
     orders.swap(orders_);
   }
   for (const auto& order : orders) order();
-  return !orders.empty();
 }
 
-void ZmqTransport::Loop::sleep(std::unique_lock<std::mutex>& turn) {
-  std::vector<pollfd> waits = {{wake_fd_, POLLIN, 0}};
+void ZmqLoop::sleep(std::unique_lock<std::mutex>& turn) {
+  std::vector<pollfd> waits = {{wake_fd_.number(), POLLIN, 0}};
   std::vector<PolledSocket*> sockets = {nullptr};
   const auto wait_for = [&](PolledSocket& polled) {
     waits.push_back({polled.fd, POLLIN, 0});
@@ -271,10 +270,11 @@ void ZmqTransport::Loop::sleep(std::unique_lock<std::mutex>& turn) {
     if (waits[i].revents != 0) sockets[i]->fresh = true;
   }
   std::uint64_t wakes = 0;
-  if ((waits[0].revents & POLLIN) != 0) static_cast<void>(!::read(wake_fd_, &wakes, sizeof(wakes)));
+  if ((waits[0].revents & POLLIN) != 0)
+    static_cast<void>(!::read(wake_fd_.number(), &wakes, sizeof(wakes)));
 }
 
-void ZmqTransport::Loop::tick() {
+void ZmqLoop::tick() {
   next_tick_ = now_ + std::clamp<Time>(sessions_.beat_every() / 2, std::chrono::milliseconds(1),
                                        std::chrono::milliseconds(50));
   sessions_.tick();
@@ -288,26 +288,23 @@ void ZmqTransport::Loop::tick() {
   published_counts_ = sessions_.counts();
 }
 
-bool ZmqTransport::Loop::receive_all() {
-  bool busy = false;
+void ZmqLoop::receive_all() {
   for (const auto& listener : listeners_) {
     if (listener->read_monitor(now_)) {
-      busy = true;
       listener->limit_unauthenticated(now_, sessions_.counts());
     }
-    busy = receive_from(*listener) || busy;
+    receive_from(*listener);
   }
   for (std::size_t i = 0; i < dialers_.size(); ++i) {
-    for (std::size_t lane = 0; lane < 2; ++lane) busy = receive_from(*dialers_[i], lane) || busy;
+    for (std::size_t lane = 0; lane < 2; ++lane) receive_from(*dialers_[i], lane);
   }
-  if (zap_) busy = zap_->serve(now_) || busy;
-  return busy;
+  if (zap_) zap_->serve(now_);
 }
 
-bool ZmqTransport::Loop::receive_from(ZmqListener& listener) {
+void ZmqLoop::receive_from(ZmqListener& listener) {
   for (int i = 0; i < kTurn; ++i) {
     const ReceiveResult came = receive(listener.router(), options_.max_frames + 2, parts_);
-    if (came == ReceiveResult::kNothing) return i > 0;
+    if (came == ReceiveResult::kNothing) return;
     if (came == ReceiveResult::kTooMany || parts_.size() < 2) {
       ++sessions_.counts().garbage;
       listener.cut(descriptor_of(parts_.back()));
@@ -316,24 +313,22 @@ bool ZmqTransport::Loop::receive_from(ZmqListener& listener) {
     const std::string route = parts_[0].to_string();
     sessions_.take({.listener = &listener, .route = route}, std::span(parts_).subspan(1));
   }
-  return true;
 }
 
-bool ZmqTransport::Loop::receive_from(ZmqDialer& dialer, std::size_t lane) {
+void ZmqLoop::receive_from(ZmqDialer& dialer, std::size_t lane) {
   for (int i = 0; i < kTurn; ++i) {
-    if (!dialer.readable(lane)) return i > 0;
+    if (!dialer.readable(lane)) return;
     const ReceiveResult came = receive(*dialer.socket(lane), options_.max_frames + 1, parts_);
-    if (came == ReceiveResult::kNothing) return i > 0;
+    if (came == ReceiveResult::kNothing) return;
     if (came == ReceiveResult::kTooMany) {
       ++sessions_.counts().garbage;
       continue;
     }
     sessions_.take({.dialer = &dialer, .route = {}, .lane = lane}, parts_);
   }
-  return true;
 }
 
-bool ZmqTransport::Loop::send_all() {
+void ZmqLoop::send_all() {
   // Sessions whose peer accepts nothing at the moment are retried once in a while.
   std::vector<SessionPtr> sessions;
   if (std::exchange(slept_, false)) sessions.swap(unsent_);
@@ -359,17 +354,16 @@ bool ZmqTransport::Loop::send_all() {
     }
   }
   streaming_ = streaming_ || sent >= kStreamBytes;
-  return sent > 0;
 }
 
-void ZmqTransport::Loop::keep_dialers() {
+void ZmqLoop::keep_dialers() {
   for (const auto& dialer : dialers_) {
     if (dialer->too_late(now_)) dialer->give_up(now_);
     if (dialer->due(now_)) dialer->connect(context_, now_);
   }
 }
 
-void ZmqTransport::Loop::finish() {
+void ZmqLoop::finish() {
   sessions_.end_all({Code::kUnavailable, "this node stops"});
   dialers_.clear();
   listeners_.clear();

@@ -12,6 +12,7 @@
 
 #include <zmq.hpp>
 
+#include "core/base/descriptor.h"
 #include "core/net/zmq/zap_authenticator.h"
 #include "core/net/zmq/zmq_sessions.h"
 #include "core/net/zmq/zmq_socket.h"
@@ -19,49 +20,49 @@
 
 namespace forebay {
 
-/// The thread of a ZmqTransport, its sockets and the work that other threads leave for it.
+/// The transport: its thread, its sockets and the work that other threads leave for it.
 ///
 /// Any thread may call the public methods; they queue work and wake the thread if it sleeps.
 /// Everything else runs on that thread, with one exception: if a single message is sent while the
 /// thread sleeps, the sender takes the `turn_` lock and sends the message itself, which saves
 /// waking the thread. Messages in a stream are left to the thread and share parcels: it looks for
 /// more after a short wait, so senders need not wake it.
-class ZmqTransport::Loop {
+class ZmqLoop final : public ZmqTransport {
  public:
-  Loop(Options options, const Clock& clock);
-  ~Loop();
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
+  ZmqLoop(Options options, const Clock& clock);
+  ~ZmqLoop() override;
+  ZmqLoop(const ZmqLoop&) = delete;
+  ZmqLoop& operator=(const ZmqLoop&) = delete;
 
-  void start(TransportHandler& handler);
-  Result<std::string> listen(const std::string& address);
-  Status connect(const std::string& address);
-  void post(std::function<void()> order);
-  void disconnect(const std::string& address);
-  Status send(PeerId peer, Lane lane, std::span<const std::byte> head, Frames&& body);
-  void close(PeerId peer, const std::string& reason);
-  void stop();
-  TransportCounts counts() const;
+  void start(TransportHandler& handler) override;
+  Result<std::string> listen(const std::string& address) override;
+  Status connect(const std::string& address) override;
+  void disconnect(const std::string& address) override;
+  Status send(PeerId peer, Lane lane, std::span<const std::byte> head, Frames body) override;
+  void close(PeerId peer, const std::string& reason) override;
+  void stop() override;
+  TransportCounts counts() const override;
 
  private:
   using Time = std::chrono::nanoseconds;
   using SessionPtr = ZmqSessions::SessionPtr;
 
+  void post(std::function<void()> order);
   void announce(const SessionPtr& session);
   void wake();
   bool send_at_once(const SessionPtr& session);
 
   void run();
-  bool run_orders();
+  void run_orders();
   void sleep(std::unique_lock<std::mutex>& turn);
   void tick();
   void keep_dialers();
   void finish();
 
-  bool receive_all();
-  bool receive_from(ZmqListener& listener);
-  bool receive_from(ZmqDialer& dialer, std::size_t lane);
-  bool send_all();
+  void receive_all();
+  void receive_from(ZmqListener& listener);
+  void receive_from(ZmqDialer& dialer, std::size_t lane);
+  void send_all();
   Result<std::string> open(const HostPort& address);
 
   const Options options_;
@@ -69,7 +70,7 @@ class ZmqTransport::Loop {
   // Guards sockets and sessions: held by the thread while it works, or by a sender in its place.
   std::mutex turn_;
   zmq::context_t context_;
-  const int wake_fd_;
+  const Descriptor wake_fd_;
 
   mutable std::mutex mutex_;
   std::vector<std::function<void()>> orders_;  // under mutex_, as all below

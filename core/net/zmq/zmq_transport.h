@@ -38,7 +38,7 @@ struct TransportCounts {
 /// received before using it: a frame above `max_frame_bytes` ends the connection before it is read,
 /// and a message without Forebay's mark ends the session. With keys every connection uses CURVE;
 /// without keys only loopback addresses are allowed (host_port.h).
-class ZmqTransport final : public Transport {
+class ZmqTransport : public Transport {
  public:
   struct Options {
     std::chrono::milliseconds heartbeat{250};
@@ -64,24 +64,9 @@ class ZmqTransport final : public Transport {
   };
 
   /// `clock` and the budget must outlive the transport.
-  ZmqTransport(Options options, const Clock& clock);
-  ~ZmqTransport() override;
-  ZmqTransport(const ZmqTransport&) = delete;
-  ZmqTransport& operator=(const ZmqTransport&) = delete;
+  static std::unique_ptr<ZmqTransport> make(Options options, const Clock& clock);
 
-  void start(TransportHandler& handler) override;
-  Result<std::string> listen(const std::string& address) override;
-  Status connect(const std::string& address) override;
-  void disconnect(const std::string& address) override;
-  Status send(PeerId peer, Lane lane, std::span<const std::byte> head, Frames body) override;
-  void close(PeerId peer, const std::string& reason) override;
-  void stop() override;
-
-  TransportCounts counts() const;
-
- private:
-  class Loop;
-  std::unique_ptr<Loop> loop_;
+  virtual TransportCounts counts() const = 0;
 };
 
 }  // namespace forebay

@@ -24,7 +24,28 @@ class ParcelWorker {
   virtual Status handle(Parcel& parcel, PoolContext& context) = 0;
 };
 
-/// The implementation of StagePool, which adds the message type and documents the guarantees.
+/// The options of a pool whose actors are of the type `Worker`.
+template <class Worker>
+struct PoolOptions {
+  std::string name;               ///< Threads are called "name-number".
+  std::size_t mailbox_bytes = 0;  ///< Limit of the queued bytes; 0 queues one message at a time.
+  PoolOrder order = PoolOrder::kArrival;
+  std::size_t stack_bytes = 512 * 1024;  ///< Of each actor's thread.
+  bool measures_service = false;         ///< Fills ActorTotals::done; costs 1 or 2 µs per message.
+
+  /// Creates an actor's worker, on the actor's thread. If it throws, the actor ends.
+  std::function<std::unique_ptr<Worker>()> factory;
+
+  /// Called once for each failure, on the failed actor's thread, while the others continue.
+  std::function<void(const Error&)> on_failure = {};
+
+  /// Called once after `close`, when all accepted messages are done and every worker is destroyed:
+  /// on the last actor's thread, or on the closer's thread if no actor lives. Not called after a
+  /// cancel.
+  std::function<void()> on_drained = {};
+};
+
+/// A StagePool without the type of its messages; StagePool documents the guarantees.
 ///
 /// One mutex guards the mailbox and the list of actors and is held for tens of nanoseconds. Each
 /// thread sleeps on its own Parker. The thread that wakes a sleeper first takes it off the list of
@@ -33,39 +54,57 @@ class ParcelWorker {
 /// retire, an awake actor remains for the queued mail.
 class PoolEngine {
  public:
-  struct Options {
-    std::string name;
-    std::size_t mailbox_bytes = 0;
-    PoolOrder order = PoolOrder::kArrival;
-    std::size_t stack_bytes = 0;
-    bool measures_service = false;
-    std::function<std::unique_ptr<ParcelWorker>()> factory;
-    std::function<void(const Error&)> on_failure;
-    std::function<void()> on_drained;
-  };
+  using Options = PoolOptions<ParcelWorker>;
 
   PoolEngine(Options options, const Clock& clock);
   ~PoolEngine();
   PoolEngine(const PoolEngine&) = delete;
   PoolEngine& operator=(const PoolEngine&) = delete;
 
+  /// Revokes pending retirements, then starts more actors, `count` in total. Does nothing once the
+  /// pool is drained or cancelled. If the system has no thread left, reports one failure and starts
+  /// no more.
+  void grow(std::size_t count);
+
+  /// Retires `count` actors (at most all): each first finishes its current message.
+  void shrink(std::size_t count);
+
+  /// Grows or shrinks to `target` actors, not counting retiring ones.
+  void resize(std::size_t target);
+
+  /// Changes the mailbox's limit. Queued messages stay; the limit applies to later offers.
+  void set_mailbox_bytes(std::size_t bytes);
+
+  /// Refuses further messages. The actors finish the queued ones and end; then the pool calls
+  /// `on_drained`.
+  void close();
+
+  /// Refuses further messages and drops the queued ones. The actors end after their current
+  /// message.
+  void cancel();
+
+  /// Blocks, after `close` or `cancel`, until every actor's thread has ended. Call it from one
+  /// thread outside the pool. The destructor cancels and joins.
+  void join();
+
+  /// Threads alive, including retiring ones.
+  std::size_t actors() const;
+
+  /// Actors asked to retire that are still alive.
+  std::size_t retiring() const;
+
+  /// Messages in the mailbox.
+  std::size_t queued() const;
+
+  /// The state of the pool now, including running intervals; takes 1 µs for tens of actors.
+  PoolStats stats() const;
+
+  const std::string& name() const { return options_.name; }
+
+ protected:
   /// Returns false, and leaves the parcel in `mail`, if the pool is closed. `caller` may be null.
   bool offer(PoolMail& mail, PoolContext* caller);
   Status try_offer(PoolMail& mail);
-
-  void grow(std::size_t count);
-  void shrink(std::size_t count);
-  void resize(std::size_t target);
-  void set_mailbox_bytes(std::size_t bytes);
-  void close();
-  void cancel();
-  void join();
-
-  PoolStats stats() const;
-  std::size_t actors() const;
-  std::size_t retiring() const;
-  std::size_t queued() const;
-  const std::string& name() const { return options_.name; }
 
  private:
   struct Actor;

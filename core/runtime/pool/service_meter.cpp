@@ -36,10 +36,6 @@ Service& Service::operator+=(const Service& other) {
 ServiceMeter::ServiceMeter()
     : schedstat_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)), last_(read()) {}
 
-ServiceMeter::~ServiceMeter() {
-  if (schedstat_ >= 0) ::close(schedstat_);
-}
-
 void ServiceMeter::start(Time now, std::size_t actors, bool slept) {
   if (slept) last_ = read();
   service_ = {};
@@ -81,7 +77,7 @@ ServiceMeter::Reading ServiceMeter::read() const {
     reading.cpu = std::chrono::seconds(used.tv_sec) + Time(used.tv_nsec);
   }
   std::array<char, 96> line{};
-  const ssize_t size = ::pread(schedstat_, line.data(), line.size(), 0);
+  const ssize_t size = ::pread(schedstat_.number(), line.data(), line.size(), 0);
   if (size > 0) reading.ready = run_delay(line.data(), line.data() + size);
   return reading;
 }

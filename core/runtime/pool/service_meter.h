@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/descriptor.h"
+
 namespace forebay {
 
 /// The cost of serving one message, or the sum over many.
@@ -28,9 +30,6 @@ class ServiceMeter {
   using Time = std::chrono::nanoseconds;
 
   ServiceMeter();
-  ~ServiceMeter();
-  ServiceMeter(const ServiceMeter&) = delete;
-  ServiceMeter& operator=(const ServiceMeter&) = delete;
 
   /// Starts a message. `slept`: the thread slept since the last message ended.
   void start(Time now, std::size_t actors, bool slept);
@@ -48,7 +47,7 @@ class ServiceMeter {
   Reading read() const;
   void add(Time now);
 
-  const int schedstat_;
+  const Descriptor schedstat_;
   Reading last_;
   Time began_{0};
   Service service_;

@@ -33,9 +33,7 @@ TEST_CASE("peers are admitted while descriptors are left beside those kept for f
   CHECK_FALSE(room.is_short());  // Enough are left to refuse a peer with a reason.
   look(7);                       // below 32 / 4
   CHECK(room.is_short());
-  CHECK(room.is_crowded());
   look(8);
-  CHECK_FALSE(room.is_crowded());
   CHECK_FALSE(room.is_short());
   look(11);
   CHECK_FALSE(room.is_calm());
@@ -67,7 +65,6 @@ TEST_CASE("without descriptors kept for files peers are always admitted", "[core
   CHECK(room.admits());
   CHECK(room.is_calm());
   CHECK_FALSE(room.is_short());
-  CHECK_FALSE(room.is_crowded());
   CHECK(counted == 0);
 }
 

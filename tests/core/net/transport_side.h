@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -21,7 +22,7 @@ inline const SystemClock& system_clock() {
 /// A transport and its recorded events; stopped at the end.
 struct Side {
   explicit Side(ZmqTransport::Options options = {})
-      : transport(std::move(options), system_clock()) {
+      : made(ZmqTransport::make(std::move(options), system_clock())), transport(*made) {
     transport.start(handler);
   }
   ~Side() { transport.stop(); }
@@ -46,7 +47,8 @@ struct Side {
   }
 
   RecordingHandler handler;
-  ZmqTransport transport;
+  const std::unique_ptr<ZmqTransport> made;
+  ZmqTransport& transport;
 };
 
 /// Short times, for tests of timeouts; yet long enough that no session is lost when a shared

@@ -94,12 +94,12 @@ class FirstPeerActor final : public ActorOf<FirstPeerActor, PeerUp, PeerDown> {
 struct WholeNode {
   WholeNode(const CurveKeys* keys, const Clock& clock)
       : system({.executor = {.name = "bench", .threads = 1}, .on_unheard = {}}, clock),
-        transport(options_with(keys), clock),
-        node(system.host(), transport) {
+        transport(ZmqTransport::make(options_with(keys), clock)),
+        node(system.host(), *transport) {
     node.start();
   }
   ~WholeNode() {
-    transport.stop();
+    transport->stop();
     system.shutdown(ActorHost::Stop::kNow);
   }
 
@@ -110,7 +110,7 @@ struct WholeNode {
   }
 
   ActorSystem system;
-  ZmqTransport transport;
+  const std::unique_ptr<ZmqTransport> transport;
   Node node;
 };
 
@@ -128,7 +128,7 @@ void serve(const std::string& what, const WireBenchOptions& options, const Curve
       {.name = "counter", .mailbox_bytes = std::size_t{1} << 30},
       [&] { return std::make_unique<CounterActor>(count_of(what, options), done); });
   whole.node.publish("counter", counter);
-  const auto address = whole.transport.listen("127.0.0.1:0");
+  const auto address = whole.transport->listen("127.0.0.1:0");
   lines.write(address ? *address : "");
   done.get_future().wait();
   lines.write("done");
@@ -177,7 +177,7 @@ double time_ours(const std::string& what, const WireBenchOptions& options, const
   WholeNode whole(keys, clock);
   whole.node.subscribe(whole.system.spawn(
       {.name = "peers"}, [&] { return std::make_unique<FirstPeerActor>(first_peer); }));
-  FOREBAY_CHECK(whole.transport.connect(lines.read()));
+  FOREBAY_CHECK(whole.transport->connect(lines.read()));
   const auto counter = whole.node.actor<CounterRef>(first_peer.get_future().get(), "counter");
   const Load load = load_of(options);
   const auto start = clock.now();
