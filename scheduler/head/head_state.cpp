@@ -126,7 +126,7 @@ Status HeadState::apply_one(const NodeJoined& event) {
                 "incarnation " + std::to_string(event.incarnation) + " was given before");
   }
   last_incarnation_ = event.incarnation;
-  nodes_[event.incarnation] = {event.incarnation, event.name, event.host};
+  nodes_[event.incarnation] = event;
   return {};
 }
 

@@ -44,6 +44,7 @@ struct NodeJoined {
   std::string name;
   std::string host;
   static auto fields(auto& self) { return std::tie(self.incarnation, self.name, self.host); }
+  bool operator==(const NodeJoined&) const = default;
 };
 
 struct NodeLeft {
@@ -66,13 +67,7 @@ class HeadState {
  public:
   using Event =
       std::variant<JobOpening, SplitsFinished, JobClosing, NodeJoined, NodeLeft, LearnedStateSaved>;
-  struct Node {
-    std::uint64_t incarnation = 0;
-    std::string name;
-    std::string host;
-    static auto fields(auto& self) { return std::tie(self.incarnation, self.name, self.host); }
-    bool operator==(const Node&) const = default;
-  };
+  using Node = NodeJoined;
 
   Status apply(const Event& event);
 

@@ -25,14 +25,14 @@ HashedTables::HashedTables(const TableLayout& layout, const Options& options, Co
   tables_.reserve(layout.rows.size());
   for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
     const auto slots = static_cast<std::size_t>(layout.rows[feature]);
-    Table& table = tables_.emplace_back(
-        Table{RowArena(slots, layout.width, layout.state_width, room),
-              RowIndex(slots),
-              FrequencySketch(slots),
-              RowValues(layout.seed, layout.feature_of(feature), layout.rows[feature], layout.dim),
-              std::vector<std::int64_t>(slots),
-              std::vector<std::uint64_t>(slots),
-              {}});
+    Table& table =
+        tables_.emplace_back(Table{RowArena(slots, layout.width, layout.state_width, room),
+                                   RowIndex(slots),
+                                   FrequencySketch(slots),
+                                   layout.values_of(feature),
+                                   std::vector<std::int64_t>(slots),
+                                   std::vector<std::uint64_t>(slots),
+                                   {}});
     table.values.fill(kShared, {table.arena.weights(kShared), layout.width});
   }
   restored();
@@ -153,7 +153,7 @@ void HashedTables::append_state(std::vector<MemoryTensor>& tensors) {
          std::as_writable_bytes(std::span(&steps_, 1)));
   for (std::size_t feature = 0; feature < tables_.size(); ++feature) {
     Table& table = tables_[feature];
-    const std::string name = "table." + std::to_string(layout_.feature_of(feature));
+    const std::string name = layout_.name_of(feature);
     const std::span<std::uint8_t> counts = table.counts.bytes();
     append_arena(table.arena, name, tensors);
     append(metadata_tensor(name + ".keys", ElementType::kI64, table.keys.size()),

@@ -33,10 +33,7 @@ class HashedTables final : public TableStorage {
   }
   RowArena& arena(std::size_t feature) override { return tables_[feature].arena; }
   bool looks_ahead() const override { return false; }
-  Status prepare(BatchRows& rows, std::uint64_t) override { return borrow(rows, Use::kTrain); }
-  void finish(std::uint64_t) override {}
   Status borrow(BatchRows& rows, Use use) override;
-  void give_back(const BatchRows&) override {}
 
   /// Number of a table's rows that belong to a single id.
   std::size_t own_rows(std::size_t feature) const { return tables_[feature].index.size(); }

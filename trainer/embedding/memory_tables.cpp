@@ -9,12 +9,10 @@
 namespace forebay {
 
 MemoryTables::MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder)
-    : layout_(layout), folder_(std::move(folder)), rows_(layout.rows) {
-  arenas_.reserve(rows_.size());
-  names_.reserve(rows_.size());
-  for (std::size_t feature = 0; feature < rows_.size(); ++feature) {
-    names_.push_back(layout.name_of(feature));
-    const auto slots = static_cast<std::size_t>(rows_[feature]);
+    : layout_(layout), folder_(std::move(folder)) {
+  arenas_.reserve(layout.rows.size());
+  for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
+    const auto slots = static_cast<std::size_t>(layout.rows[feature]);
     const RowArena& arena = arenas_.emplace_back(slots, layout.width, layout.state_width, room);
     const RowValues values = layout.values_of(feature);
     for (std::size_t row = 0; row < slots; ++row) {
@@ -23,8 +21,6 @@ MemoryTables::MemoryTables(const TableLayout& layout, CopyRoom& room, std::strin
     }
   }
 }
-
-Status MemoryTables::prepare(BatchRows& rows, std::uint64_t) { return borrow(rows, Use::kTrain); }
 
 Status MemoryTables::borrow(BatchRows& rows, Use) {
   std::ranges::transform(rows.keys, rows.slots.begin(),
@@ -41,7 +37,7 @@ Status MemoryTables::restore(StateSource& from, std::vector<MemoryTensor> others
 
 void MemoryTables::append_state(std::vector<MemoryTensor>& tensors) {
   for (std::size_t feature = 0; feature < arenas_.size(); ++feature) {
-    append_arena(arenas_[feature], names_[feature], tensors);
+    append_arena(arenas_[feature], layout_.name_of(feature), tensors);
   }
 }
 

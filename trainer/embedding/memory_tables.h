@@ -14,13 +14,10 @@ class MemoryTables final : public TableStorage {
   /// restored from a tiered state.
   MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder = "");
 
-  std::vector<std::int64_t> folds() const override { return rows_; }
+  std::vector<std::int64_t> folds() const override { return layout_.rows; }
   RowArena& arena(std::size_t feature) override { return arenas_[feature]; }
   bool looks_ahead() const override { return true; }
-  Status prepare(BatchRows& rows, std::uint64_t turn) override;
-  void finish(std::uint64_t) override {}
   Status borrow(BatchRows& rows, Use use) override;
-  void give_back(const BatchRows&) override {}
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
  private:
@@ -29,8 +26,6 @@ class MemoryTables final : public TableStorage {
 
   const TableLayout layout_;
   const std::string folder_;
-  const std::vector<std::int64_t> rows_;
-  std::vector<std::string> names_;
   std::vector<RowArena> arenas_;
 };
 

@@ -38,15 +38,12 @@ template Result<std::vector<std::uint8_t>> read_metadata_tensor(StateSource&, co
 
 namespace {
 
-constexpr std::size_t kAtOnce = std::size_t{1} << 20;  // Bytes.
-
 /// Tables in memory: a slot is a row.
 class WholeRows final : public ScoredRows {
  public:
   explicit WholeRows(TableLayout layout) : ScoredRows(std::move(layout)) {
     for (std::size_t table = 0; table < rows_.size(); ++table) {
-      arenas_.push_back(
-          {.name = "table." + std::to_string(layout_.feature_of(table)), .slots = rows_[table]});
+      arenas_.push_back({.name = layout_.name_of(table), .slots = rows_[table]});
     }
   }
 
@@ -70,7 +67,7 @@ class HashedRows final : public ScoredRows {
   static constexpr std::int32_t kNobody = -1;
 
   Status read_table(StateSource& state, std::size_t table) {
-    const std::string name = "table." + std::to_string(layout_.feature_of(table));
+    const std::string name = layout_.name_of(table);
     const std::size_t slots = rows_[table];
     const auto extent = static_cast<std::int64_t>(slots);
     auto keys =
@@ -109,22 +106,17 @@ class HashedRows final : public ScoredRows {
 /// overwritten by the row in memory if it was trained since. Rows are numbered over all tables.
 class TieredRows final : public ScoredRows {
  public:
-  explicit TieredRows(TableLayout layout) : ScoredRows(std::move(layout)) {
-    first_.reserve(tables());
-    for (std::size_t table = 0; table < tables(); ++table) {
-      first_.push_back(all_);
-      all_ += rows_[table];
-    }
-  }
+  explicit TieredRows(TableLayout layout)
+      : ScoredRows(std::move(layout)), disk_(layout_, /*folder=*/"") {}
 
   Status read_metadata(StateSource& state) {
     auto numbers = read_metadata_tensor<std::int64_t>(state, kTierKeys, ElementType::kI64, -1);
     if (!numbers) return pass(numbers);
     numbers_ = std::move(*numbers);
     for (const std::int64_t number : numbers_) {
-      if (number != kNobody && !has(static_cast<std::uint64_t>(number))) return names_other_row();
+      if (number != kNobody && !disk_.has(number)) return names_other_row();
     }
-    const auto extent = static_cast<std::int64_t>(all_ / 8 + 1);
+    const auto extent = static_cast<std::int64_t>(disk_.rows() / 8 + 1);
     auto written =
         read_metadata_tensor<std::uint8_t>(state, kTierWritten, ElementType::kU8, extent);
     if (!written) return pass(written);
@@ -140,24 +132,22 @@ class TieredRows final : public ScoredRows {
 
   Status fill(StateSource& state) override {
     for (std::size_t table = 0; table < tables(); ++table) {
-      const RowValues values(layout_.seed, layout_.feature_of(table), layout_.rows[table],
-                             layout_.dim);
       for (std::size_t key = 0; key < rows_[table]; ++key) {
-        values.fill(static_cast<std::int64_t>(key), {row(table, key), layout_.width});
+        disk_.fill_first(table, disk_.first_of(table) + key, {row(table, key), layout_.width});
       }
     }
     auto folder = state.files_folder();
     if (!folder) return pass(folder);
     std::uint64_t found = 0;
     const auto take = [&](std::uint64_t number, std::span<const std::byte> values) -> Status {
-      if (!has(number)) return names_other_row();
+      if (number >= disk_.rows()) return names_other_row();
       std::memcpy(row_of(number), values.data(), layout_.width * sizeof(float));
       ++found;
       return {};
     };
     if (!folder->empty()) {
-      const RowLog::Options options{.row_bytes = layout_.row_bytes(), .most_rows = all_};
-      if (auto read = RowLog::scan(*folder, options, take); !read) return read;
+      auto read = RowLog::scan(*folder, DiskRows::options(layout_), take);
+      if (!read) return read;
     }
     if (found == written_) return {};
     return fail(Code::kCorrupt, "the checkpoint's tables have lost " +
@@ -170,18 +160,15 @@ class TieredRows final : public ScoredRows {
     return number == kNobody ? nullptr : row_of(static_cast<std::uint64_t>(number));
   }
 
-  bool has(std::uint64_t number) const { return number < all_; }
   static Status names_other_row() {
     return fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
   }
   float* row_of(std::uint64_t number) const {
-    const auto next = std::ranges::upper_bound(first_, number);
-    const auto table = static_cast<std::size_t>(next - first_.begin()) - 1;
-    return row(table, number - first_[table]);
+    const std::size_t table = disk_.table_of(number);
+    return row(table, number - disk_.first_of(table));
   }
 
-  std::vector<std::uint64_t> first_;   // number of each table's first row
-  std::uint64_t all_ = 0;              // rows
+  const DiskRows disk_;                // numbers the rows; is never opened
   std::vector<std::int64_t> numbers_;  // by slot
   std::uint64_t written_ = 0;          // rows that are on the disk
 };
@@ -247,20 +234,13 @@ Result<bool> ScoredRows::take(StateSource& state, std::size_t index) {
 
 Status ScoredRows::read_slots(StateSource& state, std::size_t index, std::size_t arena) {
   const std::size_t width = layout_.width;
-  const std::size_t row_bytes = width * sizeof(float);
-  const std::size_t most = std::max<std::size_t>(kAtOnce / row_bytes, 1);
-  const std::size_t slots = arenas_[arena].slots;
-  std::vector<float> some(std::min(most, slots) * width);
-  for (std::size_t first = 0; first < slots; first += most) {
-    const std::size_t count = std::min(most, slots - first);
-    const auto bytes = std::as_writable_bytes(std::span(some).first(count * width));
-    if (auto read = state.read(index, first * row_bytes, bytes); !read) return read;
-    for (std::size_t i = 0; i < count; ++i) {
-      float* to = place(arena, first + i);
-      if (to != nullptr) std::memcpy(to, some.data() + i * width, row_bytes);
+  const auto take = [&](std::size_t slot, std::span<const float> values) -> Status {
+    for (; !values.empty(); values = values.subspan(width), ++slot) {
+      if (float* to = place(arena, slot)) std::copy_n(values.data(), width, to);
     }
-  }
-  return {};
+    return {};
+  };
+  return read_rows(state, index, take);
 }
 
 Status ScoredRows::end() const {

@@ -76,18 +76,18 @@ class TableStorage {
   /// Assigns a slot to each row of a batch, until `turn` is finished; the row's values are in the
   /// slot after await(turn). kOverloaded: try again after an earlier turn is finished. Any other
   /// error is permanent: the tables are lost.
-  virtual Status prepare(BatchRows& rows, std::uint64_t turn) = 0;
+  virtual Status prepare(BatchRows& rows, std::uint64_t) { return borrow(rows, Use::kTrain); }
   /// Blocks until the rows of a prepared turn are in their slots. Like awaited(), may be called by
   /// any thread at any time.
   virtual Status await(std::uint64_t) { return {}; }
   /// Number of ids of that turn whose rows are not in their slots yet.
   virtual std::uint64_t awaited(std::uint64_t) const { return 0; }
   /// Ends turns up to this one: they were stepped on or are cancelled.
-  virtual void finish(std::uint64_t turn) = 0;
+  virtual void finish(std::uint64_t) {}
 
   /// Assigns slots to the rows of a batch out of turn, and waits for their values.
   virtual Status borrow(BatchRows& rows, Use use) = 0;
-  virtual void give_back(const BatchRows& rows) = 0;
+  virtual void give_back(const BatchRows&) {}
 
   /// Takes a snapshot of `others` and of the tables, as of the finished turns, without effects of
   /// prepared batches.

@@ -30,11 +30,6 @@ std::string title_of(const StateTensor& tensor) {
   return tensor.name + std::string(kOf[static_cast<std::size_t>(tensor.part)]);
 }
 
-bool matches(const StateTensor& wanted, const StateTensor& offered) {
-  const auto fits = [](std::int64_t want, std::int64_t have) { return want == -1 || want == have; };
-  return wanted.type == offered.type && std::ranges::equal(wanted.shape, offered.shape, fits);
-}
-
 const StateTensor* find(const std::vector<StateTensor>& tensors, const StateTensor& like) {
   const auto same = std::ranges::find_if(tensors, [&](const StateTensor& tensor) {
     return tensor.part == like.part && tensor.name == like.name;
@@ -67,12 +62,25 @@ Status StateSource::link_files(const std::string&) { return {}; }
 
 Result<std::string> StateSource::files_folder() { return std::string(); }
 
+Status read_rows(StateSource& state, std::size_t index, const TakeRows& take) {
+  const auto rows = static_cast<std::size_t>(state.tensors()[index].shape[0]);
+  const auto width = static_cast<std::size_t>(state.tensors()[index].shape[1]);
+  std::vector<float> values(std::min(rows, kRowsAtOnce) * width);
+  for (std::size_t first = 0; first < rows; first += kRowsAtOnce) {
+    const auto some = std::span(values).first(std::min(kRowsAtOnce, rows - first) * width);
+    auto done = state.read(index, first * width * sizeof(float), std::as_writable_bytes(some));
+    if (done) done = take(first, some);
+    if (!done) return done;
+  }
+  return {};
+}
+
 Status check_tensors(const std::vector<StateTensor>& wanted,
                      const std::vector<StateTensor>& offered) {
   for (const StateTensor& tensor : wanted) {
     const StateTensor* other = find(offered, tensor);
     if (other == nullptr) return fail(Code::kInvalid, title_of(tensor) + " is not in it");
-    if (!matches(tensor, *other)) {
+    if (tensor.type != other->type || tensor.shape != other->shape) {
       return fail(Code::kInvalid, title_of(tensor) + " is " + describe(*other) + " in it and " +
                                       describe(tensor) + " in this model");
     }

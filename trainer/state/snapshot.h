@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,8 +71,17 @@ class StateSource {
   virtual Result<std::string> files_folder();
 };
 
-/// Names the first difference between the state of a model and the state offered to it; a wanted
-/// extent of -1 matches any. The order does not matter.
+/// Rows of a tensor that are read at a time.
+inline constexpr std::size_t kRowsAtOnce = 4096;
+
+/// Receives the values of consecutive rows, from row `first` on.
+using TakeRows = std::function<Status(std::size_t first, std::span<const float> values)>;
+
+/// Reads a tensor of floats, [rows, width], kRowsAtOnce rows at a time.
+Status read_rows(StateSource& state, std::size_t index, const TakeRows& take);
+
+/// Names the first difference between the state of a model and the state offered to it. The
+/// order does not matter.
 Status check_tensors(const std::vector<StateTensor>& wanted,
                      const std::vector<StateTensor>& offered);
 

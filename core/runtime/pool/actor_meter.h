@@ -5,6 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <tuple>
+#include <type_traits>
 
 #include "core/runtime/pool/service_meter.h"
 
@@ -31,11 +34,50 @@ struct ActorTotals {
   bool operator==(const ActorTotals&) const = default;
 };
 
+/// A value that one thread writes and any thread reads; neither waits for the other (a sequence
+/// lock).
+template <class T>
+class SequenceLocked {
+ public:
+  /// Only on the writing thread.
+  void write(const T& value) {
+    Words words{};
+    std::memcpy(words.data(), &value, sizeof(T));
+    version_.store(++writes_, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      words_[i].store(words[i], std::memory_order_release);
+    }
+    version_.store(++writes_, std::memory_order_release);
+  }
+
+  T read() const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint64_t) == 0);
+    Words words{};
+    std::uint64_t before = 0;
+    do {
+      before = version_.load(std::memory_order_acquire);
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        words[i] = words_[i].load(std::memory_order_acquire);
+      }
+    } while (before % 2 != 0 || version_.load(std::memory_order_relaxed) != before);
+    T value;
+    std::memcpy(static_cast<void*>(&value), words.data(), sizeof(T));
+    return value;
+  }
+
+ private:
+  using Words = std::array<std::uint64_t, sizeof(T) / sizeof(std::uint64_t)>;
+
+  std::array<std::atomic<std::uint64_t>, std::tuple_size_v<Words>> words_{};
+  std::atomic<std::uint64_t> version_{0};  // odd while a write is under way
+  std::uint64_t writes_ = 0;               // the writer's copy of version_
+};
+
 /// Accounts one actor's time to its states, in nanoseconds.
 ///
-/// The actor's thread writes and any thread reads; neither waits for the other (a sequence lock). A
-/// reading includes the running interval, so a stuck actor is visible. Aligned to its own cache
-/// lines. Does not count `cpu`, which the thread's CPU clock gives.
+/// The actor's thread writes and any thread reads; neither waits for the other. A reading includes
+/// the running interval, so a stuck actor is visible. Aligned to its own cache lines. Does not
+/// count `cpu`, which the thread's CPU clock gives.
 class alignas(64) ActorMeter {
  public:
   using Time = std::chrono::nanoseconds;
@@ -47,7 +89,7 @@ class alignas(64) ActorMeter {
     std::uint64_t key = 0;  ///< Key of the current message, unless idle.
   };
 
-  explicit ActorMeter(Time now) { set(kSince, static_cast<std::uint64_t>(now.count())); }
+  explicit ActorMeter(Time now);
 
   /// The three below: only on the actor's thread.
   void start_message(std::uint64_t key, Time now);
@@ -57,35 +99,10 @@ class alignas(64) ActorMeter {
   Reading read(Time now) const;
 
  private:
-  enum Field {
-    kState,
-    kSince,
-    kKey,
-    kTimeIdle,
-    kTimeBusy,
-    kTimeOutput,
-    kMessages,
-    kBytes,
-    kDoneTime,
-    kDoneCpu,
-    kDoneReady,
-    kDoneSquared,  // the bits of a double
-    kDoneActors,
-    kFields
-  };
-
-  std::uint64_t get(Field field) const { return fields_[field].load(std::memory_order_acquire); }
-  void set(Field field, std::uint64_t value) {
-    fields_[field].store(value, std::memory_order_release);
-  }
-  void add(const Service& service);
-  void begin_write() { version_.store(++writes_, std::memory_order_relaxed); }
-  void end_write() { version_.store(++writes_, std::memory_order_release); }
   void close_interval(ActorState next, Time now);
 
-  std::array<std::atomic<std::uint64_t>, kFields> fields_{};
-  std::atomic<std::uint64_t> version_{0};  // odd while a write is under way
-  std::uint64_t writes_ = 0;               // the writer's copy of version_
+  Reading now_;  // the writer's copy, without the running interval
+  SequenceLocked<Reading> shown_;
 };
 
 }  // namespace forebay

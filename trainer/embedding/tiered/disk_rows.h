@@ -35,6 +35,8 @@ class DiskRows {
   std::uint64_t rows() const { return first_.back(); }
   /// The number of a table's first row.
   std::uint64_t first_of(std::size_t table) const { return first_[table]; }
+  /// The table that has the row.
+  std::size_t table_of(std::uint64_t number) const;
   bool has(std::int64_t number) const {
     return number >= 0 && static_cast<std::uint64_t>(number) < rows();
   }
@@ -58,8 +60,6 @@ class DiskRows {
                     StateTensor::Part part);
 
  private:
-  std::size_t table_of(std::uint64_t number) const;
-
   const TableLayout layout_;
   const std::string folder_;
   std::vector<std::uint64_t> first_;  ///< By table, and the end.

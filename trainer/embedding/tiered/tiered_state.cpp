@@ -224,18 +224,9 @@ Status TieredRestore::restore_whole() {
 }
 
 Status TieredRestore::read_whole(std::size_t index, std::size_t table) {
-  const StateTensor& tensor = from_.tensors()[index];
-  const auto width = static_cast<std::size_t>(tensor.shape[1]);
-  const auto rows = static_cast<std::size_t>(tensor.shape[0]);
-  std::vector<float> values(std::min(rows, kRowsAtOnce) * width);
-  for (std::size_t first = 0; first < rows; first += kRowsAtOnce) {
-    const auto some = std::span(values).first(std::min(kRowsAtOnce, rows - first) * width);
-    const auto bytes = std::as_writable_bytes(some);
-    auto done = from_.read(index, first * width * sizeof(float), bytes);
-    if (done) done = write_changed(table, disk_.first_of(table) + first, some, tensor.part);
-    if (!done) return done;
-  }
-  return {};
+  return read_rows(from_, index, [&](std::size_t first, std::span<const float> values) {
+    return write_changed(table, disk_.first_of(table) + first, values, from_.tensors()[index].part);
+  });
 }
 
 /// Writes the part of the rows from number `first` on, except of rows with first values.

@@ -15,9 +15,6 @@
 
 namespace forebay {
 
-/// Rows of a snapshot that are read at a time.
-inline constexpr std::size_t kRowsAtOnce = 4096;
-
 /// The names of the tensors of tiered tables' linked snapshot.
 inline constexpr const char* kTierRows = "tables.rows";
 inline constexpr const char* kTierKeys = "tables.keys";

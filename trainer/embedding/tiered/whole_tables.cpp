@@ -104,17 +104,11 @@ Status WholeTables::take_part(Part part) {
 Status WholeTables::take_rows(std::size_t index, Part part) {
   const StateTensor& tensor = tiers_->tensors()[index];
   if (auto fits = check_rows(layout_, tensor, keys_.size()); !fits) return fits;
-  const auto width = static_cast<std::size_t>(tensor.shape[1]);
-  std::vector<float> values(std::min(kRowsAtOnce, keys_.size()) * width);
-  for (std::size_t first = 0; first < keys_.size(); first += kRowsAtOnce) {
-    const std::size_t count = std::min(kRowsAtOnce, keys_.size() - first);
-    const auto some = std::span(values).first(count * width);
+  const auto put = [&](std::size_t first, std::span<const float> values) -> Status {
     if (given_up_) return fail(Code::kTimeout, "the tables' rows were given up");
-    auto read = tiers_->read(index, first * width * sizeof(float), std::as_writable_bytes(some));
-    if (!read) return read;
-    if (auto put = put_rows(first, some, part); !put) return put;
-  }
-  return {};
+    return put_rows(first, values, part);
+  };
+  return forebay::read_rows(*tiers_, index, put);
 }
 
 /// Writes the weights of rows first, and later the state of the same rows.
