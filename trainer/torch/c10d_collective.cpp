@@ -108,13 +108,12 @@ class C10dPending final : public Collective::Pending {
   const Tensors copy_back_;  // Destinations of the first of `tensors_`, if others.
 };
 
-class FailedPending final : public Collective::Pending {
- public:
-  explicit FailedPending(Error error) : error_(std::move(error)) {}
-  Status wait() override { return fail(error_.code, error_.message); }
+/// An operation that was not begun.
+struct FailedPending final : Collective::Pending {
+  explicit FailedPending(Status why) : failed(std::move(why)) {}
+  Status wait() override { return failed; }
 
- private:
-  const Error error_;
+  const Status failed;
 };
 
 /// A process group of either kind, over host memory.
@@ -135,11 +134,7 @@ class C10dCollective final : public Collective {
   Handle start_all_reduce(std::span<float> values) override {
     const auto host =
         at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
-    return begin([&] {
-      Tensors there{host.to(device_)};
-      auto work = group_->allreduce(there);
-      return std::make_unique<C10dPending>(abandoned_, std::move(work), there, back_to(host));
-    });
+    return begin_on(host, [&](Tensors& there) { return group_->allreduce(there); });
   }
 
   Handle start_all_to_all(const Exchange& exchange) override {
@@ -162,13 +157,8 @@ class C10dCollective final : public Collective {
     const auto host = bytes_tensor(bytes.data(), bytes.size());
     c10d::BroadcastOptions options;
     options.rootRank = root;
-    return begin([&] {
-             Tensors there{host.to(device_)};
-             auto work = group_->broadcast(there, options);
-             return std::make_unique<C10dPending>(abandoned_, std::move(work), there,
-                                                  back_to(host));
-           })
-        ->wait();
+    const auto broadcast_it = [&](Tensors& there) { return group_->broadcast(there, options); };
+    return begin_on(host, broadcast_it)->wait();
   }
 
   void abandon(const std::string& why) override { abandoned_->set(why); }
@@ -184,12 +174,20 @@ class C10dCollective final : public Collective {
 
   template <class Begin>
   Handle begin(const Begin& begin_it) const {
-    if (auto still = abandoned_->check(); !still) {
-      return std::make_unique<FailedPending>(std::move(still.error()));
-    }
+    if (auto still = abandoned_->check(); !still) return std::make_unique<FailedPending>(still);
     auto pending = guard_c10d(begin_it);
     if (pending) return std::move(*pending);
-    return std::make_unique<FailedPending>(std::move(as_lost(pass(pending)).error()));
+    return std::make_unique<FailedPending>(as_lost(pass(pending)));
+  }
+
+  /// Begins an operation that reads and writes one tensor.
+  template <class Begin>
+  Handle begin_on(const at::Tensor& host, const Begin& begin_it) const {
+    return begin([&] {
+      Tensors there{host.to(device_)};
+      auto work = begin_it(there);
+      return std::make_unique<C10dPending>(abandoned_, std::move(work), there, back_to(host));
+    });
   }
 
   const int rank_;

@@ -10,6 +10,7 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include "trainer/embedding/scored_rows.h"
+#include "trainer/torch/extent.h"
 #include "trainer/torch/network/network.h"
 #include "trainer/torch/torch_error.h"
 
@@ -102,10 +103,6 @@ Weights empty_weights(const ModelShape& shape, const Network& network, const Sco
   return weights;
 }
 
-std::span<float> values_of(const at::Tensor& tensor) {
-  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
 /// Reads a tensor of the network; returns false for another tensor.
 Result<bool> take(const Weights& weights, StateSource& state, std::size_t index) {
   const StateTensor& tensor = state.tensors()[index];
@@ -115,14 +112,14 @@ Result<bool> take(const Weights& weights, StateSource& state, std::size_t index)
   if (tensor.type != ElementType::kF32 || tensor.shape != to.sizes().vec()) {
     return fail(Code::kCorrupt, tensor.name + " has other extents than the model");
   }
-  auto read = state.read(index, 0, std::as_writable_bytes(values_of(to)));
+  auto read = state.read(index, 0, std::as_writable_bytes(values_of<float>(to)));
   if (!read) return pass(read);
   return true;
 }
 
 Status fill(const Weights& weights, ScoredRows& rows, StateSource& state) {
   ScoredRows::Tables tables;
-  for (const at::Tensor& table : weights.tables) tables.push_back(values_of(table));
+  for (const at::Tensor& table : weights.tables) tables.push_back(values_of<float>(table));
   if (auto begun = rows.begin(state, std::move(tables)); !begun) return begun;
   std::size_t filled = 0;
   for (std::size_t index = 0; index < state.tensors().size(); ++index) {

@@ -13,6 +13,7 @@
 #include "trainer/embedding/memory_tables.h"
 #include "trainer/torch/device/device_lanes.h"
 #include "trainer/torch/device/device_tables.h"
+#include "trainer/torch/extent.h"
 
 #include "tests/support/catch.h"
 

@@ -104,11 +104,9 @@ AutogradModel::AutogradModel(const TrainerSpec& spec, const ModelShape& shape,
   initialise(network_->parameters(), spec.seed, values);
   const std::vector<at::Tensor> views = views_over(network_->parameters(), values.data());
   for (std::size_t index = 0; index < views.size(); ++index) {
-    Parameter parameter;
-    parameter.name = network_->parameters()[index].name;
-    parameter.value = views[index].clone().to(device).requires_grad_(true);
-    parameter.moments = moments_of(spec.optimizer, parameter.value);
-    dense_.push_back(std::move(parameter));
+    const at::Tensor value = views[index].clone().to(device).requires_grad_(true);
+    dense_.push_back(
+        {network_->parameters()[index].name, value, moments_of(spec.optimizer, value)});
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/torch/extent.h"
+
 namespace forebay {
 namespace {
 

@@ -46,10 +46,4 @@ StagedExtents extents_of(const Batch& batch, const BatchRows& rows);
 /// Writes all but the slots and the fetched values; `to` must be in host memory.
 void write_staged(const Batch& batch, const BatchRows& rows, const StagedBatch& to);
 
-/// The values of a tensor in host memory.
-template <class T>
-std::span<T> values_of(const at::Tensor& tensor) {
-  return {tensor.data_ptr<T>(), static_cast<std::size_t>(tensor.numel())};
-}
-
 }  // namespace forebay

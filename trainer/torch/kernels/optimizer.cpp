@@ -8,16 +8,10 @@
 namespace forebay {
 namespace {
 
-FOREBAY_CLONES void descend(float rate, std::span<const float> gradient, float* weights) {
-  for (std::size_t i = 0; i < gradient.size(); ++i) weights[i] -= rate * gradient[i];
-}
-
-FOREBAY_CLONES void adagrad(float rate, std::span<const float> gradient, float* weights,
-                            float* sums) {
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    sums[i] += gradient[i] * gradient[i];
-    weights[i] -= rate * gradient[i] / (std::sqrt(sums[i]) + kAdagradEpsilon);
-  }
+/// Takes a copy of the rule, which no weight can overlap, so that the loops are vectorised.
+FOREBAY_CLONES void update_block(const UpdateRule rule, std::span<const float> gradient,
+                                 float* weights, float* sums) {
+  update_weights(rule, gradient.data(), weights, sums, gradient.size());
 }
 
 /// `rate` includes the first mean's correction; `correction` is the root of the second's.
@@ -59,15 +53,11 @@ void DenseOptimizer::begin_step(double learning_rate) {
 }
 
 void DenseOptimizer::update(std::size_t first, std::span<const float> gradient, float* weights) {
-  switch (optimizer_) {
-    case TrainerSpec::Optimizer::kSgd:
-      return descend(rate_, gradient, weights);
-    case TrainerSpec::Optimizer::kAdagrad:
-      return adagrad(rate_, gradient, weights, first_.as<float>() + first);
-    case TrainerSpec::Optimizer::kAdam:
-      return adam(rate_, correction_, gradient, weights, first_.as<float>() + first,
-                  second_.as<float>() + first);
+  float* sums = optimizer_ == TrainerSpec::Optimizer::kSgd ? nullptr : first_.as<float>() + first;
+  if (optimizer_ != TrainerSpec::Optimizer::kAdam) {
+    return update_block({optimizer_, rate_}, gradient, weights, sums);
   }
+  adam(rate_, correction_, gradient, weights, sums, second_.as<float>() + first);
 }
 
 std::vector<DenseOptimizer::Moment> DenseOptimizer::moments() const {

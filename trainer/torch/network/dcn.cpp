@@ -38,6 +38,9 @@ class Dcn final : public Network {
     return lines;
   }
 
+ private:
+  class Worker;
+
   struct Split {
     Parameters bottom, cross, top;
   };
@@ -46,26 +49,21 @@ class Dcn final : public Network {
     return {all.first(bottom_.tensors()), rest.first(cross_.tensors()),
             rest.subspan(cross_.tensors())};
   }
-  std::size_t dim() const { return dim_; }
-  const Mlp& bottom() const { return bottom_; }
-  const CrossLayers& cross() const { return cross_; }
-  const Mlp& top() const { return top_; }
 
- private:
   const std::size_t dim_;
   const Mlp bottom_;
   const CrossLayers cross_;
   const Mlp top_;
 };
 
-class DcnWorker final : public GroupWorker {
+class Dcn::Worker final : public GroupWorker {
  public:
-  DcnWorker(const Dcn& network, Parameters weights)
+  Worker(const Dcn& network, Parameters weights)
       : network_(network),
         weights_(network.split(weights)),
-        bottom_all_(network.bottom().make_activations(kModelGroupRows)),
-        cross_all_(network.cross().make_activations(kModelGroupRows)),
-        top_all_(network.top().make_activations(kModelGroupRows)) {}
+        bottom_all_(network.bottom_.make_activations(kModelGroupRows)),
+        cross_all_(network.cross_.make_activations(kModelGroupRows)),
+        top_all_(network.top_.make_activations(kModelGroupRows)) {}
 
   VectorLocations begin(std::size_t rows) override {
     if (rows_ != rows) {
@@ -74,15 +72,15 @@ class DcnWorker final : public GroupWorker {
       cross_now_ = CrossLayers::first_rows(cross_all_, rows);
       top_now_ = Mlp::first_rows(top_all_, rows);
     }
-    const std::size_t dim = network_.dim();
+    const std::size_t dim = network_.dim_;
     return {cross_now_.inputs.front().data_ptr<float>() + dim, dim, width()};
   }
 
   std::span<const float> forward(const at::Tensor& dense) override {
-    network_.bottom().forward(weights_.bottom, dense, bottom_now_);
+    network_.bottom_.forward(weights_.bottom, dense, bottom_now_);
     copy_columns(bottom_now_.outputs.back(), cross_now_.inputs.front());
-    network_.cross().forward(weights_.cross, cross_now_);
-    network_.top().forward(weights_.top, cross_now_.inputs.back(), top_now_);
+    network_.cross_.forward(weights_.cross, cross_now_);
+    network_.top_.forward(weights_.top, cross_now_.inputs.back(), top_now_);
     return {top_now_.outputs.back().data_ptr<float>(), rows_};
   }
 
@@ -91,11 +89,11 @@ class DcnWorker final : public GroupWorker {
   }
 
   void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
-    const Dcn::Split own = network_.split(sums);
-    network_.top().backward(weights_.top, cross_now_.inputs.back(), top_now_, own.top,
-                            &cross_now_.gradient);
-    network_.cross().backward(weights_.cross, cross_now_, own.cross);
-    const std::size_t dim = network_.dim();
+    const Split own = network_.split(sums);
+    network_.top_.backward(weights_.top, cross_now_.inputs.back(), top_now_, own.top,
+                           &cross_now_.gradient);
+    network_.cross_.backward(weights_.cross, cross_now_, own.cross);
+    const std::size_t dim = network_.dim_;
     const float* gradient = cross_now_.gradient.data_ptr<float>();
     auto* bottom = bottom_now_.gradients.back().data_ptr<float>();
     for (std::size_t row = 0; row < rows_; ++row, gradient += width()) {
@@ -104,7 +102,7 @@ class DcnWorker final : public GroupWorker {
         std::memcpy(vectors.at(feature, row), gradient + (feature + 1) * dim, dim * sizeof(float));
       }
     }
-    network_.bottom().backward(weights_.bottom, dense, bottom_now_, own.bottom, nullptr);
+    network_.bottom_.backward(weights_.bottom, dense, bottom_now_, own.bottom, nullptr);
   }
 
  private:
@@ -112,7 +110,7 @@ class DcnWorker final : public GroupWorker {
 
   /// Writes `from` into the first columns of `to`.
   void copy_columns(const at::Tensor& from, const at::Tensor& to) const {
-    const std::size_t dim = network_.dim();
+    const std::size_t dim = network_.dim_;
     const float* values = from.data_ptr<float>();
     auto* out = to.data_ptr<float>();
     for (std::size_t row = 0; row < rows_; ++row) {
@@ -121,7 +119,7 @@ class DcnWorker final : public GroupWorker {
   }
 
   const Dcn& network_;
-  const Dcn::Split weights_;
+  const Split weights_;
   std::size_t rows_ = 0;
   Mlp::Activations bottom_all_;
   CrossLayers::Activations cross_all_;
@@ -132,7 +130,7 @@ class DcnWorker final : public GroupWorker {
 };
 
 std::unique_ptr<GroupWorker> Dcn::make_worker(Parameters weights) const {
-  return std::make_unique<DcnWorker>(*this, weights);
+  return std::make_unique<Worker>(*this, weights);
 }
 
 }  // namespace

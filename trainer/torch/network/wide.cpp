@@ -56,30 +56,27 @@ class Wide final : public Network {
     return lines;
   }
 
-  std::size_t dense() const { return dense_; }
-  bool has_pairs() const { return pairs_; }
-  const Factorisation& vectors() const { return vectors_; }
-  const Mlp& deep() const { return deep_; }
-
  private:
+  class Worker;
+
   const std::size_t dense_;
   const bool pairs_;
   const Factorisation vectors_;
   const Mlp deep_;
 };
 
-class WideWorker final : public GroupWorker {
+class Wide::Worker final : public GroupWorker {
  public:
-  WideWorker(const Wide& network, Parameters weights)
+  Worker(const Wide& network, Parameters weights)
       : network_(network),
-        shape_(network.vectors()),
+        shape_(network.vectors_),
         weights_(weights),
         row_(shape_.vectors * shape_.stride),
-        deep_all_(network.deep().make_activations(kModelGroupRows)),
+        deep_all_(network.deep_.make_activations(kModelGroupRows)),
         rows_all_(kModelGroupRows * row_ * sizeof(float)) {
     const std::int64_t extents[] = {
         static_cast<std::int64_t>(kModelGroupRows),
-        static_cast<std::int64_t>(network.dense() + shape_.vectors * shape_.dim)};
+        static_cast<std::int64_t>(network.dense_ + shape_.vectors * shape_.dim)};
     input_all_ = at::empty(extents, at::kFloat);
     input_gradient_all_ = at::empty(extents, at::kFloat);
   }
@@ -97,18 +94,18 @@ class WideWorker final : public GroupWorker {
 
   std::span<const float> forward(const at::Tensor& dense) override {
     fill_input(dense);
-    network_.deep().forward(weights_.subspan(1), input_, deep_now_);
+    network_.deep_.forward(weights_.subspan(1), input_, deep_now_);
     auto* logits = deep_now_.outputs.back().data_ptr<float>();
     const float* numbers = dense.data_ptr<float>();
     const float* wide = weights_[0].data_ptr<float>();
     const float* row = rows_all_.as<float>();
-    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense(), row += row_) {
+    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense_, row += row_) {
       float sum = 0;
-      for (std::size_t i = 0; i < network_.dense(); ++i) sum += numbers[i] * wide[i];
+      for (std::size_t i = 0; i < network_.dense_; ++i) sum += numbers[i] * wide[i];
       for (std::size_t v = 0; v < shape_.vectors; ++v) sum += row[v * shape_.stride + shape_.dim];
       logits[r] += sum;
     }
-    if (network_.has_pairs()) shape_.forward(rows_all_.as<float>(), count_, logits);
+    if (network_.pairs_) shape_.forward(rows_all_.as<float>(), count_, logits);
     return {logits, count_};
   }
 
@@ -117,22 +114,22 @@ class WideWorker final : public GroupWorker {
   }
 
   void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
-    network_.deep().backward(weights_.subspan(1), input_, deep_now_, sums.subspan(1),
-                             &input_gradient_);
+    network_.deep_.backward(weights_.subspan(1), input_, deep_now_, sums.subspan(1),
+                            &input_gradient_);
     const float* logit = deep_now_.gradients.back().data_ptr<float>();
     const float* numbers = dense.data_ptr<float>();
     auto* wide = sums[0].data_ptr<float>();
-    const float* gradient = input_gradient_.data_ptr<float>() + network_.dense();
-    const std::size_t width = network_.dense() + shape_.vectors * shape_.dim;
-    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense(), gradient += width) {
-      for (std::size_t i = 0; i < network_.dense(); ++i) wide[i] += logit[r] * numbers[i];
+    const float* gradient = input_gradient_.data_ptr<float>() + network_.dense_;
+    const std::size_t width = network_.dense_ + shape_.vectors * shape_.dim;
+    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense_, gradient += width) {
+      for (std::size_t i = 0; i < network_.dense_; ++i) wide[i] += logit[r] * numbers[i];
       for (std::size_t v = 0; v < shape_.vectors; ++v) {
         float* out = vectors.at(v, r);
         std::memcpy(out, gradient + v * shape_.dim, shape_.dim * sizeof(float));
         out[shape_.dim] = logit[r];
       }
     }
-    if (network_.has_pairs()) {
+    if (network_.pairs_) {
       shape_.backward(rows_all_.as<float>(), logit, count_, vectors.data, vectors.feature_stride);
     }
   }
@@ -143,9 +140,9 @@ class WideWorker final : public GroupWorker {
     const float* numbers = dense.data_ptr<float>();
     const float* row = rows_all_.as<float>();
     auto* out = input_.data_ptr<float>();
-    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense(), row += row_) {
-      std::memcpy(out, numbers, network_.dense() * sizeof(float));
-      out += network_.dense();
+    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense_, row += row_) {
+      std::memcpy(out, numbers, network_.dense_ * sizeof(float));
+      out += network_.dense_;
       for (std::size_t v = 0; v < shape_.vectors; ++v, out += shape_.dim) {
         std::memcpy(out, row + v * shape_.stride, shape_.dim * sizeof(float));
       }
@@ -164,7 +161,7 @@ class WideWorker final : public GroupWorker {
 };
 
 std::unique_ptr<GroupWorker> Wide::make_worker(Parameters weights) const {
-  return std::make_unique<WideWorker>(*this, weights);
+  return std::make_unique<Worker>(*this, weights);
 }
 
 }  // namespace
