@@ -72,6 +72,19 @@ class Collective {
 /// Blocks until every rank has called it.
 Status barrier(Collective& collective);
 
+/// Sends sent[rank] to each rank; returns what each rank has sent to this one.
+template <class T>
+Result<std::vector<T>> exchange_each(Collective& collective, const std::vector<T>& sent) {
+  std::vector<T> received(sent.size());
+  const std::vector<std::size_t> each(sent.size(), sizeof(T));
+  auto done = collective
+                  .start_all_to_all({std::as_bytes(std::span(sent)), each,
+                                     std::as_writable_bytes(std::span(received)), each})
+                  ->wait();
+  if (!done) return pass(done);
+  return received;
+}
+
 /// The sum of every rank's `value`, added in rank order.
 Result<double> sum_over_ranks(Collective& collective, double value);
 

@@ -149,11 +149,7 @@ Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
   const bool prepared = !ready_.empty() && ready_.front().turn == turn;
   const std::uint64_t to_come = prepared ? storage_.awaited(turn) : 0;
   changed_.wait(lock, [&] {
-    while (!ready_.empty() && ready_.front().turn < turn) {
-      spares_.push_back(std::move(ready_.front().rows));
-      ready_.pop_front();
-      changed_.notify_all();
-    }
+    pass_over(turn);
     return !ready_.empty() && ready_.front().turn == turn;
   });
   now_ = std::move(ready_.front());

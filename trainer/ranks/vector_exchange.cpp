@@ -51,7 +51,6 @@ VectorExchange::VectorExchange(Collective& ranks, std::vector<int> owners, std::
     sizes->resize(size);
   }
   headers_out_.resize(size);
-  headers_in_.resize(size);
   first_row_.resize(size + 1);
 }
 
@@ -96,14 +95,10 @@ Status VectorExchange::exchange_sizes(const Batch& mine) {
   for (std::size_t feature = 0; feature < owner_.size(); ++feature) {
     headers_out_[owner_[feature]].ids += first_id_[feature + 1] - first_id_[feature];
   }
-  const std::vector<std::size_t> each(parts(), sizeof(Header));
-  auto announced = ranks_
-                       .start_all_to_all({std::as_bytes(std::span(headers_out_)), each,
-                                          std::as_writable_bytes(std::span(headers_in_)), each})
-                       ->wait();
-  if (!announced) return announced;
+  auto headers = exchange_each(ranks_, headers_out_);
+  if (!headers) return pass(headers);
   for (std::size_t rank = 0; rank < parts(); ++rank) {
-    const Header& header = headers_in_[rank];
+    const Header& header = (*headers)[rank];
     // No batch is that large: the ranks are out of step.
     constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
     if (header.rows > kMost || header.ids > kMost) {

@@ -90,7 +90,7 @@ class VectorExchange {
   Sizes rows_of_, ids_of_;              // of each rank's share; ids for the features of this rank
   std::vector<std::size_t> first_row_;  // per rank, and the end
   std::vector<std::size_t> first_id_;   // of this rank's batch, per feature, and the end
-  std::vector<Header> headers_out_, headers_in_;
+  std::vector<Header> headers_out_;
   Sizes bytes_out_, bytes_in_;            // of the ids
   Sizes to_owner_bytes_, to_user_bytes_;  // of gradients or vectors; 0 for the rank itself
   Sizes to_owner_at_, to_user_at_;        // in floats
