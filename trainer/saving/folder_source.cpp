@@ -17,16 +17,6 @@ Status compare(const std::string& path, const FileDigest& read, const Manifest::
   return fail(Code::kCorrupt, path + " is damaged: its bytes have changed");
 }
 
-/// Links or copies a file; if `from` is a symbolic link, its target.
-Status put(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::create_directories(to.parent_path(), error);
-  fs::create_hard_link(fs::canonical(from, error), to, error);
-  if (error) fs::copy_file(from, to, error);
-  if (!error) return {};
-  return fail(Code::kUnavailable, to.string() + ": cannot be made: " + error.message());
-}
-
 }  // namespace
 
 Status check_sizes(const std::string& folder, const Manifest& manifest) {
@@ -106,17 +96,6 @@ Status FolderSource::finish_file(std::size_t file) {
     return fail(Code::kCorrupt, path + " is not in the manifest");
   }
   return compare(path, *read, listed->second);
-}
-
-Status FolderSource::link_files(const std::string& folder) {
-  for (const auto& [name, file] : manifest_.files) {
-    if (!is_link(name)) continue;
-    if (auto checked = check_digest(folder_, name, file); !checked) return checked;
-    auto done =
-        put(fs::path(folder_) / name, folder / fs::path(name).lexically_relative(kLinkFolder));
-    if (!done) return done;
-  }
-  return {};
 }
 
 Result<std::string> FolderSource::files_folder() {

@@ -28,8 +28,6 @@ class FolderSource final : public StateSource {
 
   const std::vector<StateTensor>& tensors() const override { return tensors_; }
   Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
-  /// Links files that never change, and copies the others.
-  Status link_files(const std::string& folder) override;
   /// Checks the files' bytes first.
   Result<std::string> files_folder() override;
 

@@ -17,13 +17,14 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPrefetch = 8;
 constexpr std::size_t kPrefetchRead = 16;
 
-/// Segments never change, so they are hard-linked where possible, else copied.
+/// Segments never change, so they are hard-linked where possible, else copied; a symbolic link is
+/// followed.
 Status put_segments(const std::vector<std::string>& paths, const std::string& folder) {
   std::error_code error;
   for (const std::string& path : paths) {
     const fs::path to = fs::path(folder) / fs::path(path).filename();
     std::error_code refused;
-    fs::create_hard_link(path, to, refused);
+    fs::create_hard_link(fs::canonical(path, error), to, refused);
     if (refused) fs::copy_file(path, to, error);
     if (error) return refuse_folder(folder, error.message());
   }

@@ -81,7 +81,7 @@ struct Watched final : StateSource {
     }
     return source.read(index, offset, to);
   }
-  Status link_files(const std::string& folder) override { return source.link_files(folder); }
+  Result<std::string> files_folder() override { return source.files_folder(); }
 
   StateSource& source;
   std::size_t most_of_keys = 0;

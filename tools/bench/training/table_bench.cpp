@@ -53,7 +53,9 @@ std::vector<File> files_in(const std::string& folder) {
 /// the disk.
 class FilledSource final : public StateSource {
  public:
-  FilledSource(StateSource& network, RowLog& rows) : network_(network), rows_(rows) {
+  /// `folder` is used for the rows' files.
+  FilledSource(StateSource& network, RowLog& rows, std::string folder)
+      : network_(network), rows_(rows), folder_(std::move(folder)) {
     for (std::size_t i = 0; i < network.tensors().size(); ++i) {
       StateTensor tensor = network.tensors()[i];
       if (tensor.name == "tables.rows" || tensor.name == "tables.keys") tensor.shape[0] = 0;
@@ -71,18 +73,22 @@ class FilledSource final : public StateSource {
     return to.empty() ? Status() : network_.read(index, offset, to);
   }
 
-  Status link_files(const std::string& folder) override { return rows_.link(folder); }
+  Result<std::string> files_folder() override {
+    if (auto linked = rows_.link(folder_); !linked) return pass(linked);
+    return folder_;
+  }
 
  private:
   StateSource& network_;
   RowLog& rows_;
+  const std::string folder_;
   std::vector<StateTensor> tensors_;
 };
 
 Status write_table(RowLog& disk, const TableLayout& layout, std::size_t table,
                    std::uint64_t first) {
   constexpr std::int64_t kAtOnce = 65536;
-  const RowValues values(layout.seed, layout.feature_of(table), layout.rows[table], layout.dim);
+  const RowValues values = layout.values_of(table);
   const std::size_t floats = layout.width + layout.state_width;
   std::vector<std::uint64_t> numbers;
   std::vector<float> rows;
@@ -149,7 +155,7 @@ Status fill_tiered_tables(Model& model, const TrainerSpec& spec, const ModelShap
   }
   auto network = model.snapshot();
   if (!network) return pass(network);
-  FilledSource filled(**network, **disk);
+  FilledSource filled(**network, **disk, folder + "/linked");
   return model.restore(filled);
 }
 

@@ -194,9 +194,9 @@ std::vector<StateTensor> TieredRestore::whole_tensors() const {
   return tensors;
 }
 
-Status TieredRestore::run(const std::string& folder) {
+Status TieredRestore::run() {
   rows_.clear();
-  return linked_ ? restore_linked(folder) : restore_whole();
+  return linked_ ? restore_linked() : restore_whole();
 }
 
 /// Reads a tensor that is not of the tables; returns false for another tensor.
@@ -250,7 +250,7 @@ Status TieredRestore::write_changed(std::size_t table, std::uint64_t first,
 /// The snapshot may come from another memory size, so from another number of slots. Its rows, with
 /// their keys, pass through this arena, as many at a time as it holds; rows that do not stay there
 /// are written to the disk.
-Status TieredRestore::restore_linked(const std::string& folder) {
+Status TieredRestore::restore_linked() {
   const StateTensor written = written_tensor(disk_.written().size());
   for (std::size_t index = 0; index < from_.tensors().size(); ++index) {
     if (auto other = read_other(index); !other) return pass(other);
@@ -258,23 +258,15 @@ Status TieredRestore::restore_linked(const std::string& folder) {
     auto read = from_.read(index, 0, std::as_writable_bytes(std::span(disk_.written())));
     if (!read) return read;
   }
-  if (auto opened = open_disk(folder); !opened) return opened;
+  auto files = from_.files_folder();
+  if (!files) return pass(files);
+  if (auto opened = disk_.open(*files); !opened) return opened;
   for (std::size_t first = 0; first < slots_; first += rows_.arena.slots()) {
     const std::size_t count = std::min(rows_.arena.slots(), slots_ - first);
     if (auto read = read_into_arena(first, count); !read) return read;
     if (auto placed = place_rows(first, count); !placed) return placed;
   }
   return {};
-}
-
-Status TieredRestore::open_disk(const std::string& folder) {
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);  // Left by a run that was killed here.
-  fs::create_directories(folder, ignored);
-  if (auto status = from_.link_files(folder); !status) return status;
-  auto opened = disk_.open(folder);
-  fs::remove_all(folder, ignored);
-  return opened;
 }
 
 /// Reads the rows of `count` slots of the snapshot, from `first` on, into the first slots here.

@@ -54,8 +54,8 @@ class TieredRestore {
 
   /// Returns an error for a state of another shape.
   Status check() const;
-  /// Replaces all rows. `folder` holds links meanwhile. After an error the tables are lost.
-  Status run(const std::string& folder);
+  /// Replaces all rows. After an error the tables are lost.
+  Status run();
 
  private:
   std::vector<StateTensor> whole_tensors() const;
@@ -64,8 +64,7 @@ class TieredRestore {
   Status read_whole(std::size_t index, std::size_t table);
   Status write_changed(std::size_t table, std::uint64_t first, std::span<const float> values,
                        StateTensor::Part part);
-  Status restore_linked(const std::string& folder);
-  Status open_disk(const std::string& folder);
+  Status restore_linked();
   Status read_into_arena(std::size_t first, std::size_t count);
   Status place_rows(std::size_t first, std::size_t count);
   Status write(std::size_t first, std::span<const std::int64_t> keys);

@@ -275,7 +275,7 @@ Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others
   broken_ = fail(Code::kUnavailable, "the tables were to be restored and could not be");
   pins_.clear();
   held_ = 0;
-  broken_ = restore.run(options_.folder + ".restored");
+  broken_ = restore.run();
   if (broken_) fetcher_.read_from(disk_.log());
   return broken_;
 }

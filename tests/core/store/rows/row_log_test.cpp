@@ -72,6 +72,20 @@ TEST_CASE("rows are read as last written, also after cleaning and linking", "[st
   CHECK(test::read_rows(*again, test::numbers_of(linked)) == linked);
 }
 
+TEST_CASE("a log follows links in place of the files that it begins with", "[store]") {
+  const test::TempDir dir;
+  auto log = RowLog::create(dir.path("rows"), small()).value();
+  const test::RowModel rows = {{1, 10}, {2, 20}};
+  REQUIRE(test::write_rows(*log, rows));
+  REQUIRE(log->link(dir.path("linked")));
+  const auto name = fs::path(files_in(dir.path("linked")).at(0)).filename();
+  fs::rename(fs::path(dir.path("linked")) / name, dir.path("elsewhere"));
+  fs::create_symlink("../elsewhere", fs::path(dir.path("linked")) / name);
+  auto again = RowLog::create(dir.path("again"), small(), dir.path("linked")).value();
+  CHECK(fs::is_regular_file(fs::symlink_status(fs::path(dir.path("again")) / name)));
+  CHECK(test::read_rows(*again, test::numbers_of(rows)) == rows);
+}
+
 TEST_CASE("current rows are moved out of old segments before writing goes on", "[store]") {
   const test::TempDir dir;
   constexpr std::uint64_t kRounds = 120;  // This number of segments is within the bound.
