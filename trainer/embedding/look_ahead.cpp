@@ -133,12 +133,13 @@ void LookAhead::pass_over(std::uint64_t turn) {
   changed_.notify_all();
 }
 
-Result<const BatchRows*> LookAhead::begin(const Batch& batch) {
+Result<const BatchRows*> LookAhead::begin(const Batch& batch, TableStorage::Use use) {
+  if (use == TableStorage::Use::kScore) return borrow(batch, use);
   std::unique_lock lock(mutex_);
   const std::uint64_t turn = turn_of(batch);
   if (turn == 0) {
     lock.unlock();
-    auto rows = borrow(batch, TableStorage::Use::kTrain);
+    auto rows = borrow(batch, use);
     if (!rows) return rows;
     lock.lock();
     lookups_.all += (*rows)->place.size();
@@ -178,7 +179,7 @@ Status LookAhead::complete(BatchRows& rows, std::uint64_t turn) {
 }
 
 void LookAhead::end() {
-  if (now_.turn == 0) return end_scoring();
+  if (now_.turn == 0) return give_back();
   {
     const std::lock_guard lock(mutex_);
     finished_ = std::max(finished_, now_.turn);
@@ -199,11 +200,7 @@ Result<const BatchRows*> LookAhead::borrow(const Batch& batch, TableStorage::Use
   return &borrowed_;
 }
 
-Result<const BatchRows*> LookAhead::begin_scoring(const Batch& batch) {
-  return borrow(batch, TableStorage::Use::kScore);
-}
-
-void LookAhead::end_scoring() {
+void LookAhead::give_back() {
   {
     const std::lock_guard storage(storage_mutex_);
     storage_.give_back(borrowed_);

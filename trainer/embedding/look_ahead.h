@@ -35,14 +35,10 @@ class LookAhead {
   /// Announces a batch; nullptr calls forget().
   void prefetch(std::shared_ptr<const Batch> batch);
 
-  /// Returns the rows of the batch that the model steps on now; valid until end().
-  Result<const BatchRows*> begin(const Batch& batch);
-  /// Ends the step on the batch of begin().
+  /// Returns the rows of the batch that the model steps on or scores now; valid until end().
+  Result<const BatchRows*> begin(const Batch& batch,
+                                 TableStorage::Use use = TableStorage::Use::kTrain);
   void end();
-
-  /// Returns the rows of a batch that is only scored; valid until end_scoring().
-  Result<const BatchRows*> begin_scoring(const Batch& batch);
-  void end_scoring();
 
   /// Cancels all prefetched batches that were not stepped on.
   void forget();
@@ -82,6 +78,7 @@ class LookAhead {
   std::uint64_t turn_of(const Batch& batch) const;
   void pass_over(std::uint64_t turn);
   Result<const BatchRows*> borrow(const Batch& batch, TableStorage::Use use);
+  void give_back();
   std::unique_ptr<BatchRows> spare();
 
   TableStorage& storage_;
@@ -101,7 +98,7 @@ class LookAhead {
   Prepared now_;             ///< The batch of the current step; turn 0: borrowed.
   std::uint64_t turns_ = 0;  ///< Number of turns assigned.
   std::uint64_t finished_ = 0;
-  std::uint64_t given_back_ = 0;  ///< Calls of end_scoring(); wakes a thread that waits for slots.
+  std::uint64_t given_back_ = 0;  ///< Calls of give_back(); wakes a thread that waits for slots.
   bool lent_ = false;
   LookupCounts lookups_;
   bool stop_ = false;

@@ -159,11 +159,11 @@ std::size_t CpuModel::bad_vector(const Batch& batch, const BatchRows& rows, std:
 Status CpuModel::predict(const Batch& batch, std::span<float> scores) {
   FOREBAY_CHECK(scores.size() == batch.rows);
   if (auto status = check_batch(batch, shape_); !status) return status;
-  auto rows = tables_->begin_scoring(batch);
+  auto rows = tables_->begin(batch, EmbeddingTables::Use::kScore);
   if (!rows) return pass(rows);
   auto scored =
       guard_torch([&] { network_.score(batch, shares_of(**rows), put_of(batch, **rows), scores); });
-  tables_->end_scoring();
+  tables_->end();
   return scored;
 }
 

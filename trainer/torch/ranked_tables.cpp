@@ -31,12 +31,11 @@ RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,
 }
 
 Status RankedTables::begin(const Batch& mine, Use use, int threads) {
-  use_ = use;
   mine_ = &mine;
   dealt_ = use == Use::kTrain ? take_dealt(mine.number) : nullptr;
   const auto what = dealt_ ? BatchDivider::What::kReplicas : BatchDivider::What::kAll;
   if (auto divided = divider_.divide(mine, what); !divided) return divided;
-  auto begun = begin_shards(threads);
+  auto begun = begin_shards(use, threads);
   if (begun) begun = exchange_.wait_vectors();
   if (!begun) end();
   return begun;
@@ -75,23 +74,20 @@ Status RankedTables::find_ids() {
 }
 
 // The vectors of the replicas are computed while the others are in flight.
-Status RankedTables::begin_shards(int threads) {
+Status RankedTables::begin_shards(Use use, int threads) {
   if (auto found = find_ids(); !found) return found;
-  const bool trains = use_ == Use::kTrain;
-  auto rows = trains ? own_.begin(*ids_) : own_.begin_scoring(*ids_);
+  auto rows = own_.begin(*ids_, use);
   if (!rows) return pass(rows);
   rows_ = *rows;
   for_each_task(threads, static_cast<int>(shards()),
                 [&](int table, int) { pool(static_cast<std::size_t>(table)); });
   exchange_.start_vectors();
-  return replicas_ ? replicas_->begin(divider_.replicated(), trains, threads) : Status();
+  return replicas_ ? replicas_->begin(divider_.replicated(), use, threads) : Status();
 }
 
 void RankedTables::end() {
   if (replicas_) replicas_->end();
-  if (std::exchange(rows_, nullptr) != nullptr) {
-    use_ == Use::kTrain ? own_.end() : own_.end_scoring();
-  }
+  if (std::exchange(rows_, nullptr) != nullptr) own_.end();
   dealt_.reset();
 }
 

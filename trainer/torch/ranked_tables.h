@@ -40,7 +40,7 @@ class RankedTables {
   RankedTables(Collective& ranks, const ModelShape& whole, const TablePlacement& placement,
                Parts parts, TrainerSpec::Pooling pooling);
 
-  enum class Use : std::uint8_t { kTrain, kScore };
+  using Use = EmbeddingTables::Use;
 
   /// Announces the ids that all ranks' rows of a batch have in this rank's shards, before the batch
   /// is trained on; null cancels all announced batches. A batch must be announced on every rank, or
@@ -94,7 +94,7 @@ class RankedTables {
   /// Removes and returns the batch announced with this number; null if it was not announced.
   std::shared_ptr<const Batch> take_dealt(std::uint64_t number);
   Status find_ids();
-  Status begin_shards(int threads);
+  Status begin_shards(Use use, int threads);
   void pool(std::size_t table);
   /// The factor of a vector in its bag's mean; 1 if bags are summed here.
   float share_of(std::size_t feature, std::size_t row) const;
@@ -108,7 +108,6 @@ class RankedTables {
   BatchDivider divider_;
   VectorExchange exchange_;
   std::optional<ReplicatedTables> replicas_;
-  Use use_ = Use::kTrain;
   const Batch* mine_ = nullptr;
   std::shared_ptr<const Batch> dealt_;  // Ids announced before this step; null: none.
   const Batch* ids_ = nullptr;          // Ids of all ranks, for the shards of this one.

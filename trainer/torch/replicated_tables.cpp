@@ -18,10 +18,9 @@ ReplicatedTables::ReplicatedTables(Collective& ranks, std::unique_ptr<EmbeddingT
   sums_.resize(first_sum_.back());
 }
 
-Status ReplicatedTables::begin(const Batch& mine, bool trains, int threads) {
+Status ReplicatedTables::begin(const Batch& mine, EmbeddingTables::Use use, int threads) {
   mine_ = &mine;
-  trains_ = trains;
-  auto rows = trains ? tables_->begin(mine) : tables_->begin_scoring(mine);
+  auto rows = tables_->begin(mine, use);
   if (!rows) return pass(rows);
   rows_ = *rows;
   if (pooled_.size() < tables() * batch_floats()) pooled_.resize(tables() * batch_floats());
@@ -31,8 +30,7 @@ Status ReplicatedTables::begin(const Batch& mine, bool trains, int threads) {
 }
 
 void ReplicatedTables::end() {
-  if (std::exchange(rows_, nullptr) == nullptr) return;
-  trains_ ? tables_->end() : tables_->end_scoring();
+  if (std::exchange(rows_, nullptr) != nullptr) tables_->end();
 }
 
 void ReplicatedTables::pool(std::size_t table) {

@@ -29,7 +29,7 @@ class ReplicatedTables {
   const EmbeddingTables& own() const { return *tables_; }
 
   /// Pools the bags of `mine`, which has one sparse feature per table and must outlive the step.
-  Status begin(const Batch& mine, bool trains, int threads);
+  Status begin(const Batch& mine, EmbeddingTables::Use use, int threads);
   void end();
   /// [rows, width]
   const float* vectors(std::size_t table) const { return pooled_.data() + table * batch_floats(); }
@@ -56,7 +56,6 @@ class ReplicatedTables {
   std::vector<float> sums_;             // by table: [its rows, width]
   const Batch* mine_ = nullptr;
   const BatchRows* rows_ = nullptr;
-  bool trains_ = false;
   Collective::Handle pending_;
 };
 

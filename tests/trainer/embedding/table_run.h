@@ -86,10 +86,10 @@ inline Result<std::vector<float>> step(EmbeddingTables& tables, const Batch& bat
 
 inline Result<std::vector<float>> score(EmbeddingTables& tables, const Batch& batch,
                                         std::size_t width) {
-  auto rows = tables.begin_scoring(batch);
+  auto rows = tables.begin(batch, EmbeddingTables::Use::kScore);
   if (!rows) return pass(rows);
   auto vectors = pooled(tables, batch, **rows, width);
-  tables.end_scoring();
+  tables.end();
   return vectors;
 }
 

@@ -134,7 +134,7 @@ Result<double> AutogradModel::step(const Batch& batch) {
 Status AutogradModel::predict(const Batch& batch, std::span<float> scores) {
   FOREBAY_CHECK(scores.size() == batch.rows);
   if (auto status = check_batch(batch, shape_); !status) return status;
-  auto rows = ahead_.begin_scoring(batch);
+  auto rows = ahead_.begin(batch, TableStorage::Use::kScore);
   if (!rows) return pass(rows);
   auto scored = guard_torch([&] {
     const c10::AutoGradMode off(false);
@@ -142,7 +142,7 @@ Status AutogradModel::predict(const Batch& batch, std::span<float> scores) {
     const at::Tensor logits = logits_of(tables_.on_device(**rows), touched).cpu().contiguous();
     std::memcpy(scores.data(), logits.data_ptr<float>(), scores.size_bytes());
   });
-  ahead_.end_scoring();
+  ahead_.end();
   return scored;
 }
 

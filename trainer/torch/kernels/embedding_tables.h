@@ -22,6 +22,7 @@ namespace forebay {
 /// not. Results depend neither on the threads nor on the storage's memory.
 class EmbeddingTables {
  public:
+  using Use = TableStorage::Use;
   struct Rule {
     TrainerSpec::TableOptimizer optimizer = TrainerSpec::TableOptimizer::kSgd;
     TrainerSpec::Pooling pooling = TrainerSpec::Pooling::kSum;
@@ -39,13 +40,11 @@ class EmbeddingTables {
   /// See Model::prefetch.
   void prefetch(std::shared_ptr<const Batch> batch) { ahead_.prefetch(std::move(batch)); }
 
-  /// Returns the rows of the batch to be trained on, valid until end(). Returns an error if lengths
-  /// do not add up.
-  Result<const BatchRows*> begin(const Batch& batch) { return ahead_.begin(batch); }
+  /// Returns the rows of a batch, valid until end(). Returns an error if lengths do not add up.
+  Result<const BatchRows*> begin(const Batch& batch, Use use = Use::kTrain) {
+    return ahead_.begin(batch, use);
+  }
   void end() { ahead_.end(); }
-  /// Returns the rows of a batch that is only scored, valid until end_scoring().
-  Result<const BatchRows*> begin_scoring(const Batch& batch) { return ahead_.begin_scoring(batch); }
-  void end_scoring() { ahead_.end_scoring(); }
 
   /// Pools the ids from `first_id` on, `lengths[0 … count)` of them for each of `count` bags, into
   /// out, out + stride, …; returns the number of ids pooled.
