@@ -39,12 +39,23 @@ bool Decoder::big_endian(T& out) {
   return true;
 }
 
-template <class T>
-bool Decoder::long_size(std::size_t& out) {
-  T size = 0;
-  if (!big_endian(size)) return false;
-  out = size;
-  return true;
+/// Reads a number of 1, 2, 4 or 8 bytes: 2 to the power of `power`.
+bool Decoder::big_endian(unsigned power, std::uint64_t& out) {
+  const auto widened = [&]<class T>(T value) {
+    if (!big_endian(value)) return false;
+    out = value;
+    return true;
+  };
+  switch (power) {
+    case 0:
+      return widened(std::uint8_t{});
+    case 1:
+      return widened(std::uint16_t{});
+    case 2:
+      return widened(std::uint32_t{});
+    default:
+      return widened(std::uint64_t{});
+  }
 }
 
 bool Decoder::boolean(bool& out) {
@@ -64,37 +75,19 @@ bool Decoder::whole_number(std::uint64_t& magnitude, bool& negative) {
     magnitude = kind;
     return true;
   }
+  if (kind >= 0xcc && kind <= 0xcf) return big_endian(kind - 0xcc, magnitude);
   // `magnitude` of a negative number is its 64-bit two's complement.
-  const auto sign_extended = [&]<class T>(T value) {
-    if (!big_endian(value)) return false;
+  const auto extend_sign = [&](unsigned bits) {
+    const auto value = static_cast<std::int64_t>(magnitude << (64 - bits)) >> (64 - bits);
     negative = value < 0;
-    magnitude = static_cast<std::uint64_t>(std::int64_t{value});
+    magnitude = static_cast<std::uint64_t>(value);
     return true;
   };
-  switch (kind) {
-    case 0xcc:
-      return long_size<std::uint8_t>(magnitude);
-    case 0xcd:
-      return long_size<std::uint16_t>(magnitude);
-    case 0xce:
-      return long_size<std::uint32_t>(magnitude);
-    case 0xcf:
-      return long_size<std::uint64_t>(magnitude);
-    case 0xd0:
-      return sign_extended(std::int8_t{});
-    case 0xd1:
-      return sign_extended(std::int16_t{});
-    case 0xd2:
-      return sign_extended(std::int32_t{});
-    case 0xd3:
-      return sign_extended(std::int64_t{});
-    default:
-      break;
+  if (kind >= 0xd0 && kind <= 0xd3) {
+    return big_endian(kind - 0xd0, magnitude) && extend_sign(8U << (kind - 0xd0));
   }
-  if (kind < 0xe0) return refuse("is no whole number");
-  negative = true;
-  magnitude = static_cast<std::uint64_t>(static_cast<std::int64_t>(kind) - 256);
-  return true;
+  magnitude = kind;
+  return kind >= 0xe0 ? extend_sign(8) : refuse("is no whole number");
 }
 
 bool Decoder::long_number(std::uint64_t& out) {
@@ -160,9 +153,7 @@ bool Decoder::text(std::string_view& out) {
   bool sized = (kind & 0xe0) == 0xa0;
   if (!sized) {
     if (kind < 0xd9 || kind > 0xdb) return refuse("is no text");
-    sized = kind == 0xd9   ? long_size<std::uint8_t>(size)
-            : kind == 0xda ? long_size<std::uint16_t>(size)
-                           : long_size<std::uint32_t>(size);
+    sized = big_endian(kind - 0xd9, size);
   }
   const std::byte* from = nullptr;
   if (!sized || !take(size, from)) return false;
@@ -176,11 +167,8 @@ bool Decoder::bytes(std::span<const std::byte>& out) {
   const auto kind = static_cast<unsigned>(*mark);
   if (kind < 0xc4 || kind > 0xc6) return refuse("is no run of bytes");
   std::size_t size = 0;
-  const bool sized = kind == 0xc4   ? long_size<std::uint8_t>(size)
-                     : kind == 0xc5 ? long_size<std::uint16_t>(size)
-                                    : long_size<std::uint32_t>(size);
   const std::byte* from = nullptr;
-  if (!sized || !take(size, from)) return false;
+  if (!big_endian(kind - 0xc4, size) || !take(size, from)) return false;
   out = {from, size};
   return true;
 }
@@ -192,10 +180,8 @@ bool Decoder::count_of(unsigned short_mark, unsigned mark, std::size_t bytes_eac
   const auto byte = static_cast<unsigned>(*found);
   if ((byte & 0xf0) == short_mark) {
     count = byte & 0x0f;
-  } else if (byte == mark) {
-    if (!long_size<std::uint16_t>(count)) return false;
-  } else if (byte == mark + 1) {
-    if (!long_size<std::uint32_t>(count)) return false;
+  } else if (byte == mark || byte == mark + 1) {
+    if (!big_endian(byte == mark ? 1 : 2, count)) return false;
   } else {
     return refuse("is not " + std::string(kind));
   }
@@ -248,48 +234,16 @@ bool Decoder::value_size(unsigned mark, std::size_t& bytes, std::size_t& values)
   if (mark < 0x90) return values = 2 * std::size_t{mark & 0x0f}, true;
   if (mark < 0xa0) return values = mark & 0x0f, true;
   if (mark < 0xc0) return bytes = mark & 0x1f, true;
-  switch (mark) {
-    case 0xc0:
-    case 0xc2:
-    case 0xc3:
-      return true;
-    case 0xc4:
-    case 0xd9:
-      return long_size<std::uint8_t>(bytes);
-    case 0xc5:
-    case 0xda:
-      return long_size<std::uint16_t>(bytes);
-    case 0xc6:
-    case 0xdb:
-      return long_size<std::uint32_t>(bytes);
-    case 0xcc:
-    case 0xd0:
-      return bytes = 1, true;
-    case 0xcd:
-    case 0xd1:
-      return bytes = 2, true;
-    case 0xca:
-    case 0xce:
-    case 0xd2:
-      return bytes = 4, true;
-    case 0xcb:
-    case 0xcf:
-    case 0xd3:
-      return bytes = 8, true;
-    case 0xdc:
-      return long_size<std::uint16_t>(values);
-    case 0xdd:
-      return long_size<std::uint32_t>(values);
-    case 0xde:
-    case 0xdf: {
-      const bool sized =
-          mark == 0xde ? long_size<std::uint16_t>(values) : long_size<std::uint32_t>(values);
-      values *= 2;
-      return sized;
-    }
-    default:
-      return refuse("is of a kind that is not used here");
-  }
+  if (mark == 0xc0 || mark == 0xc2 || mark == 0xc3) return true;
+  if (mark >= 0xc4 && mark <= 0xc6) return big_endian(mark - 0xc4, bytes);
+  if (mark == 0xca || mark == 0xcb) return bytes = mark == 0xca ? 4 : 8, true;
+  if (mark >= 0xcc && mark <= 0xd3) return bytes = std::size_t{1} << (mark & 3), true;
+  if (mark >= 0xd9 && mark <= 0xdb) return big_endian(mark - 0xd9, bytes);
+  if (mark < 0xdc) return refuse("is of a kind that is not used here");
+  const bool is_map = mark >= 0xde;
+  if (!big_endian(mark - (is_map ? 0xde : 0xdc) + 1, values)) return false;
+  if (is_map) values *= 2;
+  return true;
 }
 
 bool Decoder::skip() {

@@ -75,8 +75,7 @@ class Decoder {
   }
   template <class T>
   bool big_endian(T& out);
-  template <class T>
-  bool long_size(std::size_t& out);
+  bool big_endian(unsigned power, std::uint64_t& out);
   bool value_size(unsigned mark, std::size_t& bytes, std::size_t& values);
 
   const std::byte* at_;
