@@ -91,10 +91,6 @@ tl::unexpected<Error> refusal(const std::string& folder, const rocksdb::Status& 
 
 }  // namespace
 
-struct RocksStore::Open {
-  std::unique_ptr<rocksdb::DB> database;
-};
-
 RocksStore::RocksStore(std::string folder) : folder_(std::move(folder)) {}
 RocksStore::~RocksStore() = default;
 
@@ -108,20 +104,20 @@ Result<std::unique_ptr<RocksStore>> RocksStore::open(const std::string& folder) 
 }
 
 Status RocksStore::reopen() const {
-  open_.reset();  // Releases the lock first.
+  database_.reset();  // Releases the lock first.
   rocksdb::DB* database = nullptr;
   const rocksdb::Status status = rocksdb::DB::Open(small_options(), folder_, &database);
   if (!status.ok()) return refusal(folder_, status);
-  open_ = std::make_unique<Open>(Open{std::unique_ptr<rocksdb::DB>(database)});
+  database_.reset(database);
   return {};
 }
 
-Status RocksStore::open_if_closed() const { return open_ == nullptr ? reopen() : Status(); }
+Status RocksStore::open_if_closed() const { return database_ == nullptr ? reopen() : Status(); }
 
 Result<std::string> RocksStore::get(std::string_view key) const {
   if (auto status = open_if_closed(); !status) return pass(status);
   std::string value;
-  const rocksdb::Status status = open_->database->Get(rocksdb::ReadOptions(), slice(key), &value);
+  const rocksdb::Status status = database_->Get(rocksdb::ReadOptions(), slice(key), &value);
   if (status.IsNotFound()) return fail(Code::kNotFound, "no key " + std::string(key));
   if (!status.ok()) return refusal(folder_, status);
   return value;
@@ -137,7 +133,7 @@ Status RocksStore::write(const StoreBatch& batch) {
   }
   rocksdb::WriteOptions synced;
   synced.sync = true;
-  const rocksdb::Status status = open_->database->Write(synced, &changes);
+  const rocksdb::Status status = database_->Write(synced, &changes);
   if (status.ok()) return {};
   auto refused = refusal(folder_, status);
   // Only reading the log again shows which changes reached the disk: reopen now, if possible.
@@ -148,7 +144,7 @@ Status RocksStore::write(const StoreBatch& batch) {
 Status RocksStore::scan(std::string_view prefix, std::string_view from,
                         const Visitor& visit) const {
   if (auto status = open_if_closed(); !status) return status;
-  const std::unique_ptr<rocksdb::Iterator> at(open_->database->NewIterator(rocksdb::ReadOptions()));
+  const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
   for (at->Seek(slice(std::max(prefix, from))); at->Valid(); at->Next()) {
     const rocksdb::Slice key = at->key();
     if (!key.starts_with(slice(prefix))) break;

@@ -5,6 +5,10 @@
 
 #include "core/store/store.h"
 
+namespace rocksdb {
+class DB;
+}  // namespace rocksdb
+
 namespace forebay {
 
 /// A Store in its own folder, implemented with RocksDB and a few MB of memory.
@@ -26,8 +30,6 @@ class RocksStore final : public Store {
   Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override;
 
  private:
-  struct Open;
-
   explicit RocksStore(std::string folder);
   Status reopen() const;
   Status open_if_closed() const;
@@ -35,7 +37,7 @@ class RocksStore final : public Store {
   const std::string folder_;
   // Null after a failure, until the folder can be reopened. Mutable: reopening changes no stored
   // data.
-  mutable std::unique_ptr<Open> open_;
+  mutable std::unique_ptr<rocksdb::DB> database_;
 };
 
 }  // namespace forebay
