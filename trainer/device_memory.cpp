@@ -19,15 +19,10 @@ constexpr std::uint64_t kRounding = 2;
 constexpr std::uint64_t kHostRow = 8;
 constexpr std::uint64_t kDeviceRow = 24;
 
-std::uint64_t row_bytes(const TrainerSpec& spec, const ModelShape& shape) {
-  const std::size_t width = shape.row_width();
-  return sizeof(float) * (width + state_width(table_optimizer(spec), width));
-}
-
 std::uint64_t host_rows(const TrainerSpec& spec, const ModelShape& shape) {
-  const std::uint64_t all = shape.table_parameters() / std::max<std::size_t>(shape.row_width(), 1);
+  const std::uint64_t all = shape.all_table_rows();
   if (spec.tables.storage != TrainerSpec::Storage::kTiered) return all;
-  return std::min(all, spec.tables.memory_bytes / row_bytes(spec, shape));
+  return std::min(all, spec.tables.memory_bytes / table_row_bytes(spec, shape));
 }
 
 /// Bytes of a batch as it is sent; at most `touched` rows are copied back.
@@ -39,7 +34,7 @@ struct Staged {
 Staged staged(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t batch_size,
               std::uint64_t ids) {
   const std::uint64_t touched = std::min(host_rows(spec, shape), ids);
-  const std::uint64_t rows = touched * row_bytes(spec, shape);
+  const std::uint64_t rows = touched * table_row_bytes(spec, shape);
   const std::uint64_t sent =
       sizeof(float) * batch_size * (shape.dense_features + 1 + shape.table_rows.size()) +
       kStagedId * ids + kStagedRow * touched + kAligning + rows;
@@ -51,7 +46,7 @@ Staged staged(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ba
 std::uint64_t device_rows(const TrainerSpec& spec, const ModelShape& shape) {
   const std::uint64_t all = host_rows(spec, shape);
   if (spec.tables.device_memory_bytes == 0) return all;
-  return std::min(all, spec.tables.device_memory_bytes / row_bytes(spec, shape));
+  return std::min(all, spec.tables.device_memory_bytes / table_row_bytes(spec, shape));
 }
 
 std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
@@ -63,7 +58,7 @@ std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
   // update.
   const std::uint64_t rows = 4 * ids_per_batch * shape.row_width();
   const std::uint64_t values = parameters + batch_size * row_activations(shape) + rows;
-  return sizeof(float) * values + device_rows(spec, shape) * row_bytes(spec, shape) +
+  return sizeof(float) * values + device_rows(spec, shape) * table_row_bytes(spec, shape) +
          (kMostStagedBatches + 1) * (batch.sent + batch.returned);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "trainer/device_memory.h"
 #include "trainer/network_shape.h"
@@ -35,35 +37,26 @@ Status check_widths(const std::string& key, const std::vector<int>& widths, int 
 }
 
 Status check(const TrainerSpec& spec) {
-  const auto refuse = [](std::string message) {
-    return fail(Code::kInvalid, "trainer." + std::move(message));
-  };
-  if (spec.embedding_dim < 1 || spec.embedding_dim > 4096) {
-    return refuse("embedding_dim is " + std::to_string(spec.embedding_dim) +
-                  " and must be within 1 to 4096");
-  }
-  if (!(spec.learning_rate > 0) || !std::isfinite(spec.learning_rate)) {
-    return refuse("learning_rate must be above 0");
-  }
-  if (spec.cross_layers < 1 || spec.cross_layers > kMostCrossLayers) {
-    return refuse("cross_layers must be within 1 to " + std::to_string(kMostCrossLayers));
-  }
-  if (spec.cross_rank < 1 || spec.cross_rank > kWidest) {
-    return refuse("cross_rank must be within 1 to " + std::to_string(kWidest));
-  }
-  if (!(spec.clip_norm >= 0) || !std::isfinite(spec.clip_norm)) {
-    return refuse("clip_norm must be at least 0");
-  }
-  if (spec.decay_start > 0 && spec.decay_steps == 0) {
-    return refuse("decay_start wants a trainer.decay_steps above 0");
-  }
-  if (spec.max_table_rows < 1 || spec.max_table_rows > kMostTableRows) {
-    return refuse("max_table_rows is " + std::to_string(spec.max_table_rows) +
-                  " and must be within 1 to " + std::to_string(kMostTableRows));
-  }
-  if (spec.threads < 0 || spec.threads > 1024) return refuse("threads must be within 0 to 1024");
-  if (!(spec.evaluate_share >= 0 && spec.evaluate_share < 1)) {
-    return refuse("evaluate_share must be at least 0 and below 1");
+  const std::pair<bool, std::string> rules[] = {
+      {spec.embedding_dim >= 1 && spec.embedding_dim <= 4096,
+       "embedding_dim is " + std::to_string(spec.embedding_dim) + " and must be within 1 to 4096"},
+      {spec.learning_rate > 0 && std::isfinite(spec.learning_rate),
+       "learning_rate must be above 0"},
+      {spec.cross_layers >= 1 && spec.cross_layers <= kMostCrossLayers,
+       "cross_layers must be within 1 to " + std::to_string(kMostCrossLayers)},
+      {spec.cross_rank >= 1 && spec.cross_rank <= kWidest,
+       "cross_rank must be within 1 to " + std::to_string(kWidest)},
+      {spec.clip_norm >= 0 && std::isfinite(spec.clip_norm), "clip_norm must be at least 0"},
+      {spec.decay_start == 0 || spec.decay_steps > 0,
+       "decay_start wants a trainer.decay_steps above 0"},
+      {spec.max_table_rows >= 1 && spec.max_table_rows <= kMostTableRows,
+       "max_table_rows is " + std::to_string(spec.max_table_rows) + " and must be within 1 to " +
+           std::to_string(kMostTableRows)},
+      {spec.threads >= 0 && spec.threads <= 1024, "threads must be within 0 to 1024"},
+      {spec.evaluate_share >= 0 && spec.evaluate_share < 1,
+       "evaluate_share must be at least 0 and below 1"}};
+  for (const auto& [is_kept, message] : rules) {
+    if (!is_kept) return fail(Code::kInvalid, "trainer." + message);
   }
   return {};
 }
@@ -87,10 +80,9 @@ std::size_t state_width(TrainerSpec::TableOptimizer optimizer, std::size_t width
   return optimizer == TrainerSpec::TableOptimizer::kRowwiseAdagrad ? 1 : width;
 }
 
-std::uint64_t ModelShape::table_parameters() const {
-  std::uint64_t rows = 0;
-  for (std::int64_t table : table_rows) rows += static_cast<std::uint64_t>(table);
-  return rows * row_width();
+std::uint64_t ModelShape::all_table_rows() const {
+  return static_cast<std::uint64_t>(
+      std::accumulate(table_rows.begin(), table_rows.end(), std::int64_t{0}));
 }
 
 Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {
@@ -142,12 +134,16 @@ std::uint64_t dense_copies(TrainerSpec::Optimizer optimizer) {
   return optimizer == TrainerSpec::Optimizer::kAdagrad ? 2 : 1;
 }
 
+std::uint64_t table_row_bytes(const TrainerSpec& spec, const ModelShape& shape) {
+  const std::size_t width = shape.row_width();
+  return sizeof(float) * (width + state_width(table_optimizer(spec), width));
+}
+
 std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape) {
   if (spec.tables.storage == TrainerSpec::Storage::kTiered) return spec.tables.memory_bytes;
-  const std::uint64_t rows = shape.table_parameters() / std::max<std::size_t>(shape.row_width(), 1);
-  const std::uint64_t row =
-      sizeof(float) * (shape.row_width() + state_width(table_optimizer(spec), shape.row_width()));
-  return rows * (row + (spec.tables.storage == TrainerSpec::Storage::kHashed ? kHashedRow : 0));
+  return shape.all_table_rows() *
+         (table_row_bytes(spec, shape) +
+          (spec.tables.storage == TrainerSpec::Storage::kHashed ? kHashedRow : 0));
 }
 
 std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
@@ -161,7 +157,7 @@ std::uint64_t model_bytes(const TrainerSpec& spec, const ModelShape& shape,
   // the activations of one group of rows; per batch the gradients of the pooled vectors and their
   // sums by row, and, for each batch that is prefetched, the rows of its ids.
   const std::uint64_t mlp_gradients = kModelShares * shape.dense_parameters();
-  const std::uint64_t most_touched = std::min(shape.table_parameters() / dim, ids_per_batch);
+  const std::uint64_t most_touched = std::min(shape.all_table_rows(), ids_per_batch);
   const std::uint64_t per_thread = kModelGroupRows * row_activations(shape);
   const std::uint64_t per_batch =
       batch_size * shape.table_rows.size() * dim + most_touched * dim + 2 * batch_size;

@@ -58,7 +58,7 @@ struct TrainerSpec {
     };
     Storage storage = Storage::kMemory;
     std::uint64_t memory_bytes = 0;         ///< Of kTiered: for rows and their index.
-    std::string folder;                     ///< Of kTiered: for the other rows.
+    std::string folder = {};                ///< Of kTiered: for the other rows.
     Snapshot snapshot = Snapshot::kLinked;  ///< Of kTiered; not in the job file.
     int admit_after = 2;            ///< Of kHashed: occurrences before an id has its own row.
     std::uint64_t evict_after = 0;  ///< Of kHashed: steps unseen before a row is evicted; 0: never.
@@ -171,7 +171,8 @@ struct ModelShape {
   std::size_t top_input() const;
   /// Number of parameters outside the tables.
   std::uint64_t dense_parameters() const;
-  std::uint64_t table_parameters() const;
+  std::uint64_t all_table_rows() const;
+  std::uint64_t table_parameters() const { return all_table_rows() * row_width(); }
 };
 
 /// A batch is trained in this many shares, for any number of threads, so that sums are made in one
@@ -197,6 +198,9 @@ std::size_t copy_room_bytes(const ModelShape& shape);
 
 /// How many copies of each parameter of the network the optimizer has: the parameter and its state.
 std::uint64_t dense_copies(TrainerSpec::Optimizer optimizer);
+
+/// Bytes of one row of a table and of its optimizer state.
+std::uint64_t table_row_bytes(const TrainerSpec& spec, const ModelShape& shape);
 
 /// Bytes of the embedding tables in memory, with the optimizer's state and the index of the rows.
 std::uint64_t table_bytes(const TrainerSpec& spec, const ModelShape& shape);

@@ -20,8 +20,9 @@ StateTensor metadata_tensor(std::string name, ElementType type, std::size_t size
 
 }  // namespace
 
-HashedTables::HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room)
-    : layout_(layout), options_(options) {
+HashedTables::HashedTables(const TableLayout& layout, const TrainerSpec::Tables& spec,
+                           CopyRoom& room)
+    : layout_(layout), spec_(spec) {
   tables_.reserve(layout.rows.size());
   for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
     const auto slots = static_cast<std::size_t>(layout.rows[feature]);
@@ -67,7 +68,7 @@ std::int32_t HashedTables::slot_of(Table& table, std::int64_t key, std::int32_t 
   if (use == Use::kScore) return slot == RowIndex::kNone ? kShared : slot;
   if (slot == RowIndex::kNone) {
     const std::uint32_t seen = table.counts.add(key, static_cast<std::uint32_t>(times));
-    if (seen < static_cast<std::uint32_t>(options_.admit_after) || table.free.empty()) {
+    if (seen < static_cast<std::uint32_t>(spec_.admit_after) || table.free.empty()) {
       return kShared;
     }
     slot = table.free.back();
@@ -93,11 +94,11 @@ Status HashedTables::borrow(BatchRows& rows, Use use) {
 }
 
 void HashedTables::drop_unseen() {
-  if (options_.evict_after == 0) return;
-  if (steps_ % std::max<std::uint64_t>(options_.evict_after / kLooks, 1) != 0) return;
+  if (spec_.evict_after == 0) return;
+  if (steps_ % std::max<std::uint64_t>(spec_.evict_after / kLooks, 1) != 0) return;
   for (Table& table : tables_) {
     for (std::size_t slot = 1; slot < table.seen.size(); ++slot) {
-      if (table.seen[slot] == 0 || table.seen[slot] + options_.evict_after > steps_) continue;
+      if (table.seen[slot] == 0 || table.seen[slot] + spec_.evict_after > steps_) continue;
       table.index.erase(static_cast<std::int32_t>(slot));
       table.seen[slot] = 0;
       table.free.push_back(static_cast<std::int32_t>(slot));

@@ -6,6 +6,7 @@
 #include "trainer/embedding/row_index.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/spec.h"
 
 namespace forebay {
 
@@ -20,13 +21,8 @@ namespace forebay {
 /// found ahead of it.
 class HashedTables final : public TableStorage {
  public:
-  struct Options {
-    int admit_after = 1;            ///< At least 1, at most 255.
-    std::uint64_t evict_after = 0;  ///< Steps; 0: never.
-  };
-
   /// A table has at most `layout.rows` rows, including the shared one.
-  HashedTables(const TableLayout& layout, const Options& options, CopyRoom& room);
+  HashedTables(const TableLayout& layout, const TrainerSpec::Tables& spec, CopyRoom& room);
 
   std::vector<std::int64_t> folds() const override {
     return std::vector<std::int64_t>(tables_.size(), 0);
@@ -59,7 +55,7 @@ class HashedTables final : public TableStorage {
   void restored() override;
 
   const TableLayout layout_;
-  const Options options_;
+  const TrainerSpec::Tables spec_;
   std::vector<Table> tables_;
   std::uint64_t steps_ = 0;
 

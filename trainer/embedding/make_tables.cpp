@@ -23,14 +23,11 @@ TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape) {
 Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const ModelShape& shape,
                                                   CopyRoom& room) {
   if (spec.tables.storage == TrainerSpec::Storage::kHashed) {
-    const HashedTables::Options options{spec.tables.admit_after, spec.tables.evict_after};
-    return std::make_unique<HashedTables>(layout_of(spec, shape), options, room);
+    return std::make_unique<HashedTables>(layout_of(spec, shape), spec.tables, room);
   }
   // A model without sparse features has no tables to put into tiers.
   if (spec.tables.storage == TrainerSpec::Storage::kTiered && !shape.table_rows.empty()) {
-    return TieredTables::make(layout_of(spec, shape),
-                              {spec.tables.memory_bytes, spec.tables.folder, spec.tables.snapshot},
-                              room);
+    return TieredTables::make(layout_of(spec, shape), spec.tables, room);
   }
   return std::make_unique<MemoryTables>(layout_of(spec, shape), room,
                                         spec.tables.folder + ".whole");
@@ -42,7 +39,7 @@ Status check_device_rows(const TrainerSpec& spec, const ModelShape& shape,
                          std::uint64_t ids_per_batch) {
   if (spec.device == "cpu" || spec.tables.device_memory_bytes == 0) return {};
   const TableLayout layout = layout_of(spec, shape);
-  const std::uint64_t wanted = std::min(2 * ids_per_batch, shape.table_parameters() / layout.width);
+  const std::uint64_t wanted = std::min(2 * ids_per_batch, shape.all_table_rows());
   const std::uint64_t rows = device_rows(spec, shape);
   if (rows >= wanted) return {};
   return fail(
@@ -61,7 +58,7 @@ Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint6
   if (auto device = check_device_rows(spec, shape, ids_per_batch); !device) return device;
   if (spec.tables.storage != TrainerSpec::Storage::kTiered) return {};
   const TableLayout layout = layout_of(spec, shape);
-  const std::uint64_t all = shape.table_parameters() / layout.width;
+  const std::uint64_t all = shape.all_table_rows();
   const std::uint64_t wanted = std::min(2 * ids_per_batch, all);
   const std::uint64_t slots =
       TieredTables::slots_in(layout, spec.tables.memory_bytes, spec.tables.snapshot);

@@ -15,7 +15,7 @@ constexpr std::size_t kWidth = 2;
 
 /// One feature; a step is a list of ids, one a row.
 struct Hashed {
-  Hashed(std::int64_t rows, HashedTables::Options options,
+  Hashed(std::int64_t rows, TrainerSpec::Tables options,
          TrainerSpec::TableOptimizer optimizer = TrainerSpec::TableOptimizer::kSgd) {
     auto room = std::make_unique<CopyRoom>(4096, 4096);
     const TableLayout layout{.rows = {rows},
@@ -135,7 +135,7 @@ TEST_CASE("hashed tables hold the same rows whichever batches were announced bef
           "[trainer][embedding]") {
   const auto seed = GENERATE(range(1, 6));
   Random random(static_cast<std::uint64_t>(seed));
-  const HashedTables::Options options{.admit_after = 2, .evict_after = 8};
+  const TrainerSpec::Tables options{.admit_after = 2, .evict_after = 8};
   const Hashed announced(40, options, TrainerSpec::TableOptimizer::kAdagrad);
   const Hashed unannounced(40, options, TrainerSpec::TableOptimizer::kAdagrad);
   constexpr std::uint64_t kBatches = 40;
@@ -160,7 +160,7 @@ TEST_CASE("hashed tables hold the same rows whichever batches were announced bef
 }
 
 TEST_CASE("hashed tables find the rows of a batch when it is announced", "[trainer][embedding]") {
-  const Hashed given(40, {});
+  const Hashed given(40, {.admit_after = 1});
   test::ListBatch lists = Hashed::batch_of({1, 2, 3});
   lists.lengths[0] = -1;
   // The look-ahead thread releases the batch once its rows are known.

@@ -56,7 +56,10 @@ struct Tables {
 
   std::unique_ptr<EmbeddingTables> in_tiers(std::uint64_t slots, const std::string& name = "t") {
     auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
-    auto storage = TieredTables::make(layout(), {memory_for(slots), dir.path(name)}, *room).value();
+    auto storage =
+        TieredTables::make(layout(), {.memory_bytes = memory_for(slots), .folder = dir.path(name)},
+                           *room)
+            .value();
     tiered = storage.get();
     return std::make_unique<EmbeddingTables>(std::move(room), std::move(storage),
                                              EmbeddingTables::Rule{optimizer, {}});
@@ -221,8 +224,9 @@ TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {
   Tables given;
   given.dir.write("file", "");
   CopyRoom room(4096, 4096);
-  const auto refused =
-      TieredTables::make(given.layout(), {given.memory_for(240), given.dir.path("file/t")}, room);
+  const auto refused = TieredTables::make(
+      given.layout(), {.memory_bytes = given.memory_for(240), .folder = given.dir.path("file/t")},
+      room);
   REQUIRE_FALSE(refused);
   CHECK_THAT(refused.error().message, Catch::Contains(given.dir.path("file/t")));
 }
@@ -230,7 +234,8 @@ TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {
 TEST_CASE("memory too small for one row is refused with the bytes needed", "[trainer][embedding]") {
   Tables given;
   CopyRoom room(4096, 4096);
-  const auto refused = TieredTables::make(given.layout(), {1000, given.dir.path("t")}, room);
+  const auto refused = TieredTables::make(
+      given.layout(), {.memory_bytes = 1000, .folder = given.dir.path("t")}, room);
   REQUIRE_FALSE(refused);
   CHECK_THAT(refused.error().message, Catch::Contains("trainer.tables.memory"));
 }

@@ -55,7 +55,10 @@ struct Fixture {
   std::unique_ptr<EmbeddingTables> in_tiers(const std::string& name = "t") const {
     auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
     auto storage =
-        TieredTables::make(layout(), {memory(), dir.path(name), snapshot}, *room).value();
+        TieredTables::make(
+            layout(), {.memory_bytes = memory(), .folder = dir.path(name), .snapshot = snapshot},
+            *room)
+            .value();
     return with(std::move(room), std::move(storage));
   }
   std::shared_ptr<const Batch> batch(std::uint64_t number) const {

@@ -356,7 +356,7 @@ TEST_CASE("a device with too few slots names the key to raise", "[trainer][devic
 
 TEST_CASE("a row that the host reset is fetched again", "[trainer][device]") {
   using Hashed = OnDevice<HashedTables>;
-  Hashed given({10}, 10, HashedTables::Options{.admit_after = 1, .evict_after = 4});
+  Hashed given({10}, 10, TrainerSpec::Tables{.admit_after = 1, .evict_after = 4});
   const auto step = [&](std::int64_t id, float value) {
     test::ListBatch lists({}, 0, 0);
     lists.ids = {id};

@@ -52,26 +52,27 @@ std::uint64_t TieredTables::slots_in(const TableLayout& layout, std::uint64_t me
 }
 
 Result<std::unique_ptr<TieredTables>> TieredTables::make(const TableLayout& layout,
-                                                         const Options& options, CopyRoom& room) {
-  const std::uint64_t slots = slots_in(layout, options.memory_bytes, options.snapshot);
+                                                         const TrainerSpec::Tables& spec,
+                                                         CopyRoom& room) {
+  const std::uint64_t slots = slots_in(layout, spec.memory_bytes, spec.snapshot);
   if (slots == 0) {
     return fail(Code::kOverloaded,
-                "trainer.tables.memory = " + std::to_string(options.memory_bytes >> 20) +
+                "trainer.tables.memory = " + std::to_string(spec.memory_bytes >> 20) +
                     " MiB holds none of the tables' rows: finding them takes " +
-                    std::to_string((bytes_with(layout, 1, options.snapshot) >> 20) + 1) + " MiB");
+                    std::to_string((bytes_with(layout, 1, spec.snapshot) >> 20) + 1) + " MiB");
   }
-  auto tables = std::unique_ptr<TieredTables>(new TieredTables(layout, options, slots, room));
+  auto tables = std::unique_ptr<TieredTables>(new TieredTables(layout, spec, slots, room));
   if (auto opened = tables->disk_.open(""); !opened) return pass(opened);
   tables->fetcher_.read_from(tables->disk_.log());
   return tables;
 }
 
-TieredTables::TieredTables(const TableLayout& layout, const Options& options, std::uint64_t slots,
-                           CopyRoom& room)
+TieredTables::TieredTables(const TableLayout& layout, const TrainerSpec::Tables& spec,
+                           std::uint64_t slots, CopyRoom& room)
     : layout_(layout),
-      options_(options),
+      spec_(spec),
       resident_(slots, layout, room),
-      disk_(layout, options.folder),
+      disk_(layout, spec.folder),
       pins_(slots),
       seen_(2 * slots),
       fetcher_(resident_.arena) {}
@@ -262,10 +263,9 @@ RowFetcher::Rows TieredTables::make_rows(const BatchRows& rows) {
 Result<std::unique_ptr<StateSource>> TieredTables::snapshot(std::vector<MemoryTensor> others) {
   if (!broken_) return pass(broken_);
   if (auto came = fetcher_.drain(); !came) return pass(came);
-  auto linked =
-      snapshot_of_tiers(resident_, disk_, options_.folder + ".snapshot", std::move(others));
-  if (!linked || options_.snapshot == Snapshot::kLinked) return linked;
-  return std::make_unique<WholeTables>(layout_, std::move(*linked), options_.folder + ".whole");
+  auto linked = snapshot_of_tiers(resident_, disk_, spec_.folder + ".snapshot", std::move(others));
+  if (!linked || spec_.snapshot == Snapshot::kLinked) return linked;
+  return std::make_unique<WholeTables>(layout_, std::move(*linked), spec_.folder + ".whole");
 }
 
 Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others) {

@@ -25,18 +25,15 @@ namespace forebay {
 class TieredTables final : public TableStorage {
  public:
   using Snapshot = TrainerSpec::Tables::Snapshot;
-  struct Options {
-    std::uint64_t memory_bytes = 0;  ///< For everything: rows, their index, the log.
-    std::string folder;              ///< Emptied at the start.
-    Snapshot snapshot = Snapshot::kLinked;
-  };
 
   /// Number of rows that fit `memory_bytes`; 0: not even the index fits.
   static std::uint64_t slots_in(const TableLayout& layout, std::uint64_t memory_bytes,
                                 Snapshot snapshot = Snapshot::kLinked);
 
+  /// Uses `spec.memory_bytes` for everything: rows, their index, the log; empties `spec.folder`.
   static Result<std::unique_ptr<TieredTables>> make(const TableLayout& layout,
-                                                    const Options& options, CopyRoom& room);
+                                                    const TrainerSpec::Tables& spec,
+                                                    CopyRoom& room);
 
   std::vector<std::int64_t> folds() const override { return layout_.rows; }
   RowArena& arena(std::size_t) override { return resident_.arena; }
@@ -67,7 +64,7 @@ class TieredTables final : public TableStorage {
     std::int32_t slot = 0;
   };
 
-  TieredTables(const TableLayout& layout, const Options& options, std::uint64_t slots,
+  TieredTables(const TableLayout& layout, const TrainerSpec::Tables& spec, std::uint64_t slots,
                CopyRoom& room);
 
   /// Holds the slots of rows that have one and lists the rows that are missing.
@@ -84,7 +81,7 @@ class TieredTables final : public TableStorage {
   void count(const BatchRows& rows);
 
   const TableLayout layout_;
-  const Options options_;
+  const TrainerSpec::Tables spec_;
   ResidentRows resident_;
   DiskRows disk_;
   SlotPins pins_;
