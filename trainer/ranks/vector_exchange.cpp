@@ -200,13 +200,17 @@ VectorExchange::Part VectorExchange::part(std::size_t owned_feature, std::size_t
 }
 
 void VectorExchange::start_vectors() {
-  const auto send = std::span(owner_side_).first(sum(to_user_bytes_) / sizeof(float));
-  const auto receive = std::span(user_side_).first(sum(to_owner_bytes_) / sizeof(float));
-  pending_ = ranks_.start_all_to_all(
-      {std::as_bytes(send), to_user_bytes_, std::as_writable_bytes(receive), to_owner_bytes_});
+  start({owner_side_, to_user_bytes_}, {user_side_, to_owner_bytes_});
 }
 
-Status VectorExchange::wait_vectors() { return std::exchange(pending_, nullptr)->wait(); }
+void VectorExchange::start(const Side& from, const Side& to) {
+  const auto send = from.values.first(sum(from.bytes) / sizeof(float));
+  const auto receive = to.values.first(sum(to.bytes) / sizeof(float));
+  pending_ = ranks_.start_all_to_all(
+      {std::as_bytes(send), from.bytes, std::as_writable_bytes(receive), to.bytes});
+}
+
+Status VectorExchange::wait() { return std::exchange(pending_, nullptr)->wait(); }
 
 const float* VectorExchange::vectors(std::size_t feature) const {
   const std::size_t owner = owner_[feature];
@@ -227,13 +231,8 @@ void VectorExchange::start_gradients(std::span<const float* const> gradients) {
         user_side_.data() + to_owner_at_[owner_[feature]] + vectors_of(place_[feature], rows());
     if (block > 0) std::memcpy(to, gradients[feature], block * sizeof(float));
   }
-  const auto send = std::span(user_side_).first(sum(to_owner_bytes_) / sizeof(float));
-  const auto receive = std::span(owner_side_).first(sum(to_user_bytes_) / sizeof(float));
-  pending_ = ranks_.start_all_to_all(
-      {std::as_bytes(send), to_owner_bytes_, std::as_writable_bytes(receive), to_user_bytes_});
+  start({user_side_, to_owner_bytes_}, {owner_side_, to_user_bytes_});
 }
-
-Status VectorExchange::wait_gradients() { return std::exchange(pending_, nullptr)->wait(); }
 
 const float* VectorExchange::gradients(std::size_t owned_feature, std::size_t rank) {
   return rank == rank_ ? own_gradients_[owned_feature] : part(owned_feature, rank).vectors;

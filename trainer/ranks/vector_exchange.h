@@ -16,7 +16,7 @@ namespace forebay {
 ///
 /// Each owner sees the ids of the global batch in the batch's order, independent of how its rows
 /// are divided among ranks, so the updates of its tables do not depend on the number of ranks. A
-/// step is exchange_ids, start_vectors and wait_vectors, start_gradients and wait_gradients, on
+/// step is exchange_ids, start_vectors and wait, start_gradients and wait, on
 /// every rank and in this order, on one thread. Owns the buffers; returned memory is valid until
 /// the next step.
 class VectorExchange {
@@ -50,16 +50,17 @@ class VectorExchange {
 
   /// Call it once every part of every owned feature is filled.
   void start_vectors();
-  Status wait_vectors();
-  /// [rows(), dim] of any feature; valid after wait_vectors.
+  /// [rows(), dim] of any feature; valid after wait().
   const float* vectors(std::size_t feature) const;
 
   /// Sends the gradients of this rank's rows: [rows(), dim] for each feature. Those for itself are
   /// not copied.
   void start_gradients(std::span<const float* const> gradients);
-  Status wait_gradients();
-  /// Gradients of the rows of part(owned_feature, rank); valid after wait_gradients.
+  /// Gradients of the rows of part(owned_feature, rank); valid after wait().
   const float* gradients(std::size_t owned_feature, std::size_t rank);
+
+  /// Blocks until the vectors or gradients that were started have arrived.
+  Status wait();
 
   /// The most bytes for global batches of this size.
   static std::uint64_t bytes_for(std::size_t features, std::size_t ranks, std::size_t dim,
@@ -72,6 +73,12 @@ class VectorExchange {
   };
   using Sizes = std::vector<std::size_t>;  // per rank
 
+  /// The values for all ranks, or from them, in the ranks' order.
+  struct Side {
+    std::span<float> values;
+    const Sizes& bytes;
+  };
+
   Status exchange_sizes(const Batch& mine);
   void pack_ids(const Batch& mine);
   Status unpack_ids();
@@ -80,6 +87,7 @@ class VectorExchange {
   }
   /// Computes the offsets in floats, and the bytes, of blocks that differ by rank.
   void lay_out_vectors();
+  void start(const Side& from, const Side& to);
 
   Collective& ranks_;
   const std::size_t rank_;

@@ -36,7 +36,7 @@ Status RankedTables::begin(const Batch& mine, Use use, int threads) {
   const auto what = dealt_ ? BatchDivider::What::kReplicas : BatchDivider::What::kAll;
   if (auto divided = divider_.divide(mine, what); !divided) return divided;
   auto begun = begin_shards(use, threads);
-  if (begun) begun = exchange_.wait_vectors();
+  if (begun) begun = exchange_.wait();
   if (!begun) end();
   return begun;
 }

@@ -61,7 +61,7 @@ class RankedTables {
   /// until end().
   void start_gradients(float* gradients, int threads);
   /// Blocks until the gradients of this rank's shards have arrived.
-  Status wait_gradients() { return exchange_.wait_gradients(); }
+  Status wait_gradients() { return exchange_.wait(); }
   /// Blocks until the gradients of the replicated tables are summed.
   Status wait_replicas() { return replicas_ ? replicas_->wait_sums() : Status(); }
 

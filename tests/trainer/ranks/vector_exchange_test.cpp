@@ -96,7 +96,7 @@ Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std
     }
   }
   exchange.start_vectors();
-  REQUIRE(exchange.wait_vectors());
+  REQUIRE(exchange.wait());
   const std::size_t count = exchange.rows() * kDim;
   std::vector<float> gradients;
   std::vector<const float*> of_feature;
@@ -111,7 +111,7 @@ Seen step(VectorExchange& exchange, std::size_t features, std::size_t first, std
     of_feature.push_back(gradients.data() + feature * count);
   }
   exchange.start_gradients(of_feature);
-  REQUIRE(exchange.wait_gradients());
+  REQUIRE(exchange.wait());
   for (std::size_t i = 0; i < seen.features.size(); ++i) {
     for (std::size_t rank = 0; rank < exchange.parts(); ++rank) {
       const auto part = exchange.part(i, rank);

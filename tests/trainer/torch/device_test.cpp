@@ -110,7 +110,7 @@ class WatchedLanes final : public DeviceLanes {
     return lane == DeviceLane::kCompute ? "compute" : lane == DeviceLane::kIn ? "in" : "out";
   }
 
-  const std::unique_ptr<DeviceLanes> lanes_ = make_deferred_lanes();
+  const std::unique_ptr<DeviceLanes> lanes_ = make_lanes(at::Device(at::kCPU));
 };
 
 /// Two tables on a device that is the host, with copies that are made only when they are waited

@@ -135,14 +135,9 @@ class DeferredLanes final : public DeviceLanes {
 
 }  // namespace
 
-std::unique_ptr<DeviceLanes> make_stream_lanes(at::Device device) {
-  return std::make_unique<StreamLanes>(device);
-}
-
-std::unique_ptr<DeviceLanes> make_deferred_lanes() { return std::make_unique<DeferredLanes>(); }
-
 std::unique_ptr<DeviceLanes> make_lanes(at::Device device) {
-  return device.is_cpu() ? make_deferred_lanes() : make_stream_lanes(device);
+  if (device.is_cpu()) return std::make_unique<DeferredLanes>();
+  return std::make_unique<StreamLanes>(device);
 }
 
 }  // namespace forebay

@@ -44,13 +44,9 @@ class DeviceLanes {
 
 /// Streams and events of any device that libtorch was built for; throws libtorch's exception for
 /// other devices. Host memory is page-locked if the device is of kind cuda.
-std::unique_ptr<DeviceLanes> make_stream_lanes(at::Device device);
-
-/// The same for the CPU, without concurrency: work of kIn and kOut is deferred until a thread waits
-/// for a mark behind it, and runs on that thread. So a race on a device becomes a wrong value here.
-std::unique_ptr<DeviceLanes> make_deferred_lanes();
-
-/// The implementation for the device.
+///
+/// For the CPU without concurrency: work of kIn and kOut is deferred until a thread waits for a
+/// mark behind it, and runs on that thread. So a race on a device becomes a wrong value here.
 std::unique_ptr<DeviceLanes> make_lanes(at::Device device);
 
 }  // namespace forebay
