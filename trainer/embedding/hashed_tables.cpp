@@ -11,13 +11,6 @@ namespace {
 /// How many times in `evict_after` steps rows are checked for eviction.
 constexpr std::uint64_t kLooks = 4;
 
-StateTensor metadata_tensor(std::string name, ElementType type, std::size_t size) {
-  return {.name = std::move(name),
-          .part = StateTensor::Part::kTables,
-          .type = type,
-          .shape = {static_cast<std::int64_t>(size)}};
-}
-
 }  // namespace
 
 HashedTables::HashedTables(const TableLayout& layout, const TrainerSpec::Tables& spec,
@@ -147,22 +140,18 @@ void HashedTables::share(BatchRows& rows) {
 }
 
 void HashedTables::append_state(std::vector<MemoryTensor>& tensors) {
-  const auto append = [&](StateTensor tensor, std::span<std::byte> memory) {
-    tensors.push_back({std::move(tensor), memory, nullptr});
+  const auto append = [&]<class T>(const std::string& name, std::span<T> values) {
+    StateTensor tensor = metadata_tensor<T>(name, values.size());
+    tensors.push_back({std::move(tensor), std::as_writable_bytes(values), nullptr});
   };
-  append(metadata_tensor("tables.steps", ElementType::kU64, 1),
-         std::as_writable_bytes(std::span(&steps_, 1)));
+  append("tables.steps", std::span(&steps_, 1));
   for (std::size_t feature = 0; feature < tables_.size(); ++feature) {
     Table& table = tables_[feature];
     const std::string name = layout_.name_of(feature);
-    const std::span<std::uint8_t> counts = table.counts.bytes();
     append_arena(table.arena, name, tensors);
-    append(metadata_tensor(name + ".keys", ElementType::kI64, table.keys.size()),
-           std::as_writable_bytes(std::span(table.keys)));
-    append(metadata_tensor(name + ".seen", ElementType::kU64, table.seen.size()),
-           std::as_writable_bytes(std::span(table.seen)));
-    append(metadata_tensor(name + ".counts", ElementType::kU8, counts.size()),
-           std::as_writable_bytes(counts));
+    append(name + ".keys", std::span(table.keys));
+    append(name + ".seen", std::span(table.seen));
+    append(name + ".counts", table.counts.bytes());
   }
 }
 

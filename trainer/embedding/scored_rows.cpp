@@ -10,32 +10,6 @@
 
 namespace forebay {
 
-template <class T>
-Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
-                                            ElementType type, std::int64_t extent) {
-  const auto& tensors = state.tensors();
-  const auto found = std::ranges::find_if(tensors, [&](const StateTensor& tensor) {
-    return tensor.part == StateTensor::Part::kTables && tensor.name == name;
-  });
-  if (found == tensors.end()) return fail(Code::kCorrupt, "the checkpoint lacks " + name);
-  if (found->type != type || found->shape.size() != 1 ||
-      (extent >= 0 && found->shape[0] != extent)) {
-    return fail(Code::kCorrupt, name + " has other extents than the model");
-  }
-  std::vector<T> metadata(static_cast<std::size_t>(found->shape[0]));
-  auto read = state.read(static_cast<std::size_t>(found - tensors.begin()), 0,
-                         std::as_writable_bytes(std::span(metadata)));
-  if (!read) return pass(read);
-  return metadata;
-}
-
-template Result<std::vector<std::int64_t>> read_metadata_tensor(StateSource&, const std::string&,
-                                                                ElementType, std::int64_t);
-template Result<std::vector<std::uint64_t>> read_metadata_tensor(StateSource&, const std::string&,
-                                                                 ElementType, std::int64_t);
-template Result<std::vector<std::uint8_t>> read_metadata_tensor(StateSource&, const std::string&,
-                                                                ElementType, std::int64_t);
-
 namespace {
 
 /// Tables in memory: a slot is a row.
@@ -70,11 +44,9 @@ class HashedRows final : public ScoredRows {
     const std::string name = layout_.name_of(table);
     const std::size_t slots = rows_[table];
     const auto extent = static_cast<std::int64_t>(slots);
-    auto keys =
-        read_metadata_tensor<std::int64_t>(state, name + ".keys", ElementType::kI64, extent);
+    auto keys = read_metadata_tensor<std::int64_t>(state, name + ".keys", extent);
     if (!keys) return pass(keys);
-    auto seen =
-        read_metadata_tensor<std::uint64_t>(state, name + ".seen", ElementType::kU64, extent);
+    auto seen = read_metadata_tensor<std::uint64_t>(state, name + ".seen", extent);
     if (!seen) return pass(seen);
     std::vector<std::pair<std::int64_t, std::int32_t>> used;
     for (std::size_t slot = 1; slot < slots; ++slot) {
@@ -110,15 +82,14 @@ class TieredRows final : public ScoredRows {
       : ScoredRows(std::move(layout)), disk_(layout_, /*folder=*/"") {}
 
   Status read_metadata(StateSource& state) {
-    auto numbers = read_metadata_tensor<std::int64_t>(state, kTierKeys, ElementType::kI64, -1);
+    auto numbers = read_metadata_tensor<std::int64_t>(state, kTierKeys, -1);
     if (!numbers) return pass(numbers);
     numbers_ = std::move(*numbers);
     for (const std::int64_t number : numbers_) {
       if (number != kNobody && !disk_.has(number)) return names_other_row();
     }
     const auto extent = static_cast<std::int64_t>(disk_.rows() / 8 + 1);
-    auto written =
-        read_metadata_tensor<std::uint8_t>(state, kTierWritten, ElementType::kU8, extent);
+    auto written = read_metadata_tensor<std::uint8_t>(state, kTierWritten, extent);
     if (!written) return pass(written);
     for (const std::uint8_t byte : *written) {
       written_ += static_cast<std::uint64_t>(std::popcount(byte));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -79,6 +80,22 @@ class ScoredRows {
 /// extent differs; -1 allows any extent.
 template <class T>
 Result<std::vector<T>> read_metadata_tensor(StateSource& state, const std::string& name,
-                                            ElementType type, std::int64_t extent);
+                                            std::int64_t extent) {
+  StateTensor wanted = metadata_tensor<T>(name, static_cast<std::size_t>(extent));
+  const auto& tensors = state.tensors();
+  const auto found = std::ranges::find_if(tensors, [&](const StateTensor& tensor) {
+    return tensor.part == wanted.part && tensor.name == name;
+  });
+  if (found == tensors.end()) return fail(Code::kCorrupt, "the checkpoint lacks " + name);
+  if (extent < 0 && found->shape.size() == 1) wanted.shape = found->shape;
+  if (*found != wanted) {
+    return fail(Code::kCorrupt, name + " has other extents than the model");
+  }
+  std::vector<T> metadata(static_cast<std::size_t>(found->shape[0]));
+  auto read = state.read(static_cast<std::size_t>(found - tensors.begin()), 0,
+                         std::as_writable_bytes(std::span(metadata)));
+  if (!read) return pass(read);
+  return metadata;
+}
 
 }  // namespace forebay

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -41,6 +43,19 @@ struct StateTensor {
   bool is_sound() const;
   bool operator==(const StateTensor&) const = default;
 };
+
+/// A tensor of slot metadata: `size` values.
+template <class T>
+StateTensor metadata_tensor(std::string name, std::size_t size) {
+  static_assert(std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::uint64_t> ||
+                std::is_same_v<T, std::uint8_t>);
+  constexpr bool kBytes = std::is_same_v<T, std::uint8_t>;
+  constexpr auto kWords = std::is_signed_v<T> ? ElementType::kI64 : ElementType::kU64;
+  return {.name = std::move(name),
+          .part = StateTensor::Part::kTables,
+          .type = kBytes ? ElementType::kU8 : kWords,
+          .shape = {static_cast<std::int64_t>(size)}};
+}
 
 /// The whole state of a model at one moment: a live model's snapshot, or a checkpoint.
 ///

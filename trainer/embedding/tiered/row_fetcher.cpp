@@ -24,10 +24,10 @@ void RowFetcher::wait_for_turn() {
 }
 
 void RowFetcher::fetch(Rows rows) {
-  const auto lookups = std::accumulate(rows.times.begin(), rows.times.end(), std::uint64_t{0});
+  rows.lookups = std::accumulate(rows.times.begin(), rows.times.end(), std::uint64_t{0});
   {
     const std::lock_guard lock(mutex_);
-    batches_.push_back({std::move(rows), lookups});
+    batches_.push_back(std::move(rows));
   }
   const Status posted = worker_.post([this] { read_next(); });
   if (posted) return;
@@ -39,16 +39,15 @@ void RowFetcher::fetch(Rows rows) {
 Status RowFetcher::await(std::uint64_t turn) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] {
-    return std::ranges::none_of(batches_,
-                                [&](const Fetching& each) { return each.rows.turn <= turn; });
+    return std::ranges::none_of(batches_, [&](const Rows& each) { return each.turn <= turn; });
   });
   return status_;
 }
 
 std::uint64_t RowFetcher::awaited(std::uint64_t turn) const {
   const std::lock_guard lock(mutex_);
-  for (const Fetching& each : batches_) {
-    if (each.rows.turn != turn) continue;
+  for (const Rows& each : batches_) {
+    if (each.turn != turn) continue;
     return each.lookups - (&each == &batches_.front() ? came_.load() : 0);
   }
   return 0;
@@ -56,7 +55,7 @@ std::uint64_t RowFetcher::awaited(std::uint64_t turn) const {
 
 void RowFetcher::read_next() {
   std::unique_lock lock(mutex_);
-  const Rows& rows = batches_.front().rows;
+  const Rows& rows = batches_.front();
   Status status = status_;
   lock.unlock();
   if (status) status = read(rows);

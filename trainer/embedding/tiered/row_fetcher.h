@@ -26,6 +26,7 @@ class RowFetcher {
     std::vector<std::uint64_t> numbers = {};
     std::vector<std::int32_t> slots = {};
     std::vector<std::int32_t> times = {};  ///< How many of the batch's lookups name the row.
+    std::uint64_t lookups = 0;             ///< Their sum, which fetch() sets.
   };
 
   /// `arena` outlives it.
@@ -51,11 +52,6 @@ class RowFetcher {
   std::uint64_t awaited(std::uint64_t turn) const;
 
  private:
-  struct Fetching {
-    Rows rows;
-    std::uint64_t lookups = 0;
-  };
-
   void read_next();
   Status read(const Rows& rows);
 
@@ -65,7 +61,7 @@ class RowFetcher {
 
   mutable std::mutex mutex_;  ///< Guards all below.
   std::condition_variable changed_;
-  std::deque<Fetching> batches_;  ///< The first one is being read.
+  std::deque<Rows> batches_;  ///< The first one is being read.
   Status status_;
   BackgroundWorker worker_{"reading rows ahead"};  ///< Last: it uses all of the above.
 };

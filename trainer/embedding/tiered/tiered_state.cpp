@@ -17,20 +17,6 @@ using Part = StateTensor::Part;
 
 constexpr std::int64_t kNobody = -1;
 
-StateTensor keys_tensor(std::size_t slots) {
-  return {.name = kTierKeys,
-          .part = StateTensor::Part::kTables,
-          .type = ElementType::kI64,
-          .shape = {static_cast<std::int64_t>(slots)}};
-}
-
-StateTensor written_tensor(std::size_t bytes) {
-  return {.name = kTierWritten,
-          .part = StateTensor::Part::kTables,
-          .type = ElementType::kU8,
-          .shape = {static_cast<std::int64_t>(bytes)}};
-}
-
 /// Tensors of the rows of `slots` slots.
 std::vector<StateTensor> rows_tensors(const TableLayout& layout, std::size_t slots) {
   const auto rows = [&](StateTensor::Part part, std::size_t width) {
@@ -62,8 +48,8 @@ class TieredSource final : public StateSource {
         metadata_(std::move(metadata)),
         folder_(std::move(folder)),
         tensors_(memory_->tensors()) {
-    tensors_.push_back(keys_tensor(metadata_.keys.size()));
-    tensors_.push_back(written_tensor(metadata_.written.size()));
+    tensors_.push_back(metadata_tensor<std::int64_t>(kTierKeys, metadata_.keys.size()));
+    tensors_.push_back(metadata_tensor<std::uint8_t>(kTierWritten, metadata_.written.size()));
   }
   ~TieredSource() override {
     std::error_code ignored;
@@ -174,8 +160,8 @@ Status TieredRestore::check() const {
   std::vector<StateTensor> wanted = tensors_of(others_);
   if (linked_) {
     std::ranges::move(rows_tensors(layout_, slots_), std::back_inserter(wanted));
-    wanted.push_back(keys_tensor(slots_));
-    wanted.push_back(written_tensor(disk_.written().size()));
+    wanted.push_back(metadata_tensor<std::int64_t>(kTierKeys, slots_));
+    wanted.push_back(metadata_tensor<std::uint8_t>(kTierWritten, disk_.written().size()));
   } else {
     std::ranges::move(whole_tensors(), std::back_inserter(wanted));
   }
@@ -251,7 +237,7 @@ Status TieredRestore::write_changed(std::size_t table, std::uint64_t first,
 /// their keys, pass through this arena, as many at a time as it holds; rows that do not stay there
 /// are written to the disk.
 Status TieredRestore::restore_linked() {
-  const StateTensor written = written_tensor(disk_.written().size());
+  const StateTensor written = metadata_tensor<std::uint8_t>(kTierWritten, disk_.written().size());
   for (std::size_t index = 0; index < from_.tensors().size(); ++index) {
     if (auto other = read_other(index); !other) return pass(other);
     if (from_.tensors()[index] != written) continue;

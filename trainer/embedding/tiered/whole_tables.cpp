@@ -65,12 +65,11 @@ Status WholeTables::take_over() {
 }
 
 Status WholeTables::take_metadata() {
-  auto keys = read_metadata_tensor<std::int64_t>(*tiers_, kTierKeys, ElementType::kI64, -1);
+  auto keys = read_metadata_tensor<std::int64_t>(*tiers_, kTierKeys, -1);
   if (!keys) return pass(keys);
   keys_ = std::move(*keys);
   const auto extent = static_cast<std::int64_t>(disk_.rows() / 8 + 1);
-  auto written =
-      read_metadata_tensor<std::uint8_t>(*tiers_, kTierWritten, ElementType::kU8, extent);
+  auto written = read_metadata_tensor<std::uint8_t>(*tiers_, kTierWritten, extent);
   if (!written) return pass(written);
   disk_.written() = std::move(*written);
   const auto rows = static_cast<std::int64_t>(disk_.rows());
