@@ -29,11 +29,7 @@ constexpr int kTurn = 64;
 
 /// Whether a socket holds an unread message; clears `fresh` if it does not.
 bool has_come(PolledSocket& polled) {
-  if (!polled.fresh) return false;
-  int events = 0;
-  std::size_t size = sizeof(events);
-  polled.fresh = zmq_getsockopt(polled.socket.handle(), ZMQ_EVENTS, &events, &size) == 0 &&
-                 (events & ZMQ_POLLIN) != 0;
+  polled.fresh = polled.fresh && is_ready(polled.socket, ZMQ_POLLIN);
   return polled.fresh;
 }
 

@@ -289,7 +289,7 @@ std::size_t ZmqSessions::flush(ZmqSession& session) {
       WireHeader{
           .kind = Kind::kData, .lane = lane, .session = session.number, .sequence = state.sent}
           .write(parcel.bytes.get());
-      if (forebay::send(session.socket(lane), state.route, parcel) != SendResult::kGone) break;
+      if (!forebay::send(session.socket(lane), state.route, parcel)) break;
       ++state.sent;
       state.going.pop_front();
       session.outbox.gone(Lane{lane}, bytes);

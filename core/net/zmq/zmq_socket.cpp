@@ -58,14 +58,16 @@ bool can_take(zmq::socket_t& socket, const std::string& route) {
     zmq::message_t to(route);
     return zmq_msg_send(to.handle(), socket.handle(), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0;
   }
-  int events = 0;
-  std::size_t size = sizeof(events);
-  if (zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &events, &size) != 0) return false;
-  errno = EAGAIN;
-  return (events & ZMQ_POLLOUT) != 0;
+  return is_ready(socket, ZMQ_POLLOUT);
 }
 
 }  // namespace
+
+bool is_ready(zmq::socket_t& socket, int event) {
+  int events = 0;
+  std::size_t size = sizeof(events);
+  return zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &events, &size) == 0 && (events & event) != 0;
+}
 
 ReceiveResult receive(PolledSocket& from, std::size_t most, Parts& parts) {
   parts.clear();
@@ -90,18 +92,17 @@ Frame wrap(zmq::message_t&& part, MemoryBudget* budget) {
   return {std::move(keeper), bytes.data(), bytes.size()};
 }
 
-SendResult send(PolledSocket& to, const std::string& route, OutMessage& parcel) {
+bool send(PolledSocket& to, const std::string& route, OutMessage& parcel) {
   zmq::socket_t& socket = to.socket;
   to.fresh = true;
   const int more = parcel.body.empty() ? 0 : ZMQ_SNDMORE;
-  if (!can_take(socket, route))
-    return zmq_errno() == EAGAIN ? SendResult::kBlocked : SendResult::kNoPeer;
+  if (!can_take(socket, route)) return false;
   must_send(socket, message_of(parcel), more);
   for (std::size_t i = 0; i < parcel.body.size(); ++i) {
     const bool last = i + 1 == parcel.body.size();
     must_send(socket, message_of(parcel.body[i]), last ? 0 : ZMQ_SNDMORE);
   }
-  return SendResult::kGone;
+  return true;
 }
 
 }  // namespace forebay

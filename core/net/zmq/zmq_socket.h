@@ -45,6 +45,9 @@ inline void set_usual_options(zmq::socket_t& socket, const ZmqTransport::Options
 /// The parts of one ZeroMQ message.
 using Parts = std::vector<zmq::message_t>;
 
+/// Whether the socket reports ZMQ_POLLIN or ZMQ_POLLOUT, `event`, now.
+bool is_ready(zmq::socket_t& socket, int event);
+
 enum class ReceiveResult { kNothing, kMessage, kTooMany };
 
 /// Receives the next whole message into `parts`, if there is one. Reads a message of more than
@@ -64,10 +67,8 @@ inline int descriptor_of(const zmq::message_t& message) {
 /// `budget` if that is not null.
 Frame wrap(zmq::message_t&& part, MemoryBudget* budget);
 
-enum class SendResult { kGone, kBlocked, kNoPeer };
-
 /// Sends `parcel` to `route` (empty: a socket with one peer); copies only small parts. Leaves
-/// `parcel` unchanged unless the result is kGone.
-SendResult send(PolledSocket& socket, const std::string& route, OutMessage& parcel);
+/// `parcel` unchanged, and returns false, if the peer is gone or takes nothing now.
+bool send(PolledSocket& socket, const std::string& route, OutMessage& parcel);
 
 }  // namespace forebay

@@ -113,10 +113,7 @@ Result<RowSegment> RowSegment::open(const std::string& path, const RowPageShape&
 
 Status check_page(const RowPageShape& shape, const OpenSegment& segment, std::uint64_t number,
                   const ReadPage& page) {
-  if (page.bytes < 0) {
-    return fail(Code::kUnavailable, segment.path + " cannot be read (" +
-                                        std::strerror(static_cast<int>(-page.bytes)) + ")");
-  }
+  if (page.bytes < 0) return unreadable(segment.path, page.bytes);
   const bool whole = page.bytes == static_cast<std::int64_t>(shape.page_bytes);
   if (whole && RowPage(shape, page.memory).intact(RowSegment::where(segment.sequence, number))) {
     return {};
