@@ -79,17 +79,12 @@ struct SplitClientStatus {
   std::uint64_t duplicates = 0;      ///< Splits announced or delivered again, since the start.
   std::uint64_t bytes_received = 0;  ///< Over the network, since the start.
   std::vector<std::string> problems;
-  static auto fields(auto& self) {
-    return std::tie(self.open, self.session, self.issued, self.pulling, self.arrived,
-                    self.duplicates, self.bytes_received, self.problems);
-  }
 };
 
 /// Any actor → split client: query its status.
 struct QuerySplitClient {
   static constexpr std::string_view kTag = "cluster.query_feed/1";
   using Reply = SplitClientStatus;
-  static auto fields(auto&) { return std::tie(); }
 };
 
 }  // namespace forebay::scheduler
