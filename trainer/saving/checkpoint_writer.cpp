@@ -16,9 +16,9 @@ CheckpointWriter::~CheckpointWriter() {
   changed_.notify_all();
 }
 
-bool CheckpointWriter::busy() const {
-  const std::lock_guard lock(mutex_);
-  return in_flight_;
+bool CheckpointWriter::busy(std::chrono::nanoseconds at_most) const {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, at_most, [this] { return !in_flight_; });
 }
 
 void CheckpointWriter::begin(std::unique_ptr<StateSource> state, TrainState beside) {
@@ -47,19 +47,9 @@ CheckpointWriter::Progress CheckpointWriter::progress() const {
   return now;
 }
 
-void CheckpointWriter::wait(std::chrono::nanoseconds at_most) {
+bool CheckpointWriter::sweeping(std::chrono::nanoseconds at_most) const {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, at_most, [this] { return !in_flight_; });
-}
-
-bool CheckpointWriter::sweeping() const {
-  const std::lock_guard lock(mutex_);
-  return sweeping_;
-}
-
-void CheckpointWriter::wait_swept(std::chrono::nanoseconds at_most) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, at_most, [this] { return !sweeping_; });
+  return !changed_.wait_for(lock, at_most, [this] { return !sweeping_; });
 }
 
 void CheckpointWriter::give_up() {

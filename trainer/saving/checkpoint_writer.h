@@ -36,7 +36,8 @@ class CheckpointWriter {
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  bool busy() const;
+  /// Blocks until no checkpoint is in flight, at most for so long; returns whether one still is.
+  bool busy(std::chrono::nanoseconds at_most = {}) const;
   /// Begins the next checkpoint. Requires that none is in flight and that the last result was
   /// taken.
   void begin(std::unique_ptr<StateSource> state, TrainState beside);
@@ -52,12 +53,9 @@ class CheckpointWriter {
   };
   Progress progress() const;
 
-  /// Blocks until no checkpoint is in flight, at most for so long.
-  void wait(std::chrono::nanoseconds at_most);
-  /// Whether checkpoints that the last one replaced are still being removed.
-  bool sweeping() const;
-  /// Blocks until they are removed, at most for so long.
-  void wait_swept(std::chrono::nanoseconds at_most);
+  /// Blocks until the checkpoints that the last one replaced are removed, at most for so long;
+  /// returns whether they are still being removed.
+  bool sweeping(std::chrono::nanoseconds at_most) const;
   /// Cancels the checkpoint in flight; it ends soon, unwritten.
   void give_up();
 
@@ -69,7 +67,7 @@ class CheckpointWriter {
   CheckpointStore& store_;
   const Clock& clock_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  mutable std::condition_variable changed_;
   std::unique_ptr<StateSource> state_;  // of the checkpoint in flight, until the thread takes it
   StateSource* reading_ = nullptr;      // the snapshot that the thread reads
   TrainState beside_;

@@ -75,7 +75,7 @@ void Saver::collect() {
 
 /// Waits for the checkpoint in flight, or cancels it if that loses fewer batches.
 void Saver::settle() {
-  for (; writer_.busy(); writer_.wait(kSlice)) {
+  for (std::chrono::nanoseconds slice{0}; writer_.busy(slice); slice = kSlice) {
     const auto left = time_left();
     if (!left) continue;
     const auto now = writer_.progress();
@@ -103,7 +103,7 @@ void Saver::write_last(Model& model, TrainState beside) {
     written_ = pass(begun);
     return;
   }
-  for (; writer_.busy(); writer_.wait(kSlice)) {
+  for (std::chrono::nanoseconds slice{0}; writer_.busy(slice); slice = kSlice) {
     const auto left = time_left();
     if (left && left->count() <= 0) writer_.give_up();
   }
@@ -113,7 +113,7 @@ void Saver::write_last(Model& model, TrainState beside) {
 /// Waits until the replaced checkpoints are removed: the process may end without waiting for the
 /// writer's thread.
 void Saver::tidy() {
-  for (; writer_.sweeping(); writer_.wait_swept(kSlice)) {
+  for (std::chrono::nanoseconds slice{0}; writer_.sweeping(slice); slice = kSlice) {
     const auto left = time_left();
     if (left && left->count() <= 0) return;
   }
