@@ -4,8 +4,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "tools/process/user_code_guard.h"
 
 extern "C" {

@@ -1,7 +1,5 @@
 #include "engine/cluster/head_location.h"
 
-#include <utility>
-
 #include "engine/job/text_file.h"
 
 namespace forebay {

@@ -1,6 +1,5 @@
 #include "engine/cluster/job_text.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <variant>
 

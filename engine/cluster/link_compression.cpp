@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/base/seconds.h"
-#include "core/wire/compression.h"
 
 namespace forebay {
 namespace {

@@ -1,7 +1,5 @@
 #include "engine/cluster/rows_by_node.h"
 
-#include <algorithm>
-
 namespace forebay {
 
 void RowsByNode::made(std::uint64_t split, const std::string& node, std::uint64_t rows) {

@@ -1,7 +1,6 @@
 #include "engine/cluster/stage_split_executor.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 

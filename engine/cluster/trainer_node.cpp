@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "engine/cluster/start_head.h"
 #include "engine/cluster/this_node.h"
 #include "engine/cluster/trainer_view.h"
-#include "engine/process/machine.h"
 
 namespace forebay {
 namespace {

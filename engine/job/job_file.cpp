@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "engine/job/job_keys.h"
 #include "engine/job/job_rules.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <utility>
 
 #include "core/base/seconds.h"
 #include "engine/job/quantity.h"

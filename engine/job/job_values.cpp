@@ -1,7 +1,6 @@
 #include "engine/job/job_values.h"
 
 #include <sstream>
-#include <utility>
 
 #include "engine/job/toml_library.h"
 

@@ -1,7 +1,5 @@
 #include "engine/metrics/families.h"
 
-#include <utility>
-
 #include "core/base/seconds.h"
 
 namespace forebay {

@@ -1,7 +1,6 @@
 #include "engine/metrics/metrics_server.h"
 
 #include <exception>
-#include <utility>
 
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>

@@ -1,13 +1,11 @@
 #include "engine/modelled/emulation.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/runtime/actor_system.h"
 #include "core/runtime/synchronized.h"
-#include "engine/modelled/modelled_figures.h"
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/policy/policies.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "tuner/sim/pipeline_model.h"
 
 namespace forebay {

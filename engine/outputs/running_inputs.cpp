@@ -11,10 +11,8 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace forebay {
 namespace {

@@ -1,9 +1,7 @@
 #include "engine/ranks/batch_slice.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <string>

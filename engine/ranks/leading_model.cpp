@@ -1,7 +1,5 @@
 #include "engine/ranks/leading_model.h"
 
-#include <utility>
-
 #include "engine/ranks/merged_state.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/spec.h"

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 namespace forebay {
 namespace {

@@ -8,8 +8,6 @@
 #include <chrono>
 #include <functional>
 #include <future>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include <netdb.h>
@@ -20,7 +18,6 @@
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/this_node.h"
 #include "engine/job/quantity.h"
-#include "trainer/collective.h"
 #include "trainer/module.h"
 
 namespace forebay {

@@ -1,7 +1,5 @@
 #include "engine/report/json_object.h"
 
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "core/base/json_text.h"

@@ -1,7 +1,6 @@
 #include "engine/run/growth_attribution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/base/seconds.h"

@@ -1,9 +1,7 @@
 #include "engine/run/job_run.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "actors/memory_shares.h"
 #include "actors/position_check.h"
 #include "actors/sizing.h"
 #include "actors/source/manifest.h"

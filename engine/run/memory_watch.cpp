@@ -1,12 +1,10 @@
 #include "engine/run/memory_watch.h"
 
-#include <optional>
 #include <utility>
 
 #include <malloc.h>
 
 #include "engine/job/quantity.h"
-#include "engine/process/memory_use.h"
 
 namespace forebay {
 namespace {

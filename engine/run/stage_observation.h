@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-
 #include "actors/pipeline.h"
 #include "tuner/observation.h"
 

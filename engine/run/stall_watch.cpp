@@ -1,7 +1,5 @@
 #include "engine/run/stall_watch.h"
 
-#include <algorithm>
-
 namespace forebay {
 namespace {
 

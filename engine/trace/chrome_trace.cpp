@@ -1,7 +1,6 @@
 #include "engine/trace/chrome_trace.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include "engine/report/json_object.h"

@@ -1,9 +1,5 @@
 #include "engine/train/checkpointing.h"
 
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "engine/job/quantity.h"
 
 namespace forebay {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <utility>
 
 #include "core/base/seconds.h"
 

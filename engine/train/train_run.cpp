@@ -8,7 +8,6 @@
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
 #include "engine/train/learned_state.h"
-#include "engine/train/model_threads.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/checkpoint.h"
 

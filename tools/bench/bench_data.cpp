@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <utility>
 
 #include "engine/process/machine.h"
 #include "tools/process/stop_request.h"

@@ -9,7 +9,6 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,5 @@
 #include "tools/bench/tuner_bench.h"
 
-#include <chrono>
 #include <utility>
 
 #include <time.h>

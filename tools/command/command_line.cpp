@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -51,11 +53,22 @@ std::string unknown_option(const Command& command, const std::string& word) {
          usage_hint(command);
 }
 
-std::string arguments_wanted(const Command& command) {
-  if (command.most_arguments == 0) return "takes no argument";
-  const std::string argument(command.argument);
-  return command.fewest_arguments == 0 ? "takes at most one argument, " + argument
-                                       : "needs one argument, " + argument;
+/// How many arguments a command takes, by the words of its help.
+struct Arity {
+  explicit Arity(std::string_view shown)
+      : most(shown.empty() ? 0 : 1 + std::ranges::count(shown, ' ')), fewest(most) {
+    if (shown.find("…") != std::string_view::npos) most = std::numeric_limits<std::ptrdiff_t>::max();
+    if (shown.starts_with('[')) fewest = 0;
+  }
+
+  std::ptrdiff_t most;
+  std::ptrdiff_t fewest;
+};
+
+std::string arguments_wanted(std::string_view shown) {
+  if (shown.empty()) return "takes no argument";
+  if (!shown.starts_with('[')) return "needs one argument, " + std::string(shown);
+  return "takes at most one argument, " + std::string(shown.substr(1, shown.size() - 2));
 }
 
 // CLI11 throws on invalid arguments; the exceptions are caught here.
@@ -95,10 +108,11 @@ Result<Invocation> parse_arguments(const Command& command, std::vector<std::stri
       invocation.options[std::string(command.options[i].name)] = std::move(values[i]);
     }
   }
-  const std::size_t given = invocation.arguments.size();
-  if (given < command.fewest_arguments || given > command.most_arguments) {
-    return fail(Code::kInvalid,
-                std::string(command.name) + " " + arguments_wanted(command) + usage_hint(command));
+  const Arity arity(command.argument);
+  const auto given = std::ssize(invocation.arguments);
+  if (given < arity.fewest || given > arity.most) {
+    return fail(Code::kInvalid, std::string(command.name) + " " +
+                                    arguments_wanted(command.argument) + usage_hint(command));
   }
   return invocation;
 }
@@ -154,9 +168,6 @@ Exit run_command_line(const std::vector<std::string>& words) {
   if (asks_for_help(rest)) {
     print(help_page(command));
     return Exit::done();
-  }
-  if (command.run == nullptr) {
-    return Exit::refused(std::string(command.name) + " is not in this version");
   }
   auto invocation = parse_arguments(command, rest);
   if (!invocation) return Exit::refused(invocation.error());

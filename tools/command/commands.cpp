@@ -1,23 +1,17 @@
 #include "tools/command/commands.h"
 
 #include <cstdio>
-#include <limits>
-#include <utility>
 
 #include "tools/command/command_line.h"
 
 namespace forebay {
 namespace {
 
-constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
-
 std::vector<Command> job_commands() {
   return {
       {.name = "train",
        .summary = "trains the job's model on its files",
        .argument = "JOB",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {kSetOption,
                    {"--resume", "", "go on from the last complete checkpoint"},
                    {"--restart", "", "start anew over existing checkpoints"},
@@ -28,8 +22,6 @@ std::vector<Command> job_commands() {
       {.name = "ingest",
        .summary = "runs the job's pipeline without a trainer",
        .argument = "JOB",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {kSetOption,
                    {"--dump", "FILE", "write what a trainer would see, in order, as a TSV"},
                    {"--state", "FILE",
@@ -43,8 +35,6 @@ std::vector<Command> job_commands() {
       {.name = "index",
        .summary = "indexes the job's dataset: finds its rows, counts them, names its content",
        .argument = "JOB",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {kSetOption, kJsonOption},
        .example = "  forebay index job.toml --json",
        .run = run_index},
@@ -56,8 +46,6 @@ std::vector<Command> data_commands() {
       {.name = "synth",
        .summary = "writes made-up data: click logs in Criteo's layout, or modelled pipelines",
        .argument = "criteo|pipelines",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {{"--rows", "N", "rows to write, over all files"},
                    {"--files", "K", "files to write: day_0.tsv to day_K-1.tsv (default 1)"},
                    {"--count", "N", "pipelines: how many to write"},
@@ -71,9 +59,7 @@ std::vector<Command> data_commands() {
        .run = run_synth},
       {.name = "inspect",
        .summary = "tells what files hold: data, checkpoints, states, indexes, quarantines, jobs",
-       .argument = "FILE…",
-       .fewest_arguments = 0,
-       .most_arguments = kAny,
+       .argument = "[FILE…]",
        .options = {{"--ops", "", "list the transforms a job may use"}, kJsonOption},
        .example = "  forebay inspect data/day_0.tsv .forebay/quarantine.tsv\n"
                   "  forebay inspect --ops",
@@ -81,8 +67,6 @@ std::vector<Command> data_commands() {
       {.name = "export",
        .summary = "writes a checkpoint's model as TorchScript",
        .argument = "CHECKPOINT",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {{"--out", "FILE", "file to write, for torch.jit.load"},
                    {"--max-bytes", "SIZE",
                     "refuse a model that takes more; it is in memory once while it is written "
@@ -100,8 +84,6 @@ std::vector<Command> machine_commands() {
        .summary = "measures a part against its limit on this machine: checkpoint, ingest, "
                   "ranks, runtime, tables, threads, train, tuner, wire",
        .argument = "checkpoint|ingest|ranks|runtime|tables|threads|train|tuner|wire",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options =
            {{"--rows", "N",
              "rows of made-up data to measure with (default 2000000); tables: of each (2^20); "
@@ -121,9 +103,7 @@ std::vector<Command> machine_commands() {
        .run = run_bench},
       {.name = "doctor",
        .summary = "checks this machine, and a job on it, and says what will go wrong",
-       .argument = "JOB",
-       .fewest_arguments = 0,
-       .most_arguments = 1,
+       .argument = "[JOB]",
        .options = {kSetOption, kJsonOption},
        .example = "  forebay doctor\n"
                   "  forebay doctor job.toml --set pipeline.memory=2GiB",
@@ -131,9 +111,6 @@ std::vector<Command> machine_commands() {
       {.name = "completion",
        .summary = "prints a completion script for a shell",
        .argument = "bash|zsh|fish",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
-       .options = {},
        .example = "  source <(forebay completion bash)",
        .run = run_completion},
   };
@@ -145,8 +122,6 @@ std::vector<Command> running_commands() {
       {.name = "set",
        .summary = "changes a running job: its CPUs, memory, tuner or an operator's cost",
        .argument = "KEY=VALUE",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {{"--dir", "DIR", "the job's folder, or its .forebay (default: here)"},
                    kJsonOption},
        .example = "  forebay set pipeline.memory=2GiB\n"
@@ -188,8 +163,6 @@ std::vector<Command> modelled_commands() {
       {.name = "simulate",
        .summary = "runs a modelled pipeline without waiting",
        .argument = "PIPELINE",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {{"--allocation", "STAGE=N,…",
                     "actors a stage, 1 where not named; or oracle: the best there is"},
                    {"--prefetch", "N",
@@ -204,8 +177,6 @@ std::vector<Command> modelled_commands() {
       {.name = "emulate",
        .summary = "runs a modelled pipeline in real time, on the real runtime",
        .argument = "PIPELINE",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {{"--allocation", "STAGE=N,…",
                     "actors a stage at the start, 1 where not named; or oracle: the best there is"},
                    {"--prefetch", "N",
@@ -267,8 +238,6 @@ std::vector<Command> launch_commands() {
       {.name = "launch",
        .summary = "writes what starts a job on a cluster, for you to read, edit and run",
        .argument = "slurm|k8s|ssh JOB",
-       .fewest_arguments = 2,
-       .most_arguments = 2,
        .options = {{"--out", "DIR", "folder to write to (default: .forebay/launch of the job)"},
                    {"--command", "C", "train or ingest (default train)"},
                    {"--workers", "N", "workers beside the trainer (default 1)"},
@@ -288,8 +257,6 @@ std::vector<Command> launch_commands() {
       {.name = "keys",
        .summary = "makes the keys by which the nodes of a cluster know each other",
        .argument = "new DIR",
-       .fewest_arguments = 2,
-       .most_arguments = 2,
        .options = {{"--client", "NAME", "add a pair for one more node; DIR may be there already"},
                    kJsonOption},
        .example = "  forebay keys new keys                    # then [cluster] keys = \"keys\"\n"
@@ -298,8 +265,6 @@ std::vector<Command> launch_commands() {
       {.name = "symmetric-run",
        .summary = "runs a job on every node of an srun, mpirun, torchrun or Indexed Job",
        .argument = "JOB",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {{"--command", "C", "what rank 0 does: train or ingest (default train)"},
                    {"--port", "P", "the head's port (default: by the job's number)"},
                    kSetOption,

@@ -34,12 +34,11 @@ struct Invocation {
 struct Command {
   std::string_view name;
   std::string_view summary;        ///< One line for `forebay help`.
-  std::string_view argument = {};  ///< `JOB`, `FILE…` or empty.
-  std::size_t fewest_arguments = 0;
-  std::size_t most_arguments = 0;
+  /// One word for each argument: `JOB`, `new DIR`; `[JOB]` is optional, `FILE…` any number.
+  std::string_view argument = {};
   std::vector<OptionSpec> options = {};
   std::string_view example = {};             ///< Lines for `--help`.
-  Exit (*run)(const Invocation&) = nullptr;  ///< Null if the command is not built.
+  Exit (*run)(const Invocation&) = nullptr;
   /// Subcommands by their full names: `tune show` of `tune`.
   std::vector<Command> parts = {};
 };

@@ -93,7 +93,6 @@ std::string help_page() {
       "usage: forebay COMMAND …\n\ncommands:\n";
   constexpr std::size_t kNameWidth = 14;
   for (const Command& command : all_commands()) {
-    if (command.run == nullptr) continue;
     page += padded(command.name, kNameWidth) + std::string(command.summary) + "\n";
   }
   page += padded("help", kNameWidth) + "this page, or that of a command\n";
@@ -107,16 +106,12 @@ std::string help_page() {
 
 std::string help_page(const Command& command) {
   std::string page = "usage: forebay " + std::string(command.name);
-  if (!command.argument.empty()) {
-    const std::string argument(command.argument);
-    page += command.fewest_arguments == 0 ? " [" + argument + "]" : " " + argument;
-  }
+  if (!command.argument.empty()) page += " " + std::string(command.argument);
   if (!command.options.empty()) page += " [OPTION…]";
   page += "\n\n" + std::string(command.summary) + "\n";
-  if (command.run == nullptr) return page + "\nThis command is not in this version.\n";
   if (!command.parts.empty()) page += "\ncommands:\n";
   for (const Command& part : command.parts) {
-    if (part.run != nullptr) page += padded(part.name, 14) + std::string(part.summary) + "\n";
+    page += padded(part.name, 14) + std::string(part.summary) + "\n";
   }
   page += "\noptions:\n";
   std::size_t width = std::string_view("--help").size();

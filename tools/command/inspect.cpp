@@ -1,7 +1,6 @@
 #include "tools/inspect/inspect.h"
 
 #include <cstdio>
-#include <optional>
 #include <vector>
 
 #include "engine/report/json_object.h"

@@ -8,8 +8,6 @@
 #include <set>
 
 #include "engine/job/quantity.h"
-#include "tools/compare/compare_json.h"
-#include "tools/compare/compare_tables.h"
 #include "tools/compare/plot_script.h"
 
 namespace forebay {

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <string>
 
 #include "core/base/cpu_level.h"
 #include "engine/job/quantity.h"

@@ -3,7 +3,6 @@
 #include <array>
 #include <bit>
 #include <filesystem>
-#include <span>
 
 #include "actors/input/local_file_system.h"
 #include "actors/source/index/file_index.h"
@@ -14,7 +13,6 @@
 #include "engine/job/job_file.h"
 #include "engine/process/machine.h"
 #include "tools/inspect/file_sample.h"
-#include "tools/inspect/reports.h"
 #include "tools/inspect/text_table.h"
 #include "trainer/saving/checkpoint.h"
 

@@ -3,9 +3,7 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <system_error>
 
 #include "core/base/descriptor.h"

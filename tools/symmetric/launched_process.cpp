@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdint>
-#include <string_view>
 #include <utility>
 
 #include "core/data/digest.h"

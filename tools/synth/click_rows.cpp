@@ -1,11 +1,7 @@
 #include "tools/synth/click_rows.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-
-#include "core/base/random.h"
 
 namespace forebay {
 namespace {

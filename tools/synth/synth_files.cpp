@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
-#include <vector>
 
 #include "core/base/whole_file.h"
 #include "tools/synth/click_rows.h"

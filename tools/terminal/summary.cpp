@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "engine/job/quantity.h"
-#include "tools/terminal/stage_views.h"
 
 namespace forebay {
 namespace {

@@ -1,6 +1,5 @@
 #include "tools/bench/cluster/head_bench.h"
 
-#include <algorithm>
 #include <future>
 #include <memory>
 #include <utility>

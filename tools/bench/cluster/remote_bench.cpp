@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <utility>
 
 #include "actors/epoch_order.h"
 #include "core/base/median.h"
@@ -16,7 +15,6 @@
 #include "engine/job/job_file.h"
 #include "engine/process/machine.h"
 #include "engine/run/job_run.h"
-#include "tools/bench/bench_data.h"
 #include "tools/bench/bench_process.h"
 #include "tools/bench/cluster/wire_bench.h"
 

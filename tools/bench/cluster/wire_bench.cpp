@@ -6,10 +6,7 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <zmq.hpp>
 
@@ -19,8 +16,6 @@
 #include "core/net/zmq/zmq_transport.h"
 #include "core/node/node.h"
 #include "core/runtime/actor_system.h"
-#include "tools/bench/bench_data.h"
-#include "tools/bench/bench_process.h"
 
 namespace forebay {
 namespace {

@@ -4,9 +4,7 @@
 #include <charconv>
 #include <fstream>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/median.h"

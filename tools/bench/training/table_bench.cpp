@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/open_files.h"
@@ -20,7 +19,6 @@
 #include "core/base/seconds.h"
 #include "core/store/rows/read_queue.h"
 #include "core/store/rows/row_log.h"
-#include "tools/bench/bench_data.h"
 #include "tools/bench/training/bench_model.h"
 #include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/row_values.h"

@@ -1,36 +1,27 @@
-#include <limits>
 
 #include "tools/command/commands.h"
 
 namespace forebay {
 namespace {
 
-constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
-
 std::vector<Command> parts_of_tune() {
   return {
       {.name = "tune show",
        .summary = "shows what the tuner of a run decided, and why",
-       .argument = "LOG",
-       .fewest_arguments = 0,
-       .most_arguments = 1,
+       .argument = "[LOG]",
        .options = {kJsonOption},
        .example = "  forebay tune show                    # the last run of the job that is here\n"
                   "  forebay tune show .forebay/decisions.1.jsonl --json",
        .run = run_tune_show},
       {.name = "tune replay",
        .summary = "feeds a decision log to its policy again and says where it would differ",
-       .argument = "LOG",
-       .fewest_arguments = 0,
-       .most_arguments = 1,
+       .argument = "[LOG]",
        .options = {kJsonOption},
        .example = "  forebay tune replay .forebay/decisions.jsonl",
        .run = run_tune_replay},
       {.name = "tune freeze",
        .summary = "writes a run's last allocation into its job file and turns the tuner off",
        .argument = "JOB",
-       .fewest_arguments = 1,
-       .most_arguments = 1,
        .options = {{"--log", "FILE", "the decision log (default: the last run's, in .forebay)"},
                    kSetOption,
                    kJsonOption},
@@ -39,8 +30,6 @@ std::vector<Command> parts_of_tune() {
       {.name = "tune compare",
        .summary = "runs policies on modelled pipelines and says how near each comes to the best",
        .argument = "PIPELINE…",
-       .fewest_arguments = 1,
-       .most_arguments = kAny,
        .options = {{"--policies", "P,…",
                     "policies, as in greedy,max; behind a colon an ablation, as in "
                     "intune:no-network (default: all but static, one and oracle)"},
@@ -56,9 +45,6 @@ std::vector<Command> parts_of_tune() {
        .run = run_tune_compare},
       {.name = "tune pretrain",
        .summary = "makes the shipped weights of intune anew, in the simulator; the same bits",
-       .argument = "",
-       .fewest_arguments = 0,
-       .most_arguments = 0,
        .options = {{"--out", "FILE", "where the weights go"},
                    {"--seed", "S", "other random pipelines (default 1)"},
                    {"--rounds", "N", "of experiments and learning (default 4)"},
@@ -74,9 +60,7 @@ std::vector<Command> parts_of_tune() {
 std::vector<Command> tune_commands() {
   return {{.name = "tune",
            .summary = "shows, replays and freezes what the tuner decided; compares policies",
-           .argument = "COMMAND",
-           .fewest_arguments = 0,
-           .most_arguments = 1,
+           .argument = "[COMMAND]",
            .options = {{"--policies", "", "list the policies and what each follows"}, kJsonOption},
            .example = "  forebay tune --policies\n"
                       "  forebay tune show",
@@ -88,7 +72,7 @@ Exit run_tune(const Invocation& invocation) {
   if (invocation.has("--policies")) return print_policies(invocation);
   std::string known;
   for (const Command& part : parts_of_tune()) {
-    if (part.run != nullptr) known += (known.empty() ? "" : ", ") + std::string(part.name);
+    known += (known.empty() ? "" : ", ") + std::string(part.name);
   }
   const std::string wrong =
       invocation.arguments.empty() ? "" : "no such command: " + invocation.arguments.front() + "; ";

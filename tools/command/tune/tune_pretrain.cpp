@@ -1,7 +1,6 @@
 #include <cstdio>
 
 #include "core/base/whole_file.h"
-#include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
 #include "engine/report/json_object.h"
