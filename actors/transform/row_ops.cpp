@@ -1,11 +1,11 @@
 #include <atomic>
 #include <utility>
 
-#include <time.h>
-
 #include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"
+#include "core/base/cpu_time.h"
 #include "core/base/random.h"
+#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {
@@ -78,13 +78,6 @@ std::unique_ptr<TransformPlan::Step> make_sampling(OpInput& input) {
   return std::make_unique<SamplingStep>(rate, salt);
 }
 
-/// CPU time of this thread in seconds; waiting for a CPU does not count as work.
-double thread_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 /// Burns CPU time and changes nothing, to build pipelines of a chosen cost.
 class SpinStep final : public TransformPlan::Step {
  public:
@@ -97,8 +90,8 @@ class SpinStep final : public TransformPlan::Step {
 
   Status run(StepRun& run) const override {
     const double seconds = 1e-6 * microseconds_ * static_cast<double>(run.columns.rows);
-    const double start = thread_seconds();
-    while (thread_seconds() - start < seconds) {
+    const double start = in_seconds(thread_cpu_time());
+    while (in_seconds(thread_cpu_time()) - start < seconds) {
     }
     return {};
   }

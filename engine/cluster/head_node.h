@@ -27,8 +27,6 @@ class HeadNode {
 
   static Result<std::unique_ptr<HeadNode>> open(const Options& options);
   ~HeadNode();
-  HeadNode(const HeadNode&) = delete;
-  HeadNode& operator=(const HeadNode&) = delete;
 
   /// The address it listens on, as "H:P".
   const std::string& address() const { return address_; }

@@ -52,8 +52,6 @@ class NetworkEndpoint {
   /// Reads the keys. Opens no socket yet.
   static Result<std::unique_ptr<NetworkEndpoint>> make(const Options& options, const Clock& clock);
   ~NetworkEndpoint();
-  NetworkEndpoint(const NetworkEndpoint&) = delete;
-  NetworkEndpoint& operator=(const NetworkEndpoint&) = delete;
 
   /// `address`: "tcp://H:P" or "H:P". Returns the address that it really listens on, as "H:P".
   Result<std::string> listen(const std::string& address);

@@ -50,7 +50,6 @@ Result<std::unique_ptr<TrainerNode>> TrainerNode::open(const JobSpec& job,
 
 TrainerNode::~TrainerNode() {
   end("the trainer stopped");
-  if (net_) net_->stop();
   net_.reset();
   remove_address();
 }

@@ -31,13 +31,8 @@ std::string place_here(const std::string& path, const std::string& job_file,
 }
 
 Result<JobSpec> read_text(const JobText& text, const WorkerSetup& place) {
-  auto document = parse_toml(text.text, text.path);
-  if (!document) return pass(document);
-  for (const std::string& set : text.sets) {
-    if (auto status = apply_set(*document, set); !status) return pass(status);
-  }
-  auto job = read_job(*document, mapped(text.path, place.data_roots),
-                      {.cpus = place.cpus, .memory_bytes = place.memory_bytes});
+  auto job = parse_job(text.text, mapped(text.path, place.data_roots), text.sets,
+                       {.cpus = place.cpus, .memory_bytes = place.memory_bytes});
   if (!job) return pass(job);
   for (std::string& path : job->dataset.paths) path = place_here(path, text.path, place);
   job->pipeline.cpus = place.cpus;

@@ -40,8 +40,6 @@ class WorkerJob {
   static Result<std::unique_ptr<WorkerJob>> open(const JobText& text, const WorkerSetup& place);
   /// Removes the worker's folder inside the job's folder if it is empty.
   ~WorkerJob();
-  WorkerJob(const WorkerJob&) = delete;
-  WorkerJob& operator=(const WorkerJob&) = delete;
 
   const JobSpec& job() const { return job_; }
   JobRun& run() { return *run_; }

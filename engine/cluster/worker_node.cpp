@@ -36,10 +36,6 @@ Result<std::unique_ptr<WorkerNode>> WorkerNode::open(Options options) {
 // tuned pipeline.
 WorkerNode::~WorkerNode() {
   if (work_) work_->stop();
-  if (net_) {
-    net_->stop();
-    net_->actors().shutdown(ActorHost::Stop::kNow);
-  }
   net_.reset();
   work_.reset();
 }
@@ -222,10 +218,7 @@ void WorkerNode::tune(NodeStages* stages, WorkerJob* job) {
       .rows_per_split =
           std::max<std::uint64_t>(1, job->run().dataset().rows() / stages->splits_per_epoch()),
       .clock = clock_});
-  ActorSystem::Options host;
-  host.executor.name = "tuning";
-  host.executor.threads = 1;
-  tuning_.emplace(std::move(host), clock_);
+  tuning_.emplace(ActorSystem::Options{.executor = {.name = "tuning", .threads = 1}}, clock_);
   tuner::start_tuner(*tuning_, tuning(job->job()));
 }
 

@@ -104,6 +104,12 @@ std::string format_count(std::uint64_t count) {
   return text;
 }
 
+std::string format_number(double number, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, number);
+  return text.data();
+}
+
 std::string format_percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 }  // namespace forebay

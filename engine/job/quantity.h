@@ -29,6 +29,9 @@ std::string format_duration(std::chrono::nanoseconds time);
 /// Returns `1,234,567`.
 std::string format_count(std::uint64_t count);
 
+/// Returns the number with so many digits behind its point.
+std::string format_number(double number, int digits);
+
 /// Returns `42 %` for a share of 0.42.
 std::string format_percent(double share);
 

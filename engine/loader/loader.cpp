@@ -84,8 +84,6 @@ class Loader::Running {
   ~Running() {
     if (session_) session_->end(finished_ ? "" : "the loader was closed");
   }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
 
   static LoaderResult<Loader> opened(Result<JobSpec> job, Options options);
   LoaderStatus open();

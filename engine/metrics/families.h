@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "actors/pipeline.h"
+#include "core/base/seconds.h"
 #include "engine/metrics/metrics_server.h"
 #include "scheduler/cluster_status.h"
 
@@ -14,37 +17,40 @@ namespace forebay {
 /// Collects metric families in order.
 class Families {
  public:
-  void counter(const char* name, const char* help, double value) {
-    one(name, help, MetricFamily::Kind::kCounter, value);
-  }
-  void gauge(const char* name, const char* help, double value) {
-    one(name, help, MetricFamily::Kind::kGauge, value);
-  }
-
-  /// Adds one sample for each item of `list`, with the label `label` set to `name_of(item)`.
-  template <class List, class NameOf, class ValueOf>
-  void each(MetricFamily family, const char* label, const List& list, NameOf name_of,
-            ValueOf value_of) {
-    family.samples.reserve(list.size());
-    for (const auto& item : list) {
-      family.samples.push_back({{{label, name_of(item)}}, value_of(item)});
-    }
-    list_.push_back(std::move(family));
-  }
-
   void add(MetricFamily family) { list_.push_back(std::move(family)); }
+
+  /// Adds a family of one value, a number or a time.
+  void add(const char* name, const char* help, auto value) {
+    add({name, help, {{{}, number(value)}}});
+  }
+
+  /// Adds one sample for each item of `list`: the value that `value_of` has of it, with the item's
+  /// name as the label `label`.
+  template <class List, class ValueOf>
+  void each(const char* name, const char* help, const char* label, const List& list,
+            ValueOf value_of) {
+    MetricFamily family{name, help, {}};
+    for (const auto& item : list) {
+      const double value = number(std::invoke(value_of, item));
+      family.samples.push_back({{{label, std::string(item.name)}}, value});
+    }
+    add(std::move(family));
+  }
+
   std::vector<MetricFamily> take() { return std::move(list_); }
 
  private:
-  void one(const char* name, const char* help, MetricFamily::Kind kind, double value) {
-    list_.push_back({name, help, kind, {{{}, value}}});
+  /// Converts to base units and doubles, as metrics need them.
+  static double number(auto value) {
+    if constexpr (std::is_arithmetic_v<decltype(value)>) {
+      return static_cast<double>(value);
+    } else {
+      return in_seconds(value);
+    }
   }
 
   std::vector<MetricFamily> list_;
 };
-
-/// Converts values to base units and doubles, as metrics need them.
-inline double number(std::uint64_t count) { return static_cast<double>(count); }
 
 // Metrics common to several kinds of processes. Equal meanings have equal names.
 

@@ -1,6 +1,5 @@
 #include "engine/metrics/figures.h"
 
-#include "core/base/seconds.h"
 #include "engine/metrics/families.h"
 
 namespace forebay {
@@ -8,34 +7,29 @@ namespace {
 
 void add_trainer(const RunFigures& run, Families& to) {
   add_build(run.command, to);
-  to.counter("forebay_rows_total", "Rows given to the trainer.", number(run.rows));
-  to.counter("forebay_batches_total", "Batches given to the trainer.", number(run.batches));
-  to.counter("forebay_trainer_steps_total", "Batches the trainer is done with.", number(run.steps));
-  to.counter("forebay_trainer_wait_seconds_total", "Time the trainer waited for a batch.",
-             in_seconds(run.waited));
-  to.counter("forebay_trainer_busy_seconds_total", "Time the trainer had a batch in hand.",
-             in_seconds(run.worked));
+  to.add("forebay_rows_total", "Rows given to the trainer.", run.rows);
+  to.add("forebay_batches_total", "Batches given to the trainer.", run.batches);
+  to.add("forebay_trainer_steps_total", "Batches the trainer is done with.", run.steps);
+  to.add("forebay_trainer_wait_seconds_total", "Time the trainer waited for a batch.", run.waited);
+  to.add("forebay_trainer_busy_seconds_total", "Time the trainer had a batch in hand.", run.worked);
   add_memory(run.memory_bytes, to);
   add_memory_limit(run.memory_limit, to);
-  to.counter("forebay_tuner_decisions_total", "Decisions the tuner took.", number(run.decisions));
-  to.counter("forebay_tuner_cpu_seconds_total", "CPU time of the tuner.", run.tuner_cpu_seconds);
+  to.add("forebay_tuner_decisions_total", "Decisions the tuner took.", run.decisions);
+  to.add("forebay_tuner_cpu_seconds_total", "CPU time of the tuner.", run.tuner_cpu_seconds);
 }
 
 void add_pipeline(const PipelineStats& stats, Families& to) {
-  to.gauge("forebay_prefetch_batches", "Batches ready for the trainer.",
-           number(stats.prefetch_batches));
-  to.gauge("forebay_prefetch_bytes", "Bytes of those.", number(stats.prefetch_bytes));
-  to.gauge("forebay_prefetch_capacity_bytes", "Bytes that may be ready.",
-           number(stats.prefetch_budget));
-  to.counter("forebay_prefetch_full_total", "How often a batch found no room there.",
-             number(stats.prefetch_full));
-  to.counter("forebay_prefetch_empty_total", "How often the trainer found no batch there.",
-             number(stats.prefetch_empty));
-  to.gauge("forebay_window_bytes", "Bytes of splits on their way.", number(stats.window_bytes));
-  to.gauge("forebay_window_capacity_bytes", "Bytes that may be on their way.",
-           number(stats.window_capacity));
-  to.counter("forebay_splits_issued_total", "Splits issued to the stages or to workers.",
-             number(stats.splits_issued));
+  to.add("forebay_prefetch_batches", "Batches ready for the trainer.", stats.prefetch_batches);
+  to.add("forebay_prefetch_bytes", "Bytes of those.", stats.prefetch_bytes);
+  to.add("forebay_prefetch_capacity_bytes", "Bytes that may be ready.", stats.prefetch_budget);
+  to.add("forebay_prefetch_full_total", "How often a batch found no room there.",
+         stats.prefetch_full);
+  to.add("forebay_prefetch_empty_total", "How often the trainer found no batch there.",
+         stats.prefetch_empty);
+  to.add("forebay_window_bytes", "Bytes of splits on their way.", stats.window_bytes);
+  to.add("forebay_window_capacity_bytes", "Bytes that may be on their way.", stats.window_capacity);
+  to.add("forebay_splits_issued_total", "Splits issued to the stages or to workers.",
+         stats.splits_issued);
 }
 
 }  // namespace
@@ -62,17 +56,17 @@ std::vector<MetricFamily> metrics_of(const WorkerFigures& figures) {
   add_build("worker", families);
   add_memory(figures.memory_bytes, families);
   add_memory_limit(figures.memory_limit, families);
-  families.gauge("forebay_worker_joined", "1 while a head counts this worker in.",
-                 figures.joined ? 1 : 0);
-  families.gauge("forebay_worker_splits_in_work", "Splits leased to it and not made yet.",
-                 number(figures.making));
-  families.gauge("forebay_worker_splits_ready", "Splits made and not handed over yet.",
-                 number(figures.ready));
-  families.counter("forebay_worker_splits_total", "Splits handed over.", number(figures.done));
-  families.counter("forebay_worker_plain_bytes_total", "Bytes of its splits' columns.",
-                   number(figures.plain_bytes));
-  families.counter("forebay_worker_packed_bytes_total", "Bytes of those as they are sent.",
-                   number(figures.packed_bytes));
+  families.add("forebay_worker_joined", "1 while a head counts this worker in.",
+               figures.joined ? 1 : 0);
+  families.add("forebay_worker_splits_in_work", "Splits leased to it and not made yet.",
+               figures.making);
+  families.add("forebay_worker_splits_ready", "Splits made and not handed over yet.",
+               figures.ready);
+  families.add("forebay_worker_splits_total", "Splits handed over.", figures.done);
+  families.add("forebay_worker_plain_bytes_total", "Bytes of its splits' columns.",
+               figures.plain_bytes);
+  families.add("forebay_worker_packed_bytes_total", "Bytes of those as they are sent.",
+               figures.packed_bytes);
   if (!figures.stages.empty()) add_stages(figures.stages, families);
   return families.take();
 }

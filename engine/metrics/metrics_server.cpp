@@ -10,7 +10,7 @@ namespace forebay {
 namespace {
 
 prometheus::MetricFamily converted(const MetricFamily& family) {
-  const bool counts = family.kind == MetricFamily::Kind::kCounter;
+  const bool counts = family.name.ends_with("_total");
   prometheus::MetricFamily result;
   result.name = family.name;
   result.help = family.help;

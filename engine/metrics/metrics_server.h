@@ -17,16 +17,11 @@ struct MetricSample {
   double value = 0;
 };
 
-/// All values of one metric name, as in Prometheus.
+/// All values of one metric name, as in Prometheus. A name that ends in `_total` is that of a
+/// counter, which only grows; others are gauges.
 struct MetricFamily {
-  enum class Kind : std::uint8_t {
-    kCounter,  ///< Only grows; its name ends in `_total`.
-    kGauge,
-  };
-
   std::string name;
   std::string help;
-  Kind kind = Kind::kGauge;
   std::vector<MetricSample> samples;
 };
 

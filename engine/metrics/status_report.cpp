@@ -7,22 +7,17 @@
 namespace forebay {
 namespace {
 
-std::vector<JsonObject> stages_of(const PipelineStats& stats) {
-  std::vector<JsonObject> list;
-  list.reserve(stats.stages.size());
-  for (const StageStats& stage : stats.stages) {
-    const ActorTotals& totals = stage.pool.totals;
-    list.push_back(JsonObject()
-                       .add("name", std::string(stage.name))
-                       .add("actors", stage.pool.actors)
-                       .add("splits", totals.messages)
-                       .add("busy_seconds", in_seconds(totals.busy))
-                       .add("wait_input_seconds", in_seconds(totals.wait_input))
-                       .add("wait_output_seconds", in_seconds(totals.wait_output))
-                       .add("queued_splits", stage.pool.queued_messages)
-                       .add("queued_bytes", stage.pool.queued_bytes));
-  }
-  return list;
+JsonObject json_of(const StageStats& stage) {
+  const ActorTotals& totals = stage.pool.totals;
+  return JsonObject()
+      .add("name", std::string(stage.name))
+      .add("actors", stage.pool.actors)
+      .add("splits", totals.messages)
+      .add("busy_seconds", in_seconds(totals.busy))
+      .add("wait_input_seconds", in_seconds(totals.wait_input))
+      .add("wait_output_seconds", in_seconds(totals.wait_output))
+      .add("queued_splits", stage.pool.queued_messages)
+      .add("queued_bytes", stage.pool.queued_bytes);
 }
 
 const char* word_of(scheduler::NodeStatus::State state) {
@@ -31,27 +26,22 @@ const char* word_of(scheduler::NodeStatus::State state) {
   return state == State::kPrepared ? "working" : "joined";
 }
 
-std::vector<JsonObject> nodes_of(const scheduler::ClusterStatus& cluster) {
-  std::vector<JsonObject> list;
-  list.reserve(cluster.nodes.size());
-  for (const scheduler::NodeStatus& node : cluster.nodes) {
-    list.push_back(JsonObject()
-                       .add("name", node.name)
-                       .add("host", node.host)
-                       .add("pid", node.pid)
-                       .add("state", word_of(node.state))
-                       .add("trouble", node.trouble)
-                       .add("leases", node.leases)
-                       .add("capacity", node.capacity)
-                       .add("splits", node.splits_done)
-                       .add("splits_per_second", node.rate)
-                       .add("cpus", node.cpus)
-                       .add("busy_cpus", node.busy_cpus)
-                       .add("memory_bytes", node.memory_used)
-                       .add("memory_limit_bytes", node.memory_limit)
-                       .add("silent_seconds", node.silent_seconds));
-  }
-  return list;
+JsonObject json_of(const scheduler::NodeStatus& node) {
+  return JsonObject()
+      .add("name", node.name)
+      .add("host", node.host)
+      .add("pid", node.pid)
+      .add("state", word_of(node.state))
+      .add("trouble", node.trouble)
+      .add("leases", node.leases)
+      .add("capacity", node.capacity)
+      .add("splits", node.splits_done)
+      .add("splits_per_second", node.rate)
+      .add("cpus", node.cpus)
+      .add("busy_cpus", node.busy_cpus)
+      .add("memory_bytes", node.memory_used)
+      .add("memory_limit_bytes", node.memory_limit)
+      .add("silent_seconds", node.silent_seconds);
 }
 
 void add_cluster(const scheduler::ClusterStatus& cluster, JsonObject& json) {
@@ -60,7 +50,7 @@ void add_cluster(const scheduler::ClusterStatus& cluster, JsonObject& json) {
       .add("splits_waiting", cluster.waiting)
       .add("splits_leased", cluster.leased)
       .add("splits_issued_again", cluster.issued_again)
-      .add("nodes", nodes_of(cluster))
+      .add("nodes", cluster.nodes, [](const scheduler::NodeStatus& node) { return json_of(node); })
       .add("problems", cluster.problems);
 }
 
@@ -93,7 +83,8 @@ JsonObject status_of(const RunFigures& figures) {
       .add("splits_issued", figures.pipeline.splits_issued)
       .add("lowest_missing", figures.pipeline.lowest_missing)
       .add("allocation", allocation_of(figures.pipeline))
-      .add("stages", stages_of(figures.pipeline));
+      .add("stages", figures.pipeline.stages,
+           [](const StageStats& stage) { return json_of(stage); });
   if (figures.cluster) add_cluster(*figures.cluster, json);
   return json;
 }

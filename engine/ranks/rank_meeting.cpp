@@ -1,20 +1,14 @@
 #include "engine/ranks/rank_meeting.h"
 
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <cerrno>
 #include <chrono>
 #include <functional>
 #include <future>
 #include <utility>
 
-#include <netdb.h>
-
-#include "core/base/descriptor.h"
 #include "core/base/start_thread.h"
 #include "core/data/digest.h"
+#include "core/net/tcp_port.h"
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/this_node.h"
 #include "engine/job/quantity.h"
@@ -23,45 +17,10 @@
 namespace forebay {
 namespace {
 
-bool can_connect(const addrinfo& to, std::chrono::milliseconds most) {
-  const Descriptor socket(::socket(to.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket) return false;
-  if (::connect(socket.number(), to.ai_addr, to.ai_addrlen) == 0) return true;
-  if (errno != EINPROGRESS) return false;
-  pollfd wait{socket.number(), POLLOUT, 0};
-  int error = 0;
-  socklen_t size = sizeof(error);
-  return ::poll(&wait, 1, static_cast<int>(most.count())) == 1 &&
-         ::getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
-}
-
-/// Returns whether a process listens at HOST:PORT. Check this before libtorch connects: libtorch
-/// retries without a way to cancel it, and logs each try. Waits at most `most` for each address of
-/// `host`, and for the resolution of its name.
-bool is_listened_at(const std::string& host, std::uint16_t port, std::chrono::milliseconds most) {
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found) != 0) return false;
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, &::freeaddrinfo);
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-    if (can_connect(*each, most)) return true;
-  }
-  return false;
-}
-
 /// kInvalid: another process listens at MASTER_PORT on this machine already.
 Status check_port_is_free(std::uint16_t port) {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  if (!socket) return {};  // Opening the store reports the error.
-  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  const auto* any = reinterpret_cast<const sockaddr*>(&address);
-  if (::bind(socket.number(), any, sizeof(address)) == 0 || errno != EADDRINUSE) return {};
+  // Opening the store reports all other errors.
+  if (try_port(port) != EADDRINUSE) return {};
   return fail(Code::kInvalid,
               "MASTER_PORT " + std::to_string(port) +
                   " is in use on this machine, and rank 0 has to listen there: end "
@@ -136,6 +95,7 @@ struct Found {
 Result<Found> look_for_leader(Search& search) {
   const CollectiveSpec& spec = search.spec;
   const auto not_found = [] { return fail(Code::kTimeout, "the search is over"); };
+  // libtorch would retry without a way to cancel it, and log each try.
   while (!is_listened_at(spec.host, spec.port, kConnect)) {
     if (!search.goes_on()) return not_found();
   }

@@ -30,8 +30,6 @@ class StatePeer {
   /// `what` names the other rank: "rank 2".
   StatePeer(std::string what, Send send) : what_(std::move(what)), send_(std::move(send)) {}
   ~StatePeer() { serve(nullptr); }
-  StatePeer(const StatePeer&) = delete;
-  StatePeer& operator=(const StatePeer&) = delete;
 
   /// Lets the other rank read `source` from now on, until that rank drops it; null ends serving.
   /// Waits for a read in progress.

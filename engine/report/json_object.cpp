@@ -19,10 +19,6 @@ JsonObject& JsonObject::add(std::string_view key, double number) {
   return add_raw(key, json_text(nlohmann::json(number)));
 }
 
-JsonObject& JsonObject::add(std::string_view key, const std::optional<double>& number) {
-  return number ? add(key, *number) : add_raw(key, "null");
-}
-
 JsonObject& JsonObject::add(std::string_view key, const std::vector<JsonObject>& list) {
   std::string text;
   for (const JsonObject& object : list) text += (text.empty() ? "" : ",") + object.text();

@@ -25,11 +25,21 @@ class JsonObject {
                   std::integral auto number) requires(!std::same_as<decltype(number), bool>) {
     return add_raw(key, std::to_string(number));
   }
-  JsonObject& add(std::string_view key, const std::optional<double>& number);
+  template <class Number>
+  JsonObject& add(std::string_view key, const std::optional<Number>& number) {
+    return number ? add(key, *number) : add_raw(key, "null");
+  }
   JsonObject& add(std::string_view key, const JsonObject& object) {
     return add_raw(key, object.text());
   }
   JsonObject& add(std::string_view key, const std::vector<JsonObject>& list);
+  /// Adds the list of what `to_json` makes of each item.
+  template <class List, class ToJson>
+  JsonObject& add(std::string_view key, const List& list, const ToJson& to_json) {
+    std::vector<JsonObject> objects;
+    for (const auto& item : list) objects.push_back(to_json(item));
+    return add(key, objects);
+  }
   /// Adds the fields of another object, in their order.
   JsonObject& add_all(const JsonObject& other) {
     fields_.insert(fields_.end(), other.fields_.begin(), other.fields_.end());

@@ -37,8 +37,6 @@ class ControlServer {
     return open(run_dir, std::move(set), Queries{});
   }
   ~ControlServer();
-  ControlServer(const ControlServer&) = delete;
-  ControlServer& operator=(const ControlServer&) = delete;
 
  private:
   ControlServer(Descriptor folder, Descriptor socket, Set set, Queries queries);

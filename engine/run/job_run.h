@@ -38,8 +38,6 @@ class JobRun {
   };
 
   ~JobRun();
-  JobRun(const JobRun&) = delete;
-  JobRun& operator=(const JobRun&) = delete;
 
   static Result<std::unique_ptr<JobRun>> open(const JobSpec& job, Rows rows, const Hooks& hooks);
 

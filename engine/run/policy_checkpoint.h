@@ -34,8 +34,6 @@ class PolicyCheckpoint final : public tuner::Policy {
   PolicyCheckpoint(std::unique_ptr<tuner::Policy> policy, LearnedStateFile file, Lost lost)
       : policy_(std::move(policy)), file_(std::move(file)), lost_(std::move(lost)) {}
   ~PolicyCheckpoint() override;
-  PolicyCheckpoint(const PolicyCheckpoint&) = delete;
-  PolicyCheckpoint& operator=(const PolicyCheckpoint&) = delete;
 
   std::string_view name() const override { return policy_->name(); }
   tuner::Proposal decide(const tuner::Observation& seen) override;

@@ -1,34 +1,6 @@
 #include "engine/run/run_outcome.h"
 
-#include <algorithm>
-
-#include "core/base/seconds.h"
-#include "engine/metrics/status_report.h"
-#include "engine/process/memory_use.h"
-
 namespace forebay {
-
-RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::nanoseconds elapsed,
-                      std::chrono::nanoseconds waited) {
-  RunOutcome outcome;
-  outcome.rows = position.rows - run.begin().rows;
-  outcome.batches = position.batches - run.begin().batches;
-  outcome.seconds = in_seconds(elapsed);
-  if (outcome.seconds > 0) {
-    outcome.starved_ratio = std::min(1.0, in_seconds(waited) / outcome.seconds);
-  }
-  outcome.bad_rows = position.bad_rows;
-  outcome.rows_held_out = position.held_out;
-  outcome.epochs = position.epoch;
-  outcome.order_digest = position.digest.hex();
-  outcome.peak_memory_bytes = peak_resident_bytes();
-  const PipelineStats stats = run.pipeline().stats();
-  outcome.allocation = allocation_of(stats);
-  outcome.prefetch = stats.prefetch_budget;
-  outcome.quarantine = run.quarantine_path();
-  return outcome;
-}
-
 namespace {
 
 JsonObject rows_by_node(const RunOutcome& outcome) {

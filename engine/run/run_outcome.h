@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -35,10 +34,6 @@ struct RunOutcome {
 
   double rows_per_second() const { return seconds > 0 ? static_cast<double>(rows) / seconds : 0; }
 };
-
-/// Returns the outcome of a run that ended at `position` and waited for data for `waited`.
-RunOutcome outcome_of(const JobRun& run, const Position& position, std::chrono::nanoseconds elapsed,
-                      std::chrono::nanoseconds waited);
 
 JsonObject to_json(const RunOutcome& outcome);
 

@@ -40,8 +40,6 @@ class RunWatch {
 
   explicit RunWatch(Options options);
   ~RunWatch() { end(); }
-  RunWatch(const RunWatch&) = delete;
-  RunWatch& operator=(const RunWatch&) = delete;
 
   /// Reports a line at the next look. Any thread.
   void note(const std::string& line);

@@ -7,6 +7,7 @@
 #include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/stage_observation.h"
+#include "tuner/guard.h"
 
 namespace forebay {
 
@@ -53,7 +54,18 @@ void TunedStages::tick() {
   const std::uint64_t accounted = account();
   samples_.memory_peak = std::max(samples_.memory_peak, accounted);
   follow_memory(process_bytes(), accounted);
-  idle_buffers_.look(options_.clock.now(), current(), options_.buffers);
+  return_idle_buffers();
+}
+
+// When the process nears its memory limit, idle buffers go back to the system. From then on the
+// guard adds no actor, and unused buffers must not keep the process in this state. A buffer that is
+// needed again costs fresh pages, so they go at most every ten seconds.
+void TunedStages::return_idle_buffers() {
+  constexpr std::chrono::seconds kBetween(10);
+  const auto now = options_.clock.now();
+  if (!tuner::nearly_full(current()) || now - buffers_returned_ < kBetween) return;
+  buffers_returned_ = now;
+  options_.buffers.trim();
 }
 
 tuner::CurrentState TunedStages::current() const {

@@ -7,7 +7,6 @@
 #include "actors/pipeline.h"
 #include "core/data/buffer_pool.h"
 #include "engine/job/job_spec.h"
-#include "engine/run/idle_buffers.h"
 #include "tuner/tuned_pipeline.h"
 
 namespace forebay {
@@ -82,12 +81,13 @@ class TunedStages : public tuner::TunedPipeline {
 
   Sums sums(std::vector<StageStats> stages) const;
   std::uint64_t account() const;
+  void return_idle_buffers();
 
   const Options options_;
   const std::chrono::nanoseconds began_;
   Sums before_;
   Samples samples_;
-  IdleBuffers idle_buffers_;
+  std::chrono::nanoseconds buffers_returned_{0};  // time of the last return
 };
 
 /// Describes the stages of a job and the memory that the process uses beside splits and batches;

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <utility>
 
-#include <time.h>
-
+#include "core/base/cpu_time.h"
+#include "core/base/seconds.h"
 #include "core/data/digest.h"
 #include "engine/run/decision_text.h"
 #include "engine/run/policy_checkpoint.h"
@@ -17,12 +17,6 @@ namespace {
 constexpr const char* kFallback = "intune:no-network";
 /// Policy of a job that names none.
 constexpr const char* kUsual = "intune";
-
-double thread_cpu_seconds() {
-  timespec used{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-}
 
 /// Identifies the kind of work: runs of equal work can reuse each other's learned state.
 std::string name_of_work(const JobRun& run) {
@@ -175,7 +169,7 @@ void Tuning::on_decision(const tuner::Decision& decision) {
   decisions_ = decision.number;
   if (!decision.fault.empty()) note("tuner: " + decision.fault);
   log(decision);
-  cpu_seconds_ = thread_cpu_seconds();
+  cpu_seconds_ = in_seconds(thread_cpu_time());
   said_([&] { last_decision_ = describe(decision, header_.description); });
 }
 

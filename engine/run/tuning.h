@@ -31,8 +31,6 @@ class Tuning {
 
   Tuning(JobRun& run, const JobSpec& job, const CpuLimit& cpus, const std::string& command);
   ~Tuning();
-  Tuning(const Tuning&) = delete;
-  Tuning& operator=(const Tuning&) = delete;
 
   /// Ends the tuner, saves its learned state, closes the control server. Further calls do nothing.
   void end();

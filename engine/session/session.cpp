@@ -1,14 +1,25 @@
 #include "engine/session/session.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "core/base/seconds.h"
+#include "engine/metrics/status_report.h"
 #include "engine/process/memory_use.h"
+#include "engine/trace/history_text.h"
 
 namespace forebay {
 namespace {
 
 CpuLimit limit_of(const Session::Options& options) {
   return options.threads ? CpuLimit(options.threads) : CpuLimit(options.first_process);
+}
+
+std::vector<std::string> stage_names(const TransformPlan& plan) {
+  std::vector<std::string> names;
+  for (const StageInfo& stage : plan.stages()) names.push_back(stage.name);
+  return names;
 }
 
 }  // namespace
@@ -59,12 +70,11 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
   if (cluster_) {
     if (auto begun = cluster_->begin(*run_); !begun) return begun;
   }
-  start_tuner();
+  tuning_.emplace(*run_, job_, cpus_, options_.command);
   start_watch();
+  answer_queries();
   return {};
 }
-
-void Session::start_tuner() { tuning_.emplace(*run_, job_, cpus_, options_.command); }
 
 void Session::start_watch() {
   watch_ = std::make_unique<RunWatch>(
@@ -76,12 +86,23 @@ void Session::start_watch() {
                         .memory_limit = [this] { return tuning_->limits().memory_bytes; },
                         .last_decision = [this] { return tuning_->last_decision(); },
                         .take_notes = [this] { return tuning_->take_notes(); }});
-  status_ = std::make_unique<StatusServer>(
-      StatusServer::Options{.run = *run_,
-                            .tuning = *tuning_,
-                            .metrics = job_.cluster.metrics,
-                            .figures = [this] { return figures(); },
-                            .say = [this](const std::string& line) { watch_->note(line); }});
+}
+
+// Answers `forebay status`, `top` and `trace` in the job's folder, and Prometheus, until end().
+void Session::answer_queries() {
+  tuning_->show({.status = [this] { return status_of(figures()).text(); },
+                 .trace =
+                     [this] {
+                       return history_text({.now = run_->clock().now(),
+                                            .stages = stage_names(run_->plan()),
+                                            .splits = run_->pipeline().history()});
+                     }});
+  if (job_.cluster.metrics.empty()) return;
+  auto server = MetricsServer::open("cluster.metrics", job_.cluster.metrics,
+                                    [this] { return metrics_of(figures()); });
+  if (!server) return watch_->note(server.error().message);
+  metrics_ = std::move(*server);
+  watch_->note("metrics: " + metrics_->url());
 }
 
 RunFigures Session::figures() const {
@@ -114,19 +135,35 @@ void Session::end_stream() {
 // which it delivers splits.
 void Session::end(const std::string& error) {
   if (tuning_) tuning_->end();
-  status_.reset();
+  if (tuning_) tuning_->show({});
+  metrics_.reset();
   if (watch_) watch_->end();
   if (cluster_) cluster_->end(error);
 }
 
 RunOutcome Session::outcome(const Position& position, std::chrono::nanoseconds waited) const {
-  RunOutcome outcome = outcome_of(*run_, position, elapsed_, waited);
+  RunOutcome outcome;
+  outcome.rows = position.rows - run_->begin().rows;
+  outcome.batches = position.batches - run_->begin().batches;
+  outcome.seconds = in_seconds(elapsed_);
+  if (outcome.seconds > 0) {
+    outcome.starved_ratio = std::min(1.0, in_seconds(waited) / outcome.seconds);
+    outcome.cpus_busy = cpu_seconds_ / outcome.seconds;
+  }
+  outcome.bad_rows = position.bad_rows;
+  outcome.rows_held_out = position.held_out;
+  outcome.epochs = position.epoch;
+  outcome.order_digest = position.digest.hex();
+  outcome.peak_memory_bytes = peak_resident_bytes();
+  const PipelineStats stats = run_->pipeline().stats();
+  outcome.allocation = allocation_of(stats);
+  outcome.prefetch = stats.prefetch_budget;
+  outcome.quarantine = run_->quarantine_path();
   outcome.decisions = tuning_->decisions();
   outcome.tuner_cpu_seconds = tuning_->cpu_seconds();
   outcome.last_decision = tuning_->last_decision();
   outcome.memory_limit = tuning_->limits().memory_bytes;
   outcome.stats = stats_;
-  if (outcome.seconds > 0) outcome.cpus_busy = cpu_seconds_ / outcome.seconds;
   if (cluster_) {
     outcome.rows_by_node = cluster_->rows_by_node(position);
     outcome.address = cluster_->address();

@@ -11,13 +11,14 @@
 #include "core/base/start_thread.h"
 #include "engine/cluster/trainer_node.h"
 #include "engine/job/job_spec.h"
+#include "engine/metrics/figures.h"
+#include "engine/metrics/metrics_server.h"
 #include "engine/process/cpu_limit.h"
 #include "engine/process/run_dir.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
 #include "engine/run/run_outcome.h"
 #include "engine/run/run_watch.h"
-#include "engine/run/status_server.h"
 #include "engine/run/tuning.h"
 
 namespace forebay {
@@ -50,8 +51,6 @@ class Session {
   /// the session.
   static Result<std::unique_ptr<Session>> open(const JobSpec& job, Options options);
   ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
   /// Opens dataset and transforms; reads files that have no index.
   Status open_run();
@@ -87,8 +86,8 @@ class Session {
 
  private:
   Session(const JobSpec& job, Options options, RunDir held);
-  void start_tuner();
   void start_watch();
+  void answer_queries();
 
   const JobSpec& job_;
   const Options options_;
@@ -97,7 +96,7 @@ class Session {
   std::unique_ptr<JobRun> run_;
   std::unique_ptr<TrainerNode> cluster_;  // null if the job has no cluster
   std::optional<Tuning> tuning_;
-  std::unique_ptr<StatusServer> status_;
+  std::unique_ptr<MetricsServer> metrics_;  // null without `cluster.metrics`
   std::unique_ptr<RunWatch> watch_;
   double cpu_seconds_at_start_ = 0;
   std::chrono::nanoseconds elapsed_{0};  // this and the two below: taken at the end of the stream

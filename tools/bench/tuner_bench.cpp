@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include <time.h>
-
+#include "core/base/cpu_time.h"
 #include "core/base/median.h"
+#include "core/base/seconds.h"
 #include "tuner/compare/comparison.h"
 #include "tuner/compare/machine.h"
 #include "tuner/guard.h"
@@ -22,12 +22,6 @@ constexpr double kDecisionLimit = 1e-3;
 constexpr double kShareLimit = 0.01;
 constexpr double kStepsPerSecond = 10;
 constexpr int kRepeats = 1000;
-
-double cpu_seconds() {
-  timespec time = {};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 /// Makes the largest pipelines: the cost of a decision grows with stages and CPUs.
 PipelineModel large_pipeline(std::uint64_t seed) {
@@ -53,9 +47,9 @@ double simulator_speed(const std::vector<PipelineModel>& models, double seconds)
   for (const PipelineModel& model : models) {
     tuner::Simulator simulator(model, 1);
     simulator.apply({tuner::oracle_of(model).allocation.actors, 1});
-    const double before = cpu_seconds();
+    const double before = in_seconds(thread_cpu_time());
     simulator.run_until(seconds);
-    used += cpu_seconds() - before;
+    used += in_seconds(thread_cpu_time()) - before;
     steps += simulator.totals().steps;
   }
   return static_cast<double>(steps) / used;
@@ -78,21 +72,21 @@ double guard_seconds(const PipelineModel& model) {
   tuner::Guard guard(simulator.description());
   const tuner::CurrentState current = simulator.current();
   guard.admit(tuner::oracle_of(model).allocation, current);
-  const double before = cpu_seconds();
+  const double before = in_seconds(thread_cpu_time());
   std::uint64_t allowed = 0;
   for (int i = 0; i < kRepeats; ++i) allowed += guard.step(current).total_actors();
-  const double used = cpu_seconds() - before;
+  const double used = in_seconds(thread_cpu_time()) - before;
   return allowed > 0 ? used / kRepeats : 0;
 }
 
 double plan_seconds(const std::vector<PipelineModel>& models) {
-  const double before = cpu_seconds();
+  const double before = in_seconds(thread_cpu_time());
   double found = 0;
   constexpr int kPlans = 20;
   for (int i = 0; i < kPlans; ++i) {
     for (const PipelineModel& model : models) found += tuner::oracle_of(model).splits_per_second;
   }
-  const double used = cpu_seconds() - before;
+  const double used = in_seconds(thread_cpu_time()) - before;
   return found > 0 ? used / (kPlans * static_cast<double>(models.size())) : 0;
 }
 

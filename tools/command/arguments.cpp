@@ -1,5 +1,6 @@
 #include "tools/command/arguments.h"
 
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -35,6 +36,12 @@ Result<std::uint64_t> count_of(const Invocation& invocation, const std::string& 
               option + " " + invocation.value(option) + ": must be a whole number " +
                   (bounded ? "from " + std::to_string(low) + " to " + std::to_string(high)
                            : "of at least " + std::to_string(low)));
+}
+
+std::string run_folder_in(const std::string& folder) {
+  const std::string inside = folder + "/.forebay";
+  std::error_code error;
+  return std::filesystem::is_directory(inside, error) ? inside : folder;
 }
 
 }  // namespace forebay

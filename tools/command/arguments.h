@@ -18,4 +18,7 @@ Result<JobSpec> open_job(const Invocation& invocation, std::string text);
 Result<std::uint64_t> count_of(const Invocation& invocation, const std::string& option,
                                std::uint64_t low, std::uint64_t high, std::uint64_t otherwise);
 
+/// Returns the run's folder in a job's folder: its `.forebay`, or `folder` if there is none.
+std::string run_folder_in(const std::string& folder);
+
 }  // namespace forebay

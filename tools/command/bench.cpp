@@ -43,10 +43,21 @@ namespace {
 
 using BenchFigures = Result<std::vector<BenchResult>>;
 
-/// Returns the value of `--rows` or `--rounds`, at least 1.
-Result<std::uint64_t> count_of(const Invocation& invocation, const std::string& option,
-                               std::uint64_t otherwise) {
-  return count_of(invocation, option, 1, std::numeric_limits<std::uint64_t>::max(), otherwise);
+/// The values of `--rows` and `--rounds`, or what is usual for a part.
+struct BenchSize {
+  std::uint64_t rows = 0;
+  std::uint64_t rounds = 0;
+
+  int whole_rounds() const { return static_cast<int>(rounds); }
+};
+
+Result<BenchSize> size_of(const Invocation& invocation, const BenchSize& usual) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  auto rows = count_of(invocation, "--rows", 1, kMost, usual.rows);
+  if (!rows) return pass(rows);
+  auto rounds = count_of(invocation, "--rounds", 1, kMost, usual.rounds);
+  if (!rounds) return pass(rounds);
+  return BenchSize{*rows, *rounds};
 }
 
 /// log1p on the integers, sigrid_hash on the tokens: the transforms of the published figures.
@@ -78,7 +89,7 @@ const BenchResult& pipeline_of(const std::vector<BenchResult>& results) {
                        [](const BenchResult& result) { return result.name == "pipeline"; });
 }
 
-IngestBenchOptions options_for(const UsualWork& work, std::uint64_t rounds) {
+IngestBenchOptions options_for(const UsualWork& work, int rounds) {
   const int cpus = available_cpus();
   const auto many = static_cast<std::uint32_t>(cpus);
   return {.dataset = *work.dataset,
@@ -86,7 +97,7 @@ IngestBenchOptions options_for(const UsualWork& work, std::uint64_t rounds) {
           .order = {},
           .actors = {1, many, 1, many},  // load, decode, shuffle, transform
           .threads = cpus,
-          .rounds = static_cast<int>(rounds)};
+          .rounds = rounds};
 }
 
 /// Measures the public loader in `folder` (tests/bench/public) on the same files.
@@ -115,32 +126,22 @@ BenchFigures growth(const Invocation& invocation, std::uint64_t rows, double at_
 struct TrainersBench {
   std::string program;  ///< Path of this program.
   BenchData data;
-  int rounds = 0;
 };
 
-Result<TrainersBench> trainers_bench_of(const Invocation& invocation, std::uint64_t usual_rows,
-                                        std::uint64_t usual_rounds) {
-  auto rows = count_of(invocation, "--rows", usual_rows);
-  auto rounds = count_of(invocation, "--rounds", usual_rounds);
-  if (!rounds) return pass(rounds);
-  if (!rows) return pass(rows);
+Result<TrainersBench> trainers_bench_of(const BenchSize& size) {
   auto program = own_path();
   if (!program) return pass(program);
-  auto data = BenchData::make(*rows);
+  auto data = BenchData::make(size.rows);
   if (!data) return pass(data);
-  return TrainersBench{std::move(*program), std::move(*data), static_cast<int>(*rounds)};
+  return TrainersBench{std::move(*program), std::move(*data)};
 }
 
 /// Measures the whole pipeline and its parts; with `--public`, also the public loader in that
 /// folder (such as tests/bench/public), and with `--growth` the pipeline at a tenth of the rows.
-BenchFigures ingest_figures(const Invocation& invocation) {
-  auto rows = count_of(invocation, "--rows", 2'000'000);
-  auto rounds = count_of(invocation, "--rounds", 5);
-  if (!rows) return pass(rows);
-  if (!rounds) return pass(rounds);
-  auto work = usual_work(*rows);
+BenchFigures ingest_figures(const Invocation& invocation, const BenchSize& size) {
+  auto work = usual_work(size.rows);
   if (!work) return pass(work);
-  auto results = bench_ingest(options_for(*work, *rounds));
+  auto results = bench_ingest(options_for(*work, size.whole_rounds()));
   if (!results) return results;
   const double rate = pipeline_of(*results).value;
   if (invocation.has("--public")) {
@@ -148,7 +149,7 @@ BenchFigures ingest_figures(const Invocation& invocation) {
     if (!more) return more;
     results->insert(results->end(), more->begin(), more->end());
   }
-  auto more = growth(invocation, *rows, rate);
+  auto more = growth(invocation, size.rows, rate);
   if (!more) return more;
   results->insert(results->end(), more->begin(), more->end());
   return results;
@@ -167,10 +168,8 @@ Result<BenchResult> train_with(const UsualWork& work, int threads, const std::st
 }
 
 /// Measures training with the pipeline, compared with training on one cached batch.
-BenchFigures train_figures(const Invocation& invocation) {
-  auto rows = count_of(invocation, "--rows", 2'000'000);
-  if (!rows) return pass(rows);
-  auto work = usual_work(*rows);
+BenchFigures train_figures(const Invocation&, const BenchSize& size) {
+  auto work = usual_work(size.rows);
   if (!work) return pass(work);
   const int cpus = available_cpus();
   auto spare = train_with(*work, std::max(cpus - 1, 1), "train_with_pipeline");
@@ -182,13 +181,11 @@ BenchFigures train_figures(const Invocation& invocation) {
 
 /// Measures the actor runtime, interleaved with the same workloads of the program that `--public`
 /// names (caf_runtime, built from tests/bench if CAF is installed).
-BenchFigures runtime_figures(const Invocation& invocation) {
-  auto rounds = count_of(invocation, "--rounds", 5);
-  if (!rounds) return pass(rounds);
+BenchFigures runtime_figures(const Invocation& invocation, const BenchSize& size) {
   std::map<std::string, std::vector<double>> ours;
   std::map<std::string, std::vector<double>> theirs;
   std::vector<BenchResult> results;
-  for (std::uint64_t round = 0; round < *rounds && !StopRequest::requested(); ++round) {
+  for (std::uint64_t round = 0; round < size.rounds && !StopRequest::requested(); ++round) {
     results = run_runtime_bench({}, SystemClock());
     for (const BenchResult& result : results) ours[result.name].push_back(result.value);
     if (!invocation.has("--public")) continue;
@@ -206,11 +203,9 @@ BenchFigures runtime_figures(const Invocation& invocation) {
 }
 
 /// Measures the decisions of intune, or of greedy in a build without intune.
-BenchFigures tuner_figures(const Invocation& invocation) {
-  auto rounds = count_of(invocation, "--rounds", 5);
-  if (!rounds) return pass(rounds);
+BenchFigures tuner_figures(const Invocation&, const BenchSize& size) {
   const bool known = std::ranges::count(tuner::policies(), "intune", &tuner::PolicyInfo::name) > 0;
-  return bench_tuner({.rounds = static_cast<int>(*rounds),
+  return bench_tuner({.rounds = size.whole_rounds(),
                       .policy = known ? "intune" : "greedy",
                       .stopped = StopRequest::requested});
 }
@@ -218,16 +213,14 @@ BenchFigures tuner_figures(const Invocation& invocation) {
 /// Measures actors of two processes, compared with ZeroMQ alone, and remote stages, emulated
 /// clusters and the head.
 /// Benchmarks that fork come first, since RocksDB's threads never end.
-BenchFigures wire_figures(const Invocation& invocation) {
-  auto rounds = count_of(invocation, "--rounds", 5);
-  if (!rounds) return pass(rounds);
+BenchFigures wire_figures(const Invocation&, const BenchSize& size) {
   auto program = own_path();
   if (!program) return pass(program);
   const SystemClock clock;
   const auto stopped = StopRequest::requested;
-  const int few = static_cast<int>(std::min<std::uint64_t>(*rounds, 3));
+  const int few = std::min(size.whole_rounds(), 3);
   WireBenchOptions wire;
-  wire.rounds = static_cast<int>(*rounds);
+  wire.rounds = size.whole_rounds();
   wire.stopped = stopped;
   const std::vector<std::function<BenchFigures()>> parts = {
       [&] { return run_wire_bench(wire, clock); },
@@ -247,44 +240,38 @@ BenchFigures wire_figures(const Invocation& invocation) {
 }
 
 /// Measures tables 20 times larger than their memory, compared with tables in memory.
-BenchFigures table_figures(const Invocation& invocation) {
-  auto rows = count_of(invocation, "--rows", std::uint64_t{1} << 20);
-  auto rounds = count_of(invocation, "--rounds", 3);
-  if (!rows) return pass(rows);
-  if (!rounds) return pass(rounds);
-  return run_table_bench({.table_rows = static_cast<std::int64_t>(std::bit_ceil(*rows)),
-                          .rounds = *rounds,
+BenchFigures table_figures(const Invocation& invocation, const BenchSize& size) {
+  return run_table_bench({.table_rows = static_cast<std::int64_t>(std::bit_ceil(size.rows)),
+                          .rounds = size.rounds,
                           .small_network = invocation.has("--small")});
 }
 
 /// Measures checkpoints of 1 GiB in the current folder.
-BenchFigures checkpoint_figures(const Invocation& invocation) {
-  auto rounds = count_of(invocation, "--rounds", 3);
-  if (!rounds) return pass(rounds);
-  return bench_saving({.rounds = static_cast<int>(*rounds), .stopped = StopRequest::requested},
+BenchFigures checkpoint_figures(const Invocation&, const BenchSize& size) {
+  return bench_saving({.rounds = size.whole_rounds(), .stopped = StopRequest::requested},
                       SystemClock());
 }
 
 /// Measures the model's threads: the default number, compared with a searched one.
-BenchFigures threads_figures(const Invocation& invocation) {
-  auto bench = trainers_bench_of(invocation, 200'000, 3);
+BenchFigures threads_figures(const Invocation&, const BenchSize& size) {
+  auto bench = trainers_bench_of(size);
   if (!bench) return pass(bench);
   return run_threads_bench({.program = bench->program,
                             .folder = bench->data.folder(),
                             .cpus = available_cpus(),
-                            .rounds = bench->rounds,
+                            .rounds = size.whole_rounds(),
                             .epochs = 3,
                             .stopped = StopRequest::requested});
 }
 
 /// Measures two trainers, compared with one.
-BenchFigures ranks_figures(const Invocation& invocation) {
-  auto bench = trainers_bench_of(invocation, 300'000, 5);
+BenchFigures ranks_figures(const Invocation& invocation, const BenchSize& size) {
+  auto bench = trainers_bench_of(size);
   if (!bench) return pass(bench);
   RanksBenchOptions options;
   options.program = bench->program;
   options.folder = bench->data.folder();
-  options.rounds = bench->rounds;
+  options.rounds = size.whole_rounds();
   options.small_network = invocation.has("--small");
   options.stopped = StopRequest::requested;
   return run_ranks_bench(options);
@@ -292,22 +279,26 @@ BenchFigures ranks_figures(const Invocation& invocation) {
 
 struct Part {
   std::string_view name;
-  BenchFigures (*measure)(const Invocation&);
+  BenchFigures (*measure)(const Invocation&, const BenchSize&);
+  BenchSize usual;
 };
 
-constexpr std::array kParts = {Part{"checkpoint", &checkpoint_figures},
-                               Part{"ingest", &ingest_figures},
-                               Part{"ranks", &ranks_figures},
-                               Part{"runtime", &runtime_figures},
-                               Part{"tables", &table_figures},
-                               Part{"threads", &threads_figures},
-                               Part{"train", &train_figures},
-                               Part{"tuner", &tuner_figures},
-                               Part{"wire", &wire_figures}};
+constexpr std::array kParts = {Part{"checkpoint", &checkpoint_figures, {1, 3}},
+                               Part{"ingest", &ingest_figures, {2'000'000, 5}},
+                               Part{"ranks", &ranks_figures, {300'000, 5}},
+                               Part{"runtime", &runtime_figures, {1, 5}},
+                               Part{"tables", &table_figures, {1 << 20, 3}},
+                               Part{"threads", &threads_figures, {200'000, 3}},
+                               Part{"train", &train_figures, {2'000'000, 1}},
+                               Part{"tuner", &tuner_figures, {1, 5}},
+                               Part{"wire", &wire_figures, {1, 5}}};
 
 BenchFigures measure(const std::string& name, const Invocation& invocation) {
   const auto* const part = std::ranges::find(kParts, name, &Part::name);
-  if (part != kParts.end()) return part->measure(invocation);
+  if (part != kParts.end()) {
+    auto size = size_of(invocation, part->usual);
+    return size ? part->measure(invocation, *size) : pass(size);
+  }
   std::string known;
   for (const Part& other : kParts) {
     if (!known.empty()) known += &other == &kParts.back() ? " and " : ", ";
@@ -349,9 +340,7 @@ Exit run_bench(const Invocation& invocation) {
     print(*results);
     return Exit::done();
   }
-  std::vector<JsonObject> list;
-  for (const BenchResult& result : *results) list.push_back(json_of(result));
-  print_json(JsonObject().add("results", list));
+  print_json(JsonObject().add("results", *results, json_of));
   return Exit::done();
 }
 

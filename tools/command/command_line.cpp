@@ -57,7 +57,8 @@ std::string unknown_option(const Command& command, const std::string& word) {
 struct Arity {
   explicit Arity(std::string_view shown)
       : most(shown.empty() ? 0 : 1 + std::ranges::count(shown, ' ')), fewest(most) {
-    if (shown.find("…") != std::string_view::npos) most = std::numeric_limits<std::ptrdiff_t>::max();
+    if (shown.find("…") != std::string_view::npos)
+      most = std::numeric_limits<std::ptrdiff_t>::max();
     if (shown.starts_with('[')) fewest = 0;
   }
 

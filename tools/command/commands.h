@@ -33,11 +33,11 @@ struct Invocation {
 /// A subcommand: its arguments and the function that runs it.
 struct Command {
   std::string_view name;
-  std::string_view summary;        ///< One line for `forebay help`.
+  std::string_view summary;  ///< One line for `forebay help`.
   /// One word for each argument: `JOB`, `new DIR`; `[JOB]` is optional, `FILE…` any number.
   std::string_view argument = {};
   std::vector<OptionSpec> options = {};
-  std::string_view example = {};             ///< Lines for `--help`.
+  std::string_view example = {};  ///< Lines for `--help`.
   Exit (*run)(const Invocation&) = nullptr;
   /// Subcommands by their full names: `tune show` of `tune`.
   std::vector<Command> parts = {};

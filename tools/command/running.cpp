@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,10 +31,7 @@ constexpr std::chrono::seconds kPatience(3);  // for a head that does not answer
 /// Returns the folder of a running job: the value of `--dir` (default: the current folder), or the
 /// `.forebay` in it.
 std::string run_folder(const Invocation& invocation) {
-  const std::string folder = invocation.value("--dir", ".");
-  const std::string inside = folder + "/.forebay";
-  std::error_code error;
-  return std::filesystem::is_directory(inside, error) ? inside : folder;
+  return run_folder_in(invocation.value("--dir", "."));
 }
 
 /// Returns the job's or the head's answer in JSON; made from the command line.

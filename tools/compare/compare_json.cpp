@@ -21,23 +21,6 @@ using tuner::Recovery;
 using tuner::Trace;
 
 template <class Fields>
-void add_count(Fields& fields, std::string_view key, const std::optional<std::uint64_t>& count) {
-  if (count) {
-    fields.add(key, *count);
-  } else {
-    fields.add(key, std::optional<double>());
-  }
-}
-
-JsonObject json_of(const Recovery& recovery) {
-  JsonObject object;
-  object.add("at_seconds", recovery.at_seconds);
-  add_count(object, "decisions_to_95", recovery.decisions_to_95);
-  return object;
-}
-
-/// Adds the fields of a run to a JSON object or to a CSV row; `recoveries` comes last.
-template <class Fields>
 void add_fields(Fields& fields, const ComparedRun& run) {
   const tuner::RunFigures& figures = run.figures;
   fields.add("pipeline", run.pipeline);
@@ -47,7 +30,7 @@ void add_fields(Fields& fields, const ComparedRun& run) {
   fields.add("ratio_overall", figures.ratio_overall);
   fields.add("ratio_after_30", figures.ratio_after_30);
   fields.add("ratio_final", figures.ratio_final);
-  add_count(fields, "decisions_to_95", figures.decisions_to_95);
+  fields.add("decisions_to_95", figures.decisions_to_95);
   fields.add("out_of_memory", run.out_of_memory);
   fields.add("peak_memory_bytes", figures.memory_peak);
   fields.add("memory_limit_bytes", run.memory_limit);
@@ -63,9 +46,11 @@ void add_fields(Fields& fields, const ComparedRun& run) {
 JsonObject json_of(const ComparedRun& run) {
   JsonObject object;
   add_fields(object, run);
-  std::vector<JsonObject> recoveries;
-  for (const Recovery& recovery : run.figures.recoveries) recoveries.push_back(json_of(recovery));
-  return object.add("recoveries", recoveries);
+  return object.add("recoveries", run.figures.recoveries, [](const Recovery& recovery) {
+    return JsonObject()
+        .add("at_seconds", recovery.at_seconds)
+        .add("decisions_to_95", recovery.decisions_to_95);
+  });
 }
 
 JsonObject json_of(const Distribution& values) {
@@ -101,14 +86,6 @@ JsonObject json_of(const Gap& gap) {
       .add("ahead", gap.theirs)
       .add("by", gap.by())
       .add("cause", gap.cause);
-}
-
-template <class Values>
-std::vector<JsonObject> list_of(const Values& values) {
-  std::vector<JsonObject> list;
-  list.reserve(values.size());
-  for (const auto& value : values) list.push_back(json_of(value));
-  return list;
 }
 
 /// The rows of a table in CSV, with the names of their fields in the first line; numbers in the
@@ -192,12 +169,13 @@ const PipelineModel& model_of(const ComparedRun& run, const std::vector<Pipeline
 }  // namespace
 
 JsonObject json_of(const ComparisonResult& result) {
+  const auto to_json = [](const auto& each) { return json_of(each); };
   JsonObject summary;
   for (const PolicySummary& each : result.summaries) summary.add(each.policy, json_of(each));
   return JsonObject()
-      .add("runs", list_of(result.runs))
+      .add("runs", result.runs, to_json)
       .add("summary", summary)
-      .add("behind", list_of(result.gaps));
+      .add("behind", result.gaps, to_json);
 }
 
 std::string runs_csv(const ComparisonResult& result) {

@@ -37,23 +37,17 @@ using tuner::ComparedRun;
 using tuner::Distribution;
 using tuner::PolicySummary;
 
-std::string number(double value, int digits) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
-std::string percent(double share) { return number(100 * share, 0) + " %"; }
+std::string percent(double share) { return format_number(100 * share, 0) + " %"; }
 
 std::string decisions(const std::optional<double>& median) {
-  return median ? number(*median, 0) : "never";
+  return median ? format_number(*median, 0) : "never";
 }
 
-std::string micros(double seconds) { return number(seconds * 1e6, 0) + " us"; }
+std::string micros(double seconds) { return format_number(seconds * 1e6, 0) + " us"; }
 
 void add_distribution(std::vector<std::string>& row, const Distribution& values) {
   for (const double value : {values.mean, values.median, values.p5}) {
-    row.push_back(number(value, 3));
+    row.push_back(format_number(value, 3));
   }
 }
 
@@ -93,7 +87,7 @@ std::vector<Cell> cells_of(const std::vector<ComparedRun>& runs) {
 
 std::string after_30_of(const Cell& cell) {
   if (!cell.runs.front()->figures.ratio_after_30) return "-";
-  return number(
+  return format_number(
       cell.mean([](const ComparedRun& run) { return run.figures.ratio_after_30.value_or(0); }), 3);
 }
 
@@ -105,9 +99,9 @@ std::string decisions_of(const Cell& cell) {
 
 std::vector<std::string> row_of(const Cell& cell) {
   const ComparedRun& first = *cell.runs.front();
-  const auto mean = [&](auto value, int digits) { return number(cell.mean(value), digits); };
+  const auto mean = [&](auto value, int digits) { return format_number(cell.mean(value), digits); };
   return {first.pipeline,
-          number(first.bottleneck_share, 2),
+          format_number(first.bottleneck_share, 2),
           first.policy,
           mean([](const ComparedRun& run) { return run.figures.ratio_overall; }, 3),
           after_30_of(cell),
@@ -148,24 +142,12 @@ std::string html_of(const Table& table) {
 }
 
 std::string html_escaped(const std::string& text) {
+  constexpr std::string_view kMarkup = "&<>\"";
+  constexpr const char* kNames[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
   std::string escaped;
   for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += letter;
-    }
+    const std::size_t at = kMarkup.find(letter);
+    escaped += at == std::string_view::npos ? std::string(1, letter) : kNames[at];
   }
   return escaped;
 }
@@ -182,7 +164,7 @@ Table summary_table(const ComparisonResult& result) {
     row.insert(row.end(),
                {decisions(summary.decisions_to_95), std::to_string(summary.never_95),
                 std::to_string(summary.out_of_memory) + " of " + std::to_string(summary.runs),
-                number(summary.actors_over_fewest, 2), percent(summary.memory_share),
+                format_number(summary.actors_over_fewest, 2), percent(summary.memory_share),
                 percent(summary.memory_share_most), micros(summary.seconds_per_decision)});
     table.rows.push_back(std::move(row));
   }
@@ -212,8 +194,8 @@ Table gap_table(const ComparisonResult& result) {
   Table table{"Where intune is behind",
               {"pipeline", "measure", "behind", "by", "intune", "the other", "cause"}};
   for (const tuner::Gap& gap : result.gaps) {
-    table.rows.push_back({gap.pipeline, gap.measure, gap.rival, number(gap.by(), 3),
-                          number(gap.ours, 3), number(gap.theirs, 3), gap.cause});
+    table.rows.push_back({gap.pipeline, gap.measure, gap.rival, format_number(gap.by(), 3),
+                          format_number(gap.ours, 3), format_number(gap.theirs, 3), gap.cause});
   }
   return table;
 }

@@ -106,30 +106,24 @@ std::vector<std::string> learned_state_in(const Checkpoint& checkpoint) {
   return names;
 }
 
-std::vector<JsonObject> json_of_tensors(const Held& held) {
-  std::vector<JsonObject> tensors;
-  tensors.reserve(held.tensors.size());
-  for (const StateTensor& tensor : held.tensors) {
-    tensors.push_back(JsonObject()
-                          .add("name", tensor.name)
-                          .add("part", part_of(tensor))
-                          .add("type", std::string(name_of(tensor.type)))
-                          .add("shape", shape_of(tensor))
-                          .add("bytes", tensor.bytes()));
-  }
-  return tensors;
+JsonObject json_of_tensor(const StateTensor& tensor) {
+  return JsonObject()
+      .add("name", tensor.name)
+      .add("part", part_of(tensor))
+      .add("type", std::string(name_of(tensor.type)))
+      .add("shape", shape_of(tensor))
+      .add("bytes", tensor.bytes());
 }
 
 JsonObject json_of(const Held& held) {
   const Checkpoint& checkpoint = held.checkpoint;
   const LoaderState& loader = checkpoint.state.loader;
-  std::vector<JsonObject> files;
-  for (const auto& [name, file] : checkpoint.manifest.files) {
-    files.push_back(JsonObject()
-                        .add("name", name)
-                        .add("bytes", file.bytes)
-                        .add("linked", file.inode.has_value()));
-  }
+  const auto json_of_file = [](const auto& entry) {
+    return JsonObject()
+        .add("name", entry.first)
+        .add("bytes", entry.second.bytes)
+        .add("linked", entry.second.inode.has_value());
+  };
   JsonObject json;
   json.add("path", checkpoint.path)
       .add("kind", "checkpoint")
@@ -140,8 +134,8 @@ JsonObject json_of(const Held& held) {
       .add("order_digest", loader.position.digest.hex())
       .add("fingerprint", loader.fingerprint)
       .add("bytes", bytes_of(checkpoint))
-      .add("files", files)
-      .add("tensors", json_of_tensors(held))
+      .add("files", checkpoint.manifest.files, json_of_file)
+      .add("tensors", held.tensors, json_of_tensor)
       .add("experience", learned_state_in(checkpoint));
   if (held.card) {
     json.add("model", std::string(name_in(kModelNames, held.card->shape.network)))

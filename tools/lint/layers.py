@@ -80,7 +80,7 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/report", "engine/trace", "engine/metrics"],
     "engine/cluster": CORE + ACTORS + TUNER + SCHEDULER + ["trainer"] +
         ["engine/process", "engine/job", "engine/outputs", "engine/metrics", "engine/run"],
-    "engine/session": CORE[:1] + ["core/data", "actors", "engine/process", "engine/job", "engine/metrics", "engine/run",
+    "engine/session": CORE[:1] + ["core/data", "actors", "engine/process", "engine/job", "engine/trace", "engine/metrics", "engine/run",
                                   "engine/cluster"],
     "engine/loader": CORE[:1] + ["core/data", "core/runtime", "engine/process", "engine/job", "engine/session"],
     "engine/ranks": CORE + TRAINER + ["engine/process", "engine/job", "engine/cluster"],
@@ -89,7 +89,7 @@ MAY_SEE = {
     "tools/process": CORE[:1] + ["engine/process", "engine/report"],
     "tools/synth": CORE[:1],
     "tools/launch": CORE[:2] + ["engine/job"],
-    "tools/symmetric": CORE[:2] + ["engine/process", "engine/job"],
+    "tools/symmetric": CORE[:2] + ["core/net", "engine/process", "engine/job"],
     "tools/inspect": CORE[:2] + ACTORS + ["trainer", "tuner", "tuner/log"] +
         ["engine/process", "engine/job", "engine/report", "engine/run"],
     "tools/terminal": CORE[:1] + ["actors", "trainer", "engine/process", "engine/job", "engine/report", "engine/run",

@@ -1,16 +1,12 @@
 #include "tools/symmetric/meeting.h"
 
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <string_view>
 
-#include <netdb.h>
-
 #include "core/base/clock.h"
+#include "core/net/tcp_port.h"
+#include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 
 namespace forebay {
@@ -18,50 +14,15 @@ namespace {
 
 constexpr std::string_view kScheme = "tcp://";
 constexpr int kLookMs = 200;
-constexpr int kConnectMs = 2000;
-
-/// Owns a socket.
-class Socket {
- public:
-  Socket(int family, int flags)
-      : number_(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)) {}
-  ~Socket() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int number() const { return number_; }
-
- private:
-  const int number_;
-};
-
-bool connects(const addrinfo& to) {
-  const Socket socket(to.ai_family, SOCK_NONBLOCK);
-  if (socket.number() < 0) return false;
-  if (::connect(socket.number(), to.ai_addr, to.ai_addrlen) == 0) return true;
-  if (errno != EINPROGRESS) return false;
-  pollfd ready{.fd = socket.number(), .events = POLLOUT, .revents = 0};
-  if (::poll(&ready, 1, kConnectMs) != 1) return false;
-  int error = 0;
-  socklen_t size = sizeof error;
-  return ::getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
-}
+constexpr std::chrono::seconds kConnect(2);
 
 bool answers(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   std::string host = address.substr(kScheme.size(), colon - kScheme.size());
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), address.c_str() + colon + 1, &hints, &found) != 0) return false;
-  bool any = false;
-  for (const addrinfo* each = found; each != nullptr && !any; each = each->ai_next) {
-    any = connects(*each);
-  }
-  ::freeaddrinfo(found);
-  return any;
+  const auto port = parse_count(address.substr(colon + 1));
+  return port && *port <= 65535 &&
+         is_listened_at(host, static_cast<std::uint16_t>(*port), kConnect);
 }
 
 }  // namespace
@@ -101,17 +62,6 @@ Result<std::string> await_head(const MeetingPoint& point, const std::function<bo
                        ? ""
                        : " or listened on " + point.first_host + ":" + std::to_string(point.port)) +
                   "; look at what rank 0 said");
-}
-
-bool is_free(std::uint16_t port) {
-  const Socket socket(AF_INET, 0);
-  const int yes = 1;
-  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  return socket.number() >= 0 &&
-         ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 }  // namespace forebay

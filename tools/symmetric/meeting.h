@@ -29,7 +29,4 @@ std::string joinable(const std::string& written, const std::string& first_host);
 /// after a successful connection. kTimeout after `patience`; kUnavailable when `stop` returns true.
 Result<std::string> await_head(const MeetingPoint& point, const std::function<bool()>& stop);
 
-/// Returns whether this port is free on every address of this host.
-bool is_free(std::uint16_t port);
-
 }  // namespace forebay

@@ -48,14 +48,8 @@ const Json& item(const Json& before, const char* key, std::size_t i) {
   return i < items.size() && items[i].is_object() ? items[i] : none;
 }
 
-std::string fixed(double value, int digits) {
-  char shown[48];
-  std::snprintf(shown, sizeof shown, "%.*f", digits, value);
-  return shown;
-}
-
 std::string percent(double part, double whole) {
-  return whole > 0 ? fixed(100 * std::clamp(part / whole, 0.0, 1.0), 0) + " %" : "-";
+  return whole > 0 ? format_number(100 * std::clamp(part / whole, 0.0, 1.0), 0) + " %" : "-";
 }
 
 std::string of_limit(std::uint64_t used, std::uint64_t limit) {
@@ -70,7 +64,8 @@ std::string run_lines(const Json& before, const Json& now) {
   const double time = number(now, "seconds") - number(before, "seconds");
   const double rows = number(now, "rows") - number(before, "rows");
   const double waited = number(now, "waited_seconds") - number(before, "waited_seconds");
-  std::string page = text(now, "command") + ", " + fixed(number(now, "seconds"), 0) + " s: ";
+  std::string page =
+      text(now, "command") + ", " + format_number(number(now, "seconds"), 0) + " s: ";
   page += format_count(count(now, "rows")) + " rows, " + format_count(count(now, "batches")) +
           " batches, ";
   page += format_count(static_cast<std::uint64_t>(time > 0 ? std::max(rows / time, 0.0) : 0)) +
@@ -110,7 +105,7 @@ std::string head_line(const Json& now) {
   const std::string job = text(now, "job");
   if (job.empty()) return "no job is open\n";
   return "job " + job + ", epoch " + format_count(count(now, "epoch")) + ": " +
-         fixed(number(now, "splits_per_second"), 1) + " splits/s\n";
+         format_number(number(now, "splits_per_second"), 1) + " splits/s\n";
 }
 
 void append_cluster(const Json& now, std::string& page) {
@@ -128,10 +123,11 @@ void append_cluster(const Json& now, std::string& page) {
     rows.push_back({text(node, "name"),
                     text(node, "state") + (trouble.empty() ? "" : ": " + trouble),
                     format_count(count(node, "leases")), format_count(count(node, "splits")),
-                    fixed(number(node, "splits_per_second"), 1),
-                    fixed(number(node, "busy_cpus"), 1) + " of " + fixed(number(node, "cpus"), 0),
+                    format_number(number(node, "splits_per_second"), 1),
+                    format_number(number(node, "busy_cpus"), 1) + " of " +
+                        format_number(number(node, "cpus"), 0),
                     of_limit(count(node, "memory_bytes"), count(node, "memory_limit_bytes")),
-                    fixed(number(node, "silent_seconds"), 1) + " s ago"});
+                    format_number(number(node, "silent_seconds"), 1) + " s ago"});
   }
   append_table(rows, page);
   for (const Json& problem : list(now, "problems")) {

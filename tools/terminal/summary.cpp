@@ -13,12 +13,6 @@ constexpr double kHardlyStarved = 0.05;
 constexpr double kAllCpus = 0.9;
 constexpr double kBusy = 0.7;
 
-std::string one_decimal(double number) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", number);
-  return text.data();
-}
-
 std::string actors_of(const StageView& stage) {
   return stage.actors == 1 ? "its 1 actor was"
                            : "its " + std::to_string(stage.actors) + " actors were";
@@ -38,8 +32,9 @@ std::string describe_queue(const StageView& stage) {
 std::string blame_cpus(const SummaryView& view, const StageView& heaviest) {
   double all = 0;
   for (const StageView& stage : view.stages) all += load_of(stage);
-  return "not enough CPUs: " + one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) +
-         " were busy, and " + heaviest.name + " took " + format_percent(load_of(heaviest) / all) +
+  return "not enough CPUs: " + format_number(view.outcome.cpus_busy, 1) + " of " +
+         std::to_string(view.cpus) + " were busy, and " + heaviest.name + " took " +
+         format_percent(load_of(heaviest) / all) +
          " of the stages' work; give the run more CPUs or make " + heaviest.name + " cheaper";
 }
 
@@ -61,12 +56,12 @@ std::string table_row(const StageView& stage, int width) {
 }  // namespace
 
 std::string name_bottleneck(const SummaryView& view) {
-  if (view.stages.empty() || view.rows == 0)
+  if (view.stages.empty() || view.outcome.rows == 0)
     return "no rows came through; there is no bottleneck to name";
   const bool trained = view.consumer == SummaryView::Consumer::kTrainer;
-  if (trained && view.starved_ratio < kHardlyStarved) {
+  if (trained && view.outcome.starved_ratio < kHardlyStarved) {
     return "the trainer is the bottleneck: it waited for data " +
-           format_percent(view.starved_ratio) +
+           format_percent(view.outcome.starved_ratio) +
            " of the time; a faster model or more CPUs for it would help, more actors would not";
   }
   const auto by_load = [](const StageView& a, const StageView& b) {
@@ -76,7 +71,7 @@ std::string name_bottleneck(const SummaryView& view) {
     return a.busy_share < b.busy_share;
   };
   const bool cpus_full =
-      view.cpus > 0 && view.cpus_busy >= kAllCpus * static_cast<double>(view.cpus);
+      view.cpus > 0 && view.outcome.cpus_busy >= kAllCpus * static_cast<double>(view.cpus);
   const StageView& heaviest = *std::max_element(view.stages.begin(), view.stages.end(), by_load);
   if (cpus_full && load_of(heaviest) > 0) return blame_cpus(view, heaviest);
   const StageView& busiest = *std::max_element(view.stages.begin(), view.stages.end(), by_share);
@@ -100,38 +95,33 @@ std::string name_bottleneck(const SummaryView& view) {
 }
 
 std::string format_summary(const SummaryView& view) {
-  const double rate = view.seconds > 0 ? static_cast<double>(view.rows) / view.seconds : 0;
   std::string text =
-      format_count(view.rows) + " rows in " + format_count(view.batches) + " batches, " +
-      format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(view.seconds * 1e9))) +
-      ", " + format_count(static_cast<std::uint64_t>(rate)) + " rows/s\n";
-  text += "starved " + format_percent(view.starved_ratio) + " of the time, peak memory " +
-          format_size(view.peak_memory_bytes) + " of " + format_size(view.memory_limit) + ", " +
-          one_decimal(view.cpus_busy) + " of " + std::to_string(view.cpus) + " CPUs busy\n";
+      format_count(view.outcome.rows) + " rows in " + format_count(view.outcome.batches) +
+      " batches, " +
+      format_duration(
+          std::chrono::nanoseconds(static_cast<std::int64_t>(view.outcome.seconds * 1e9))) +
+      ", " + format_count(static_cast<std::uint64_t>(view.outcome.rows_per_second())) + " rows/s\n";
+  text += "starved " + format_percent(view.outcome.starved_ratio) + " of the time, peak memory " +
+          format_size(view.outcome.peak_memory_bytes) + " of " +
+          format_size(view.outcome.memory_limit) + ", " + format_number(view.outcome.cpus_busy, 1) +
+          " of " + std::to_string(view.cpus) + " CPUs busy\n";
   const int width = name_width(view.stages);
   text += "  stage" + std::string(static_cast<std::size_t>(width) - 5, ' ') +
           " actors      busy  waits: input  waits: output     splits  bytes in\n";
   for (const StageView& stage : view.stages) text += table_row(stage, width);
-  if (view.decisions > 0) {
-    text += "tuner: " + format_count(view.decisions) +
-            (view.decisions == 1 ? " decision: " : " decisions, the last: ") + view.tuner + "\n";
+  if (view.outcome.decisions > 0) {
+    text += "tuner: " + format_count(view.outcome.decisions) +
+            (view.outcome.decisions == 1 ? " decision: " : " decisions, the last: ") +
+            view.outcome.last_decision + "\n";
   }
   return text + name_bottleneck(view) + "\n";
 }
 
 std::string summary_of(const RunOutcome& outcome, const JobSpec& job,
                        SummaryView::Consumer consumer) {
-  return format_summary({.rows = outcome.rows,
-                         .batches = outcome.batches,
-                         .seconds = outcome.seconds,
-                         .starved_ratio = outcome.starved_ratio,
-                         .peak_memory_bytes = outcome.peak_memory_bytes,
-                         .memory_limit = outcome.memory_limit,
+  return format_summary({.outcome = outcome,
                          .cpus = static_cast<std::uint64_t>(job.pipeline.cpus),
-                         .cpus_busy = outcome.cpus_busy,
                          .stages = stage_views({}, outcome.stats),
-                         .decisions = outcome.decisions,
-                         .tuner = outcome.last_decision,
                          .consumer = consumer});
 }
 

@@ -10,19 +10,11 @@
 
 namespace forebay {
 
-/// The figures of a finished run for its summary.
+/// A finished run as its summary shows it.
 struct SummaryView {
-  std::uint64_t rows = 0;
-  std::uint64_t batches = 0;
-  double seconds = 0;
-  double starved_ratio = 0;
-  std::uint64_t peak_memory_bytes = 0;
-  std::uint64_t memory_limit = 0;
+  const RunOutcome& outcome;
   std::uint64_t cpus = 0;
-  double cpus_busy = 0;  ///< CPU seconds of the process over `seconds`.
   std::vector<StageView> stages = {};
-  std::uint64_t decisions = 0;  ///< Decisions of the tuner.
-  std::string tuner = {};       ///< Description of the tuner's last decision.
 
   enum class Consumer : std::uint8_t { kTrainer, kNobody };
   Consumer consumer = Consumer::kTrainer;

@@ -43,10 +43,8 @@ void print_report_as_json(const TrainReport& report) {
   if (report.learns) json.add("loss", report.loss).add("trainer_threads", report.threads);
   if (auto ready = ready_ratio(report.lookups)) json.add("table_lookups_ready", ready);
   if (report.quality) json.add_all(to_json(*report.quality));
-  std::vector<JsonObject> evaluations;
-  evaluations.reserve(report.evaluations.size());
-  for (const Evaluated& evaluated : report.evaluations) evaluations.push_back(to_json(evaluated));
-  if (report.learns) json.add("evaluations", evaluations);
+  const auto to_object = [](const Evaluated& evaluated) { return to_json(evaluated); };
+  if (report.learns) json.add("evaluations", report.evaluations, to_object);
   if (report.best_step) json.add("best_step", *report.best_step);
   if (report.learns) json.add("stopped_early", report.stopped_early);
   if (report.saved) {

@@ -6,9 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include <time.h>
-
 #include "core/base/check.h"
+#include "core/base/cpu_time.h"
 #include "core/base/seconds.h"
 #include "tuner/tuner.h"
 
@@ -26,11 +25,7 @@ constexpr std::uint64_t kStepsPerPeriod = 20;  // Ten a second.
 /// CPU time of the calling thread, so that concurrent runs do not count.
 class ThreadCpuClock final : public Clock {
  public:
-  std::chrono::nanoseconds now() const override {
-    timespec time = {};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  }
+  std::chrono::nanoseconds now() const override { return thread_cpu_time(); }
 };
 
 class Driver {

@@ -2,21 +2,14 @@
 
 #include <algorithm>
 
-#include <time.h>
-
 #include "core/base/check.h"
+#include "core/base/cpu_time.h"
 #include "core/base/seconds.h"
 
 namespace forebay::tuner {
 namespace {
 
 using Time = TunerActor::Time;
-
-Time thread_cpu() {
-  timespec used{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-}
 
 /// The first multiple of `unit` after `time`.
 Time next_multiple(Time time, Time unit) { return (time / unit + 1) * unit; }
@@ -47,13 +40,13 @@ Status TunerActor::on(const SetMode& order, Context&) {
 }
 
 Status TunerActor::on(const StepDue&, Context& context) {
-  const Time cpu_before = thread_cpu();
+  const Time cpu_before = thread_cpu_time();
   tuner_->step();
   if (const Time now = since_begin(context); now >= next_decision_) {
     last_ = tuner_->decide();
     next_decision_ = next_multiple(std::max(now, since_begin(context)), period_);
   }
-  cpu_ += thread_cpu() - cpu_before;
+  cpu_ += thread_cpu_time() - cpu_before;
   wait_for_next_step(context);
   return {};
 }

@@ -7,8 +7,7 @@
 #include <array>
 #include <charconv>
 
-#include <time.h>
-
+#include "core/base/cpu_time.h"
 #include "core/base/seconds.h"
 
 namespace forebay {
@@ -72,10 +71,7 @@ void ServiceMeter::add(Time now) {
 
 ServiceMeter::Reading ServiceMeter::read() const {
   Reading reading;
-  timespec used{};
-  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) {
-    reading.cpu = std::chrono::seconds(used.tv_sec) + Time(used.tv_nsec);
-  }
+  reading.cpu = thread_cpu_time();
   std::array<char, 96> line{};
   const ssize_t size = ::pread(schedstat_.number(), line.data(), line.size(), 0);
   if (size > 0) reading.ready = run_delay(line.data(), line.data() + size);

@@ -114,7 +114,8 @@ TEST_CASE("only counters end in _total, and each name occurs once", "[tools][met
     for (const MetricFamily& family : families) {
       CAPTURE(family.name);
       CHECK(family.name.starts_with("forebay_"));
-      CHECK(family.name.ends_with("_total") == (family.kind == MetricFamily::Kind::kCounter));
+      const bool counts = family.name.ends_with("_total");
+      CHECK(holds(exposition_of({family}), counts ? " counter\n" : " gauge\n"));
       CHECK_FALSE(family.help.empty());
       CHECK(names.insert(family.name).second);
     }

@@ -7,17 +7,16 @@
 #include "core/base/random.h"
 #include "core/base/seconds.h"
 #include "core/runtime/ask.h"
+#include "engine/cluster/start_head.h"
+#include "engine/cluster/this_node.h"
 #include "scheduler/worker/worker_actor.h"
 
 namespace forebay {
 namespace {
 
-using scheduler::BeginHead;
 using scheduler::BeginSplitClient;
 using scheduler::BeginWorker;
 using scheduler::ClusterStatus;
-using scheduler::HeadActor;
-using scheduler::HeadOptions;
 using scheduler::HeadRef;
 using scheduler::IssueSplits;
 using scheduler::JobShare;
@@ -125,13 +124,6 @@ class EmulatedSplitExecutor final : public SplitExecutor {
   const std::function<void(std::uint64_t)> on_begin_;
 };
 
-/// Ends the network, then the actors, before the objects they use are destroyed.
-void end(NetworkEndpoint* net) {
-  if (net == nullptr) return;
-  net->stop();
-  net->actors().shutdown(ActorHost::Stop::kNow);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<CountingTrainer>> CountingTrainer::make(const Options& options,
@@ -140,26 +132,15 @@ Result<std::unique_ptr<CountingTrainer>> CountingTrainer::make(const Options& op
   auto net = NetworkEndpoint::make({}, clock);
   if (!net) return pass(net);
   trainer->net_ = std::move(*net);
-  trainer->start_head();
+  auto head = start_head(*trainer->net_, trainer->store_, {});
+  if (!head) return pass(head);
+  trainer->head_ = *head;
+  trainer->head_status_ = *head;
   if (auto status = trainer->start_split_client(); !status) return pass(status);
   auto address = trainer->net_->listen(kLoopback);
   if (!address) return pass(address);
   trainer->address_ = *address;
   return trainer;
-}
-
-CountingTrainer::~CountingTrainer() { end(net_.get()); }
-
-void CountingTrainer::start_head() {
-  auto journal =
-      std::make_shared<HeadActor::Journal>(std::move(*HeadActor::Journal::open(store_, {})));
-  const auto head = net_->actors().spawn(
-      {.name = "head", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
-      [journal] { return std::make_unique<HeadActor>(journal, HeadOptions{}); });
-  head_ = head;
-  head_status_ = head;
-  net_->node().publish(std::string(scheduler::kHeadName), head_);
-  static_cast<void>(head.tell(BeginHead{}));
 }
 
 Status CountingTrainer::start_split_client() {
@@ -232,8 +213,7 @@ Result<std::unique_ptr<EmulatedNode>> EmulatedNode::make(Options options, const 
       {.name = "cpus", .mailbox_bytes = kNetMailbox},
       [&given] { return std::make_unique<VirtualCpus>(given.cpus, given.split); });
   node->work_ = std::make_unique<EmulatedSplitExecutor>(cpus, slots(given.cpus), given.on_begin);
-  WorkerOptions worker_options;
-  worker_options.name = given.name;
+  WorkerOptions worker_options = worker_here(given.name);
   worker_options.host = given.name;
   worker_options.cpus = given.cpus;
   HeadFinder& heads = *node;
@@ -248,8 +228,6 @@ Result<std::unique_ptr<EmulatedNode>> EmulatedNode::make(Options options, const 
   if (auto status = worker.tell(BeginWorker{}); !status) return pass(status);
   return node;
 }
-
-EmulatedNode::~EmulatedNode() { end(net_.get()); }
 
 HeadRef EmulatedNode::head() { return net_->actor<HeadRef>(options_.join, scheduler::kHeadName); }
 

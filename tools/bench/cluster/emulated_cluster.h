@@ -36,7 +36,6 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   };
 
   static Result<std::unique_ptr<CountingTrainer>> make(const Options& options, const Clock& clock);
-  ~CountingTrainer() override;
 
   const std::string& address() const { return address_; }
   Result<scheduler::ClusterStatus> status() const;
@@ -47,7 +46,6 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
  private:
   CountingTrainer(const Options& options, const Clock& clock) : options_(options), clock_(clock) {}
 
-  void start_head();
   Status start_split_client();
   void issue_more();
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
@@ -84,7 +82,6 @@ class EmulatedNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   static std::uint32_t slots(std::uint32_t cpus);
 
   static Result<std::unique_ptr<EmulatedNode>> make(Options options, const Clock& clock);
-  ~EmulatedNode() override;
 
  private:
   explicit EmulatedNode(Options options) : options_(std::move(options)) {}

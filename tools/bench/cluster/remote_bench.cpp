@@ -9,6 +9,7 @@
 
 #include "actors/epoch_order.h"
 #include "core/base/median.h"
+#include "core/base/whole_file.h"
 #include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/node_stages.h"
@@ -34,16 +35,14 @@ struct Work {
 };
 
 Status write_job(const std::string& path, std::uint64_t epochs) {
-  std::ofstream file(path);
-  file << "[dataset]\npaths = [\"*.tsv\"]\n"
-          "[order]\nseed = 1\nbatch_size = 4096\nepochs = "
-       << epochs
-       << "\n[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
-          "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 1000000\n"
-          "[pipeline]\nmemory = \"1GiB\"\n[tuner]\nmode = \"off\"\n";
-  file.close();
-  if (file) return {};
-  return fail(Code::kUnavailable, path + ": cannot be written");
+  const std::string text =
+      "[dataset]\npaths = [\"*.tsv\"]\n"
+      "[order]\nseed = 1\nbatch_size = 4096\nepochs = " +
+      std::to_string(epochs) +
+      "\n[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
+      "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 1000000\n"
+      "[pipeline]\nmemory = \"1GiB\"\n[tuner]\nmode = \"off\"\n";
+  return replace_whole(path, text, Sync::kNo);
 }
 
 /// Passes an epoch's splits through the stages of a worker, a few at a time.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <memory>
 #include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/median.h"
+#include "core/base/whole_file.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/memory_budget.h"
 #include "core/net/host_port.h"
@@ -240,17 +240,18 @@ Result<std::vector<Team>> start_teams(const RanksBenchOptions& options) {
 }
 
 Status write_job(const std::string& path, const RanksBenchOptions& options) {
-  std::ofstream file(path);
-  file << "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = " << options.batch_rows
-       << "\n[pipeline]\nmemory = \"2GiB\"\n[trainer]\nthreads = 1\ncheckpoint = \"\"\n"
-       << "embedding_dim = 32\nmax_table_rows = " << options.table_rows << "\n";
+  std::string text = "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = " +
+                     std::to_string(options.batch_rows) +
+                     "\n[pipeline]\nmemory = \"2GiB\"\n[trainer]\nthreads = 1\ncheckpoint = \"\"\n"
+                     "embedding_dim = 32\nmax_table_rows = " +
+                     std::to_string(options.table_rows) + "\n";
   if (!options.small_network) {
-    file << "bottom_mlp = [512, 256, 64, 32]\ntop_mlp = [512, 256, 1]\n";
+    text += "bottom_mlp = [512, 256, 64, 32]\ntop_mlp = [512, 256, 1]\n";
   }
-  file << "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
-          "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 1000000\n";
-  file.flush();
-  return file ? Status{} : fail(Code::kUnavailable, path + ": cannot be written");
+  text +=
+      "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
+      "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 1000000\n";
+  return replace_whole(path, text, Sync::kNo);
 }
 
 /// Returns the command of one launch.

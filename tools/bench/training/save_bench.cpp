@@ -70,8 +70,6 @@ class SaveBench {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  SaveBench(const SaveBench&) = delete;
-  SaveBench& operator=(const SaveBench&) = delete;
 
   Status prepare() {
     auto store = CheckpointStore::open(folder_, 1);

@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <span>
 #include <utility>
 
 #include "core/base/median.h"
+#include "core/base/whole_file.h"
 #include "tools/bench/bench_process.h"
 
 namespace forebay {
@@ -39,15 +39,15 @@ std::vector<Way> ways_for(int cpus) {
 }
 
 Status write_job(const std::string& path, const ThreadsBenchOptions& options) {
-  std::ofstream file(path);
-  file << "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 2048\nepochs = " << options.epochs
-       << "\n[pipeline]\nmemory = \"1GiB\"\ncpus = " << options.cpus
-       << "\n[trainer]\ncheckpoint = \"\"\n"
-          "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
-          "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 20000\n"
-          "[[transform]]\nop = \"spin\"\nmicroseconds = 0\n";
-  file.flush();
-  return file ? Status{} : fail(Code::kUnavailable, path + ": cannot be written");
+  const std::string text =
+      "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 2048\nepochs = " +
+      std::to_string(options.epochs) +
+      "\n[pipeline]\nmemory = \"1GiB\"\ncpus = " + std::to_string(options.cpus) +
+      "\n[trainer]\ncheckpoint = \"\"\n"
+      "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
+      "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 20000\n"
+      "[[transform]]\nop = \"spin\"\nmicroseconds = 0\n";
+  return replace_whole(path, text, Sync::kNo);
 }
 
 }  // namespace

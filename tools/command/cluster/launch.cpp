@@ -112,7 +112,6 @@ Result<Launch> ssh_launch(const LaunchSpec& spec) {
 }
 
 Result<Launch> k8s_launch(const LaunchSpec& spec) {
-  std::vector<KeyFile> keys;
   if (spec.keys.empty()) {
     return fail(Code::kInvalid,
                 "cluster.keys is missing, and pods are reached by addresses beyond loopback: "
@@ -123,10 +122,9 @@ Result<Launch> k8s_launch(const LaunchSpec& spec) {
                 "cluster.head " + spec.head +
                     ": on Kubernetes the head is in the trainer's pod; add --set cluster.head=");
   }
-  auto read = read_keys(spec.keys);
-  if (!read) return pass(read);
-  keys = std::move(*read);
-  return Launch{k8s_files(spec, keys),
+  auto keys = read_keys(spec.keys);
+  if (!keys) return pass(keys);
+  return Launch{k8s_files(spec, *keys),
                 "kubectl apply -k " + shell_word(spec.out) + " >&2 && echo job/" + spec.name,
                 "kubectl logs --follow job/" + spec.name};
 }

@@ -1,10 +1,11 @@
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
+#include "core/net/tcp_port.h"
+#include "engine/cluster/this_node.h"
 #include "engine/job/quantity.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"
@@ -41,7 +42,7 @@ Arguments trainer_arguments(const Invocation& invocation, const JobSpec& job,
   if (job.cluster.listen.empty()) {
     // If another job of this host uses the port, takes any free one, which workers read from the
     // address file.
-    const bool fixed = invocation.has("--port") || is_free(port);
+    const bool fixed = invocation.has("--port") || try_port(port) == 0;
     program_arguments.emplace_back("--set");
     program_arguments.push_back(std::string("cluster.listen=tcp://") +
                                 (placement.one_host ? "127.0.0.1:" : "0.0.0.0:") +
@@ -59,12 +60,10 @@ Arguments trainer_arguments(const Invocation& invocation, const JobSpec& job,
 
 Arguments worker_arguments(const JobSpec& job, const LaunchedProcess& placement,
                            const std::string& address) {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
   Arguments program_arguments = {
-      "worker", "--join", address, "--name",
-      std::string(host.data()) + "-" + std::to_string(placement.rank), "--cpus",
-      std::to_string(job.pipeline.cpus), "--memory", std::to_string(job.pipeline.memory_bytes),
+      "worker", "--join", address, "--name", host_name() + "-" + std::to_string(placement.rank),
+      "--cpus", std::to_string(job.pipeline.cpus), "--memory",
+      std::to_string(job.pipeline.memory_bytes),
       // The job goes on without a refused worker, but srun and mpirun end it if one fails.
       "--expendable"};
   if (!job.cluster.keys.empty()) {

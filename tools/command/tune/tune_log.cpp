@@ -30,9 +30,7 @@ using tuner::Proposal;
 Result<DecisionLog> open_log(const std::string& place) {
   std::error_code error;
   if (!std::filesystem::is_directory(place, error)) return tuner::read_decision_log(place);
-  const std::string inside = place + "/.forebay";
-  const std::string folder = std::filesystem::is_directory(inside, error) ? inside : place;
-  auto log = tuner::read_decision_log(decision_log_path(folder, 0));
+  auto log = tuner::read_decision_log(decision_log_path(run_folder_in(place), 0));
   if (!log && log.error().code == Code::kNotFound) {
     return fail(Code::kNotFound,
                 "no run in " + place + " left a decision log; name one, or a job's folder");
@@ -144,13 +142,11 @@ Exit run_tune_show(const Invocation& invocation) {
   if (!log) return Exit::refused(log.error());
   const PipelineDescription& description = log->header.description;
   if (invocation.has("--json")) {
-    std::vector<JsonObject> decisions;
-    for (const Decision& decision : log->decisions)
-      decisions.push_back(json_of(decision, description));
+    const auto to_json = [&](const Decision& each) { return json_of(each, description); };
     print_json(JsonObject()
                    .add("policy", log->header.policy)
                    .add("start", counts(log->header.start, description))
-                   .add("decisions", decisions));
+                   .add("decisions", log->decisions, to_json));
     return Exit::done();
   }
   std::printf("%s, a run of %s on %.1f CPUs, from %s\n", printable(log->header.policy).c_str(),
@@ -197,19 +193,16 @@ Exit run_tune_replay(const Invocation& invocation) {
   if (!policy) return Exit::refused(policy.error());
   const auto differences = replay(*log, **policy);
   if (invocation.has("--json")) {
-    std::vector<JsonObject> list;
-    list.reserve(differences.size());
-    for (const Difference& difference : differences) {
-      list.push_back(
-          JsonObject()
-              .add("number", difference.logged->number)
-              .add("logged", describe(difference.logged->proposal, log->header.description))
-              .add("now", difference.now));
-    }
+    const auto to_json = [&](const Difference& difference) {
+      return JsonObject()
+          .add("number", difference.logged->number)
+          .add("logged", describe(difference.logged->proposal, log->header.description))
+          .add("now", difference.now);
+    };
     print_json(JsonObject()
                    .add("policy", log->header.policy)
                    .add("decisions", log->decisions.size())
-                   .add("differences", list));
+                   .add("differences", differences, to_json));
     return Exit::done();
   }
   for (const Difference& difference : differences) {
