@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/stage_list.h"
-#include "engine/run/decision_text.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay {
@@ -98,9 +97,6 @@ Status NodeTuners::on(const DecisionTaken& taken, Context&) {
   if (found == nodes_.end()) return {};
   Node& node = found->second;
   if (!tuner::misfit(taken.decision, node.description).empty()) return {};
-  if (options_.on_decision) {
-    options_.on_decision(taken.node, describe(taken.decision, node.description));
-  }
   if (options_.keep && taken.decision.number % kKeptEvery == 0) {
     const std::string learned_state = node.policy->learned_state();
     if (!learned_state.empty()) options_.keep(learned_state);

@@ -23,9 +23,7 @@ class NodeTuners final : public ActorOf<NodeTuners, AskDecision, DecisionTaken> 
  public:
   struct Options {
     const JobSpec& job;
-    std::string command;  ///< For the log: `train`, `ingest`.
-    /// Called with each decision: the node and a description of its decision.
-    std::function<void(const std::string& node, const std::string& words)> on_decision = {};
+    std::string command;                           ///< For the log: `train`, `ingest`.
     std::function<void(const std::string&)> note;  ///< Reports a message to the user.
     /// Learned state of an earlier run, for every node; "": no earlier run.
     std::string learned_state = {};

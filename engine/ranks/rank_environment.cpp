@@ -11,10 +11,9 @@ namespace {
 constexpr int kMostRanks = 4096;
 
 Result<int> number_of(const std::string& name, std::string_view text, int least, int most) {
-  auto number = environment_number(name, text, static_cast<std::uint64_t>(least),
-                                   static_cast<std::uint64_t>(most));
-  if (!number) return pass(number);
-  return static_cast<int>(*number);
+  return environment_number(name, text, static_cast<std::uint64_t>(least),
+                            static_cast<std::uint64_t>(most))
+      .map([](std::uint64_t number) { return static_cast<int>(number); });
 }
 
 std::string text_of(const RankEnvironment::Variables& variable, const char* name) {

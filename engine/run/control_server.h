@@ -33,9 +33,6 @@ class ControlServer {
 
   static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set,
                                                      Queries queries);
-  static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set) {
-    return open(run_dir, std::move(set), Queries{});
-  }
   ~ControlServer();
 
  private:

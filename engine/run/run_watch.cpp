@@ -8,19 +8,10 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookPeriod{200};
 
-RunWatch::Options completed(RunWatch::Options options) {
-  if (!options.memory) {
-    options.memory = [&job = options.job] { return job.pipeline.memory_bytes; };
-  }
-  if (!options.memory_limit) options.memory_limit = options.memory;
-  if (!options.last_decision) options.last_decision = [] { return std::string(); };
-  return options;
-}
-
 }  // namespace
 
 RunWatch::RunWatch(Options options)
-    : options_(completed(std::move(options))),
+    : options_(std::move(options)),
       log_(options_.job.run.dir, options_.name),
       stop_(options_.events.stop, options_.run),
       stalls_(options_.run, options_.job.run,
@@ -33,22 +24,33 @@ RunWatch::RunWatch(Options options)
         {.run = options_.run,
          .job = options_.job,
          .log = [this](const std::string& line) { log_.write(line); },
-         .memory_limit = options_.memory_limit,
-         .last_decision = options_.last_decision,
+         .memory_limit = [this] { return memory_limit(); },
+         .last_decision = [tuning = options_.tuning]() -> std::string {
+           return tuning != nullptr ? tuning->last_decision() : "";
+         },
          .lookups = [this]() -> LookupCounts { return noted_([this] { return lookups_; }); }});
   }
   ticker_.emplace(kLookPeriod, [this] { look(); });
   watch_memory();
 }
 
+// The limit that applies now: the cgroup's may be below the tuner's.
+std::uint64_t RunWatch::memory_limit() const {
+  const Tuning* tuning = options_.tuning;
+  return tuning != nullptr ? tuning->limits().memory_bytes : options_.job.pipeline.memory_bytes;
+}
+
 // The error is reported on the memory watch's own thread, since this one may be busy.
 void RunWatch::watch_memory() {
   if (!options_.events.outgrown) return;
-  options_.run.memory_watch().watch(
-      {.limit = options_.memory, .fail = [this](const std::string& what) {
-         log_.write(what);
-         options_.events.outgrown(what);
-       }});
+  const auto limit = [this] {
+    return options_.tuning != nullptr ? options_.tuning->memory()
+                                      : options_.job.pipeline.memory_bytes;
+  };
+  options_.run.memory_watch().watch({.limit = limit, .fail = [this](const std::string& what) {
+                                       log_.write(what);
+                                       options_.events.outgrown(what);
+                                     }});
 }
 
 void RunWatch::look() {
@@ -69,8 +71,8 @@ void RunWatch::looked_up(const LookupCounts& lookups) {
 void RunWatch::say_notes() {
   const auto notes = noted_([this] { return std::exchange(notes_, {}); });
   for (const std::string& line : notes) say(line);
-  if (!options_.take_notes) return;
-  for (const std::string& line : options_.take_notes()) say(line);
+  if (options_.tuning == nullptr) return;
+  for (const std::string& line : options_.tuning->take_notes()) say(line);
 }
 
 void RunWatch::say(const std::string& line) {

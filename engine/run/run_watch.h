@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +14,7 @@
 #include "engine/run/run_log.h"
 #include "engine/run/stall_watchdog.h"
 #include "engine/run/stop_relay.h"
+#include "engine/run/tuning.h"
 
 namespace forebay {
 
@@ -29,13 +30,7 @@ class RunWatch {
     const JobSpec& job;
     std::string name;  ///< Name of the log: `train`, `ingest`, `evaluate`.
     const RunEvents& events;
-    /// Returns the current `pipeline.memory`; empty: the job's value.
-    std::function<std::uint64_t()> memory = {};
-    /// Returns the limit that applies to the run now; empty: as `memory`.
-    std::function<std::uint64_t()> memory_limit = {};
-    std::function<std::string()> last_decision = {};  ///< Describes the tuner's last decision.
-    /// Returns lines to report at the next look.
-    std::function<std::vector<std::string>()> take_notes = {};
+    Tuning* tuning = nullptr;  ///< Null: a run that nothing tunes.
   };
 
   explicit RunWatch(Options options);
@@ -50,6 +45,7 @@ class RunWatch {
   void end();
 
  private:
+  std::uint64_t memory_limit() const;
   void watch_memory();
   void look();
   void say_notes();

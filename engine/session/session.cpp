@@ -77,15 +77,11 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
 }
 
 void Session::start_watch() {
-  watch_ = std::make_unique<RunWatch>(
-      RunWatch::Options{.run = *run_,
-                        .job = job_,
-                        .name = options_.command,
-                        .events = options_.events,
-                        .memory = [this] { return tuning_->memory(); },
-                        .memory_limit = [this] { return tuning_->limits().memory_bytes; },
-                        .last_decision = [this] { return tuning_->last_decision(); },
-                        .take_notes = [this] { return tuning_->take_notes(); }});
+  watch_ = std::make_unique<RunWatch>(RunWatch::Options{.run = *run_,
+                                                        .job = job_,
+                                                        .name = options_.command,
+                                                        .events = options_.events,
+                                                        .tuning = &*tuning_});
 }
 
 // Answers `forebay status`, `top` and `trace` in the job's folder, and Prometheus, until end().

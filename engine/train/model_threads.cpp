@@ -73,7 +73,6 @@ void ModelThreads::after_step(std::uint64_t rows, std::chrono::nanoseconds train
 }
 
 void ModelThreads::note(const tuner::ThreadTrial& trial) {
-  ++trials_;
   JsonObject line;
   line.add("rows", rows_before_)
       .add("before", trial.before)

@@ -55,7 +55,6 @@ class ModelThreads {
   Result<std::string> set(int threads);
 
   int threads() const { return using_.load(std::memory_order_relaxed); }
-  std::uint64_t trials() const { return trials_; }
 
  private:
   void use(int threads);
@@ -70,7 +69,6 @@ class ModelThreads {
   std::atomic<int> using_;
   std::atomic<int> asked_{0};  // set by the user; 0: not set
   bool fixed_ = false;
-  std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;  // this and below: of the current window
   std::uint64_t rows_before_ = 0;
   std::chrono::nanoseconds trained_before_{0};

@@ -137,52 +137,50 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
   SplitReader reader(options.dataset, bench.buffers);
   const TransformContext context{bench.buffers, options.order.seed, bench.names};
   Batcher batcher(options.order.batch_size, bench.buffers);
-  double spent[6] = {};
+  std::size_t i = 0;
   std::size_t rows = 0;
-  Status status;
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    const RawSplit& raw = splits[i];
-    ColumnSet columns;
-    spent[0] += bench.seconds(
-        [&]() -> Status {
-          const Buffer copy = bench.buffers.take(raw.bytes.size());
-          std::memcpy(copy.data(), raw.bytes.data(), raw.bytes.size());
-          return {};
-        },
-        status);
-    spent[1] += bench.seconds(
-        [&]() -> Status {
-          columns = options.dataset.format().decode(raw, {}, bench.buffers).columns;
-          return {};
-        },
-        status);
-    spent[2] += bench.seconds(
-        [&]() -> Status {
-          columns = permute_rows(columns, bench.order.row_key(0, i), bench.buffers);
-          return {};
-        },
-        status);
-    spent[3] += bench.seconds([&] { return options.plan.run(columns, context); }, status);
-    if (!status) return status;
+  ColumnSet columns;
+  const auto copy = [&]() -> Status {
+    const Buffer copied = bench.buffers.take(splits[i].bytes.size());
+    std::memcpy(copied.data(), splits[i].bytes.data(), splits[i].bytes.size());
+    return {};
+  };
+  const auto decode = [&]() -> Status {
+    columns = options.dataset.format().decode(splits[i], {}, bench.buffers).columns;
+    return {};
+  };
+  const auto shuffle = [&]() -> Status {
+    columns = permute_rows(columns, bench.order.row_key(0, i), bench.buffers);
+    return {};
+  };
+  const auto transform = [&] { return options.plan.run(columns, context); };
+  const auto batch = [&]() -> Status {
     rows += columns.rows;
-    spent[4] += bench.seconds(
-        [&]() -> Status {
-          batcher.add(std::move(columns), 0);
-          while (batcher.full()) Batcher::digest(batcher.cut());
-          return {};
-        },
-        status);
-    spent[5] += bench.seconds(
-        [&]() -> Status {
-          auto again = reader.read(bench.order.blocks(0, i));
-          return again ? Status{} : Status(pass(again));
-        },
-        status);
-    if (!status) return status;
+    batcher.add(std::move(columns), 0);
+    while (batcher.full()) Batcher::digest(batcher.cut());
+    return {};
+  };
+  const auto load = [&]() -> Status {
+    auto again = reader.read(bench.order.blocks(0, i));
+    return again ? Status{} : Status(pass(again));
+  };
+  struct Stage {
+    std::vector<double>& times;
+    std::function<Status()> work;
+    double spent = 0;
+  };
+  Stage stages[] = {{times.copy, copy},           {times.decode, decode}, {times.shuffle, shuffle},
+                    {times.transform, transform}, {times.batch, batch},   {times.load, load}};
+  Status status;
+  for (; i < splits.size(); ++i) {
+    for (Stage& stage : stages) {
+      stage.spent += bench.seconds(stage.work, status);
+      if (!status) return status;
+    }
   }
-  std::vector<double>* series[] = {&times.copy,      &times.decode, &times.shuffle,
-                                   &times.transform, &times.batch,  &times.load};
-  for (int i = 0; i < 6; ++i) series[i]->push_back(spent[i] / static_cast<double>(rows) * 1e9);
+  for (Stage& stage : stages) {
+    stage.times.push_back(stage.spent / static_cast<double>(rows) * 1e9);
+  }
   return {};
 }
 

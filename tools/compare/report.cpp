@@ -143,13 +143,9 @@ Result<ReportNotes> write_report(const std::string& folder, const ReportContent&
                                  const std::atomic<bool>& stop) {
   const fs::path place = folder;
   const ComparisonResult& result = content.result;
-  if (auto written = write_text(place / "runs.csv", runs_csv(result)); !written) {
-    return pass(written);
-  }
-  if (auto written = write_text(place / "trace.csv", trace_csv(result, content.pipelines));
-      !written) {
-    return pass(written);
-  }
+  auto written = write_text(place / "runs.csv", runs_csv(result));
+  if (written) written = write_text(place / "trace.csv", trace_csv(result, content.pipelines));
+  if (!written) return pass(written);
   remove_old_plots(place);
   ReportPages pages{.title = content.title,
                     .tables = {summary_table(result), recovery_table(result), gap_table(result),
@@ -164,12 +160,9 @@ Result<ReportNotes> write_report(const std::string& folder, const ReportContent&
   } else {
     pages.notes.push_back(plots.error().message);
   }
-  if (auto written = write_text(place / "report.md", markdown_of(pages)); !written) {
-    return pass(written);
-  }
-  if (auto written = write_text(place / "index.html", html_of(pages)); !written) {
-    return pass(written);
-  }
+  written = write_text(place / "report.md", markdown_of(pages));
+  if (written) written = write_text(place / "index.html", html_of(pages));
+  if (!written) return pass(written);
   return pages.notes;
 }
 

@@ -36,8 +36,7 @@ std::vector<std::string> trainer_arguments(const LaunchSpec& spec, const std::st
   const bool trains = spec.options.command == "train";
   std::vector<std::string> list = {"forebay", spec.options.command, "/job/" + job_file, "--json"};
   const auto set = [&](const std::string& assignment) {
-    list.emplace_back("--set");
-    list.push_back(assignment);
+    list.insert(list.end(), {"--set", assignment});
   };
   for (const std::string& assignment : spec.options.sets) set(as_it_stands(assignment));
   // Set last, so that the pod's resources override those of the job's own machine.
@@ -55,13 +54,9 @@ std::vector<std::string> worker_arguments(const LaunchSpec& spec, std::uint16_t 
                                    "--name",   "$(POD_NAME)",
                                    "--cpus",   std::to_string(spec.cpus),
                                    "--memory", std::to_string(spec.memory_bytes)};
-  if (!spec.keys.empty()) {
-    list.emplace_back("--keys");
-    list.emplace_back("/keys");
-  }
+  if (!spec.keys.empty()) list.insert(list.end(), {"--keys", "/keys"});
   if (!spec.metrics.empty()) {
-    list.emplace_back("--metrics");
-    list.push_back("0.0.0.0:" + std::to_string(kMetricsPort));
+    list.insert(list.end(), {"--metrics", "0.0.0.0:" + std::to_string(kMetricsPort)});
   }
   return list;
 }

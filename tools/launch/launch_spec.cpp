@@ -96,7 +96,6 @@ Result<LaunchSpec> launch_spec(const JobSpec& job, std::string job_text, std::st
   LaunchSpec spec;
   spec.job_file = absolute(job.path);
   spec.job_text = std::move(job_text);
-  spec.job_dir = absolute(job.base_dir);
   spec.run_dir = absolute(job.run.dir);
   spec.out = absolute(options.out.empty() ? job.run.dir + "/launch" : options.out);
   spec.keys = absolute(job.cluster.keys);

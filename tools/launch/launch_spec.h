@@ -30,7 +30,6 @@ struct LaunchSpec {
   std::string forebay;  ///< The program.
   std::string job_file;
   std::string job_text;  ///< Content of the job file.
-  std::string job_dir;
   std::string run_dir;
   std::string out;
   std::string keys;     ///< Folder of the CURVE keys; empty: loopback only.

@@ -23,10 +23,6 @@ StageView view_of(const ActorTotals& before, const StageStats& stage) {
   view.wait_input_share = share(input, lived);
   view.wait_output_share = share(output, lived);
   view.cpu_share = share(now.cpu - before.cpu, busy);
-  if (stage.pool.mailbox_bytes > 0) {
-    view.queue_fill = static_cast<double>(stage.pool.queued_bytes) /
-                      static_cast<double>(stage.pool.mailbox_bytes);
-  }
   view.queued = stage.pool.queued_messages;
   view.splits = now.messages - before.messages;
   view.bytes = now.bytes - before.bytes;

@@ -17,7 +17,6 @@ struct StageView {
   double wait_output_share = 0;
   /// CPU time over busy time: below 1, the stage waited for a CPU or a disk.
   double cpu_share = 0;
-  double queue_fill = 0;     ///< Bytes in its mailbox over the mailbox's bound.
   std::uint64_t queued = 0;  ///< Splits in its mailbox.
   std::uint64_t splits = 0;
   std::uint64_t bytes = 0;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <concepts>
+#include <type_traits>
+
 #include "tuner/log/decision_log.h"
 
 namespace forebay::tuner {
@@ -7,30 +10,34 @@ namespace forebay::tuner {
 /// Version of the format: raised when a key changes its name or meaning.
 inline constexpr std::uint64_t kLogVersion = 1;
 
+/// A value to read into or to write.
+template <class T, class Value>
+concept ListedAs = std::same_as<std::remove_const_t<T>, Value>;
+
 /// Lists the keys of each value, in order, once for both directions: `Fields` either writes each
-/// value under its key, or reads it.
+/// value under its key, or reads it. The wire has the same fields in the same order, without keys.
 
 template <class Fields>
-void list(Fields& fields, Allocation& value) {
+void list(Fields& fields, ListedAs<Allocation> auto& value) {
   fields("actors", value.actors);
   fields("prefetch", value.prefetch);
 }
 
 template <class Fields>
-void list(Fields& fields, Limits& value) {
+void list(Fields& fields, ListedAs<Limits> auto& value) {
   fields("cpus", value.cpus);
   fields("memory_bytes", value.memory_bytes);
 }
 
 template <class Fields>
-void list(Fields& fields, StageDescription& value) {
+void list(Fields& fields, ListedAs<StageDescription> auto& value) {
   fields("name", value.name);
   fields("max_actors", value.max_actors);
   fields("bytes_per_actor", value.bytes_per_actor);
 }
 
 template <class Fields>
-void list(Fields& fields, PipelineDescription& value) {
+void list(Fields& fields, ListedAs<PipelineDescription> auto& value) {
   fields("stages", value.stages);
   fields("max_actors", value.max_actors);
   fields("max_prefetch", value.max_prefetch);
@@ -41,7 +48,7 @@ void list(Fields& fields, PipelineDescription& value) {
 }
 
 template <class Fields>
-void list(Fields& fields, LogHeader& value) {
+void list(Fields& fields, ListedAs<LogHeader> auto& value) {
   std::uint64_t version = kLogVersion;
   fields("forebay_decisions", version);
   fields("policy", value.policy);
@@ -56,7 +63,7 @@ void list(Fields& fields, LogHeader& value) {
 }
 
 template <class Fields>
-void list(Fields& fields, StageObservation& value) {
+void list(Fields& fields, ListedAs<StageObservation> auto& value) {
   fields("actors", value.actors);
   fields("leaving", value.leaving);
   fields("actor_seconds", value.actor_seconds);
@@ -75,7 +82,7 @@ void list(Fields& fields, StageObservation& value) {
 }
 
 template <class Fields>
-void list(Fields& fields, Observation& value) {
+void list(Fields& fields, ListedAs<Observation> auto& value) {
   fields("at_seconds", value.at_seconds);
   fields("seconds", value.seconds);
   fields("limits", value.limits);
@@ -94,14 +101,14 @@ void list(Fields& fields, Observation& value) {
 }
 
 template <class Fields>
-void list(Fields& fields, Proposal& value) {
+void list(Fields& fields, ListedAs<Proposal> auto& value) {
   fields("allocation", value.allocation);
   fields("expected_splits_per_second", value.expected_splits_per_second);
   fields("reason", value.reason);
 }
 
 template <class Fields>
-void list(Fields& fields, Decision& value) {
+void list(Fields& fields, ListedAs<Decision> auto& value) {
   fields("number", value.number);
   fields("policy", value.policy);
   fields("seen", value.seen);

@@ -1,6 +1,6 @@
 #include "core/node/node_message.h"
-#include "core/node/spawner_actor.h"
 #include "tests/core/node/node_fixture.h"
+#include "tests/core/node/spawner_actor.h"
 #include "tests/support/recording_handler.h"
 
 #include "tests/support/catch.h"

@@ -22,7 +22,7 @@ Result<std::string> only_cpus(const std::string& key, const std::string& value) 
 TEST_CASE("a question reaches the job of its folder, and the answer comes back",
           "[tools][control]") {
   const test::TempDir dir;
-  const auto server = ControlServer::open(dir.path(), only_cpus);
+  const auto server = ControlServer::open(dir.path(), only_cpus, {});
   REQUIRE(server);
   const auto done = ask_to_set(dir.path(), "pipeline.cpus", "3");
   REQUIRE(done);
@@ -36,7 +36,7 @@ TEST_CASE("a question reaches the job of its folder, and the answer comes back",
 TEST_CASE("only the owner reaches the socket, which is gone at the end", "[tools][control]") {
   const test::TempDir dir;
   {
-    const auto server = ControlServer::open(dir.path(), only_cpus);
+    const auto server = ControlServer::open(dir.path(), only_cpus, {});
     REQUIRE(server);
     struct stat info {};
     REQUIRE(::stat(dir.path("control").c_str(), &info) == 0);
@@ -51,7 +51,7 @@ TEST_CASE("only the owner reaches the socket, which is gone at the end", "[tools
 TEST_CASE("the socket of a killed run is replaced", "[tools][control]") {
   const test::TempDir dir;
   dir.write("control", "stale");
-  const auto server = ControlServer::open(dir.path(), only_cpus);
+  const auto server = ControlServer::open(dir.path(), only_cpus, {});
   REQUIRE(server);
   CHECK(ask_to_set(dir.path(), "pipeline.cpus", "3"));
 }
@@ -60,14 +60,14 @@ TEST_CASE("a folder with a long path is reached too", "[tools][control]") {
   const test::TempDir dir;
   const std::string folder = dir.path(std::string(200, 'x'));
   std::filesystem::create_directory(folder);
-  const auto server = ControlServer::open(folder, only_cpus);
+  const auto server = ControlServer::open(folder, only_cpus, {});
   REQUIRE(server);
   CHECK(ask_to_set(folder, "pipeline.cpus", "3"));
 }
 
 TEST_CASE("callers that send invalid or too many bytes do no harm", "[tools][control]") {
   const test::TempDir dir;
-  const auto server = ControlServer::open(dir.path(), only_cpus);
+  const auto server = ControlServer::open(dir.path(), only_cpus, {});
   REQUIRE(server);
   for (const std::string& line : {std::string("hello"), std::string("[1]"), std::string("{}"),
                                   std::string("{\"set\":3}"), std::string(5000, 'x')}) {

@@ -35,6 +35,10 @@ Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchedProces
   return static_cast<std::uint16_t>(*port);
 }
 
+void add_option(const char* name, const std::string& value, Arguments& to) {
+  to.insert(to.end(), {name, value});
+}
+
 Arguments trainer_arguments(const Invocation& invocation, const JobSpec& job,
                             const LaunchedProcess& placement, std::uint16_t port) {
   Arguments program_arguments = {invocation.value("--command", "train"),
@@ -43,14 +47,12 @@ Arguments trainer_arguments(const Invocation& invocation, const JobSpec& job,
     // If another job of this host uses the port, takes any free one, which workers read from the
     // address file.
     const bool fixed = invocation.has("--port") || try_port(port) == 0;
-    program_arguments.emplace_back("--set");
-    program_arguments.push_back(std::string("cluster.listen=tcp://") +
-                                (placement.one_host ? "127.0.0.1:" : "0.0.0.0:") +
-                                std::to_string(fixed ? port : 0));
+    const std::string host = placement.one_host ? "127.0.0.1:" : "0.0.0.0:";
+    add_option("--set", "cluster.listen=tcp://" + host + std::to_string(fixed ? port : 0),
+               program_arguments);
   }
   for (const std::string& set : invocation.values("--set")) {
-    program_arguments.emplace_back("--set");
-    program_arguments.push_back(set);
+    add_option("--set", set, program_arguments);
   }
   for (const char* flag : {"--resume", "--restart", "--json"}) {
     if (invocation.has(flag)) program_arguments.emplace_back(flag);
@@ -66,10 +68,7 @@ Arguments worker_arguments(const JobSpec& job, const LaunchedProcess& placement,
       std::to_string(job.pipeline.memory_bytes),
       // The job goes on without a refused worker, but srun and mpirun end it if one fails.
       "--expendable"};
-  if (!job.cluster.keys.empty()) {
-    program_arguments.emplace_back("--keys");
-    program_arguments.push_back(job.cluster.keys);
-  }
+  if (!job.cluster.keys.empty()) add_option("--keys", job.cluster.keys, program_arguments);
   return program_arguments;
 }
 
