@@ -190,8 +190,6 @@ class ThreadsOfUserCode final : public UserCodeObserver {
       stack.ss_flags = SS_DISABLE;
       ::sigaltstack(&stack, nullptr);
     }
-    HandlerStack(const HandlerStack&) = delete;
-    HandlerStack& operator=(const HandlerStack&) = delete;
 
    private:
     /// The kernel's part grows with the size of the machine's registers.
