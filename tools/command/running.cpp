@@ -16,6 +16,7 @@
 #include "engine/run/control_server.h"
 #include "engine/trace/chrome_trace.h"
 #include "engine/trace/history_text.h"
+#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"
 #include "tools/process/standard_streams.h"
