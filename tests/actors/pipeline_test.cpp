@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <future>
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "actors/quarantine.h"
 #include "core/base/random.h"
 #include "tests/support/columns.h"
 #include "tests/support/temp_dir.h"
+#include "tests/support/threads.h"
+#include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"
 
@@ -439,10 +439,10 @@ TEST_CASE("each batch is announced, in order, before it can be taken", "[actors]
 TEST_CASE("a pipeline that is destroyed waits for its batch actor", "[actors][pipeline]") {
   Job job({7});
   std::promise<void> begun;
+  const std::size_t threads = test::threads_of_this_process();
   job.on_damaged = [&](const std::vector<BadRow>&) {
     begun.set_value();
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(50));  // The stages' actors end meanwhile.
+    test::wait_until([&] { return test::threads_of_this_process() == threads + 1; });
     return Status{};
   };
   auto pipeline = job.start({1, 1, 1, 1});

@@ -1,21 +1,15 @@
 #include "tuner/emulated/emulated_machine.h"
 
-#include <filesystem>
-#include <iterator>
 #include <thread>
 
 #include "core/base/random.h"
+#include "tests/support/threads.h"
 #include "tests/tuner/sim/models.h"
 
 #include "tests/support/catch.h"
 
 namespace forebay::tuner {
 namespace {
-
-std::size_t threads_of_this_process() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
-}
 
 PipelineModel busy_line() {
   PipelineModel model =
@@ -29,7 +23,7 @@ PipelineModel busy_line() {
 TEST_CASE("a machine that is full of work ends at once and leaves no thread", "[tuner][emulated]") {
   const SystemClock clock;
   std::thread([] {}).join();  // A sanitizer starts a thread of its own beside the first.
-  const std::size_t before = threads_of_this_process();
+  const std::size_t before = test::threads_of_this_process();
   for (int i = 0; i < 3; ++i) {
     PipelineModel model = busy_line();
     model.stages[1].seconds = i == 2 ? 3600 : 0.008;  // The last: an hour of work.
@@ -37,7 +31,7 @@ TEST_CASE("a machine that is full of work ends at once and leaves no thread", "[
     machine.apply({.actors = {8, 8, 8}, .prefetch = 2});
     machine.run_until(0.1);
   }
-  CHECK(threads_of_this_process() == before);
+  CHECK(test::threads_of_this_process() == before);
 }
 
 TEST_CASE("a machine is resized all the time and goes on", "[tuner][emulated]") {
