@@ -1,7 +1,6 @@
 #include "actors/loader_state.h"
 
 #include <charconv>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>

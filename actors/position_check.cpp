@@ -1,6 +1,5 @@
 #include "actors/position_check.h"
 
-#include <algorithm>
 #include <string>
 
 #include "actors/epoch_order.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "actors/loader_state.h"
 #include "actors/order_spec.h"
 #include "actors/source/dataset.h"

@@ -1,6 +1,5 @@
 #include "actors/reorder_buffer.h"
 
-#include <string>
 #include <utility>
 
 namespace forebay {

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <functional>
 #include <span>
-#include <string>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"

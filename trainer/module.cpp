@@ -10,7 +10,6 @@
 
 #include "core/base/open_files.h"
 #include "trainer/emulated_model.h"
-#include "trainer/entry.h"
 
 namespace forebay {
 namespace {

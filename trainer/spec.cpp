@@ -1,6 +1,5 @@
 #include "trainer/spec.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>

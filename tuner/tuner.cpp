@@ -1,7 +1,6 @@
 #include "tuner/tuner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <utility>

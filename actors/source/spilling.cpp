@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "actors/source/index/index_pass.h"
 #include "core/base/parallel.h"

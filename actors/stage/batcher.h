@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <memory>
-#include <optional>
 
 #include "core/data/batch.h"
 #include "core/data/column_set.h"

@@ -1,6 +1,5 @@
 #include "actors/stage/load_split.h"
 
-#include <string>
 #include <utility>
 
 #include "core/base/check.h"

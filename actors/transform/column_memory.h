@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "actors/transform/column_binder.h"
 #include "actors/transform/step.h"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "actors/transform/kernels.h"
 #include "core/base/cpu_level.h"

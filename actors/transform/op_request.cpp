@@ -1,7 +1,5 @@
 #include "actors/transform/op_request.h"
 
-#include <algorithm>
-
 #include "core/base/nearest.h"
 
 namespace forebay {

@@ -1,7 +1,5 @@
 #include "actors/transform/op_table.h"
 
-#include <iterator>
-
 namespace forebay {
 namespace {
 

@@ -1,5 +1,4 @@
 #include <atomic>
-#include <utility>
 
 #include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"

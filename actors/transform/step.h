@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "actors/transform/kernels.h"
 #include "actors/transform/size_bound.h"
 #include "actors/transform/transform.h"

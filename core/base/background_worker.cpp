@@ -1,7 +1,5 @@
 #include "core/base/background_worker.h"
 
-#include <utility>
-
 #include "core/base/start_thread.h"
 
 namespace forebay {

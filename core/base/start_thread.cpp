@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <utility>
 #include <vector>
 
 #include "core/base/check.h"

@@ -5,8 +5,6 @@
 #include <bit>
 #include <new>
 
-#include "core/base/check.h"
-
 namespace forebay {
 namespace {
 

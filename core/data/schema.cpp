@@ -1,7 +1,6 @@
 #include "core/data/schema.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace forebay {
 namespace {

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <string>
 
 #include "core/base/descriptor.h"
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "core/base/result.h"
 #include "core/net/transport.h"

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "core/node/link_tables.h"
 #include "core/node/node.h"

@@ -3,7 +3,6 @@
 #include "core/base/clock.h"
 #include "core/runtime/actor.h"
 #include "core/runtime/actor_host.h"
-#include "core/runtime/supervisor.h"
 
 namespace forebay {
 namespace {

@@ -3,9 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "core/base/clock.h"

@@ -8,7 +8,6 @@
 #include <limits.h>
 
 #include "core/base/check.h"
-#include "core/base/start_thread.h"
 
 namespace forebay {
 namespace {

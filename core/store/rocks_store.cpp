@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
-#include <memory>
 #include <system_error>
 #include <utility>
 

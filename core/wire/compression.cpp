@@ -5,8 +5,6 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
-#include <string>
-#include <utility>
 
 #include <lz4.h>
 #include <zstd.h>

@@ -1,7 +1,6 @@
 #include "core/wire/decoder.h"
 
 #include <bit>
-#include <concepts>
 #include <cstring>
 #include <limits>
 #include <utility>

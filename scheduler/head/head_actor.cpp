@@ -1,6 +1,5 @@
 #include "scheduler/head/head_actor.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "scheduler/format_seconds.h"

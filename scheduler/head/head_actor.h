@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/runtime/actor.h"
 #include "core/store/journaled.h"

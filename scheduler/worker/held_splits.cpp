@@ -1,7 +1,5 @@
 #include "scheduler/worker/held_splits.h"
 
-#include <utility>
-
 namespace forebay::scheduler {
 
 template <class Predicate>

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "core/wire/frame.h"

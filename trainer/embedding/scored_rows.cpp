@@ -1,6 +1,5 @@
 #include "trainer/embedding/scored_rows.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>

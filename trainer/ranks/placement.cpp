@@ -4,7 +4,6 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
-#include <utility>
 
 namespace forebay {
 namespace {

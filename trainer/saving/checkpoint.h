@@ -4,7 +4,6 @@
 #include <map>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "actors/loader_state.h"
 #include "core/base/result.h"

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <string_view>
-#include <utility>
 
 #include "core/base/open_files.h"
 #include "trainer/saving/checkpoint_names.h"

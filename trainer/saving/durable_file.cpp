@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "core/base/open_files.h"
 #include "core/base/whole_file.h"

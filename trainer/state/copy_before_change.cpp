@@ -1,7 +1,6 @@
 #include "trainer/state/copy_before_change.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "core/base/check.h"

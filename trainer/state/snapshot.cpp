@@ -1,7 +1,6 @@
 #include "trainer/state/snapshot.h"
 
 #include <algorithm>
-#include <array>
 
 namespace forebay {
 namespace {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "core/base/result.h"
 #include "trainer/model_description.h"
 #include "trainer/state/snapshot.h"

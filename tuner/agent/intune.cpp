@@ -1,8 +1,6 @@
 #include "tuner/agent/intune.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include "core/base/enum_names.h"
 #include "tuner/agent/learned_state.h"

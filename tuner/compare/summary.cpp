@@ -1,7 +1,6 @@
 #include "tuner/compare/summary.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>

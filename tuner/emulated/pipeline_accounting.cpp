@@ -1,7 +1,6 @@
 #include "tuner/emulated/pipeline_accounting.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace forebay::tuner {
 

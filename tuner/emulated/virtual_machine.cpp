@@ -1,7 +1,5 @@
 #include "tuner/emulated/virtual_machine.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace forebay::tuner {

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "core/base/json_fields.h"
 #include "core/base/json_text.h"

@@ -1,6 +1,5 @@
 #include "tuner/model/pipeline_estimate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

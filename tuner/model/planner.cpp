@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include "tuner/model/expected_rate.h"
 #include "tuner/plan/best_allocation.h"

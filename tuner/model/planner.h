@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "tuner/allocation.h"
 #include "tuner/model/pipeline_estimate.h"

@@ -1,9 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "tuner/allocation.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "tuner/fit.h"
 #include "tuner/policy/measured.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "tuner/fit.h"
 #include "tuner/plan/steady.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "tuner/fit.h"
 #include "tuner/policy/measured.h"

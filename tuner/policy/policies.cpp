@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "core/base/nearest.h"
 #include "tuner/agent/intune.h"

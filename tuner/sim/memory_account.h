@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <limits>
 
 namespace forebay::tuner {
 

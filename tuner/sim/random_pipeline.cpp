@@ -1,10 +1,8 @@
 #include "tuner/sim/random_pipeline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
-#include "core/base/random.h"
 #include "tuner/allocation.h"
 #include "tuner/sim/oracle.h"
 

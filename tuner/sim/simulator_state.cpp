@@ -1,7 +1,6 @@
 #include "tuner/sim/simulator_state.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace forebay::tuner {
 namespace {

@@ -1,7 +1,5 @@
 #include "tuner/sim/stage_state.h"
 
-#include <algorithm>
-
 namespace forebay::tuner {
 
 void WaitingStarts::reserve(std::size_t actors) {

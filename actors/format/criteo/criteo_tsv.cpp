@@ -1,7 +1,6 @@
 #include "actors/format/criteo/criteo_tsv.h"
 
 #include <cstring>
-#include <string_view>
 
 #include "actors/format/column_fill.h"
 #include "actors/format/criteo/criteo_decoder.h"

@@ -1,7 +1,6 @@
 #include "actors/source/index/block_builder.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace forebay {
 

@@ -1,10 +1,7 @@
 #include "core/net/zmq/zap_authenticator.h"
 
 #include <array>
-#include <cstdint>
 #include <utility>
-
-#include "core/net/zmq/zmq_socket.h"
 
 namespace forebay {
 namespace {

@@ -3,10 +3,8 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "core/net/wire_header.h"
-#include "core/net/zmq/zmq_socket.h"
 #include "core/wire/heartbeat.h"
 
 namespace forebay {

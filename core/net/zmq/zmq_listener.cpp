@@ -14,8 +14,6 @@
 
 #include <netdb.h>
 
-#include "core/net/zmq/zmq_socket.h"
-
 namespace forebay {
 namespace {
 

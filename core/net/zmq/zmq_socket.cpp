@@ -1,6 +1,5 @@
 #include "core/net/zmq/zmq_socket.h"
 
-#include <cerrno>
 #include <memory>
 #include <utility>
 

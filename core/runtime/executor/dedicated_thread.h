@@ -1,8 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <string>
 
 #include "core/runtime/executor/executor.h"
 #include "core/runtime/executor/parker.h"

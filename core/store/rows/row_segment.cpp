@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <span>
 
 #include "core/base/crc32c.h"
 #include "core/base/open_files.h"

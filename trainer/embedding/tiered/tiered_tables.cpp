@@ -1,9 +1,7 @@
 #include "trainer/embedding/tiered/tiered_tables.h"
 
 #include <algorithm>
-#include <cstring>
 #include <ranges>
-#include <utility>
 
 #include "core/base/check.h"
 #include "trainer/embedding/tiered/whole_tables.h"

@@ -1,9 +1,6 @@
 #include "trainer/torch/kernels/optimizer.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "trainer/torch/kernels/clones.h"
 
 namespace forebay {
 namespace {

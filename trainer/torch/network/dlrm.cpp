@@ -1,5 +1,4 @@
 #include <cstring>
-#include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/bmm.h>
