@@ -28,6 +28,7 @@ case $verb in
     until [ -s "$task.pid" ]; do sleep 0.1; done
     ;;
   run)
+    : >"$task.begun"
     "$@" >"$task.out" 2>"$task.err" &
     echo "$! $(began "$!")" >"$task.new" && mv "$task.new" "$task.pid"
     wait "$!"
@@ -49,8 +50,9 @@ case $verb in
   out) cat "$task.out" ;;
   log) cat "$task.err" ;;
   address)
+    # A trainer may write its address before its number is in trainer.pid.
     file=$task task=trainer
-    until [ "$file" -nt trainer.pid ]; do is_alive || exit 1; sleep 0.2; done
+    while [ trainer.begun -nt "$file" ]; do is_alive || exit 1; sleep 0.2; done
     cat "$file"
     ;;
 esac
