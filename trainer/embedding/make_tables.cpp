@@ -1,7 +1,6 @@
 #include "trainer/embedding/make_tables.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "trainer/device_memory.h"
 #include "trainer/embedding/hashed_tables.h"
@@ -65,16 +64,21 @@ Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint6
       TieredTables::slots_in(layout, spec.tables.memory_bytes, spec.tables.snapshot);
   if (slots >= wanted) return {};
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
-  const auto is_too_little = [&](std::uint64_t bytes) {
-    return TieredTables::slots_in(layout, bytes, spec.tables.snapshot) < wanted;
-  };
-  const std::uint64_t least = *std::ranges::partition_point(
-      std::views::iota(spec.tables.memory_bytes, kMost), is_too_little);
+  std::uint64_t low = spec.tables.memory_bytes;
+  std::uint64_t high = kMost;
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (TieredTables::slots_in(layout, middle, spec.tables.snapshot) >= wanted) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
   return fail(Code::kOverloaded,
               "trainer.tables.memory = " + std::to_string(spec.tables.memory_bytes >> 20) +
                   " MiB holds " + std::to_string(slots) + " of the tables' " + std::to_string(all) +
                   " rows, and two batches may name " + std::to_string(wanted) +
-                  "; set it to at least " + std::to_string((least >> 20) + 1) +
+                  "; set it to at least " + std::to_string((low >> 20) + 1) +
                   " MiB, or lower order.batch_size");
 }
 

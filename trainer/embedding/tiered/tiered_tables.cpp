@@ -1,7 +1,6 @@
 #include "trainer/embedding/tiered/tiered_tables.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "core/base/check.h"
 #include "trainer/embedding/tiered/whole_tables.h"
@@ -37,12 +36,17 @@ std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots,
 
 std::uint64_t TieredTables::slots_in(const TableLayout& layout, std::uint64_t memory_bytes,
                                      Snapshot snapshot) {
-  const std::uint64_t most = std::min<std::uint64_t>(DiskRows::rows_of(layout), INT32_MAX - 1);
-  const auto counts = std::views::iota(std::uint64_t{1}, most + 1);
-  const auto fits = [&](std::uint64_t slots) {
-    return bytes_with(layout, slots, snapshot) <= memory_bytes;
-  };
-  return *std::ranges::partition_point(counts, fits) - 1;
+  std::uint64_t low = 0;
+  std::uint64_t high = std::min<std::uint64_t>(DiskRows::rows_of(layout), INT32_MAX - 1);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low + 1) / 2;
+    if (bytes_with(layout, middle, snapshot) <= memory_bytes) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
 }
 
 Result<std::unique_ptr<TieredTables>> TieredTables::make(const TableLayout& layout,
