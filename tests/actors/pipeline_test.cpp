@@ -439,10 +439,10 @@ TEST_CASE("each batch is announced, in order, before it can be taken", "[actors]
 TEST_CASE("a pipeline that is destroyed waits for its batch actor", "[actors][pipeline]") {
   Job job({7});
   std::promise<void> begun;
-  const std::size_t threads = test::threads_of_this_process();
   job.on_damaged = [&](const std::vector<BadRow>&) {
+    const std::size_t without_stages = test::threads_of_this_process() - 4;
     begun.set_value();
-    test::wait_until([&] { return test::threads_of_this_process() == threads + 1; });
+    test::wait_until([&] { return test::threads_of_this_process() <= without_stages; });
     return Status{};
   };
   auto pipeline = job.start({1, 1, 1, 1});
