@@ -235,7 +235,7 @@ bool Decoder::value_size(unsigned mark, std::size_t& bytes, std::size_t& values)
   if (mark < 0xc0) return bytes = mark & 0x1f, true;
   if (mark == 0xc0 || mark == 0xc2 || mark == 0xc3) return true;
   if (mark >= 0xc4 && mark <= 0xc6) return big_endian(mark - 0xc4, bytes);
-  if (mark == 0xca || mark == 0xcb) return bytes = mark == 0xca ? 4 : 8, true;
+  if (mark == 0xca || mark == 0xcb) return bytes = std::size_t{4} << (mark - 0xca), true;
   if (mark >= 0xcc && mark <= 0xd3) return bytes = std::size_t{1} << (mark & 3), true;
   if (mark >= 0xd9 && mark <= 0xdb) return big_endian(mark - 0xd9, bytes);
   if (mark < 0xdc) return refuse("is of a kind that is not used here");

@@ -37,6 +37,7 @@ class JsonObject {
   template <class List, class ToJson>
   JsonObject& add(std::string_view key, const List& list, const ToJson& to_json) {
     std::vector<JsonObject> objects;
+    objects.reserve(list.size());
     for (const auto& item : list) objects.push_back(to_json(item));
     return add(key, objects);
   }

@@ -46,12 +46,12 @@ struct StateTensor {
 
 /// A tensor of slot metadata: `size` values.
 template <class T>
-StateTensor metadata_tensor(std::string name, std::size_t size) {
+StateTensor metadata_tensor(const std::string& name, std::size_t size) {
   static_assert(std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::uint64_t> ||
                 std::is_same_v<T, std::uint8_t>);
   constexpr bool kBytes = std::is_same_v<T, std::uint8_t>;
   constexpr auto kWords = std::is_signed_v<T> ? ElementType::kI64 : ElementType::kU64;
-  return {.name = std::move(name),
+  return {.name = name,
           .part = StateTensor::Part::kTables,
           .type = kBytes ? ElementType::kU8 : kWords,
           .shape = {static_cast<std::int64_t>(size)}};

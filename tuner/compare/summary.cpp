@@ -1,6 +1,7 @@
 #include "tuner/compare/summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
