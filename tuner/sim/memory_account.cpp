@@ -1,5 +1,8 @@
 #include "tuner/sim/memory_account.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace forebay::tuner {
 
 MemoryAccount::MemoryAccount(std::uint64_t base_bytes, std::uint64_t limit)
