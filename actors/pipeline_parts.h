@@ -8,7 +8,7 @@
 #include "actors/pipeline.h"
 #include "actors/split_issuer.h"
 #include "actors/split_queue.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 #include "core/runtime/pool/byte_queue.h"
 #include "core/runtime/stage_pool.h"
 #include "core/runtime/synchronized.h"

@@ -9,7 +9,7 @@
 #include "actors/split_queue.h"
 #include "actors/stage/split.h"
 #include "core/data/batch.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 
 namespace forebay {
 

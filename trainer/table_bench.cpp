@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {

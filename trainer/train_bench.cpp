@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay::tuner {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/base/crc32c.h"
 #include "core/base/printable.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 
 namespace forebay {
 namespace {

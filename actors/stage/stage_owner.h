@@ -4,7 +4,7 @@
 
 #include "actors/stage/split.h"
 #include "core/base/result.h"
-#include "core/runtime/pool/pool_context.h"
+#include "core/runtime/pool/pool_engine.h"
 
 namespace forebay {
 

@@ -12,7 +12,7 @@
 #include "actors/stage/stage_worker.h"
 #include "actors/stage_list.h"
 #include "core/base/clock.h"
-#include "core/runtime/pool/pool_stats.h"
+#include "core/runtime/pool/pool_engine.h"
 #include "core/runtime/stage_pool.h"
 
 namespace forebay {

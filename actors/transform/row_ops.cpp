@@ -2,9 +2,8 @@
 
 #include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"
-#include "core/base/cpu_time.h"
+#include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {

@@ -43,15 +43,6 @@ void append_hex(std::string& shown, std::string_view bytes) {
   }
 }
 
-/// Appends a plain character unchanged, any other one as escaped bytes.
-void append_shown(std::string& shown, std::string_view character) {
-  if (is_plain(character)) {
-    shown += character;
-  } else {
-    append_hex(shown, character);
-  }
-}
-
 /// Removes the first character from `text` and returns it; the first byte when it begins no
 /// character.
 std::string_view take_character(std::string_view& text) {
@@ -76,51 +67,44 @@ std::string without_middle(std::string_view text) {
       .append(text.substr(character_at(text, text.size() - kEnd)));
 }
 
+/// What is shown otherwise than plainly or as hex.
+struct Style {
+  std::string_view by_letter;  // control characters that become `\n` or `\t`
+  bool escapes_backslash;
+  std::size_t most = std::string_view::npos;  // characters
+};
+
+std::string shown_as(const Style& style, std::string_view text) {
+  std::string shown;
+  for (std::size_t characters = 0; !text.empty(); ++characters) {
+    if (characters == style.most) return shown + "…";
+    const std::string_view next = take_character(text);
+    if (style.by_letter.find(next) != std::string_view::npos) {
+      shown += next == "\n" ? "\\n" : "\\t";
+    } else if (is_plain(next) && !(style.escapes_backslash && next == "\\")) {
+      shown += next;
+    } else {
+      append_hex(shown, next);
+    }
+  }
+  return shown;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t most) {
-  std::string shown;
-  for (std::size_t characters = 0; !text.empty(); ++characters) {
-    if (characters == most) return shown + "…";
-    const std::string_view next = take_character(text);
-    if (next == "\t") {
-      shown += "\\t";
-    } else if (next == "\\") {
-      append_hex(shown, next);
-    } else {
-      append_shown(shown, next);
-    }
-  }
-  return shown;
+  return shown_as({.by_letter = "\t", .escapes_backslash = true, .most = most}, text);
 }
 
 std::string printable_field(std::string_view text) {
-  std::string shown;
-  while (!text.empty()) {
-    const std::string_view next = take_character(text);
-    if (next == "\\") {
-      append_hex(shown, next);
-    } else {
-      append_shown(shown, next);
-    }
-  }
-  return shown;
+  return shown_as({.by_letter = "", .escapes_backslash = true}, text);
 }
 
 std::string printable_message(std::string_view text) {
-  std::string shown;
   // The part cut away needs no check: every character takes at least one byte of the result.
   const std::string cut =
       text.size() > kMostMessageBytes ? without_middle(text) : std::string(text);
-  std::string_view rest = cut;
-  while (!rest.empty()) {
-    const std::string_view next = take_character(rest);
-    if (next == "\n" || next == "\t") {
-      shown += next == "\n" ? "\\n" : "\\t";
-    } else {
-      append_shown(shown, next);
-    }
-  }
+  const std::string shown = shown_as({.by_letter = "\n\t", .escapes_backslash = false}, cut);
   return shown.size() > kMostMessageBytes ? without_middle(shown) : shown;
 }
 

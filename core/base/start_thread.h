@@ -1,12 +1,15 @@
 #pragma once
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -42,9 +45,6 @@ class ThreadGroup {
   std::set<pid_t> threads() const;
 
  private:
-  void add(pid_t thread);
-  void remove(pid_t thread);
-
   mutable std::mutex mutex_;
   std::multiset<pid_t> threads_;
 };
@@ -75,5 +75,29 @@ std::thread start_thread(std::string_view wanted_for, Body&& body) {
 /// library that exits or aborts the process when it cannot start a thread. The answer holds until
 /// another process of the same user starts a thread.
 Status check_threads(std::size_t count, std::string_view wanted_for);
+
+/// A named thread with a stack of a given size, in the thread group of the thread that starts it;
+/// the destructor joins it.
+///
+/// Stacks are small on purpose: their pages count against the memory limit.
+class Thread {
+ public:
+  struct Options {
+    std::string name;                      ///< Shortened to 15 characters; its number is kept.
+    std::size_t stack_bytes = 512 * 1024;  ///< Rounded up to what the system accepts.
+  };
+
+  Thread(const Options& options, std::function<void()> body);
+  ~Thread();
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+ private:
+  static void* enter(void* self);
+
+  std::shared_ptr<ThreadGroup> group_;
+  std::function<void()> body_;
+  pthread_t handle_{};
+};
 
 }  // namespace forebay

@@ -4,7 +4,7 @@
 
 #include "core/base/background_worker.h"
 #include "core/runtime/ask.h"
-#include "core/runtime/latch.h"
+#include "core/runtime/synchronized.h"
 #include "engine/cluster/start_head.h"
 
 namespace forebay {

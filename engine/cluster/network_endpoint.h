@@ -9,11 +9,11 @@
 #include <string_view>
 
 #include "core/base/clock.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 #include "core/net/zmq/zmq_transport.h"
 #include "core/node/node.h"
 #include "core/runtime/actor.h"
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
 
 namespace forebay {

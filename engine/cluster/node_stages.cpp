@@ -6,7 +6,7 @@
 #include "actors/split_issuer.h"
 #include "actors/split_queue.h"
 #include "actors/stage/split_frames.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 namespace {

@@ -12,7 +12,6 @@
 #include "actors/sizing.h"
 #include "actors/stage/stage_pools.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 #include "core/runtime/synchronized.h"
 #include "core/wire/column_frames.h"
 #include "core/wire/frame.h"

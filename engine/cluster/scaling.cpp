@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/open_files.h"
-#include "core/base/seconds.h"
 #include "core/base/start_thread.h"
 
 namespace forebay {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {

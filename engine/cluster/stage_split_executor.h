@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/runtime/thread.h"
+#include "core/base/start_thread.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/cluster/worker_job.h"
 #include "scheduler/worker/split_executor.h"

@@ -10,7 +10,6 @@
 
 #include "actors/split_dispatch.h"
 #include "core/base/background_worker.h"
-#include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "core/store/rocks_store.h"
 #include "engine/cluster/head_location.h"

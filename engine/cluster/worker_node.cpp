@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/background_worker.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/cluster/central_policy.h"
 #include "engine/cluster/start_head.h"
 #include "engine/cluster/this_node.h"

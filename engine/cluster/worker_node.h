@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/head_location.h"
 #include "engine/cluster/link_compression.h"

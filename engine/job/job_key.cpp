@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <span>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <forebay/loader.h>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "core/base/start_thread.h"
 #include "core/data/batch.h"
 #include "core/runtime/synchronized.h"

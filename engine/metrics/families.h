@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "actors/pipeline.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/metrics/metrics_server.h"
 #include "scheduler/cluster_status.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/live/tuner_actor.h"

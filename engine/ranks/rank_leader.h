@@ -14,7 +14,6 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 #include "core/data/schema.h"
 #include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_link.h"

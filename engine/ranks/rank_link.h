@@ -8,7 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 #include "core/net/zmq/zmq_transport.h"
 #include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_messages.h"

@@ -8,7 +8,7 @@
 
 #include "core/base/start_thread.h"
 #include "core/data/digest.h"
-#include "core/net/tcp_port.h"
+#include "core/net/host_port.h"
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/this_node.h"
 #include "engine/job/quantity.h"

@@ -8,7 +8,7 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
-#include "core/runtime/thread.h"
+#include "core/base/start_thread.h"
 
 namespace forebay {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 tuner::StageObservation observation_of(const PoolStats& before, const PoolStats& now) {

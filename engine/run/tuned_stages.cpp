@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/memory_shares.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/stage_observation.h"
 #include "tuner/guard.h"

@@ -4,8 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/base/cpu_time.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "core/data/digest.h"
 #include "engine/run/decision_text.h"
 #include "engine/run/policy_checkpoint.h"

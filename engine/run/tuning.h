@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/control_server.h"

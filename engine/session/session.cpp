@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/metrics/status_report.h"
 #include "engine/process/memory_use.h"
 #include "engine/trace/history_text.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/job/quantity.h"
 #include "engine/report/json_object.h"
 

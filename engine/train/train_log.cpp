@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 namespace {

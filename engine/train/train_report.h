@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "engine/run/run_outcome.h"
 #include "trainer/evaluation/evaluations.h"
 #include "trainer/model.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "scheduler/format_seconds.h"
 
 namespace forebay::scheduler {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "scheduler/format_seconds.h"
 #include "scheduler/head/head_options.h"
 

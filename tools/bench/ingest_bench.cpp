@@ -14,7 +14,6 @@
 #include "actors/stage/permute.h"
 #include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {

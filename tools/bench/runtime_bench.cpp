@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "core/runtime/actor.h"
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "core/runtime/stage_pool.h"
 #include "tools/bench/bench_process.h"
 

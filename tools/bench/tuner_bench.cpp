@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include "core/base/cpu_time.h"
+#include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
 #include "tuner/compare/comparison.h"
 #include "tuner/compare/machine.h"
 #include "tuner/guard.h"

@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
+#include "core/base/clock.h"
 #include "core/base/printable.h"
-#include "core/base/seconds.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/emulation.h"
 #include "engine/modelled/modelled_figures.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "engine/report/json_object.h"
 
 namespace forebay {

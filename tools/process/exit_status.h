@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/result.h"
 
 namespace forebay {
 

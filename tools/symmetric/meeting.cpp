@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/base/clock.h"
-#include "core/net/tcp_port.h"
+#include "core/net/host_port.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 

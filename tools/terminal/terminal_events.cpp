@@ -12,7 +12,6 @@
 
 #include "actors/pipeline.h"
 #include "core/base/clock.h"
-#include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
 #include "tools/process/exit_status.h"
 #include "tools/process/standard_streams.h"

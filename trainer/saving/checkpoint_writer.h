@@ -10,7 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/runtime/thread.h"
+#include "core/base/start_thread.h"
 #include "trainer/saving/checkpoint_store.h"
 
 namespace forebay {

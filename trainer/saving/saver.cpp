@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 namespace {

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/cpu_time.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "tuner/tuner.h"
 
 namespace forebay::tuner {

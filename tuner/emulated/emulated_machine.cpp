@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "core/runtime/synchronized.h"
 #include "tuner/emulated/emulated_pipeline.h"
 #include "tuner/emulated/pipeline_accounting.h"

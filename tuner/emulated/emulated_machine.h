@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "tuner/emulated/machine_thread.h"
 #include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "core/runtime/stage_pool.h"
 #include "core/runtime/synchronized.h"
 #include "tuner/allocation.h"

@@ -10,7 +10,6 @@
 #include "actors/source/index/block_builder.h"
 #include "core/base/check.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 
 namespace forebay::test {
 

@@ -5,8 +5,7 @@
 
 #include "core/base/sanitizers.h"
 #include "core/base/start_thread.h"
-#include "core/runtime/executor/shared_executor.h"
-#include "core/runtime/thread.h"
+#include "core/runtime/executor/executor.h"
 
 #include "tests/support/catch.h"
 

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 #include "engine/cluster/start_head.h"
 #include "engine/job/text_file.h"
 #include "tests/support/temp_dir.h"

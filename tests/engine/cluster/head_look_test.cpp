@@ -2,7 +2,7 @@
 
 #include <future>
 
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 #include "engine/cluster/start_head.h"
 #include "tests/support/wait_until.h"
 

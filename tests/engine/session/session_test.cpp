@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_file.h"
 #include "engine/run/stall_watchdog.h"

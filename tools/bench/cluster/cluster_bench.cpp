@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
-#include "core/runtime/latch.h"
+#include "core/runtime/synchronized.h"
 #include "tools/bench/bench_process.h"
 #include "tools/bench/cluster/emulated_cluster.h"
 

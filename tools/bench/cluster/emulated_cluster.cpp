@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/base/seconds.h"
 #include "core/runtime/ask.h"
 #include "engine/cluster/start_head.h"
 #include "engine/cluster/this_node.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 #include "engine/cluster/network_endpoint.h"
 #include "scheduler/client/split_client.h"
 #include "scheduler/cluster_status.h"

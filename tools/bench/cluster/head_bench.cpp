@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/seconds.h"
-#include "core/runtime/actor_system.h"
-#include "core/store/memory_store.h"
+#include "core/base/clock.h"
+#include "core/runtime/actor_host.h"
 #include "core/store/rocks_store.h"
+#include "core/store/store.h"
 #include "scheduler/head/head_actor.h"
 
 namespace forebay::scheduler {

@@ -10,7 +10,6 @@
 #include "actors/epoch_order.h"
 #include "core/base/median.h"
 #include "core/base/whole_file.h"
-#include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/job/job_file.h"

@@ -11,11 +11,11 @@
 #include <zmq.hpp>
 
 #include "core/base/check.h"
+#include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
 #include "core/net/zmq/zmq_transport.h"
 #include "core/node/node.h"
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 
 namespace forebay {
 namespace {

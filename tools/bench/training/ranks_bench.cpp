@@ -9,7 +9,6 @@
 #include "core/base/median.h"
 #include "core/base/whole_file.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 #include "core/net/host_port.h"
 #include "engine/process/cpu_limit.h"
 #include "engine/ranks/batch_slice.h"

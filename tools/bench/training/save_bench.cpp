@@ -11,9 +11,9 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/median.h"
 #include "core/base/open_files.h"
-#include "core/base/seconds.h"
 #include "tools/bench/training/bench_model.h"
 #include "trainer/module.h"
 #include "trainer/saving/block_ring.h"

@@ -16,7 +16,6 @@
 #include "core/base/clock.h"
 #include "core/base/open_files.h"
 #include "core/base/random.h"
-#include "core/base/seconds.h"
 #include "core/store/rows/read_queue.h"
 #include "core/store/rows/row_log.h"
 #include "tools/bench/training/bench_model.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/net/tcp_port.h"
+#include "core/net/host_port.h"
 #include "engine/cluster/this_node.h"
 #include "engine/job/quantity.h"
 #include "tools/command/arguments.h"

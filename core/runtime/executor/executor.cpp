@@ -1,4 +1,4 @@
-#include "core/runtime/executor/shared_executor.h"
+#include "core/runtime/executor/executor.h"
 
 #include <chrono>
 #include <optional>
@@ -6,8 +6,8 @@
 
 #include "core/base/check.h"
 #include "core/base/clock.h"
+#include "core/base/start_thread.h"
 #include "core/runtime/executor/parker.h"
-#include "core/runtime/thread.h"
 
 namespace forebay {
 namespace {
