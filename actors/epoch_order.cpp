@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "actors/permutation.h"
 #include "core/base/check.h"
 #include "core/base/random.h"
 

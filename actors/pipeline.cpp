@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/pipeline_parts.h"
-#include "actors/stage/load_split.h"
+#include "actors/stage/stage_worker.h"
 #include "core/base/check.h"
 
 namespace forebay {

@@ -2,26 +2,73 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/epoch_order.h"
 #include "actors/format/format.h"
-#include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/sizing.h"
 #include "actors/source/dataset.h"
-#include "actors/split_dispatch.h"
-#include "actors/split_history.h"
+#include "actors/stage/split.h"
 #include "actors/stage/stage_pools.h"
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
+
+/// A split that the reorder buffer has accepted. A value.
+struct PastSplit {
+  std::uint64_t number = 0;
+  std::string node;  ///< The node that made it; empty: the trainer's own node.
+  std::uint64_t rows = 0;
+  SplitTimes times;
+  SplitTimes::Span batch;  ///< Time in the reorder buffer, including waits for free prefetch bytes.
+};
+
+/// The last splits of a run, for `forebay trace`. Any thread.
+class SplitHistory {
+ public:
+  static constexpr std::size_t kMost = 4096;
+
+  void add(PastSplit split) {
+    serial_([&] {
+      if (splits_.size() == kMost) splits_.pop_front();
+      splits_.push_back(std::move(split));
+    });
+  }
+  /// Returns the splits, oldest first.
+  std::vector<PastSplit> all() const {
+    return serial_([this]() -> std::vector<PastSplit> { return {splits_.begin(), splits_.end()}; });
+  }
+
+ private:
+  const Synchronized<> serial_{};
+  std::deque<PastSplit> splits_;
+};
+
+/// Decides where splits are made when the pipeline's own stages are not the only place.
+class SplitDispatch {
+ public:
+  virtual ~SplitDispatch() = default;
+
+  /// Split `number` may be made now, here (Pipeline::make) or on another node (Pipeline::accept):
+  /// its window bytes are reserved. Called on the batch actor's thread, or on the thread that makes
+  /// the pipeline.
+  virtual void issued(std::uint64_t number) = 0;
+
+  /// This pipeline's own stages finished the split, with `rows` rows, before any other node did;
+  /// other nodes may stop making it. Called on a stage's thread.
+  virtual void made_here(std::uint64_t number, std::uint64_t rows) = 0;
+};
 
 /// The state of the whole pipeline at one moment.
 struct PipelineStats {

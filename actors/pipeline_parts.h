@@ -4,10 +4,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "actors/expected_splits.h"
 #include "actors/pipeline.h"
 #include "actors/split_issuer.h"
-#include "actors/split_queue.h"
 #include "core/data/memory_budget.h"
 #include "core/runtime/pool/byte_queue.h"
 #include "core/runtime/stage_pool.h"

@@ -4,7 +4,7 @@
 
 #include <fnmatch.h>
 
-#include "actors/format/block_cursor.h"
+#include "actors/format/raw_split.h"
 #include "core/base/nearest.h"
 
 namespace forebay {

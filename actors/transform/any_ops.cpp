@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "actors/transform/column_memory.h"
-#include "actors/transform/floor_mod.h"
 #include "actors/transform/id_bound.h"
+#include "actors/transform/kernels.h"
 #include "actors/transform/op_table.h"
 
 namespace forebay {

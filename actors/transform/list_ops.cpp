@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "actors/transform/column_memory.h"
-#include "actors/transform/id_hash.h"
+#include "actors/transform/kernels.h"
 #include "actors/transform/list_step.h"
 #include "actors/transform/op_table.h"
 

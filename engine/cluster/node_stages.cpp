@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/split_issuer.h"
-#include "actors/split_queue.h"
 #include "actors/stage/split_frames.h"
 #include "core/base/seconds.h"
 

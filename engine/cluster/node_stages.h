@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "actors/epoch_order.h"
-#include "actors/memory_shares.h"
 #include "actors/sizing.h"
 #include "actors/stage/stage_pools.h"
 #include "core/data/buffer_pool.h"

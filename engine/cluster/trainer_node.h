@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/split_dispatch.h"
+#include "actors/pipeline.h"
 #include "core/base/background_worker.h"
 #include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "actors/input/file_systems.h"
+#include "actors/input/file_system.h"
 #include "actors/loader_state.h"
 #include "engine/job/job_document.h"
 #include "engine/job/job_file.h"

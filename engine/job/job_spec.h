@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
-#include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/stage_list.h"
 #include "trainer/spec.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/memory_shares.h"
+#include "actors/sizing.h"
 #include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/stage_observation.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/split_history.h"
+#include "actors/pipeline.h"
 #include "engine/trace/history_text.h"
 
 namespace forebay {

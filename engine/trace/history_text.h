@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/split_history.h"
+#include "actors/pipeline.h"
 #include "core/base/result.h"
 
 namespace forebay {

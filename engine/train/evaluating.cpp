@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "actors/memory_shares.h"
+#include "actors/sizing.h"
 #include "core/base/background_worker.h"
 #include "engine/run/run_watch.h"
 #include "engine/run/stall_watchdog.h"

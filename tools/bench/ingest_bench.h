@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/source/dataset.h"
 #include "actors/transform/transform.h"

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "actors/sizing.h"
-#include "actors/source/stored/codec.h"
-#include "actors/stage/load_split.h"
+#include "actors/source/stored/file_list.h"
+#include "actors/stage/stage_worker.h"
 #include "engine/job/device_text.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "actors/input/file_systems.h"
+#include "actors/input/file_system.h"
 #include "actors/source/stored/byte_stream.h"
 
 namespace forebay {

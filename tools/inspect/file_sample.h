@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "actors/source/stored/codec.h"
+#include "actors/source/stored/file_list.h"
 #include "core/base/result.h"
 
 namespace forebay {

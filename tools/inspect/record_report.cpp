@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "actors/input/file_systems.h"
+#include "actors/input/file_system.h"
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
 #include "engine/job/quantity.h"

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "actors/format/block_cursor.h"
 #include "actors/format/column_choice.h"
 #include "actors/format/column_fill.h"
 #include "actors/format/criteo/criteo_kernel.h"
 #include "actors/format/criteo/criteo_row.h"
 #include "actors/format/format.h"
+#include "actors/format/raw_split.h"
 
 namespace forebay {
 

@@ -4,7 +4,7 @@
 
 #include "actors/format/column_choice.h"
 #include "actors/format/criteo/criteo_kernel.h"
-#include "actors/format/text_format.h"
+#include "actors/format/format.h"
 
 namespace forebay {
 

@@ -3,11 +3,10 @@
 #include <optional>
 #include <string_view>
 
-#include "actors/format/block_cursor.h"
 #include "actors/format/column_fill.h"
 #include "actors/format/csv/csv_row.h"
 #include "actors/format/csv/decimal.h"
-#include "actors/format/csv/id_lists.h"
+#include "actors/format/raw_split.h"
 #include "core/data/column_set.h"
 
 namespace forebay {

@@ -5,11 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include <xxhash.h>
+
 #include "actors/source/index/block_builder.h"
-#include "actors/source/index/block_checks.h"
-#include "actors/source/index/content_digest.h"
 #include "actors/source/stored/byte_stream.h"
 #include "actors/source/stored/file_list.h"
+#include "core/base/check.h"
 
 namespace forebay {
 namespace {
@@ -17,6 +18,22 @@ namespace {
 constexpr std::size_t kPiece = 256 << 10;  // small enough to stay in the L2 cache between steps
 
 }  // namespace
+
+ContentDigest::ContentDigest() : state_(XXH3_createState()) {
+  FOREBAY_CHECK(state_ != nullptr);
+  XXH3_128bits_reset(state_.get());
+}
+
+void ContentDigest::add(std::span<const char> piece) {
+  XXH3_128bits_update(state_.get(), piece.data(), piece.size());
+}
+
+Digest ContentDigest::digest() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
+  return {.high = hash.high64, .low = hash.low64};
+}
+
+void ContentDigest::Free::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
 
 Error stopped() { return {Code::kUnavailable, "stopped"}; }
 

@@ -11,8 +11,6 @@
 #include <zlib.h>
 
 #include "actors/source/stored/byte_stream.h"
-#include "actors/source/stored/restart_point.h"
-#include "actors/source/stored/stored_bytes.h"
 #include "core/base/result.h"
 
 namespace forebay {

@@ -1,7 +1,6 @@
-#include "actors/source/index/block_checks.h"
-
 #include <string>
 
+#include "actors/source/index/block_builder.h"
 #include "core/base/crc32c.h"
 #include "core/base/random.h"
 

@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/transform/id_hash.h"
+#include "actors/transform/kernels.h"
 #include "actors/transform/transform.h"
 #include "tests/actors/transform/ops_fixture.h"
 

@@ -1,10 +1,20 @@
-#include "actors/format/block_cursor.h"
+#include "actors/format/raw_split.h"
 
 #include <algorithm>
 
 #include "core/base/check.h"
 
 namespace forebay {
+
+std::string line_of(const BadRow& row) {
+  const std::string line = std::to_string(row.line);
+  return row.group ? "row group " + std::to_string(*row.group) + ", row " + line : line;
+}
+
+std::string place_of(const BadRow& row) {
+  if (row.group) return line_of(row);
+  return "line " + line_of(row) + " (byte " + std::to_string(row.offset) + ")";
+}
 
 BlockCursor::BlockCursor(const RawSplit& raw) : raw_(raw) {
   FOREBAY_CHECK(raw.sizes.size() == raw.blocks.size());
