@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,7 @@
 #include "actors/pipeline_spec.h"
 #include "actors/sizing.h"
 #include "actors/source/dataset.h"
+#include "actors/split_issuer.h"
 #include "actors/stage/split.h"
 #include "actors/stage/stage_pools.h"
 #include "actors/transform/transform.h"
@@ -21,6 +23,10 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
+#include "core/data/memory_budget.h"
+#include "core/runtime/pool/byte_queue.h"
+#include "core/runtime/pool/pool_context.h"
+#include "core/runtime/stage_pool.h"
 #include "core/runtime/synchronized.h"
 
 namespace forebay {
@@ -85,13 +91,15 @@ struct PipelineStats {
   std::uint64_t lowest_missing = 0;  ///< The reorder buffer waits for this split; over epochs.
 };
 
-/// Runs the stages over a dataset and produces its batches.
+/// Runs the stages over a dataset and produces its batches: gives the stages as many splits as fit
+/// the window, the stages offer finished splits to the batch pool, and that pool's one actor fills
+/// the queue of batches and reports which splits are used up.
 ///
 /// Owns the pools and their threads. next() belongs to one thread; every other method may be called
 /// from any thread. The objects that Options refers to must outlive the pipeline. The destructor
 /// stops and joins the threads; an actor that is stuck in a user's function delays it. Sets the
 /// limit of the buffers' budget to the buffers' share.
-class Pipeline final : public BatchSource {
+class Pipeline final : public BatchSource, StageOwner {
  public:
   struct Options {
     const Dataset& dataset;
@@ -130,7 +138,7 @@ class Pipeline final : public BatchSource {
   void make(std::uint64_t number);
 
   /// With a dispatch: whether split `number` was issued and has not arrived.
-  bool expects(std::uint64_t number) const;
+  bool expects(std::uint64_t number) const { return expected_.contains(number); }
 
   /// With a dispatch: takes a split that another node made, known by its number. Returns false and
   /// drops the split if it arrived before or was never issued. Its memory is counted under the
@@ -147,12 +155,12 @@ class Pipeline final : public BatchSource {
   void set_elsewhere(std::uint64_t splits);
 
   /// Ends the run with `error`, which next() returns.
-  void end_with(const Error& error);
+  void end_with(const Error& error) { batches_.fail(error); }
 
   /// The stages of this node, whose pools may be resized during the run: the window follows as far
   /// as free bytes allow. If this node makes no splits, they have no actors and get none.
-  StagePools& stages();
-  const StagePools& stages() const;
+  StagePools& stages() { return stages_; }
+  const StagePools& stages() const { return stages_; }
 
   /// Changes the prefetch that is wanted during the run; the limit follows as far as free bytes
   /// allow.
@@ -166,20 +174,46 @@ class Pipeline final : public BatchSource {
   PipelineStats stats() const;
 
   /// The last splits that became batches, oldest first.
-  std::vector<PastSplit> history() const;
+  std::vector<PastSplit> history() const { return history_.all(); }
 
   /// The largest sizes of the job's splits and batches.
-  const MemorySizes& sizes() const;
-  std::uint64_t splits_per_epoch() const;
+  const MemorySizes& sizes() const { return sizing_.sizes(); }
+  std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
 
   /// Whether the last batch of the last epoch has been made.
-  bool ended() const;
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// The position after the last batch. Requires ended().
   Position end_position() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  class BatchWorker;
+
+  StagePools::Options stage_options();
+  void issue_what_fits(std::uint64_t lowest_missing);
+  Status put(Split&& split, PoolContext& context) override;
+  void failed(const Error& error) override { batches_.fail(error); }
+  bool has_room_for(std::uint64_t threads) const override;
+  void resized() override { settle(); }
+  void settle();
+
+  const Options options_;
+  const EpochOrder order_;
+  const Sizing sizing_;
+  MemoryBudget window_;
+  ByteQueue<std::shared_ptr<const Batch>> batches_;
+  SplitIssuer issuer_;
+  const Synchronized<> settlements_{};
+  std::atomic<std::uint64_t> room_;
+  std::atomic<std::uint64_t> prefetch_;  // wanted
+  std::atomic<std::uint64_t> elsewhere_{0};
+  ExpectedSplits expected_;  // with a dispatch
+  SplitHistory history_;
+  std::atomic<std::uint64_t> lowest_missing_{0};
+  std::atomic<bool> ended_{false};
+  Position end_;  // written before `ended_` is set
+
+  StagePool<Split> batch_;
+  StagePools stages_;
 };
 
 }  // namespace forebay

@@ -60,16 +60,16 @@ SplitIssuer::SplitIssuer(const OrderSpec& spec, const Position& start, const Epo
       queue_(order, spec.epochs, start),
       most_ahead_(spec.mode == OrderSpec::Mode::kArrival ? kMostAhead : ~std::uint64_t{0}) {}
 
-void SplitIssuer::issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing) {
-  while (auto id = queue_.front()) {
-    const bool too_far = id->number > lowest_missing && id->number - lowest_missing >= most_ahead_;
-    if (in_flight_ > 0 && too_far) return;
-    Split split = split_to_make(*id, order_, sizing_);
-    if (!take_room(split.id.cost)) return;
-    queue_.pop();
-    issued_.fetch_add(1, std::memory_order_relaxed);
-    to.issue(std::move(split));
-  }
+std::optional<Split> SplitIssuer::next(std::uint64_t lowest_missing) {
+  const auto id = queue_.front();
+  if (!id) return std::nullopt;
+  const bool too_far = id->number > lowest_missing && id->number - lowest_missing >= most_ahead_;
+  if (in_flight_ > 0 && too_far) return std::nullopt;
+  Split split = split_to_make(*id, order_, sizing_);
+  if (!take_room(split.id.cost)) return std::nullopt;
+  queue_.pop();
+  issued_.fetch_add(1, std::memory_order_relaxed);
+  return split;
 }
 
 void SplitIssuer::batched(const SplitId& id) {

@@ -45,13 +45,6 @@ class SplitQueue {
 /// Returns a split as it is issued: its id, with the cost filled in, and its blocks.
 Split split_to_make(const SplitId& id, const EpochOrder& order, const Sizing& sizing);
 
-/// Receives issued splits. Called on the issuer's thread.
-class IssuedSplits {
- public:
-  virtual ~IssuedSplits() = default;
-  virtual void issue(Split split) = 0;
-};
-
 /// Issues splits, in order, as long as they fit the window.
 ///
 /// Owns the queue of splits to issue. Belongs to one thread, the batch actor's once the pools run;
@@ -65,8 +58,9 @@ class SplitIssuer {
   SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
               const Sizing& sizing, MemoryBudget& window);
 
+  /// Issues the next split; none when it does not fit now, or all splits were issued.
   /// `lowest_missing` is the number of the lowest split that the reorder buffer has not received.
-  void issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing);
+  std::optional<Split> next(std::uint64_t lowest_missing);
 
   /// The reorder buffer has taken this split's rows: returns the split's window bytes.
   void batched(const SplitId& id);

@@ -9,9 +9,6 @@
 namespace forebay {
 namespace {
 
-/// For a mailbox that the issuer of splits bounds already.
-constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
-
 std::vector<std::string> file_names_of(const Dataset& dataset) {
   std::vector<std::string> names;
   names.reserve(dataset.files().size());
@@ -20,6 +17,18 @@ std::vector<std::string> file_names_of(const Dataset& dataset) {
 }
 
 }  // namespace
+
+StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes, StageOwner& owner,
+                                     std::function<std::unique_ptr<PoolWorker<Split>>()> factory) {
+  StagePool<Split>::Options made;
+  made.name = std::move(name);
+  made.mailbox_bytes = mailbox_bytes;
+  made.order = PoolOrder::kLowestKey;
+  made.measures_service = true;
+  made.factory = std::move(factory);
+  made.on_failure = [&owner](const Error& error) { owner.failed(error); };
+  return made;
+}
 
 /// One actor of a stage's pool: runs the stage's worker, takes its time and hands its result on.
 class StagePools::Actor final : public PoolWorker<Split> {
@@ -66,14 +75,9 @@ StagePools::~StagePools() {
 }
 
 StagePool<Split>::Options StagePools::options_of(std::size_t stage) {
-  StagePool<Split>::Options made;
-  made.name = stages_[stage].name;
-  made.mailbox_bytes = stage == 0 ? kUnbounded : options_.mailbox_bytes;
-  made.order = PoolOrder::kLowestKey;
-  made.measures_service = true;
-  made.factory = [this, stage] { return std::make_unique<Actor>(*this, stage); };
-  made.on_failure = [this](const Error& error) { options_.owner.failed(error); };
-  return made;
+  return split_pool(stages_[stage].name, stage == 0 ? kUnbounded : options_.mailbox_bytes,
+                    options_.owner,
+                    [this, stage] { return std::make_unique<Actor>(*this, stage); });
 }
 
 void StagePools::start() {

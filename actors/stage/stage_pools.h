@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,13 @@ class StageOwner {
   /// Divides the memory anew, since the number of actors changed.
   virtual void resized() {}
 };
+
+/// The bytes of a mailbox that the issuer of splits bounds already.
+inline constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
+
+/// The options of a pool that takes the lowest split first and reports failures to `owner`.
+StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes, StageOwner& owner,
+                                     std::function<std::unique_ptr<PoolWorker<Split>>()> factory);
 
 /// The state of one stage; the counters are exact sums since the start.
 struct StageStats {
