@@ -53,8 +53,6 @@ void Cursor::append(const SplitId& id, std::size_t rows, std::uint64_t bad,
   finish_given_out();
 }
 
-std::uint64_t Cursor::lowest_missing() const { return lowest_missing_; }
-
 void Cursor::give_out(std::size_t rows, const Digest& digest) {
   ++position_.batches;
   position_.rows += rows;

@@ -44,7 +44,7 @@ class Cursor {
   void start_next_epoch();
 
   /// The lowest split of the current epoch that has not been appended.
-  std::uint64_t lowest_missing() const;
+  std::uint64_t lowest_missing() const { return lowest_missing_; }
 
   /// The rows that an epoch left out and the rows that the first epoch left out, when the two
   /// differ: the files changed, or the start position belongs to another job.

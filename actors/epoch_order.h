@@ -72,10 +72,12 @@ class EpochOrder {
   /// Whether the rows of a split are permuted at all.
   bool permutes_rows() const { return shuffle_ != OrderSpec::Shuffle::kNone; }
 
-  /// Rows and bytes of a split.
+  /// Rows and loaded bytes of a split.
   struct Extent {
     std::uint64_t rows = 0;
     std::uint64_t bytes = 0;
+
+    static Extent of(const std::vector<BlockRef>& blocks);
   };
   /// For each group of blocks that are mixed with one another, an upper bound on every split of
   /// every epoch.
@@ -99,9 +101,6 @@ class EpochOrder {
   Extent largest_consecutive(const Group& group) const;
   std::vector<BlockRef> mixed(const Group& group, std::uint64_t epoch, std::size_t index) const;
   std::vector<BlockRef> consecutive(const Group& group, std::size_t index) const;
-  std::uint64_t rows_mixed(const Group& group, std::uint64_t epoch, std::size_t first,
-                           std::size_t end) const;
-  std::uint64_t rows_consecutive(const Group& group, std::size_t first, std::size_t end) const;
 
   const Dataset& dataset_;
   OrderSpec::Shuffle shuffle_;

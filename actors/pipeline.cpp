@@ -1,9 +1,7 @@
 #include "actors/pipeline.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <utility>
 
 #include "actors/reorder_buffer.h"
 #include "actors/stage/stage_worker.h"

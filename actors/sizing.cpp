@@ -83,13 +83,8 @@ std::uint64_t Sizing::cost(std::uint64_t rows, std::uint64_t raw_bytes) const {
 }
 
 std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {
-  std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;
-  for (const BlockRef& block : blocks) {
-    rows += block.rows;
-    bytes += block.loaded_bytes();
-  }
-  return cost(rows, bytes);
+  const EpochOrder::Extent extent = EpochOrder::Extent::of(blocks);
+  return cost(extent.rows, extent.bytes);
 }
 
 Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,

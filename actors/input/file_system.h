@@ -60,9 +60,11 @@ class InputFile {
 
   /// Reads bytes from `offset` as far as they are available without waiting, and returns their
   /// number. The default reads nothing and returns 0.
-  virtual std::size_t read_ready(std::uint64_t offset, std::span<char> out) const;
+  virtual std::size_t read_ready(std::uint64_t /*offset*/, std::span<char> /*out*/) const {
+    return 0;
+  }
   /// Hint that these bytes will be read next. Returns at once.
-  virtual void will_read(std::uint64_t offset, std::uint64_t bytes) const;
+  virtual void will_read(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const {}
   /// Hint that the whole file will be read from start to end. Returns at once.
   virtual void will_read_through() const {}
 
@@ -94,7 +96,7 @@ class FileSystem {
   virtual Result<std::unique_ptr<const InputFile>> open(const std::string& path) const = 0;
   /// Returns the paths on this machine of all that list() would look at, whether or not it is a
   /// readable file, so that no output replaces it. The default returns none, as in a store.
-  virtual std::vector<std::string> local_paths(const std::string& pattern) const;
+  virtual std::vector<std::string> local_paths(const std::string& /*pattern*/) const { return {}; }
 
  protected:
   FileSystem() = default;

@@ -12,7 +12,6 @@
 #include "actors/source/manifest.h"
 #include "actors/source/spill_folder.h"
 #include "actors/source/spilling.h"
-#include "actors/source/text_blocks.h"
 #include "actors/source/unit_blocks.h"
 
 namespace forebay {
@@ -20,13 +19,6 @@ namespace {
 
 std::span<const char> as_bytes(const std::uint64_t& word) {
   return {reinterpret_cast<const char*>(&word), sizeof word};
-}
-
-Result<std::unique_ptr<const InputFile>> open_stored(const IndexedFile& indexed) {
-  auto file = indexed.listed.open();
-  if (!file) return pass(file);
-  if (auto status = (*file)->check(indexed.index.stamp); !status) return pass(status);
-  return file;
 }
 
 Digest digest_of(const std::string& text) { return Digest::of(text.data(), text.size()); }
@@ -142,7 +134,7 @@ BlockRef IndexedDataset::block(std::size_t i) const {
 Result<std::unique_ptr<BlockSource>> IndexedDataset::open(std::uint32_t number) const {
   if (const UnitFormat* units = format_->units()) {
     const IndexedFile& indexed = indexed_[number];
-    auto file = open_stored(indexed);
+    auto file = indexed.listed.open_unchanged();
     if (!file) return pass(file);
     return open_units(std::move(*file), *units, indexed.index);
   }
@@ -153,7 +145,7 @@ Result<std::unique_ptr<BlockSource>> IndexedDataset::open(std::uint32_t number) 
 
 Result<std::unique_ptr<ByteSource>> IndexedDataset::open_content(std::uint32_t number) const {
   const IndexedFile& indexed = indexed_[number];
-  auto file = open_stored(indexed);
+  auto file = indexed.listed.open_unchanged();
   if (!file) return pass(file);
   if (indexed.index.codec == Codec::kPlain) {
     return std::unique_ptr<ByteSource>(

@@ -161,9 +161,8 @@ Status Indexing::first_failure(std::vector<Status>& ends) const {
 }
 
 Status Indexing::read_one(IndexedFile& file) {
-  auto stored = file.listed.open();
+  auto stored = file.listed.open_unchanged();
   if (!stored) return pass(stored);
-  if (auto status = (*stored)->check(file.listed.stamp); !status) return status;
   auto writer = IndexWriter::create(file.index_path);
   if (!writer) return pass(writer);
   auto index = task_.format.units() != nullptr ? read_metadata(**stored)

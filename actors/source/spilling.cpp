@@ -144,9 +144,8 @@ Status Spilling::copy(const std::vector<IndexedFile*>& files, SpillNeed need) {
 Status Spilling::copy_one(IndexedFile& file, SpillNeed need, SharedCount& read,
                           std::uint64_t to_read) {
   const std::string path = folder_.path_of(file.listed);
-  auto stored = file.listed.open();
+  auto stored = file.listed.open_unchanged();
   if (!stored) return pass(stored);
-  if (auto status = (*stored)->check(file.listed.stamp); !status) return status;
   auto copy = SpillCopy::begin(folder_, path, need);
   if (!copy) return pass(copy);
   const PassWatch watch{.stopped = options_.stopped,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "actors/source/index/index_cache.h"

@@ -36,13 +36,12 @@ class StagePools::Actor final : public PoolWorker<Split> {
   Actor(StagePools& pools, std::size_t stage)
       : pools_(pools),
         stage_(stage),
-        worker_(make_stage_worker(pools.stages_[stage], pools.options_.inputs,
-                                  pools.transform_context_)) {}
+        worker_(pools.stages_[stage], pools.options_.inputs, pools.transform_context_) {}
 
   Status on(Split&& split, PoolContext& context) override {
     const Clock& clock = pools_.options_.clock;
     SplitTimes::Span span{.begin = clock.now()};
-    if (auto status = worker_->run(split); !status) return status;
+    if (auto status = worker_.run(split); !status) return status;
     span.end = clock.now();
     split.times.stages.push_back(span);
     return pools_.hand_on(stage_ + 1, std::move(split), context);
@@ -51,7 +50,7 @@ class StagePools::Actor final : public PoolWorker<Split> {
  private:
   StagePools& pools_;
   const std::size_t stage_;
-  const std::unique_ptr<StageWorker> worker_;
+  StageWorker worker_;
 };
 
 StagePools::StagePools(Options options)

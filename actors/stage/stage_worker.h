@@ -43,16 +43,6 @@ class SplitReader {
 /// its blocks is right. kCorrupt.
 Error miscounted_split(const Dataset& dataset, const BadRow& where);
 
-/// One actor's part in a stage: a pure function of a split. It knows nothing of pools, queues and
-/// other actors, keeps its open files and scratch memory, and belongs to the actor's thread.
-class StageWorker {
- public:
-  virtual ~StageWorker() = default;
-
-  /// Replaces the split's content by the stage's result.
-  virtual Status run(Split& split) = 0;
-};
-
 /// What the workers of all stages share: the job, and the memory of splits. The objects outlive the
 /// workers.
 struct StageInputs {
@@ -64,8 +54,28 @@ struct StageInputs {
   BufferPool& buffers;
 };
 
-/// Makes a worker of `stage`. `inputs` and `transform` must outlive it.
-std::unique_ptr<StageWorker> make_stage_worker(const StageInfo& stage, const StageInputs& inputs,
-                                               const TransformContext& transform);
+/// One actor's part in a stage: a pure function of a split. It knows nothing of pools, queues and
+/// other actors, keeps its open files and scratch memory, and belongs to the actor's thread.
+class StageWorker {
+ public:
+  /// All three outlive the worker.
+  StageWorker(const StageInfo& stage, const StageInputs& inputs, const TransformContext& transform)
+      : stage_(stage),
+        inputs_(inputs),
+        transform_(transform),
+        reader_(inputs.dataset, inputs.buffers) {}
+
+  /// Replaces the split's content by the stage's result.
+  Status run(Split& split);
+
+ private:
+  Status load(Split& split);
+  Status decode(Split& split) const;
+
+  const StageInfo& stage_;
+  const StageInputs& inputs_;
+  const TransformContext& transform_;
+  SplitReader reader_;  // for load
+};
 
 }  // namespace forebay

@@ -1,7 +1,5 @@
 #include "actors/transform/column_binder.h"
 
-#include <algorithm>
-
 #include <fnmatch.h>
 
 namespace forebay {

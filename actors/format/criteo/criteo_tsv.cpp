@@ -75,10 +75,7 @@ class CriteoTsv final : public TextFormat {
     std::size_t rows = 0;
     for (const BlockRef& block : raw.blocks) rows += block.rows;
     ColumnFill fill(shape(rows, options.keep_origins), pool);
-    Decoded decoded;
-    CriteoDecoder(raw, options, choice_, kernel_, fill).run(decoded);
-    decoded.columns = fill.finish();
-    return decoded;
+    return decode_criteo(raw, options, choice_, kernel_, fill);
   }
 
   std::size_t decoded_bytes(std::size_t rows, std::size_t) const override {

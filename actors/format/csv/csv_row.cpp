@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <string>
 
 #include "actors/source/index/block_builder.h"
 

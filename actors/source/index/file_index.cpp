@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "actors/source/stored/file_list.h"
-
 namespace forebay {
 namespace {
 

@@ -1,14 +1,12 @@
 #include "actors/source/index/index_pass.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include <xxhash.h>
 
 #include "actors/source/index/block_builder.h"
-#include "actors/source/stored/byte_stream.h"
 #include "actors/source/stored/file_list.h"
 #include "core/base/check.h"
 

@@ -145,6 +145,13 @@ std::string without_codec_suffix(const std::string& path) {
   return path;
 }
 
+Result<std::unique_ptr<const InputFile>> ListedFile::open_unchanged() const {
+  auto file = open();
+  if (!file) return pass(file);
+  if (auto status = (*file)->check(stamp); !status) return pass(status);
+  return file;
+}
+
 Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
                                            const std::string& base_dir, const FileSystems& systems,
                                            Packing packing) {

@@ -35,6 +35,8 @@ struct ListedFile {
   std::shared_ptr<const FileSystem> file_system;  ///< The file system that holds it.
 
   Result<std::unique_ptr<const InputFile>> open() const { return file_system->open(path); }
+  /// Opens the file; kCorrupt if it has changed since it was listed.
+  Result<std::unique_ptr<const InputFile>> open_unchanged() const;
 };
 
 /// Whether a list's files may be compressed. Only text may be.

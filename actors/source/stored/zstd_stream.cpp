@@ -1,6 +1,5 @@
 #include "actors/source/stored/zstd_stream.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
