@@ -57,12 +57,10 @@ void Cursor::give_out(std::size_t rows, const Digest& digest) {
   ++position_.batches;
   position_.rows += rows;
   position_.digest = position_.digest.then(digest);
-  advance(rows);
+  leave_out(rows);
 }
 
-void Cursor::leave_out(std::size_t rows) { advance(rows); }
-
-void Cursor::advance(std::size_t rows) {
+void Cursor::leave_out(std::size_t rows) {
   while (rows > 0) {
     FOREBAY_CHECK(!line_.empty());
     InLine& front = line_.front();

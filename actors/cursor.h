@@ -30,7 +30,7 @@ class Cursor {
   /// Records that the first `rows` rows in line went out as one batch with content `digest`.
   void give_out(std::size_t rows, const Digest& digest);
 
-  /// Drops the first `rows` rows in line for good (`drop_last`).
+  /// Takes the first `rows` rows out of the line: into a batch, or for good (`drop_last`).
   void leave_out(std::size_t rows);
 
   /// Whether every split of the epoch now being given out has been appended.
@@ -65,7 +65,6 @@ class Cursor {
     std::uint64_t held_out = 0;
   };
 
-  void advance(std::size_t rows);
   void finish_given_out();
   void finish(const InLine& split);
   void end_epoch();

@@ -101,16 +101,7 @@ std::uint64_t EpochOrder::rows(std::uint64_t epoch, std::size_t first, std::size
   return rows;
 }
 
-EpochOrder::Extent EpochOrder::Extent::of(const std::vector<BlockRef>& blocks) {
-  Extent extent;
-  for (const BlockRef& block : blocks) {
-    extent.rows += block.rows;
-    extent.bytes += block.loaded_bytes();
-  }
-  return extent;
-}
-
-std::vector<EpochOrder::Extent> EpochOrder::largest() const {
+std::vector<Extent> EpochOrder::largest() const {
   std::vector<Extent> extents;
   for (const Group& group : groups_) {
     extents.push_back(shuffle_ == OrderSpec::Shuffle::kNone ? largest_consecutive(group)
@@ -119,7 +110,7 @@ std::vector<EpochOrder::Extent> EpochOrder::largest() const {
   return extents;
 }
 
-EpochOrder::Extent EpochOrder::largest_consecutive(const Group& group) const {
+Extent EpochOrder::largest_consecutive(const Group& group) const {
   Extent largest;
   for (std::size_t index = 0; index < group.splits; ++index) {
     const Extent split = Extent::of(consecutive(group, index));
@@ -129,7 +120,7 @@ EpochOrder::Extent EpochOrder::largest_consecutive(const Group& group) const {
 }
 
 // A split takes at most the largest block of each stratum.
-EpochOrder::Extent EpochOrder::largest_mixed(const Group& group) const {
+Extent EpochOrder::largest_mixed(const Group& group) const {
   Extent largest;
   for (std::size_t first = 0; first < group.blocks; first += group.splits) {
     Extent most;

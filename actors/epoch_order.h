@@ -72,13 +72,6 @@ class EpochOrder {
   /// Whether the rows of a split are permuted at all.
   bool permutes_rows() const { return shuffle_ != OrderSpec::Shuffle::kNone; }
 
-  /// Rows and loaded bytes of a split.
-  struct Extent {
-    std::uint64_t rows = 0;
-    std::uint64_t bytes = 0;
-
-    static Extent of(const std::vector<BlockRef>& blocks);
-  };
   /// For each group of blocks that are mixed with one another, an upper bound on every split of
   /// every epoch.
   std::vector<Extent> largest() const;

@@ -62,7 +62,7 @@ Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpe
   const std::uint64_t num_splits = splits.num_splits();
   const std::uint64_t mean_rows = dataset.rows() / num_splits + 1;
   sizes_.usual_split = cost(mean_rows, dataset.bytes() / num_splits + 1);
-  for (const EpochOrder::Extent& extent : splits.largest()) {
+  for (const Extent& extent : splits.largest()) {
     sizes_.largest_split = std::max(sizes_.largest_split, cost(extent.rows, extent.bytes));
   }
   sizes_.largest_split = std::max(sizes_.largest_split, sizes_.usual_split);
@@ -83,7 +83,7 @@ std::uint64_t Sizing::cost(std::uint64_t rows, std::uint64_t raw_bytes) const {
 }
 
 std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {
-  const EpochOrder::Extent extent = EpochOrder::Extent::of(blocks);
+  const Extent extent = Extent::of(blocks);
   return cost(extent.rows, extent.bytes);
 }
 

@@ -6,6 +6,15 @@
 
 namespace forebay {
 
+Extent Extent::of(const std::vector<BlockRef>& blocks) {
+  Extent extent;
+  for (const BlockRef& block : blocks) {
+    extent.rows += block.rows;
+    extent.bytes += block.loaded_bytes();
+  }
+  return extent;
+}
+
 std::string line_of(const BadRow& row) {
   const std::string line = std::to_string(row.line);
   return row.group ? "row group " + std::to_string(*row.group) + ", row " + line : line;

@@ -29,6 +29,14 @@ struct BlockRef {
   std::uint64_t loaded_bytes() const { return bytes + 1; }
 };
 
+/// Rows and loaded bytes of blocks.
+struct Extent {
+  std::uint64_t rows = 0;
+  std::uint64_t bytes = 0;
+
+  static Extent of(const std::vector<BlockRef>& blocks);
+};
+
 /// The undecoded bytes of a split: its blocks back to back, filling `bytes`.
 ///
 /// Each block of text ends in '\n'. If the last row of a file has no newline, the loader has added

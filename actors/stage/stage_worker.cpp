@@ -9,9 +9,7 @@ namespace forebay {
 
 Result<RawSplit> SplitReader::read(std::vector<BlockRef> blocks) {
   RawSplit raw;
-  std::size_t most_bytes = 0;
-  for (const BlockRef& block : blocks) most_bytes += block.loaded_bytes();
-  raw.bytes = pool_.take(most_bytes);
+  raw.bytes = pool_.take(Extent::of(blocks).bytes);
   raw.blocks = std::move(blocks);
   raw.sizes.reserve(raw.blocks.size());
   if (auto status = prepare(raw.blocks); !status) return pass(status);

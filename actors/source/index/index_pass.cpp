@@ -83,18 +83,14 @@ Result<FileIndex> index_file(const InputFile& file, Codec codec, const TextForma
   if (auto status = read_through(file, codec, log, watch, scan); !status) return pass(status);
   if (auto status = in_file(scanner->finish(builder)); !status) return pass(status);
 
-  FileIndex index{.path = {},
-                  .stamp = file.stamp(),
-                  .codec = codec,
-                  .settings = {},
-                  .agreement = {},
-                  .bytes = bytes,
-                  .rows = builder.rows(),
-                  .content = content.digest(),
-                  .check = checks.finish(builder),
-                  .slot_bytes = 0,
-                  .blocks = {},
-                  .points = writer.points()};
+  FileIndex index;
+  index.stamp = file.stamp();
+  index.codec = codec;
+  index.bytes = bytes;
+  index.rows = builder.rows();
+  index.content = content.digest();
+  index.check = checks.finish(builder);
+  index.points = writer.points();
   builder.coarsen(slot_rule::slot_for(bytes));
   index.slot_bytes = builder.slot_bytes();
   index.blocks = std::move(builder).take();

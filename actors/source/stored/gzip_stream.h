@@ -41,7 +41,6 @@ class GzipStream final : public ByteStream {
   Status enter_member();
   Status skip_padding();
   Result<std::size_t> inflate_some(std::span<char> out);
-  void leave_member();
   Status log_boundary();
 
   StoredBytes stored_;

@@ -105,7 +105,9 @@ Status ZstdStream::begin_frame() {
   frame_at_ = stored_.offset();
   frame_bytes_ = 0;
   fits_ = false;
-  return log_frame();
+  if (log_ == nullptr || position_ - last_point_ < kSpacing) return {};
+  last_point_ = position_;
+  return log_->add({.out = position_, .in = frame_at_}, {});
 }
 
 std::optional<ZstdFrame> ZstdStream::frame() const {
@@ -147,12 +149,6 @@ tl::unexpected<Error> ZstdStream::refused(std::size_t outcome) const {
                                      (too_wide ? ", and zstd unpacks 2048 MiB at most"
                                                : ", and the system has no memory for it") +
                                      "; pack the file anew with zstd --long=23");
-}
-
-Status ZstdStream::log_frame() {
-  if (log_ == nullptr || position_ - last_point_ < kSpacing) return {};
-  last_point_ = position_;
-  return log_->add({.out = position_, .in = stored_.offset()}, {});
 }
 
 }  // namespace forebay

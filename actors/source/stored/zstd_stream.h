@@ -46,7 +46,6 @@ class ZstdStream final : public ByteStream {
   struct Free {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
-  Status log_frame();
   Status begin_frame();
   std::optional<ZstdFrame> frame() const;
   Status check_room();
