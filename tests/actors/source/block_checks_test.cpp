@@ -1,5 +1,6 @@
 #include "actors/source/index/block_checks.h"
 
+#include <algorithm>
 #include <string>
 
 #include "core/base/crc32c.h"
