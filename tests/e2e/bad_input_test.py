@@ -6,8 +6,8 @@ import pathlib
 import shutil
 import subprocess
 
-import harness
-from harness import Scenario, criteo_lines, main
+from support import harness
+from support.harness import Scenario, criteo_lines, main
 
 CSV = {"format": "csv", "paths": ["a.csv"]}
 GOOD = "".join(criteo_lines(2000, seed=3))

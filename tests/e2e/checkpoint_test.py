@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import FOREBAY, MIB, Running, Scenario, main
+from support.harness import FOREBAY, MIB, Running, Scenario, main
 
 KILLS = int(os.environ.get("FOREBAY_KILLS", "4"))  # 50 before a release
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 2000}]

@@ -4,7 +4,7 @@ import pathlib
 import re
 import subprocess
 
-from harness import FOREBAY, Running, Scenario, main
+from support.harness import FOREBAY, Running, Scenario, main
 
 COMMANDS = ["train", "ingest", "index", "synth", "inspect", "bench", "doctor"]
 

@@ -4,9 +4,9 @@ import subprocess
 import time
 import unittest
 
-import harness
-from cluster import Cluster, ClusterScenario
-from relay import Relay
+from support import harness
+from support.cluster import Cluster, ClusterScenario
+from support.relay import Relay
 
 
 def run(*words):

@@ -7,9 +7,9 @@ import shutil
 import signal
 import time
 
-import harness
-from cluster import Cluster, ClusterScenario, Head, free_port, resident
-from processes import processes_below
+from support import harness
+from support.cluster import Cluster, ClusterScenario, Head, free_port, resident
+from support.processes import processes_below
 
 MIB = harness.MIB
 

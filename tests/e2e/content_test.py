@@ -5,9 +5,9 @@ import os
 import shutil
 import signal
 
-import harness
-from cluster import Cluster, ClusterScenario
-from harness import change_in_place
+from support import harness
+from support.cluster import Cluster, ClusterScenario
+from support.harness import change_in_place
 
 ROWS = 3000
 

@@ -1,8 +1,8 @@
 """Few descriptors (ulimit -n) and many peers: files come first, and messages name the missing descriptors."""
 import socket
 
-from cluster import Cluster, ClusterScenario
-from harness import Running, Scenario, main
+from support.cluster import Cluster, ClusterScenario
+from support.harness import Running, Scenario, main
 
 FEW = ("sh", "-c", 'ulimit -n 64; exec "$@"', "sh")
 

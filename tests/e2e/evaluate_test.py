@@ -1,7 +1,7 @@
 """Evaluation end to end: during a run and at its end it changes no result and gives the same figures."""
 import signal
 
-from harness import MIB, Running, Scenario, change_in_place, main
+from support.harness import MIB, Running, Scenario, change_in_place, main
 
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}]
 FIGURES = ("auc", "log_loss", "normalized_entropy", "calibration")

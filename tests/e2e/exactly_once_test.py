@@ -3,7 +3,7 @@ import collections
 import csv
 import io
 
-from harness import Scenario, allocation, criteo_lines, dumped, main
+from support.harness import Scenario, allocation, criteo_lines, dumped, main
 
 ROWS = 7001
 

@@ -5,7 +5,7 @@ import random
 import subprocess
 import sys
 
-from harness import MIB, Running, Scenario, main
+from support.harness import MIB, Running, Scenario, main
 
 LOG = {"op": "log1p", "columns": ["I*"]}
 HASH = {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from harness import Running, Scenario, main
+from support.harness import Running, Scenario, main
 
 SOURCE = pathlib.Path(os.environ.get("FOREBAY_SOURCE", pathlib.Path(__file__).parents[2]))
 VERSIONS = ("1.31.0", "1.37.0")  # podFailurePolicy left beta with 1.31
@@ -37,7 +37,7 @@ class Kubernetes(Scenario):
         if absent:
             self.skipTest(absent)
         paths = sorted(path for path in folder.glob("*.yaml") if path.name != "kustomization.yaml")
-        done = subprocess.run([python, pathlib.Path(__file__).with_name("k8s_check.py"), version, *paths],
+        done = subprocess.run([python, pathlib.Path(__file__).with_name("support") / "k8s_check.py", version, *paths],
                               capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return {(each["kind"], each["metadata"]["name"]): each for each in json.loads(done.stdout)}

@@ -2,7 +2,7 @@
 import re
 import subprocess
 
-from harness import MIB, Scenario, allocation, main
+from support.harness import MIB, Scenario, allocation, main
 
 
 def zstd_wide(path):

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from harness import Scenario, allocation, main
+from support.harness import Scenario, allocation, main
 
 ROWS = 20000
 

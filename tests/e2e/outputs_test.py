@@ -3,7 +3,7 @@ import os
 import signal
 import threading
 
-import harness
+from support import harness
 
 EMULATED = {"model": "emulated", "step": "1ms", "checkpoint_steps": 2}
 

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import FOREBAY, Running, Scenario, change_in_place, main
+from support.harness import FOREBAY, Running, Scenario, change_in_place, main
 
 ROWS = 6000
 SOURCE = pathlib.Path(os.environ.get("FOREBAY_SOURCE", pathlib.Path(__file__).parents[2]))

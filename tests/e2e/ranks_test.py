@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 
-from harness import MIB, Running, Scenario, main
+from support.harness import MIB, Running, Scenario, main
 
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 3000}]
 # Adagrad's first step on a weight has one length, however small the gradient, so it would amplify rounding.

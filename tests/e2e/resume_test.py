@@ -3,7 +3,7 @@ import itertools
 import json
 import os
 
-from harness import Scenario, allocation, main
+from support.harness import Scenario, allocation, main
 
 ROWS = 9500
 COUNTERS = ("epoch", "split", "split_rows", "open_split", "batches", "rows", "bad_rows", "held_out")

@@ -1,9 +1,9 @@
 """A job that asks for its own workers: cluster.scale starts real ones."""
 import os
 
-from cluster import Cluster, ClusterScenario
-from harness import FOREBAY, main
-from processes import processes_below
+from support.cluster import Cluster, ClusterScenario
+from support.harness import FOREBAY, main
+from support.processes import processes_below
 
 # Does on this machine alone what a launcher's scale.sh does.
 SCALE = """#!/bin/bash

@@ -4,7 +4,7 @@ import pathlib
 import re
 import signal
 
-from harness import Running, Scenario, allocation, main
+from support.harness import Running, Scenario, allocation, main
 
 ROWS = 20000
 

@@ -4,9 +4,9 @@ import pathlib
 import tempfile
 import unittest
 
-from harness import FOREBAY, Running, Scenario, main
-from processes import processes_below
-from slurm_cluster import SlurmCluster, missing
+from support.harness import FOREBAY, Running, Scenario, main
+from support.processes import processes_below
+from support.slurm_cluster import SlurmCluster, missing
 
 ROWS = 6000
 

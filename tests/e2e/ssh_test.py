@@ -8,9 +8,9 @@ import signal
 import subprocess
 import unittest
 
-from harness import Running, Scenario, main
-from processes import processes_below
-from ssh_host import SshHost, missing
+from support.harness import Running, Scenario, main
+from support.processes import processes_below
+from support.ssh_host import SshHost, missing
 
 ROWS = 6000
 

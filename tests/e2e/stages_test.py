@@ -1,8 +1,8 @@
 """Stages that the job names: actors, counters and a place in the tuner's decisions of their own, and the same batches."""
 import json
 
-from cluster import Cluster, ClusterScenario
-from harness import Running, main
+from support.cluster import Cluster, ClusterScenario
+from support.harness import Running, main
 from status_test import Scraped
 from user_functions_test import udf
 

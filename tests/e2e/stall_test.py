@@ -1,5 +1,5 @@
 """A stage without progress is named, and fails the run after a bound."""
-from harness import Scenario, main
+from support.harness import Scenario, main
 
 
 class Stall(Scenario):

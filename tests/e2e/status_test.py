@@ -9,8 +9,8 @@ import signal
 import subprocess
 import urllib.request
 
-from cluster import Cluster, ClusterScenario, Head, free_port
-from harness import Running, Scenario, main
+from support.cluster import Cluster, ClusterScenario, Head, free_port
+from support.harness import Running, Scenario, main
 
 ROWS = 20000
 

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from harness import FOREBAY, Running, Scenario, main
+from support.harness import FOREBAY, Running, Scenario, main
 
 ROWS = 6000
 LAUNCHERS = ("SLURM_", "OMPI_", "PMI_", "RANK", "WORLD_SIZE", "MASTER_", "JOB_COMPLETION_INDEX")

@@ -4,7 +4,7 @@ import os
 import struct
 import subprocess
 
-from harness import FOREBAY, Running, Scenario, main
+from support.harness import FOREBAY, Running, Scenario, main
 
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}]
 

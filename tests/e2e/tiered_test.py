@@ -9,7 +9,7 @@ import struct
 import subprocess
 import time
 
-from harness import FOREBAY, MIB, Running, Scenario, main
+from support.harness import FOREBAY, MIB, Running, Scenario, main
 
 KILLS = int(os.environ.get("FOREBAY_KILLS", "3"))  # 50 before a release
 TABLE_ROWS = 20000  # Of each of 26: 63 MiB of rows with their optimizer's state.

@@ -7,7 +7,7 @@ import signal
 import struct
 import subprocess
 
-from harness import Running, Scenario, main
+from support.harness import Running, Scenario, main
 
 OPS = [{"op": "log1p", "columns": ["I*"]}, {"op": "sigrid_hash", "columns": ["C*"], "salt": 0, "max_value": 5000}]
 TRAIN = {"train/loss", "train/learning_rate", "train/rows_per_second", "train/starved_ratio"}

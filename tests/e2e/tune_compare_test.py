@@ -8,7 +8,7 @@ import signal
 import subprocess
 import xml.etree.ElementTree
 
-from harness import FOREBAY, Running, Scenario, main
+from support.harness import FOREBAY, Running, Scenario, main
 
 RUN_KEYS = {"pipeline", "policy", "seed", "ratio_overall", "ratio_after_30", "ratio_final", "decisions_to_95",
             "out_of_memory", "peak_memory_bytes", "cpus_used", "actors", "actors_fewest", "bottleneck_share",

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 
-from harness import FOREBAY, MIB, Scenario, allocation, main
+from support.harness import FOREBAY, MIB, Scenario, allocation, main
 
 ROWS = 60000
 

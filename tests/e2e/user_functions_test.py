@@ -5,8 +5,8 @@ import pathlib
 import signal
 import time
 
-from cluster import Cluster, resident
-from harness import FOREBAY, MIB, Scenario, main
+from support.cluster import Cluster, resident
+from support.harness import FOREBAY, MIB, Scenario, main
 
 FOLDER = pathlib.Path(os.environ.get("FOREBAY_USER_FUNCTIONS", pathlib.Path(FOREBAY).parent.parent / "tests/e2e"))
 LIBRARY = FOLDER / "libe2e_user_functions.so"

@@ -1,5 +1,6 @@
 #include "trainer/loss_window.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/support/catch.h"

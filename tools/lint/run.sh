@@ -12,6 +12,7 @@ check() {
 }
 
 check layers python3 tools/lint/layers.py
+check includes python3 tools/lint/includes.py
 check names python3 tools/lint/names.py
 check words python3 tools/lint/words.py
 check dialect python3 tools/lint/dialect.py

@@ -1,5 +1,6 @@
 #include "tuner/agent/weights.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>

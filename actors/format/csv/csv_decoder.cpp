@@ -1,5 +1,6 @@
 #include "actors/format/csv/csv_decoder.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 

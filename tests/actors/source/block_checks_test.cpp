@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "actors/source/index/block_builder.h"

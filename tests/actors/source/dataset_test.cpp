@@ -1,6 +1,7 @@
 #include "actors/source/dataset.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>

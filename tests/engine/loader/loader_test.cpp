@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>

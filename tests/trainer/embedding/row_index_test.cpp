@@ -1,6 +1,7 @@
 #include "trainer/embedding/row_index.h"
 
 #include <map>
+#include <vector>
 
 #include "tests/support/catch.h"
 

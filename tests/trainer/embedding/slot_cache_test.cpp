@@ -1,5 +1,6 @@
 #include "trainer/embedding/slot_cache.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 

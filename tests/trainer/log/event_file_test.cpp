@@ -1,8 +1,10 @@
 #include "trainer/log/event_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 #include "tests/support/temp_dir.h"
 

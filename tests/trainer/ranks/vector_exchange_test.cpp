@@ -1,5 +1,6 @@
 #include "trainer/ranks/vector_exchange.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "core/base/random.h"

@@ -1,5 +1,7 @@
 #include "tuner/agent/intune.h"
 
+#include <limits>
+
 #include "tuner/agent/learned_state.h"
 #include "tuner/guard.h"
 #include "tuner/sim/oracle.h"

@@ -1,5 +1,6 @@
 // Inputs that every policy has to survive.
 
+#include <array>
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,6 @@
 // Published measurements of rivals, reproduced by our versions: the thirteen pipelines, simulated.
 
+#include <array>
 #include <filesystem>
 
 #include "engine/modelled/pipeline_file.h"

@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 
-from harness import Job, Running, Scenario
+from support.harness import Job, Running, Scenario
 
 
 def free_port():
