@@ -1,7 +1,5 @@
 #include "actors/split_issuer.h"
 
-#include <utility>
-
 namespace forebay {
 
 SplitId split_id(std::uint64_t number, const EpochOrder& order) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/format/format.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "actors/format/format.h"
 #include "actors/format/raw_split.h"
 #include "core/data/column_set.h"
 

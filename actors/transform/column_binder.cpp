@@ -1,5 +1,7 @@
 #include "actors/transform/column_binder.h"
 
+#include <algorithm>
+
 #include <fnmatch.h>
 
 namespace forebay {

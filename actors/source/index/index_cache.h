@@ -9,7 +9,6 @@
 #include "actors/source/index/partial_file.h"
 #include "actors/source/stored/byte_stream.h"
 #include "core/base/result.h"
-#include "core/data/digest.h"
 
 namespace forebay {
 

@@ -1,6 +1,5 @@
 #include "actors/source/index/index_pass.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
