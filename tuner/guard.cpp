@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tuner/fit.h"
+#include "tuner/allocation.h"
 
 namespace forebay::tuner {
 namespace {
@@ -19,7 +19,7 @@ std::uint64_t room(const CurrentState& now) {
 /// `wanted`, with at most the current number of actors in each stage.
 Allocation without_growth(const PipelineDescription& description, Allocation wanted,
                           const CurrentState& now) {
-  const Allocation current = shaped(description, {now.actors, now.prefetch});
+  const Allocation current = shaped(description, now.allocation());
   for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
     wanted.actors[i] = std::min(wanted.actors[i], current.actors[i]);
   }
@@ -47,7 +47,7 @@ class Transition {
         now_(now),
         bounds_{description.max_actors, room(now)},
         target_(std::move(target)),
-        next_(shaped(description, {now.actors, now.prefetch})),
+        next_(shaped(description, now.allocation())),
         alive_(next_) {
     for (std::size_t i = 0; i < std::min(alive_.actors.size(), now.leaving.size()); ++i) {
       alive_.actors[i] += now.leaving[i];
@@ -61,9 +61,16 @@ class Transition {
   }
 
   Allocation run() {
-    while (grow_one()) {
+    const auto may_grow = [this](std::size_t stage) {
+      return alive_.actors[stage] < description_.stages[stage].max_actors &&
+             fits_one_more(description_, alive_, stage, bounds_);
+    };
+    while (const auto stage = neediest(next_, target_, may_grow)) {
+      ++next_.actors[*stage];
+      ++alive_.actors[*stage];
     }
-    grow_prefetch();
+    const std::uint32_t fits = prefetch_beside(description_, alive_, target_.prefetch, bounds_);
+    next_.prefetch = std::max(next_.prefetch, fits);
     return next_;
   }
 
@@ -74,47 +81,6 @@ class Transition {
     const std::uint64_t waiting = (alive_.prefetch - 1) * description_.prefetch_item_bytes;
     const std::uint64_t left = bounds_.bytes - std::min(bounds_.bytes, waiting);
     next_.actors = fitted(description_, next_, {bounds_.actors, left}).actors;
-  }
-
-  /// Adds an actor to the stage that is proportionally furthest from its goal, among the stages for
-  /// which it fits.
-  bool grow_one() {
-    std::size_t neediest = next_.actors.size();
-    double least = 1;
-    for (std::size_t i = 0; i < next_.actors.size(); ++i) {
-      const double share = static_cast<double>(next_.actors[i]) / target_.actors[i];
-      if (share < least && has_room(i)) {
-        neediest = i;
-        least = share;
-      }
-    }
-    if (neediest == next_.actors.size()) return false;
-    ++next_.actors[neediest];
-    ++alive_.actors[neediest];
-    return true;
-  }
-
-  bool has_room(std::size_t stage) {
-    if (alive_.actors[stage] >= description_.stages[stage].max_actors) return false;
-    ++alive_.actors[stage];
-    const bool fits = within(description_, alive_, bounds_);
-    --alive_.actors[stage];
-    return fits;
-  }
-
-  void grow_prefetch() {
-    alive_.prefetch = target_.prefetch;
-    const std::uint32_t most = fitted_prefetch();
-    next_.prefetch = std::max(next_.prefetch, most);
-  }
-
-  std::uint32_t fitted_prefetch() const {
-    if (description_.prefetch_item_bytes == 0) return target_.prefetch;
-    const std::uint64_t bytes = worst_case_bytes(description_, alive_);
-    if (bytes <= bounds_.bytes) return target_.prefetch;
-    const std::uint64_t over = bytes - bounds_.bytes;
-    const std::uint64_t items = (over - 1) / description_.prefetch_item_bytes + 1;
-    return items >= target_.prefetch ? 1 : static_cast<std::uint32_t>(target_.prefetch - items);
   }
 
   const PipelineDescription& description_;

@@ -17,7 +17,7 @@ namespace forebay {
 struct TunerSpec {
   std::string mode = "on";                                    ///< off | advise | on
   std::string policy = "intune";                              ///< See `forebay tune --policies`.
-  std::string reward = "usable";                              ///< usable | paper (tuner/reward.h)
+  std::string reward = "usable";                              ///< usable | paper (tuner/allocation.h)
   std::chrono::nanoseconds period = std::chrono::seconds(2);  ///< Time between two decisions.
 };
 

@@ -9,7 +9,7 @@
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/policy/policies.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/base/nearest.h"
 #include "engine/job/quantity.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
 
 namespace forebay {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tuner/decision.h"
+#include "tuner/policy.h"
 
 namespace forebay {
 

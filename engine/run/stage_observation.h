@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/pipeline.h"
-#include "tuner/observation.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay {
 

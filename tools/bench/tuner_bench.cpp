@@ -6,9 +6,8 @@
 #include "core/base/median.h"
 #include "core/base/seconds.h"
 #include "tuner/compare/comparison.h"
-#include "tuner/compare/machine.h"
 #include "tuner/guard.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/random_pipeline.h"
 #include "tuner/sim/simulator.h"
 

@@ -8,7 +8,7 @@
 #include "core/base/parallel.h"
 #include "tuner/agent/agent.h"
 #include "tuner/guard.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/random_pipeline.h"
 #include "tuner/sim/simulator.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/base/parallel.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay::tuner {
 namespace {

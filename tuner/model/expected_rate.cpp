@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <numbers>
 
-#include "tuner/plan/steady.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tuner/model/expected_rate.h"
-#include "tuner/plan/best_allocation.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {
@@ -24,7 +24,7 @@ constexpr double kStaying = 0.002;  // of the rate, that a change must gain
 constexpr double kEasing = 0.0002;  // of the rate, to only remove actors, which risks little
 
 // Whether no stage has more actors in `few` than in `many`.
-bool within(const Allocation& few, const Allocation& many) {
+bool no_more(const Allocation& few, const Allocation& many) {
   return std::equal(few.actors.begin(), few.actors.end(), many.actors.begin(), many.actors.end(),
                     std::less_equal<>());
 }
@@ -93,7 +93,7 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
     for (const double headroom : kHeadrooms) {
       Planned tried = worlds.judged(known, fitting(reach, costs, rate, headroom, limits));
       tried.headroom = headroom;
-      const double needed = within(tried.allocation, current) ? kEasing : kStaying;
+      const double needed = no_more(tried.allocation, current) ? kEasing : kStaying;
       if (value(tried) <= std::max(best_value, stays * (1 + needed))) continue;
       best_value = value(tried);
       best = std::move(tried);
@@ -156,19 +156,14 @@ Allocation Planner::fitting(const PipelineDescription& reach, std::span<const St
 bool Planner::fits(const Allocation& allocation, const Limits& limits) const {
   Allocation least = allocation;
   least.prefetch = 1;
-  return worst_case_bytes(description_, least) <= limits.memory_bytes &&
-         (description_.max_actors == 0 || allocation.total_actors() <= description_.max_actors);
+  return within(description_, least, {description_.max_actors, limits.memory_bytes});
 }
 
 std::uint32_t Planner::prefetch_for(const Allocation& allocation, const Limits& limits) const {
-  Allocation least = allocation;
-  least.prefetch = 0;
-  const std::uint64_t taken = worst_case_bytes(description_, least);
-  if (taken >= limits.memory_bytes || description_.prefetch_item_bytes == 0) return 1;
-  const std::uint64_t room = (limits.memory_bytes - taken) / description_.prefetch_item_bytes;
-  const std::uint64_t wanted = std::min(description_.default_prefetch, description_.max_prefetch);
-  return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(room, 1, std::max<std::uint64_t>(1, wanted)));
+  if (description_.prefetch_item_bytes == 0) return 1;
+  const std::uint32_t wanted = std::min(description_.default_prefetch, description_.max_prefetch);
+  return prefetch_beside(description_, allocation, std::max(1U, wanted),
+                         {.bytes = limits.memory_bytes});
 }
 
 }  // namespace forebay::tuner

@@ -5,7 +5,6 @@
 
 #include "tuner/allocation.h"
 #include "tuner/model/pipeline_estimate.h"
-#include "tuner/reward.h"
 
 namespace forebay::tuner {
 

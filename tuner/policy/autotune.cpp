@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tuner/fit.h"
+#include "tuner/allocation.h"
 #include "tuner/policy/measured.h"
 
 namespace forebay::tuner {
@@ -38,7 +38,7 @@ MapStage* best_step(std::vector<MapStage>& stages, double now) {
   return best;
 }
 
-class Autotune final : public Policy {
+class Autotune {
  public:
   explicit Autotune(const PolicyContext& context)
       : description_(context.description),
@@ -46,9 +46,7 @@ class Autotune final : public Policy {
         sums_(description_.stages.size()),
         prefetch_(description_.default_prefetch) {}
 
-  std::string_view name() const override { return "autotune"; }
-
-  Proposal decide(const Observation& seen) override {
+  Proposal operator()(const Observation& seen) {
     std::vector<MapStage> stages;
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       sums_[i].add(work_of(seen, i));
@@ -75,16 +73,14 @@ class Autotune final : public Policy {
 
 constexpr double kWeight = 0.1;  // Of the newest split in a stage's time.
 
-class AutotuneBudget final : public Policy {
+class AutotuneBudget {
  public:
   explicit AutotuneBudget(PipelineDescription description)
       : description_(std::move(description)),
         times_(description_.stages.size()),
         prefetch_(description_.default_prefetch) {}
 
-  std::string_view name() const override { return "autotune-budget"; }
-
-  Proposal decide(const Observation& seen) override {
+  Proposal operator()(const Observation& seen) {
     note(seen);
     const Bounds bounds{.actors = description_.max_actors, .bytes = seen.limits.memory_bytes};
     Allocation plan = one_each(description_);
@@ -118,10 +114,9 @@ class AutotuneBudget final : public Policy {
     std::uint32_t& actors = plan.actors[slowest];
     if (times_[slowest] / actors <= target_) return false;
     if (actors >= std::min(cpus, description_.stages[slowest].max_actors)) return false;
+    if (!fits_one_more(description_, plan, slowest, bounds)) return false;
     ++actors;
-    if (within(description_, plan, bounds)) return true;
-    --actors;
-    return false;
+    return true;
   }
 
   PipelineDescription description_;
@@ -172,12 +167,10 @@ void climb(std::vector<MapStage>& stages, double cpus) {
   }
 }
 
-std::unique_ptr<Policy> make_autotune(const PolicyContext& context) {
-  return std::make_unique<Autotune>(context);
-}
+Decide make_autotune(const PolicyContext& context) { return Autotune(context); }
 
-std::unique_ptr<Policy> make_autotune_budget(const PolicyContext& context) {
-  return std::make_unique<AutotuneBudget>(context.description);
+Decide make_autotune_budget(const PolicyContext& context) {
+  return AutotuneBudget(context.description);
 }
 
 }  // namespace forebay::tuner

@@ -2,29 +2,39 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/nearest.h"
 #include "tuner/agent/intune.h"
+#include "tuner/policy/adaptive.h"
 #include "tuner/policy/autotune.h"
 #include "tuner/policy/fixed.h"
-#include "tuner/policy/greedy.h"
-#include "tuner/policy/plumber.h"
-#include "tuner/policy/threshold.h"
 
 namespace forebay::tuner {
 namespace {
 
 using Made = Result<std::unique_ptr<Policy>>;
-using Maker = Made (*)(const PolicyContext&);
+using Maker = Made (*)(std::string_view name, const PolicyContext&);
 
-// Adapts a maker that cannot fail.
-template <std::unique_ptr<Policy> (*make)(const PolicyContext&)>
-Made sure(const PolicyContext& context) {
-  return make(context);
+class NamedPolicy final : public Policy {
+ public:
+  NamedPolicy(std::string_view name, Decide decide) : name_(name), decide_(std::move(decide)) {}
+
+  std::string_view name() const override { return name_; }
+  Proposal decide(const Observation& seen) override { return decide_(seen); }
+
+ private:
+  std::string_view name_;
+  Decide decide_;
+};
+
+template <Decide (*make)(const PolicyContext&)>
+Made named(std::string_view name, const PolicyContext& context) {
+  return std::make_unique<NamedPolicy>(name, make(context));
 }
 
 template <Ablation ablation>
-Made agent(const PolicyContext& context) {
+Made agent(std::string_view, const PolicyContext& context) {
   auto made = Intune::make({.description = context.description,
                             .reward = context.reward,
                             .ablation = ablation,
@@ -47,37 +57,37 @@ constexpr std::array kEntries{
            true},
           agent<Ablation::kNone>},
     Entry{{"static", "the job file's allocation, never changed", "a fixed setting", true},
-          sure<make_static>},
-    Entry{{"one", "one actor a stage", "where every tuner starts", true}, sure<make_one>},
+          named<make_static>},
+    Entry{{"one", "one actor a stage", "where every tuner starts", true}, named<make_one>},
     Entry{{"even", "the CPUs shared evenly among the stages",
            "InTune's heuristic baseline (Nagrecha et al., RecSys 2023)", false},
-          sure<make_even>},
+          named<make_even>},
     Entry{{"proportional", "the CPUs in proportion to the stages' work, profiled once",
            "a person's guess from a profile", false},
-          sure<make_proportional>},
+          named<make_proportional>},
     Entry{{"greedy", "the next actor to the slowest stage, from measured rates, while it helps",
            "water-filling; optimal where stages scale linearly", true},
-          sure<make_greedy>},
+          named<make_greedy>},
     Entry{{"autotune", "hill climb on a latency model, prefetch doubled, blind to memory",
            "tf.data AUTOTUNE of 2022, HILL_CLIMB (tensorflow model.cc, prefetch_autotuner.cc)",
            false},
-          sure<make_autotune>},
+          named<make_autotune>},
     Entry{{"autotune-budget", "the next actor to the slowest stage until the trainer is fed",
            "tf.data AUTOTUNE of today, STAGE_BASED with CPU and RAM budgets (tensorflow model.cc)",
            true},
-          sure<make_autotune_budget>},
+          named<make_autotune_budget>},
     Entry{{"plumber", "the linear program over measured CPU time",
            "Plumber (Kuchnik et al., MLSys 2022)", true},
-          sure<make_plumber>},
+          named<make_plumber>},
     Entry{{"threshold", "more actors above 0.8 busy, fewer below 0.5",
            "Ray Data's autoscaler of actor pools (arXiv 2501.12407)", false},
-          sure<make_threshold>},
+          named<make_threshold>},
     Entry{{"max", "as many actors as CPUs in every stage", "over-subscription, left to the kernel",
            false},
-          sure<make_max>},
+          named<make_max>},
     Entry{{"oracle", "the best allocation for the true costs; simulated and emulated only",
            "the best fixed allocation (tuner/plan)", true},
-          sure<make_oracle>},
+          named<make_oracle>},
     Entry{{"intune:no-network", "the model's plan alone", kAblation, true},
           agent<Ablation::kNetwork>},
     Entry{{"intune:no-model", "the network alone, stepping from what stands", kAblation, true},
@@ -131,7 +141,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyC
                                     "'; the nearest is '" + nearest(name) + "'");
   }
   if (Status ready = complete(name, context); !ready) return pass(ready);
-  return found->make(context);
+  return found->make(found->info.name, context);
 }
 
 }  // namespace forebay::tuner

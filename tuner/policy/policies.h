@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tuner/plan/cost.h"
+#include "tuner/allocation.h"
+#include "tuner/plan/plan.h"
 #include "tuner/policy.h"
-#include "tuner/reward.h"
 
 namespace forebay::tuner {
 
@@ -31,6 +31,10 @@ struct PolicyContext {
   std::string weights;                      ///< A file for `intune`; empty: the shipped weights.
   RewardMode reward = RewardMode::kUsable;  ///< For `intune`.
 };
+
+/// Maps observations to proposals, with the state of one run: all of a policy that learns nothing
+/// for later runs.
+using Decide = std::function<Proposal(const Observation&)>;
 
 /// A line of `forebay tune --policies`.
 struct PolicyInfo {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tuner/allocation.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay::tuner {
 namespace {

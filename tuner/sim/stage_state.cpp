@@ -13,10 +13,7 @@ void WaitingStarts::reserve(std::size_t actors) {
 }
 
 StageState::StageState(const StageModel& stage)
-    : seconds(stage.seconds),
-      cpu(stage.cpu),
-      alpha(stage.alpha),
-      beta(stage.beta),
+    : cost(static_cast<const StageCost&>(stage)),
       noise(stage.noise),
       gap(stage.max_rate > 0 ? 1 / stage.max_rate : 0),
       bytes_per_actor(stage.bytes_per_actor),
@@ -31,7 +28,7 @@ void StageState::set_alive(std::uint32_t number, double at) {
 }
 
 double StageState::cpu_seconds(double clock) const {
-  return cpu * std::max(0.0, done_work + in_work.progress(clock) - progress_before);
+  return cost.cpu * std::max(0.0, done_work + in_work.progress(clock) - progress_before);
 }
 
 StageObservation StageState::observation(double at, double clock) const {
@@ -47,7 +44,7 @@ StageObservation StageState::observation(double at, double clock) const {
   seen.done = done;
   seen.done_seconds = done_seconds;
   seen.done_seconds_squared = done_squared;
-  seen.done_cpu_seconds = cpu * done_work;
+  seen.done_cpu_seconds = cost.cpu * done_work;
   seen.done_ready_seconds = done_ready;
   seen.done_actors = static_cast<double>(done_actors);
   if (at > 0 && capacity > 0) {

@@ -2,9 +2,8 @@
 
 #include <limits>
 
-#include "tuner/agent/learned_state.h"
 #include "tuner/guard.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/random_pipeline.h"
 #include "tuner/sim/simulator.h"
 

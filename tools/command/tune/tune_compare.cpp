@@ -16,7 +16,7 @@
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
-#include "tuner/compare/machine.h"
+#include "tuner/sim/simulator.h"
 
 namespace forebay {
 namespace {

@@ -9,8 +9,8 @@
 #include "tools/process/paths.h"
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
+#include "tuner/agent/network.h"
 #include "tuner/agent/pretrain.h"
-#include "tuner/agent/weights.h"
 
 namespace forebay {
 namespace {

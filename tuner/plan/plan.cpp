@@ -1,9 +1,8 @@
-#include "tuner/plan/best_allocation.h"
+#include "tuner/plan/plan.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "tuner/plan/steady.h"
+#include <limits>
 
 namespace forebay::tuner {
 namespace {
@@ -27,9 +26,8 @@ class Search {
       actors_.actors[i] = fewest_actors(costs_[i], rate, description_.stages[i].max_actors);
       if (actors_.actors[i] == 0) return false;
     }
-    const bool few =
-        description_.max_actors == 0 || actors_.total_actors() <= description_.max_actors;
-    return few && worst_case_bytes(description_, actors_) <= limits_.limits.memory_bytes &&
+    const Bounds bounds{description_.max_actors, limits_.limits.memory_bytes};
+    return within(description_, actors_, bounds) &&
            machine_rate(costs_, actors_.actors, limits_.limits.cpus) >= rate * (1 - kSame);
   }
 
@@ -60,6 +58,23 @@ class Search {
 };
 
 }  // namespace
+
+double machine_rate(std::span<const StageCost> costs, std::span<const std::uint32_t> actors,
+                    double cpus) {
+  double cpu_seconds = 0;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    cpu_seconds += costs[i].seconds * costs[i].cpu * costs[i].slow(actors[i]);
+  }
+  return cpu_seconds > 0 ? cpus / cpu_seconds : std::numeric_limits<double>::infinity();
+}
+
+double steady_rate(std::span<const StageCost> costs, std::span<const std::uint32_t> actors,
+                   double cpus, double trainer_rate) {
+  double rate = machine_rate(costs, actors, cpus);
+  if (trainer_rate > 0) rate = std::min(rate, trainer_rate);
+  for (std::size_t i = 0; i < costs.size(); ++i) rate = std::min(rate, costs[i].rate(actors[i]));
+  return rate;
+}
 
 std::uint32_t fastest_actors(const StageCost& cost, std::uint32_t max_actors) {
   // d/dn of n / slow(n) is 0 where beta n^2 = 1 - alpha.

@@ -1,4 +1,4 @@
-#include "tuner/fit.h"
+#include "tuner/allocation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,33 +33,10 @@ void shrink_actors(const PipelineDescription& description, const Allocation& wan
 /// wanted number.
 void fill(const PipelineDescription& description, const Allocation& wanted, const Bounds& bounds,
           Allocation& result) {
-  while (true) {
-    std::size_t neediest = wanted.actors.size();
-    double least = 1;
-    for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
-      const double share = static_cast<double>(result.actors[i]) / wanted.actors[i];
-      if (share >= least) continue;
-      ++result.actors[i];
-      if (within(description, result, bounds)) {
-        neediest = i;
-        least = share;
-      }
-      --result.actors[i];
-    }
-    if (neediest == wanted.actors.size()) return;
-    ++result.actors[neediest];
-  }
-}
-
-/// The most items of prefetch that fit beside the actors, at least 1.
-std::uint32_t prefetch_beside(const PipelineDescription& description, Allocation allocation,
-                              std::uint32_t wanted, const Bounds& bounds) {
-  if (description.prefetch_item_bytes == 0) return wanted;
-  allocation.prefetch = 0;
-  const std::uint64_t taken = worst_case_bytes(description, allocation);
-  if (taken >= bounds.bytes) return 1;
-  const std::uint64_t fits = (bounds.bytes - taken) / description.prefetch_item_bytes;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, wanted));
+  const auto may_grow = [&](std::size_t stage) {
+    return fits_one_more(description, result, stage, bounds);
+  };
+  while (const auto stage = neediest(result, wanted, may_grow)) ++result.actors[*stage];
 }
 
 }  // namespace
@@ -79,6 +56,23 @@ bool within(const PipelineDescription& description, const Allocation& allocation
             const Bounds& bounds) {
   if (bounds.actors != 0 && allocation.total_actors() > bounds.actors) return false;
   return worst_case_bytes(description, allocation) <= bounds.bytes;
+}
+
+bool fits_one_more(const PipelineDescription& description, const Allocation& allocation,
+                   std::size_t stage, const Bounds& bounds) {
+  if (bounds.actors != 0 && allocation.total_actors() >= bounds.actors) return false;
+  return worst_case_bytes(description, allocation) + description.stages[stage].bytes_per_actor <=
+         bounds.bytes;
+}
+
+std::uint32_t prefetch_beside(const PipelineDescription& description, Allocation allocation,
+                              std::uint32_t wanted, const Bounds& bounds) {
+  if (description.prefetch_item_bytes == 0) return wanted;
+  allocation.prefetch = 0;
+  const std::uint64_t taken = worst_case_bytes(description, allocation);
+  if (taken >= bounds.bytes) return 1;
+  const std::uint64_t fits = (bounds.bytes - taken) / description.prefetch_item_bytes;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(fits, 1, wanted));
 }
 
 Allocation fitted(const PipelineDescription& description, const Allocation& wanted,
