@@ -18,7 +18,7 @@
 #include "engine/cluster/worker_pipeline.h"
 #include "engine/metrics/figures.h"
 #include "engine/run/memory_watch.h"
-#include "scheduler/finders.h"
+#include "scheduler/protocol.h"
 #include "scheduler/worker/worker_actor.h"
 #include "tuner/live/tuner_actor.h"
 

@@ -15,9 +15,9 @@ namespace forebay {
 
 /// `[tuner]`: how the actors of the stages are set while a job runs.
 struct TunerSpec {
-  std::string mode = "on";                                    ///< off | advise | on
-  std::string policy = "intune";                              ///< See `forebay tune --policies`.
-  std::string reward = "usable";                              ///< usable | paper (tuner/allocation.h)
+  std::string mode = "on";        ///< off | advise | on
+  std::string policy = "intune";  ///< See `forebay tune --policies`.
+  std::string reward = "usable";  ///< usable | paper (tuner/allocation.h)
   std::chrono::nanoseconds period = std::chrono::seconds(2);  ///< Time between two decisions.
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/seconds.h"
-#include "scheduler/format_seconds.h"
+#include "scheduler/cluster_status.h"
 
 namespace forebay::scheduler {
 namespace {

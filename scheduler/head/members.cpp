@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/seconds.h"
-#include "scheduler/format_seconds.h"
+#include "scheduler/cluster_status.h"
 #include "scheduler/head/head_options.h"
 
 namespace forebay::scheduler {

@@ -180,10 +180,10 @@ void Online::learn(double reward, Network& network) {
   }
 }
 
-Result<std::unique_ptr<Intune>> Intune::make(const IntuneOptions& options) {
+Result<std::unique_ptr<Policy>> Intune::make(const IntuneOptions& options) {
   Result<Network> network = network_of(options);
   if (!network) return pass(network);
-  return std::unique_ptr<Intune>(new Intune(options, std::move(*network)));
+  return std::unique_ptr<Policy>(new Intune(options, std::move(*network)));
 }
 
 Intune::Intune(const IntuneOptions& options, Network network)

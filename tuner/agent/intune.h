@@ -80,7 +80,7 @@ struct IntuneOptions {
 class Intune final : public Policy {
  public:
   /// Returns kCorrupt or kNotFound if the weights cannot be used.
-  static Result<std::unique_ptr<Intune>> make(const IntuneOptions& options);
+  static Result<std::unique_ptr<Policy>> make(const IntuneOptions& options);
 
   /// "intune", or with a part left out, for example "intune:no-network".
   std::string_view name() const override;

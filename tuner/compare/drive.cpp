@@ -159,9 +159,8 @@ class Driver {
 
 const OracleStretch& oracle_at(const Trace& trace, double seconds) {
   FOREBAY_CHECK(!trace.oracle.empty());
-  const auto later = std::find_if(
-      trace.oracle.begin() + 1, trace.oracle.end(),
-      [seconds](const OracleStretch& stretch) { return stretch.from_seconds > seconds; });
+  const auto later = std::ranges::upper_bound(trace.oracle.begin() + 1, trace.oracle.end(), seconds,
+                                              {}, &OracleStretch::from_seconds);
   return *(later - 1);
 }
 

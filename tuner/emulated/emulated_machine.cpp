@@ -56,7 +56,7 @@ CurrentState EmulatedMachine::current() const {
   look();
   const Census census = pipeline_.census();
   return {.limits = thread_.limits(),
-          .actors = pipeline_.asked(),
+          .actors = census.asked,
           .leaving = census.leaving,
           .prefetch = census.prefetch,
           .prefetched = census.queued.back(),
@@ -111,9 +111,8 @@ void EmulatedMachine::observe_trainer(Observation& seen) {
   seen.trainer_step_seconds = steps.done_seconds;
   seen.trainer_wait_seconds = in_seconds(now.wait_input - before.wait_input);
   const Census census = pipeline_.census();
-  const std::vector<std::uint32_t> asked = pipeline_.asked();
   for (std::size_t i = 0; i < trainer; ++i) {
-    seen.stages[i].actors = asked[i];
+    seen.stages[i].actors = census.asked[i];
     seen.stages[i].leaving = census.leaving[i];
     seen.stages[i].queued_bytes = census.queued[i] * model_.stages[i].bytes_out;
   }

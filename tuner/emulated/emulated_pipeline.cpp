@@ -210,12 +210,11 @@ Census EmulatedPipeline::census() const {
     census.actors.push_back(static_cast<std::uint32_t>(pools_[i]->actors()));
     census.queued.push_back(static_cast<std::uint32_t>(pools_[i + 1]->queued()));
   }
-  census.prefetch = serial_([this] { return std::uint32_t(asked_.prefetch); });
+  serial_([&] {
+    census.prefetch = asked_.prefetch;
+    census.asked = asked_.actors;
+  });
   return census;
-}
-
-std::vector<std::uint32_t> EmulatedPipeline::asked() const {
-  return serial_([this] { return std::vector<std::uint32_t>(asked_.actors); });
 }
 
 std::optional<Error> EmulatedPipeline::failure() const {

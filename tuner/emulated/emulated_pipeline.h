@@ -58,10 +58,11 @@ class WorkSums {
 
 /// The contents of a pipeline's pools at one moment, by stage.
 struct Census {
-  std::vector<std::uint32_t> actors;   ///< Alive, including those that are leaving.
-  std::vector<std::uint32_t> leaving;  ///< Asked to stop, still alive.
-  std::vector<std::uint32_t> queued;   ///< Splits behind the stage; the last: prefetched.
-  std::uint32_t prefetch = 1;          ///< Limit of prefetched splits.
+  std::vector<std::uint32_t> actors;      ///< Alive, including those that are leaving.
+  std::vector<std::uint32_t> leaving;     ///< Asked to stop, still alive.
+  std::vector<std::uint32_t> queued;      ///< Splits behind the stage; the last: prefetched.
+  std::uint32_t prefetch = 1;             ///< Limit of prefetched splits.
+  std::vector<std::uint32_t> asked = {};  ///< Actors requested.
 };
 
 /// Accounts for a pipeline's memory and queues over time, from one census to the next.
@@ -138,8 +139,6 @@ class EmulatedPipeline {
   void wait_until_gone();
 
   Census census() const;
-  /// Actors requested, by stage.
-  std::vector<std::uint32_t> asked() const;
   /// Totals of a stage's actors; index the trainer's with one past the last stage.
   ActorTotals totals(std::size_t stage) const { return pools_[stage]->stats().totals; }
   /// Returns the sums over completions since the last call.

@@ -15,12 +15,6 @@ constexpr std::uint32_t kLinearFrom = 2048;
 // The least gain of a step, in seconds: -1 ns, so that a step without gain is taken.
 constexpr double kLeastGain = -1e-9;
 
-double element_seconds(std::span<const MapStage> stages) {
-  double seconds = 0;
-  for (const MapStage& stage : stages) seconds += stage.seconds;
-  return seconds;
-}
-
 // The stage whose +1 shortens the output time most; null if each would lengthen it or is at its
 // maximum.
 MapStage* best_step(std::vector<MapStage>& stages, double now) {
@@ -157,9 +151,12 @@ double modelled_output_seconds(std::span<const MapStage> stages) {
 }
 
 void climb(std::vector<MapStage>& stages, double cpus) {
-  for (MapStage& stage : stages) stage.parallelism = 1;
-  const double enough = element_seconds(stages) / cpus;
-  for (double output = modelled_output_seconds(stages); output >= enough;
+  double work = 0;  // Of an element.
+  for (MapStage& stage : stages) {
+    stage.parallelism = 1;
+    work += stage.seconds;
+  }
+  for (double output = modelled_output_seconds(stages); output >= work / cpus;
        output = modelled_output_seconds(stages)) {
     MapStage* const step = best_step(stages, output);
     if (step == nullptr) return;

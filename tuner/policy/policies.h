@@ -43,6 +43,7 @@ struct PolicyInfo {
   std::string_view source;     ///< The paper or code it follows.
   bool guarded_when_modelled;  ///< False: `tune compare` runs it without the guard, as its original
                                ///< is.
+  Result<std::unique_ptr<Policy>> (*make)(std::string_view name, const PolicyContext& context);
 };
 
 std::span<const PolicyInfo> policies();

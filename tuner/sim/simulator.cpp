@@ -1,5 +1,7 @@
 #include "tuner/sim/simulator.h"
 
+#include <utility>
+
 namespace forebay::tuner {
 
 MachineMaker simulated_machines() {
@@ -26,7 +28,7 @@ CurrentState Simulator::current() const {
 }
 
 Observation Simulator::observe() {
-  Observation seen;
+  Observation seen = std::exchange(sums_, {});
   seen.at_seconds = now_;
   seen.seconds = at_;
   seen.limits = limits();
@@ -36,17 +38,13 @@ Observation Simulator::observe() {
     cpu_before_ += seen.stages.back().cpu_seconds;
     stages_[i].restart(clock);
   }
-  seen.trainer_steps = trainer_.steps;
-  seen.trainer_step_seconds = trainer_.worked;
   seen.trainer_wait_seconds = trainer_.waiting_time.until(at_, trainer_.waiting);
   seen.prefetch = last().capacity;
   seen.prefetch_fill = seen.stages.back().queue_fill;
-  seen.prefetch_full = trainer_.became_full;
-  seen.prefetch_empty = trainer_.found_empty;
   seen.memory_bytes = memory_.used();
   seen.memory_peak = memory_.peak();
   wait_before_ += seen.trainer_wait_seconds;
-  trainer_.restart();
+  trainer_.waiting_time.restart();
   memory_.restart_peak();
   interval_start_ = now_;
   at_ = 0;

@@ -47,16 +47,6 @@ struct TrainerState {
   double step_in_work = 0;  // Seconds of the step in work.
   bool waiting = true;
   TimeSum waiting_time;
-  std::uint64_t steps = 0;
-  double worked = 0;
-  std::uint64_t found_empty = 0;
-  std::uint64_t became_full = 0;
-
-  void restart() {
-    waiting_time.restart();
-    steps = found_empty = became_full = 0;
-    worked = 0;
-  }
 };
 
 /// A modelled pipeline as a discrete-event simulation, exact in the semantics of README.md here.
@@ -106,7 +96,6 @@ class Simulator final : public ModelledPipeline {
   bool hand_to_idle(StageState& stage, std::size_t i);
   bool hand_to_trainer();
   void enqueue(StageState& stage);
-  void dequeue(StageState& stage);
 
   /// Takes a split from the queue after stage i, if there is one. An actor that waited for space in
   /// that queue then puts its own split in and continues, and so on upstream.
@@ -142,6 +131,7 @@ class Simulator final : public ModelledPipeline {
   NormalSource normal_;
   std::vector<StageState> stages_;
   TrainerState trainer_;
+  Observation sums_;  // Of the interval: the trainer's steps, and how often the prefetch was full.
   std::size_t trainer_at_;
   std::size_t outside_at_;
   std::size_t starts_at_;

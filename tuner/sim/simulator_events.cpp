@@ -49,7 +49,7 @@ Simulator::Simulator(const PipelineModel& model, std::uint64_t seed)
       starts_at_(outside_at_ + 1),
       next_(starts_at_ + (spaces_starts(model) ? trainer_at_ : 0), kNever) {
   trainer_.step_seconds = model_.trainer_step_seconds;
-  trainer_.found_empty = 1;
+  sums_.prefetch_empty = 1;
   for (const StageModel& stage : model_.stages) {
     stages_.emplace_back(stage).capacity = model_.queue_splits;
   }
@@ -140,18 +140,15 @@ void Simulator::enqueue(StageState& stage) {
   ++stage.queued;
   stage.queued_time.up(at_);
   memory_.take(stage.bytes_out);
-  if (&stage == &last() && stage.queued == stage.capacity) ++trainer_.became_full;
-}
-
-void Simulator::dequeue(StageState& stage) {
-  --stage.queued;
-  stage.queued_time.down(at_);
-  memory_.give(stage.bytes_out);
+  if (&stage == &last() && stage.queued == stage.capacity) ++sums_.prefetch_full;
 }
 
 bool Simulator::take_from(std::size_t i) {
-  if (stages_[i].queued == 0) return false;
-  dequeue(stages_[i]);
+  StageState& stage = stages_[i];
+  if (stage.queued == 0) return false;
+  --stage.queued;
+  stage.queued_time.down(at_);
+  memory_.give(stage.bytes_out);
   unblock(i);
   return true;
 }
@@ -198,14 +195,15 @@ void Simulator::begin(std::size_t i) {
   const double earliest = stage.last_start + stage.gap;
   if (stage.gap > 0 && (earliest > now_ || !stage.not_started.empty())) {
     if (stage.not_started.empty()) next_[starts_at_ + i] = earliest;
-    stage.not_started.push(now_);
+    stage.not_started.push_back(now_);
   } else {
     start(i, now_);
   }
 }
 
 void Simulator::start_spaced(std::size_t i) {
-  start(i, stages_[i].not_started.pop());
+  start(i, stages_[i].not_started.front());
+  stages_[i].not_started.pop_front();
   plan_start(i);
 }
 
@@ -239,14 +237,14 @@ void Simulator::train() {
 }
 
 void Simulator::finish_training() {
-  ++trainer_.steps;
+  ++sums_.trainer_steps;
   ++trained_;
-  trainer_.worked += trainer_.step_in_work;
+  sums_.trainer_step_seconds += trainer_.step_in_work;
   if (take_from(trainer_at_ - 1)) {
     train();
     return;
   }
-  ++trainer_.found_empty;
+  ++sums_.prefetch_empty;
   trainer_.waiting = true;
   trainer_.waiting_time.up(at_);
   next_[trainer_at_] = kNever;

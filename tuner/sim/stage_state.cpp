@@ -2,16 +2,6 @@
 
 namespace forebay::tuner {
 
-void WaitingStarts::reserve(std::size_t actors) {
-  if (actors <= ring_.size()) return;
-  std::vector<double> larger(actors);
-  const std::size_t count = count_;
-  for (std::size_t i = 0; i < count; ++i) larger[i] = pop();
-  ring_ = std::move(larger);
-  head_ = 0;
-  count_ = count;
-}
-
 StageState::StageState(const StageModel& stage)
     : cost(static_cast<const StageCost&>(stage)),
       noise(stage.noise),
@@ -23,7 +13,6 @@ void StageState::set_alive(std::uint32_t number, double at) {
   for (; alive < number; ++alive) alive_time.up(at);
   for (; alive > number; --alive) alive_time.down(at);
   in_work.reserve(alive);
-  not_started.reserve(alive);
   update_mean();
 }
 
@@ -32,7 +21,7 @@ double StageState::cpu_seconds(double clock) const {
 }
 
 StageObservation StageState::observation(double at, double clock) const {
-  StageObservation seen;
+  StageObservation seen = sums;
   seen.actors = staying();
   seen.leaving = leaving;
   seen.actor_seconds = alive_time.until(at, alive);
@@ -41,12 +30,7 @@ StageObservation StageState::observation(double at, double clock) const {
   seen.working_seconds =
       std::max(0.0, seen.actor_seconds - seen.input_wait_seconds - seen.output_wait_seconds);
   seen.cpu_seconds = cpu_seconds(clock);
-  seen.done = done;
-  seen.done_seconds = done_seconds;
-  seen.done_seconds_squared = done_squared;
   seen.done_cpu_seconds = cost.cpu * done_work;
-  seen.done_ready_seconds = done_ready;
-  seen.done_actors = static_cast<double>(done_actors);
   if (at > 0 && capacity > 0) {
     seen.queue_fill = std::min(1.0, queued_time.until(at, queued) / (at * capacity));
   }
@@ -59,9 +43,8 @@ void StageState::restart(double clock) {
   idle_time.restart();
   blocked_time.restart();
   queued_time.restart();
-  done = 0;
-  done_actors = 0;
-  done_seconds = done_squared = done_work = done_ready = 0;
+  sums = {};
+  done_work = 0;
   progress_before = in_work.progress(clock);
 }
 

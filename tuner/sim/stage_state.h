@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <vector>
 
@@ -109,27 +110,6 @@ class TimeSum {
   double sum_ = 0;
 };
 
-/// A FIFO queue, bounded by reserve(), of the times at which the actors that wait for their start
-/// took their split.
-class WaitingStarts {
- public:
-  void reserve(std::size_t actors);
-  bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
-  void push(double taken) { ring_[(head_ + count_++) % ring_.size()] = taken; }
-  double pop() {
-    const double taken = ring_[head_];
-    head_ = (head_ + 1) % ring_.size();
-    --count_;
-    return taken;
-  }
-
- private:
-  std::vector<double> ring_;
-  std::size_t head_ = 0;
-  std::size_t count_ = 0;
-};
-
 /// One stage: its actors by state, the queue after it, and the sums of the interval.
 ///
 /// Waiting actors are alike, so only their number is kept; actors at work are in the heap. The last
@@ -147,12 +127,12 @@ struct StageState {
     const double elapsed = now - service.taken;
     // The stretch is the time beyond the work; rounding may make it slightly negative.
     const double ready = std::max(0.0, now - service.started - service.work);
-    ++done;
-    done_actors += service.actors;
-    done_seconds += elapsed;
-    done_squared += (elapsed - ready) * (elapsed - ready);
+    ++sums.done;
+    sums.done_actors += service.actors;
+    sums.done_seconds += elapsed;
+    sums.done_seconds_squared += (elapsed - ready) * (elapsed - ready);
+    sums.done_ready_seconds += ready;
     done_work += service.work;
-    done_ready += ready;
   }
   /// The observation of an interval; `at` is its length, `clock` the stage's clock.
   StageObservation observation(double at, double clock) const;
@@ -174,19 +154,15 @@ struct StageState {
   std::uint32_t queued = 0;   // Splits in the queue after this stage.
   std::uint32_t capacity = 0;
   ServiceHeap in_work;
-  WaitingStarts not_started;
+  std::deque<double> not_started;  // When the actors that wait for their start took their split.
   double last_start = -std::numeric_limits<double>::infinity();
 
   TimeSum alive_time;
   TimeSum idle_time;
   TimeSum blocked_time;
   TimeSum queued_time;
-  std::uint64_t done = 0;
-  std::uint64_t done_actors = 0;
-  double done_seconds = 0;
-  double done_squared = 0;
+  StageObservation sums;  // The `done` fields but for CPU time, of the splits that have ended.
   double done_work = 0;
-  double done_ready = 0;
   double progress_before = 0;  // Of the splits in work when the interval began.
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Catch::Detail::Approx;
 
-std::unique_ptr<Intune> agent_for(const PipelineDescription& description,
+std::unique_ptr<Policy> agent_for(const PipelineDescription& description,
                                   Ablation ablation = Ablation::kNone) {
   auto made = Intune::make({.description = description, .ablation = ablation});
   REQUIRE(made);

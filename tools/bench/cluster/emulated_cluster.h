@@ -12,8 +12,8 @@
 #include "engine/cluster/network_endpoint.h"
 #include "scheduler/client/split_client.h"
 #include "scheduler/cluster_status.h"
-#include "scheduler/finders.h"
 #include "scheduler/head/head_actor.h"
+#include "scheduler/protocol.h"
 #include "scheduler/range_set.h"
 #include "scheduler/worker/split_executor.h"
 
