@@ -39,57 +39,39 @@ void note(const PipelineDescription& description, const Allocation& before, cons
   say("prefetch", before.prefetch, after.prefetch);
 }
 
-/// An allocation on its way to a target; counts all actors that are still alive.
-class Transition {
- public:
-  Transition(const PipelineDescription& description, const CurrentState& now, Allocation target)
-      : description_(description),
-        now_(now),
-        bounds_{description.max_actors, room(now)},
-        target_(std::move(target)),
-        next_(shaped(description, now.allocation())),
-        alive_(next_) {
-    for (std::size_t i = 0; i < std::min(alive_.actors.size(), now.leaving.size()); ++i) {
-      alive_.actors[i] += now.leaving[i];
-    }
-    for (std::size_t i = 0; i < next_.actors.size(); ++i) {
-      next_.actors[i] = std::min(next_.actors[i], target_.actors[i]);
-    }
-    next_.prefetch = std::min(next_.prefetch, target_.prefetch);
-    alive_.prefetch = std::max(next_.prefetch, now.prefetched);
-    make_way();
-  }
+/// The actors of `next` that stay beside `waiting` items. These cannot be removed: if they do not
+/// fit, actors are removed until the trainer has taken the items.
+std::vector<std::uint32_t> staying(const PipelineDescription& description, const Allocation& next,
+                                   std::uint32_t waiting, const Bounds& bounds) {
+  const std::uint64_t bytes = (waiting - 1) * description.prefetch_item_bytes;
+  const std::uint64_t left = bounds.bytes - std::min(bounds.bytes, bytes);
+  return fitted(description, next, {bounds.actors, left}).actors;
+}
 
-  Allocation run() {
-    const auto may_grow = [this](std::size_t stage) {
-      return alive_.actors[stage] < description_.stages[stage].max_actors &&
-             fits_one_more(description_, alive_, stage, bounds_);
-    };
-    while (const auto stage = neediest(next_, target_, may_grow)) {
-      ++next_.actors[*stage];
-      ++alive_.actors[*stage];
-    }
-    const std::uint32_t fits = prefetch_beside(description_, alive_, target_.prefetch, bounds_);
-    next_.prefetch = std::max(next_.prefetch, fits);
-    return next_;
+/// The next allocation on the way to `target`; all actors and items count that have yet to go.
+Allocation step_towards(const PipelineDescription& description, const Allocation& target,
+                        const CurrentState& now) {
+  const Bounds bounds{description.max_actors, room(now)};
+  Allocation alive = shaped(description, now.allocation());
+  Allocation next = without_growth(description, target, now);
+  next.prefetch = std::min(alive.prefetch, target.prefetch);
+  for (std::size_t i = 0; i < std::min(alive.actors.size(), now.leaving.size()); ++i) {
+    alive.actors[i] += now.leaving[i];
   }
-
- private:
-  /// Waiting items cannot be removed. If they do not fit beside the actors that stay, actors are
-  /// removed until the trainer has taken the items.
-  void make_way() {
-    const std::uint64_t waiting = (alive_.prefetch - 1) * description_.prefetch_item_bytes;
-    const std::uint64_t left = bounds_.bytes - std::min(bounds_.bytes, waiting);
-    next_.actors = fitted(description_, next_, {bounds_.actors, left}).actors;
+  alive.prefetch = std::max(next.prefetch, now.prefetched);
+  next.actors = staying(description, next, alive.prefetch, bounds);
+  const auto may_grow = [&](std::size_t stage) {
+    return alive.actors[stage] < description.stages[stage].max_actors &&
+           fits_one_more(description, alive, stage, bounds);
+  };
+  while (const auto stage = neediest(next, target, may_grow)) {
+    ++next.actors[*stage];
+    ++alive.actors[*stage];
   }
-
-  const PipelineDescription& description_;
-  const CurrentState& now_;
-  const Bounds bounds_;
-  const Allocation target_;
-  Allocation next_;
-  Allocation alive_;  // next_ plus the actors and items that have yet to go
-};
+  next.prefetch =
+      std::max(next.prefetch, prefetch_beside(description, alive, target.prefetch, bounds));
+  return next;
+}
 
 }  // namespace
 
@@ -126,7 +108,7 @@ Allocation Guard::step(const CurrentState& now) const {
   const Bounds bounds{description_.max_actors, room(now)};
   Allocation target = fitted(description_, goal_, bounds);
   if (nearly_full(now)) target = without_growth(description_, std::move(target), now);
-  return Transition(description_, now, std::move(target)).run();
+  return step_towards(description_, target, now);
 }
 
 }  // namespace forebay::tuner

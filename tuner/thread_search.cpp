@@ -79,12 +79,7 @@ void ThreadSearch::rested(double rate) {
   const bool changed = std::abs(rate - rest_rate_) > options_.change * rest_rate_;
   if (!changed && rested_ < rest_) return;
   rest_ = changed ? options_.rest : std::min(2 * rest_, options_.most_rest);
-  search_again();
-}
-
-void ThreadSearch::search_again() {
-  more_failed_ = false;
-  fewer_failed_ = false;
+  more_failed_ = fewer_failed_ = false;
   begin(Phase::kStand, stands_);
 }
 

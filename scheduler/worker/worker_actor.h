@@ -160,7 +160,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   SplitClientRef split_client_;
   std::string split_client_address_;
   std::uint64_t incarnation_ = 0;
-  bool joining_ = false;  // An ask is in flight.
+  bool joining_ = false;       // An ask is in flight.
   std::uint64_t attempt_ = 0;  // Counts the attempts to join; answers to earlier ones are stale.
   Time next_reconnect_ = {};
   JobShare job_;

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <exception>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,48 +29,15 @@ class ThreadCpuClock final : public Clock {
   std::chrono::nanoseconds now() const override { return thread_cpu_time(); }
 };
 
-/// Applies a policy to a modelled pipeline without a guard, as rival policies were designed to run:
-/// every allocation with at least one actor per stage is applied, even if it does not fit.
-struct Unguarded {
-  TunedPipeline& tuned_pipeline;
-  std::unique_ptr<Policy> policy;
-  const Clock& clock;  // Measures the time of a decision.
-
-  /// Observes, asks the policy and applies its proposal. If the policy throws or proposes no valid
-  /// allocation, the decision records the fault and the current allocation stays.
-  Decision decide() {
-    Decision decision;
-    decision.seen = tuned_pipeline.observe();
-    const auto began = clock.now();
-    try {
-      decision.proposal = policy->decide(decision.seen);
-    } catch (const std::exception& thrown) {
-      decision.fault = std::string("threw: ") + thrown.what();
-    }
-    decision.decide_seconds = in_seconds(clock.now() - began);
-    if (!decision.fault.empty()) return decision;
-    if (possible(decision.proposal.allocation, tuned_pipeline.description().stages.size())) {
-      decision.applied = decision.proposal.allocation;
-      tuned_pipeline.apply(decision.applied);
-    } else {
-      decision.fault = "proposes no allocation";
-    }
-    return decision;
-  }
-};
-
 class Driver {
  public:
   Driver(ModelledPipeline& machine, std::unique_ptr<Policy> policy, DriveOptions options)
-      : machine_(machine), options_(std::move(options)) {
-    if (options_.guarded) {
-      tuner_ = std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = machine_,
-                                                      .clock = clock_,
-                                                      .policy = std::move(policy),
-                                                      .fallback = std::move(options_.fallback)});
-    } else {
-      unguarded_.emplace(Unguarded{machine_, std::move(policy), clock_});
-    }
+      : machine_(machine), policy_(std::move(policy)), options_(std::move(options)) {
+    if (!options_.guarded) return;
+    tuner_ = std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = machine_,
+                                                    .clock = clock_,
+                                                    .policy = std::move(policy_),
+                                                    .fallback = std::move(options_.fallback)});
   }
 
   DriveRecord run() {
@@ -86,7 +52,7 @@ class Driver {
         stand_still(number + 1);
         break;
       }
-      const Decision decision = tuner_ ? tuner_->decide() : unguarded_->decide();
+      const Decision decision = tuner_ ? tuner_->decide() : decide_unguarded();
       end_period(number, decision.seen);
       deciding += decision.decide_seconds;
       ++decided;
@@ -113,6 +79,30 @@ class Driver {
       }
       if (tuner_ && step < kStepsPerPeriod) tuner_->step();
     }
+  }
+
+  /// Asks the policy and applies its proposal without a guard, as rival policies were designed to
+  /// run: every allocation with at least one actor per stage is applied, even if it does not fit.
+  /// If the policy throws or proposes no valid allocation, the decision records the fault and the
+  /// current allocation stays.
+  Decision decide_unguarded() {
+    Decision decision;
+    decision.seen = machine_.observe();
+    const auto began = clock_.now();
+    try {
+      decision.proposal = policy_->decide(decision.seen);
+    } catch (const std::exception& thrown) {
+      decision.fault = std::string("threw: ") + thrown.what();
+    }
+    decision.decide_seconds = in_seconds(clock_.now() - began);
+    if (!decision.fault.empty()) return decision;
+    if (possible(decision.proposal.allocation, machine_.description().stages.size())) {
+      decision.applied = decision.proposal.allocation;
+      machine_.apply(decision.applied);
+    } else {
+      decision.fault = "proposes no allocation";
+    }
+    return decision;
   }
 
   void end_period(std::uint64_t number, const Observation& seen) {
@@ -147,10 +137,10 @@ class Driver {
   }
 
   ModelledPipeline& machine_;
+  std::unique_ptr<Policy> policy_;  // Null if the tuner has it.
   DriveOptions options_;
   ThreadCpuClock clock_;
   std::unique_ptr<Tuner> tuner_;
-  std::optional<Unguarded> unguarded_;
   SimTotals before_;
   DriveRecord record_;
 };

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "tuner/model/expected_rate.h"
 #include "tuner/plan/plan.h"
@@ -29,10 +33,8 @@ bool no_more(const Allocation& few, const Allocation& many) {
                     std::less_equal<>());
 }
 
-}  // namespace
-
 // The worlds in which candidates are judged: costs drawn from the estimate.
-struct Planner::Worlds {
+struct Worlds {
   explicit Worlds(const PipelineEstimate& known) {
     for (std::uint64_t w = 0; w < kWorlds; ++w) costs.push_back(known.sample(w));
     for (const StageEstimate& stage : known.stages()) noise.push_back(stage.noise());
@@ -69,10 +71,76 @@ struct Planner::Worlds {
   std::vector<double> noise;
 };
 
+// A stage that got many actors and has not shown their effect yet gets no more: if it contends, a
+// second guess on top of the first would block it for long.
+PipelineDescription within_reach(PipelineDescription reach, const PipelineEstimate& known,
+                                 const Allocation& current) {
+  for (std::size_t i = 0; i < reach.stages.size(); ++i) {
+    const double measured = known.stages()[i].measured_actors();
+    const std::uint32_t stands = current.actors[i];
+    if (measured > 0 && stands > kGuessed * measured) {
+      reach.stages[i].max_actors = std::min(stands, reach.stages[i].max_actors);
+    }
+  }
+  return reach;
+}
+
+bool fits(const PipelineDescription& description, const Allocation& allocation,
+          const Limits& limits) {
+  Allocation least = allocation;
+  least.prefetch = 1;
+  return within(description, least, {description.max_actors, limits.memory_bytes});
+}
+
+// The fewest actors with which every stage reaches `rate` times `headroom`, where that is possible.
+Allocation carrying(const PipelineDescription& reach, std::span<const StageCost> costs, double rate,
+                    double headroom) {
+  Allocation carried{.prefetch = 1};
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    StageCost unlimited = costs[i];
+    unlimited.max_rate = 0;
+    double wanted = rate * headroom;
+    if (costs[i].max_rate > 0) wanted = std::min(wanted, costs[i].max_rate * kLimitHeadroom);
+    const std::uint32_t most = reach.stages[i].max_actors;
+    const std::uint32_t enough = fewest_actors(unlimited, wanted, most);
+    carried.actors.push_back(enough > 0 ? enough : fastest_actors(unlimited, most));
+  }
+  return carried;
+}
+
+Allocation fitting(const PipelineDescription& reach, std::span<const StageCost> costs, double rate,
+                   double headroom, const Limits& limits) {
+  Allocation most = carrying(reach, costs, rate, headroom);
+  if (fits(reach, most, limits)) return most;
+  double low = 0;
+  Allocation found = one_each(reach);
+  for (int i = 0; i < 8; ++i) {
+    const double middle = (low + headroom) / 2;
+    Allocation tried = carrying(reach, costs, rate, middle);
+    if (fits(reach, tried, limits)) {
+      low = middle;
+      found = std::move(tried);
+    } else {
+      headroom = middle;
+    }
+  }
+  return found;
+}
+
+std::uint32_t prefetch_for(const PipelineDescription& description, const Allocation& allocation,
+                           const Limits& limits) {
+  if (description.prefetch_item_bytes == 0) return 1;
+  const std::uint32_t wanted = std::min(description.default_prefetch, description.max_prefetch);
+  return prefetch_beside(description, allocation, std::max(1U, wanted),
+                         {.bytes = limits.memory_bytes});
+}
+
+}  // namespace
+
 Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
                       const Allocation& current) const {
   const Worlds worlds(known);
-  const PipelineDescription reach = within_reach(known, current);
+  const PipelineDescription reach = within_reach(description_, known, current);
   std::vector<std::vector<StageCost>> guesses{known.mean()};
   for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
 
@@ -82,7 +150,8 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
            (1 - price(reward_, description_, limits, planned.allocation) +
             kCuriosity * planned.uncertainty);
   };
-  const double stays = fits(current, limits) ? value(best) : -best.expected_splits_per_second;
+  const double stays =
+      fits(description_, current, limits) ? value(best) : -best.expected_splits_per_second;
   double best_value = stays;
   for (const auto& costs : guesses) {
     const PlanLimits bounds{.limits = {known.cpus(), limits.memory_bytes},
@@ -99,71 +168,8 @@ Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
       best = std::move(tried);
     }
   }
-  best.allocation.prefetch = prefetch_for(best.allocation, limits);
+  best.allocation.prefetch = prefetch_for(description_, best.allocation, limits);
   return best;
-}
-
-// A stage that got many actors and has not shown their effect yet gets no more: if it contends, a
-// second guess on top of the first would block it for long.
-PipelineDescription Planner::within_reach(const PipelineEstimate& known,
-                                          const Allocation& current) const {
-  PipelineDescription reach = description_;
-  for (std::size_t i = 0; i < reach.stages.size(); ++i) {
-    const double measured = known.stages()[i].measured_actors();
-    const std::uint32_t stands = current.actors[i];
-    if (measured > 0 && stands > kGuessed * measured) {
-      reach.stages[i].max_actors = std::min(stands, description_.stages[i].max_actors);
-    }
-  }
-  return reach;
-}
-
-// The fewest actors with which every stage reaches `rate` times `headroom`, where that is possible.
-Allocation Planner::carrying(const PipelineDescription& reach, std::span<const StageCost> costs,
-                             double rate, double headroom) const {
-  Allocation carried{.prefetch = 1};
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    StageCost unlimited = costs[i];
-    unlimited.max_rate = 0;
-    double wanted = rate * headroom;
-    if (costs[i].max_rate > 0) wanted = std::min(wanted, costs[i].max_rate * kLimitHeadroom);
-    const std::uint32_t most = reach.stages[i].max_actors;
-    const std::uint32_t enough = fewest_actors(unlimited, wanted, most);
-    carried.actors.push_back(enough > 0 ? enough : fastest_actors(unlimited, most));
-  }
-  return carried;
-}
-
-Allocation Planner::fitting(const PipelineDescription& reach, std::span<const StageCost> costs,
-                            double rate, double headroom, const Limits& limits) const {
-  Allocation most = carrying(reach, costs, rate, headroom);
-  if (fits(most, limits)) return most;
-  double low = 0;
-  Allocation fitted = one_each(description_);
-  for (int i = 0; i < 8; ++i) {
-    const double middle = (low + headroom) / 2;
-    Allocation tried = carrying(reach, costs, rate, middle);
-    if (fits(tried, limits)) {
-      low = middle;
-      fitted = std::move(tried);
-    } else {
-      headroom = middle;
-    }
-  }
-  return fitted;
-}
-
-bool Planner::fits(const Allocation& allocation, const Limits& limits) const {
-  Allocation least = allocation;
-  least.prefetch = 1;
-  return within(description_, least, {description_.max_actors, limits.memory_bytes});
-}
-
-std::uint32_t Planner::prefetch_for(const Allocation& allocation, const Limits& limits) const {
-  if (description_.prefetch_item_bytes == 0) return 1;
-  const std::uint32_t wanted = std::min(description_.default_prefetch, description_.max_prefetch);
-  return prefetch_beside(description_, allocation, std::max(1U, wanted),
-                         {.bytes = limits.memory_bytes});
 }
 
 }  // namespace forebay::tuner

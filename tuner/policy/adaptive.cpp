@@ -16,61 +16,17 @@ namespace {
 constexpr double kKept = 0.3;
 constexpr double kSame = 1e-9;
 
-// Grows an allocation an actor at a time.
-class Growth {
- public:
-  Growth(const PipelineDescription& description, const std::vector<StageCost>& costs,
-         const PlanLimits& limits)
-      : description_(description),
-        costs_(costs),
-        limits_(limits),
-        bounds_{.actors = description.max_actors, .bytes = limits.limits.memory_bytes},
-        allocation_(one_each(description)) {
-    allocation_.prefetch = 1;
+// The allocation with an actor more in each of the slowest stages.
+Allocation grown(const std::vector<StageCost>& costs, Allocation allocation) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    slowest = std::min(slowest, costs[i].rate(allocation.actors[i]));
   }
-
-  // Adds an actor to each of the slowest stages; returns false without a change if that gains
-  // nothing or is not allowed.
-  bool grow() {
-    const double before = rate();
-    const Allocation kept = allocation_;
-    const double slowest = slowest_rate() * (1 + kSame);
-    for (std::size_t i = 0; i < costs_.size(); ++i) {
-      if (costs_[i].rate(allocation_.actors[i]) <= slowest) ++allocation_.actors[i];
-    }
-    const bool allowed = allocation_ == shaped(description_, allocation_) &&
-                         within(description_, allocation_, bounds_);
-    if (allowed && rate() > before * (1 + kSame)) return true;
-    allocation_ = kept;
-    return false;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (costs[i].rate(allocation.actors[i]) <= slowest * (1 + kSame)) ++allocation.actors[i];
   }
-
-  double rate() const {
-    return steady_rate(costs_, allocation_.actors, limits_.limits.cpus, limits_.trainer_rate);
-  }
-
-  // The grown allocation, with as much of the job's prefetch as fits beside it.
-  Allocation with_prefetch() const {
-    Allocation all = allocation_;
-    all.prefetch = description_.default_prefetch;
-    return fitted(description_, shaped(description_, all), bounds_);
-  }
-
- private:
-  double slowest_rate() const {
-    double slowest = costs_[0].rate(allocation_.actors[0]);
-    for (std::size_t i = 1; i < costs_.size(); ++i) {
-      slowest = std::min(slowest, costs_[i].rate(allocation_.actors[i]));
-    }
-    return slowest;
-  }
-
-  const PipelineDescription& description_;
-  const std::vector<StageCost>& costs_;
-  const PlanLimits& limits_;
-  const Bounds bounds_;
-  Allocation allocation_;
-};
+  return allocation;
+}
 
 // Weight of older intervals; Plumber itself traces for a minute.
 constexpr double kPlumberKept = 0.8;
@@ -133,10 +89,23 @@ std::uint32_t room_for(const PipelineDescription& description, const Allocation&
 
 Plan greedy_allocation(const PipelineDescription& description, const std::vector<StageCost>& costs,
                        const PlanLimits& limits) {
-  Growth growth(description, costs, limits);
-  while (growth.grow()) {
+  const Bounds bounds{.actors = description.max_actors, .bytes = limits.limits.memory_bytes};
+  const auto rate_of = [&](const Allocation& allocation) {
+    return steady_rate(costs, allocation.actors, limits.limits.cpus, limits.trainer_rate);
+  };
+  const auto allowed = [&](const Allocation& allocation) {
+    return allocation == shaped(description, allocation) && within(description, allocation, bounds);
+  };
+  Allocation best = one_each(description);
+  best.prefetch = 1;
+  double rate = rate_of(best);
+  for (Allocation next = grown(costs, best); allowed(next) && rate_of(next) > rate * (1 + kSame);
+       next = grown(costs, best)) {
+    rate = rate_of(next);
+    best = std::move(next);
   }
-  return {growth.with_prefetch(), growth.rate()};
+  best.prefetch = description.default_prefetch;
+  return {fitted(description, shaped(description, best), bounds), rate};
 }
 
 Decide make_greedy(const PolicyContext& context) {
