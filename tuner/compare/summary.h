@@ -17,7 +17,7 @@ using RunGroup = std::vector<const ComparedRun*>;
 /// A value of each run.
 std::vector<double> values_of(const RunGroup& runs,
                               const std::function<double(const ComparedRun&)>& value);
-/// The mean of some values; 0 if there are none.
+/// The mean of some values; 0 for no values.
 double mean_of(const std::vector<double>& values);
 
 /// The peak memory of a run as a share of its limit.
