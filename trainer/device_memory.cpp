@@ -7,7 +7,7 @@
 namespace forebay {
 namespace {
 
-// The parts of staged_batch.h beside dense values, labels and lists: a bag and a place per id, a
+// The parts of a StagedBatch beside dense values, labels and lists: a bag and a place per id, a
 // slot per row twice, and padding for alignment.
 constexpr std::uint64_t kStagedId = 8;
 constexpr std::uint64_t kStagedRow = 8;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/base/open_files.h"
-#include "trainer/emulated_model.h"
+#include "trainer/model.h"
 
 namespace forebay {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "trainer/device_memory.h"
 #include "trainer/network_shape.h"
-#include "trainer/saving/block_ring.h"
+#include "trainer/saving/block_file.h"
 #include "trainer/state/copy_before_change.h"
 
 namespace forebay {

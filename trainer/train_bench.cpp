@@ -1,9 +1,11 @@
 #include "trainer/train_bench.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
+#include "core/base/median.h"
 #include "core/base/seconds.h"
 
 namespace forebay {
@@ -31,6 +33,57 @@ Result<double> take_turn(Model& model, const Clock& clock, const TrainBenchPlan&
   return seconds > 0 ? static_cast<double>(rows) / seconds : 0;
 }
 
+/// A batch that owns the memory it points to.
+struct OwnedBatch {
+  std::vector<float> labels, dense;
+  std::vector<std::int32_t> lengths;
+  std::vector<std::int64_t> ids;
+  Batch batch;
+
+  void point(std::uint64_t number, std::size_t rows, std::size_t features) {
+    batch.number = number;
+    batch.rows = rows;
+    batch.dense_features = dense.size() / rows;
+    batch.sparse_features = features;
+    batch.num_ids = ids.size();
+    batch.labels = labels.data();
+    batch.dense = dense.data();
+    batch.lengths = lengths.data();
+    batch.ids = ids.data();
+  }
+};
+
+using Batches = std::vector<std::shared_ptr<const Batch>>;
+
+struct Turn {
+  double rate = 0;  ///< Rows a second.
+  LookupCounts lookups;
+};
+
+/// Steps through batches and announces them ahead. Skips the first `uncounted` steps in the
+/// figures, because no batch was announced before the first step of a turn, unlike in a run.
+Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
+                       std::size_t uncounted, std::size_t ahead) {
+  std::size_t announced = 0;
+  std::uint64_t rows = 0;
+  std::chrono::nanoseconds began = clock.now();
+  LookupCounts before = model.lookups();
+  for (std::size_t step = 0; step < batches.size(); ++step) {
+    if (step == uncounted) {
+      began = clock.now();
+      before = model.lookups();
+    }
+    for (; announced < std::min(batches.size(), step + ahead); ++announced)
+      model.prefetch(batches[announced]);
+    if (auto trained = model.step(*batches[step]); !trained) return pass(trained);
+    if (step >= uncounted) rows += batches[step]->rows;
+  }
+  const double seconds = in_seconds(clock.now() - began);
+  const LookupCounts after = model.lookups();
+  return Turn{static_cast<double>(rows) / seconds,
+              {.all = after.all - before.all, .ready = after.ready - before.ready}};
+}
+
 }  // namespace
 
 Result<TrainBench> bench_training(Model& model, BatchSource& source, const Clock& clock,
@@ -53,6 +106,81 @@ Result<TrainBench> bench_training(Model& model, BatchSource& source, const Clock
   const auto middle = turns.begin() + static_cast<std::ptrdiff_t>(turns.size() / 2);
   std::ranges::nth_element(turns, middle, {}, &TrainBench::ratio);
   return *middle;
+}
+
+ZipfBatches::ZipfBatches(const Options& options) : options_(options) {
+  double sum = 0;
+  below_.reserve(static_cast<std::size_t>(options.table_rows));
+  for (std::int64_t rank = 1; rank <= options.table_rows; ++rank) {
+    sum += std::pow(static_cast<double>(rank), -options.exponent);
+    below_.push_back(sum);
+  }
+  for (double& below : below_) below /= sum;
+}
+
+std::int64_t ZipfBatches::row(std::size_t feature, std::uint64_t rank) const {
+  const auto mask = static_cast<std::uint64_t>(options_.table_rows) - 1;
+  return static_cast<std::int64_t>((rank * 0x9e3779b97f4a7c15ULL + feature) & mask);
+}
+
+std::shared_ptr<const Batch> ZipfBatches::make(std::uint64_t number) const {
+  auto made = std::make_shared<OwnedBatch>();
+  Random random(mix64(options_.seed, number));
+  made->ids.reserve(options_.features * options_.rows);
+  for (std::size_t feature = 0; feature < options_.features; ++feature) {
+    for (std::size_t i = 0; i < options_.rows; ++i) {
+      const auto rank = std::ranges::upper_bound(below_, random.uniform()) - below_.begin();
+      const auto last = static_cast<std::ptrdiff_t>(below_.size()) - 1;
+      made->ids.push_back(row(feature, static_cast<std::uint64_t>(std::min(rank, last))));
+    }
+  }
+  made->lengths.assign(options_.features * options_.rows, 1);
+  for (std::size_t i = 0; i < options_.rows; ++i) {
+    made->labels.push_back(random.below(4) == 0 ? 1.0f : 0.0f);
+  }
+  for (std::size_t i = 0; i < options_.rows * options_.dense; ++i) {
+    made->dense.push_back(static_cast<float>(random.uniform()));
+  }
+  made->point(number, options_.rows, options_.features);
+  return {made, &made->batch};
+}
+
+Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
+                                const TableBenchPlan& plan, const TableBenchReport& report) {
+  const ZipfBatches made(plan.batches);
+  std::uint64_t number = 0;
+  const auto next = [&](std::uint64_t count) {
+    Batches batches;
+    for (std::uint64_t i = 0; i < count; ++i) batches.push_back(made.make(number++));
+    return batches;
+  };
+  constexpr std::uint64_t kAtOnce = 10;
+  for (std::uint64_t settled = 0; settled < plan.settle; settled += kAtOnce) {
+    const Batches batches = next(std::min(kAtOnce, plan.settle - settled));
+    auto turn = take_turn(tiers, clock, batches, 0, plan.ahead);
+    if (!turn) return pass(turn);
+    report("settling, " + std::to_string(settled + batches.size()) + " steps", turn->rate, 0);
+  }
+  std::vector<double> in_memory, in_tiers, ratios;
+  LookupCounts lookups;
+  for (std::uint64_t turn = 0; turn < plan.turns; ++turn) {
+    const Batches batches = next(plan.uncounted + plan.steps);
+    auto slow = take_turn(tiers, clock, batches, plan.uncounted, plan.ahead);
+    if (!slow) return pass(slow);
+    lookups.all += slow->lookups.all;
+    lookups.ready += slow->lookups.ready;
+    auto fast = take_turn(memory, clock, batches, plan.uncounted, plan.ahead);
+    if (!fast) return pass(fast);
+    in_tiers.push_back(slow->rate);
+    in_memory.push_back(fast->rate);
+    ratios.push_back(slow->rate / fast->rate);
+    report("turn " + std::to_string(turn + 1), slow->rate, fast->rate);
+  }
+  return TableBench{.memory = median(in_memory),
+                    .tiers = median(in_tiers),
+                    .ratio = median(ratios),
+                    .ready = static_cast<double>(lookups.ready) /
+                             static_cast<double>(std::max<std::uint64_t>(lookups.all, 1))};
 }
 
 }  // namespace forebay

@@ -9,7 +9,7 @@
 #include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_leader.h"
 #include "trainer/model.h"
-#include "trainer/ranks/batch_divider.h"
+#include "trainer/ranks/placement.h"
 
 namespace forebay {
 

@@ -10,7 +10,7 @@
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
-#include "trainer/evaluation/evaluations.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/model.h"
 
 namespace forebay {

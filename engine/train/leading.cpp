@@ -5,11 +5,11 @@
 
 #include "engine/ranks/merged_state.h"
 #include "engine/ranks/rank_meeting.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/embedding/tiered/whole_tables.h"
 #include "trainer/ranks/placement.h"
-#include "trainer/saving/folder_source.h"
+#include "trainer/saving/checkpoint_folder.h"
 
 namespace forebay {
 

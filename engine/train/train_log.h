@@ -10,8 +10,7 @@
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/log/csv_file.h"
-#include "trainer/log/event_file.h"
+#include "trainer/log/run_log.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {

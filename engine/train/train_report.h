@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "engine/run/run_outcome.h"
-#include "trainer/evaluation/evaluations.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/model.h"
 #include "trainer/saving/saver.h"
 

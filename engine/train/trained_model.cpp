@@ -10,7 +10,7 @@
 
 #include "core/base/start_thread.h"
 #include "engine/process/memory_use.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/module.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/ranks/vector_exchange.h"

@@ -8,7 +8,7 @@
 #include "core/base/check.h"
 #include "core/base/json_text.h"
 #include "core/data/digest.h"
-#include "trainer/saving/manifest.h"
+#include "trainer/saving/checkpoint.h"
 
 namespace {
 

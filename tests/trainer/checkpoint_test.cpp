@@ -14,7 +14,7 @@
 #include "tests/support/temp_dir.h"
 #include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/durable_file.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 #include "tests/support/catch.h"
 

@@ -10,11 +10,10 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
 #include "trainer/saving/block_file.h"
-#include "trainer/saving/folder_source.h"
-#include "trainer/saving/folder_writer.h"
+#include "trainer/saving/checkpoint_folder.h"
 #include "trainer/saving/saver.h"
 #include "trainer/saving/tensor_file.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 #include "tests/support/catch.h"
 

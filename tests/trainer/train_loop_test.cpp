@@ -5,7 +5,7 @@
 
 #include "tests/support/manual_clock.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 #include "tests/support/catch.h"
 

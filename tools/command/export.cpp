@@ -17,8 +17,8 @@
 #include "trainer/model_description.h"
 #include "trainer/module.h"
 #include "trainer/saving/checkpoint.h"
-#include "trainer/saving/checkpoint_names.h"
-#include "trainer/saving/folder_source.h"
+#include "trainer/saving/checkpoint_folder.h"
+#include "trainer/saving/checkpoint_store.h"
 
 namespace forebay {
 namespace {

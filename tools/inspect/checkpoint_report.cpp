@@ -10,10 +10,9 @@
 #include "tools/inspect/reports.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/checkpoint.h"
-#include "trainer/saving/checkpoint_names.h"
+#include "trainer/saving/checkpoint_folder.h"
+#include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/durable_file.h"
-#include "trainer/saving/folder_source.h"
-#include "trainer/saving/folder_writer.h"
 
 namespace forebay {
 namespace {

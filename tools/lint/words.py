@@ -14,7 +14,7 @@ IN_CODE = [
     ("a thread, mutex or condition outside core",
      r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/", "tools/bench/",  # a benchmark's plain loop has threads of its own
       "examples/loader/",  # a program of its own
-      "trainer/state/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/tiered/row_fetcher", "trainer/embedding/tiered/whole_tables", "trainer/saving/block_ring", "trainer/saving/checkpoint_writer", "trainer/torch/device/device_lanes", "trainer/torch/ranked_tables",
+      "trainer/state/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/tiered/disk_rows", "trainer/embedding/tiered/whole_tables", "trainer/saving/block_file", "trainer/saving/saver", "trainer/torch/device/transfer", "trainer/torch/ranked_tables",
       "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
     ("a stream, a signal handler or an end of the process outside the program",
      r"\b(?:stderr|stdout|_exit|_Exit|quick_exit|sigaction)\b|\bstd::(?:cerr|cout|exit|signal)\b",

@@ -2,9 +2,7 @@
 
 #include <vector>
 
-#include "trainer/embedding/frequency_sketch.h"
-#include "trainer/embedding/row_index.h"
-#include "trainer/embedding/row_values.h"
+#include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/spec.h"
 

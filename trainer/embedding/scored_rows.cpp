@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 
 namespace forebay {

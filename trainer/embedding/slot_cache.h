@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trainer/embedding/pages.h"
-#include "trainer/embedding/slot_pins.h"
+#include "trainer/embedding/slot_metadata.h"
 
 namespace forebay {
 

@@ -1,18 +1,53 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/base/result.h"
 #include "trainer/embedding/batch_rows.h"
-#include "trainer/embedding/row_arena.h"
-#include "trainer/embedding/row_values.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/embedding/pages.h"
+#include "trainer/spec.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
+
+/// The first values of a table's rows: uniform within ±1/√rows (Naumov et al. 2019), a function of
+/// (seed, feature, key) alone, so that a row is the same wherever and whenever it is first needed.
+/// Values after the first `dim` begin at 0.
+class RowValues {
+ public:
+  RowValues(std::uint64_t seed, std::size_t feature, std::int64_t rows, std::size_t dim)
+      : seed_(mix64(seed, feature)),
+        bound_(static_cast<float>(1 / std::sqrt(static_cast<double>(rows)))),
+        dim_(dim) {}
+
+  void fill(std::int64_t key, std::span<float> weights) const {
+    std::uint64_t at = mix64(seed_, static_cast<std::uint64_t>(key));
+    for (std::size_t i = 0; i < dim_; i += 2, at += 0x9e3779b97f4a7c15ULL) {
+      const std::uint64_t bits = mix64(at);
+      weights[i] = within(static_cast<std::uint32_t>(bits));
+      if (i + 1 < dim_) weights[i + 1] = within(static_cast<std::uint32_t>(bits >> 32));
+    }
+    for (std::size_t i = dim_; i < weights.size(); ++i) weights[i] = 0;
+  }
+
+ private:
+  /// Uniform in 24 bits, exact in a float, symmetric about 0.
+  float within(std::uint32_t bits) const {
+    const auto steps = static_cast<std::int32_t>(bits >> 8);
+    return static_cast<float>(2 * steps + 1 - (1 << 24)) * (0x1.0p-24f * bound_);
+  }
+
+  std::uint64_t seed_;
+  float bound_;
+  std::size_t dim_;
+};
 
 /// The layout of tables: a row has `width` weights, of which `dim` begin at random and the rest at
 /// 0, and `state_width` values of optimizer state, which begin at 0.
@@ -102,6 +137,40 @@ class TableStorage {
   /// For tables in memory: appends their tensors; the second is called after they were overwritten.
   virtual void append_state(std::vector<MemoryTensor>&) {}
   virtual void restored() {}
+};
+
+/// Returns the layout of the tables of `spec`.
+TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape);
+
+/// Makes the storage of `spec.tables`, with its first values; `room` outlives it. Fails if a folder
+/// cannot be used.
+Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const ModelShape& shape,
+                                                  CopyRoom& room);
+
+/// Checks that tiered tables have memory for batches that name at most `ids_per_batch` different
+/// rows: one batch to train on and one to score. The error states the sizes.
+Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ids_per_batch);
+
+/// `storage = "memory"`: every row of every table is in memory; a slot is a row.
+class MemoryTables final : public TableStorage {
+ public:
+  /// Fills the tables with their first values. `folder` is made and removed when tables are
+  /// restored from a tiered state.
+  MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder = "");
+
+  std::vector<std::int64_t> folds() const override { return layout_.rows; }
+  RowArena& arena(std::size_t feature) override { return arenas_[feature]; }
+  bool looks_ahead() const override { return true; }
+  Status borrow(BatchRows& rows, Use use) override;
+  Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
+
+ private:
+  /// Tensors [rows, width], named by TableLayout::name_of.
+  void append_state(std::vector<MemoryTensor>& tensors) override;
+
+  const TableLayout layout_;
+  const std::string folder_;
+  std::vector<RowArena> arenas_;
 };
 
 }  // namespace forebay

@@ -1,4 +1,4 @@
-#include "trainer/torch/c10d_collective.h"
+#include "trainer/torch/module_functions.h"
 
 #ifndef USE_C10D_GLOO
 #define USE_C10D_GLOO 1  // Built into libtorch, whose headers hide the class without it.
@@ -28,7 +28,7 @@
 
 #include "core/base/check.h"
 #include "trainer/torch/c10d_quirks.h"
-#include "trainer/torch/torch_error.h"
+#include "trainer/torch/libtorch.h"
 
 namespace forebay {
 namespace {

@@ -9,7 +9,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/torch/extent.h"
+#include "trainer/torch/libtorch.h"
 
 namespace forebay {
 namespace {

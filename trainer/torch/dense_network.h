@@ -11,10 +11,10 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/embedding/pages.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 #include "trainer/torch/kernels/optimizer.h"
+#include "trainer/torch/libtorch.h"
 #include "trainer/torch/network/network.h"
-#include "trainer/torch/parallel.h"
 
 namespace forebay {
 

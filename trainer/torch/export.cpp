@@ -1,5 +1,3 @@
-#include "trainer/torch/export.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -10,9 +8,9 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include "trainer/embedding/scored_rows.h"
-#include "trainer/torch/extent.h"
+#include "trainer/torch/libtorch.h"
+#include "trainer/torch/module_functions.h"
 #include "trainer/torch/network/network.h"
-#include "trainer/torch/torch_error.h"
 
 namespace forebay {
 namespace {

@@ -6,10 +6,8 @@
 #include <torch/cuda.h>
 #include <torch/version.h>
 
-#include "trainer/entry.h"
-#include "trainer/torch/c10d_collective.h"
-#include "trainer/torch/export.h"
-#include "trainer/torch/models.h"
+#include "trainer/module.h"
+#include "trainer/torch/module_functions.h"
 
 namespace forebay {
 namespace {

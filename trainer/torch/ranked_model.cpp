@@ -7,12 +7,12 @@
 #include <c10/core/InferenceMode.h>
 
 #include "core/base/check.h"
-#include "trainer/batch_faults.h"
+#include "trainer/model.h"
 #include "trainer/spec.h"
 #include "trainer/torch/dense_network.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/libtorch.h"
+#include "trainer/torch/module_functions.h"
 #include "trainer/torch/ranked_tables.h"
-#include "trainer/torch/torch_error.h"
 
 namespace forebay {
 namespace {

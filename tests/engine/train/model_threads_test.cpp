@@ -1,7 +1,7 @@
 #include "engine/train/model_threads.h"
 
 #include "tests/support/temp_dir.h"
-#include "trainer/emulated_model.h"
+#include "trainer/model.h"
 
 #include "tests/support/catch.h"
 

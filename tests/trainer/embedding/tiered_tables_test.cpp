@@ -4,7 +4,7 @@
 
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/embedding/table_run.h"
-#include "trainer/embedding/memory_tables.h"
+#include "trainer/embedding/table_storage.h"
 
 #include "tests/support/catch.h"
 

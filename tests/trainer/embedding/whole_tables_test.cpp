@@ -6,7 +6,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
 #include "tests/trainer/embedding/table_run.h"
-#include "trainer/embedding/memory_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_tables.h"
 
 #include "tests/support/catch.h"

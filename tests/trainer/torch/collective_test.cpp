@@ -5,7 +5,7 @@
 
 #include "core/net/host_port.h"
 #include "tests/support/thread_collective.h"
-#include "trainer/torch/c10d_collective.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 

@@ -7,9 +7,9 @@
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/device_memory.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 

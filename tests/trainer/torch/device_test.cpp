@@ -10,10 +10,10 @@
 #include "tests/trainer/embedding/table_run.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/embedding/hashed_tables.h"
-#include "trainer/embedding/memory_tables.h"
-#include "trainer/torch/device/device_lanes.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/torch/device/device_tables.h"
-#include "trainer/torch/extent.h"
+#include "trainer/torch/device/transfer.h"
+#include "trainer/torch/libtorch.h"
 
 #include "tests/support/catch.h"
 

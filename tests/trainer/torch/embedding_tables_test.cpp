@@ -1,6 +1,6 @@
 #include "trainer/torch/kernels/embedding_tables.h"
 
-#include "trainer/embedding/memory_tables.h"
+#include "trainer/embedding/table_storage.h"
 
 #include "tests/support/catch.h"
 

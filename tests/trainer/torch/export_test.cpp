@@ -1,5 +1,3 @@
-#include "trainer/torch/export.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,9 +8,9 @@
 
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 

@@ -1,5 +1,3 @@
-#include "trainer/torch/models.h"
-
 #include <cmath>
 #include <limits>
 #include <span>
@@ -7,7 +5,8 @@
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 

@@ -8,11 +8,10 @@
 #include "tests/support/thread_collective.h"
 #include "tests/support/wait_until.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/data/schema.h"
 #include "trainer/spec.h"
-#include "trainer/table_bench.h"
+#include "trainer/train_bench.h"
 
 namespace forebay {
 

@@ -17,9 +17,8 @@
 #include "tools/bench/training/bench_model.h"
 #include "trainer/collective.h"
 #include "trainer/module.h"
-#include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
-#include "trainer/table_bench.h"
+#include "trainer/train_bench.h"
 
 namespace forebay {
 namespace {

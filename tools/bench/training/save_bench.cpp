@@ -16,7 +16,7 @@
 #include "core/base/seconds.h"
 #include "tools/bench/training/bench_model.h"
 #include "trainer/module.h"
-#include "trainer/saving/block_ring.h"
+#include "trainer/saving/block_file.h"
 #include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/saver.h"
 

@@ -20,11 +20,10 @@
 #include "core/store/rows/read_queue.h"
 #include "core/store/rows/row_log.h"
 #include "tools/bench/training/bench_model.h"
-#include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/row_values.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_tables.h"
 #include "trainer/module.h"
-#include "trainer/table_bench.h"
+#include "trainer/train_bench.h"
 
 namespace forebay {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "trainer/embedding/row_index.h"
+#include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/disk_rows.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 

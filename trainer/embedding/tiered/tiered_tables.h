@@ -3,11 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/embedding/frequency_sketch.h"
-#include "trainer/embedding/slot_pins.h"
+#include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/disk_rows.h"
-#include "trainer/embedding/tiered/row_fetcher.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/spec.h"
 

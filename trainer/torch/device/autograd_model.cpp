@@ -12,17 +12,17 @@
 #include <c10/core/GradMode.h>
 
 #include "core/base/check.h"
-#include "trainer/batch_faults.h"
 #include "trainer/device_memory.h"
 #include "trainer/embedding/look_ahead.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
+#include "trainer/model.h"
 #include "trainer/spec.h"
-#include "trainer/torch/device/device_lanes.h"
 #include "trainer/torch/device/device_tables.h"
 #include "trainer/torch/device/tape_optimizer.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/device/transfer.h"
+#include "trainer/torch/libtorch.h"
+#include "trainer/torch/module_functions.h"
 #include "trainer/torch/network/network.h"
-#include "trainer/torch/torch_error.h"
 
 namespace forebay {
 namespace {

@@ -9,8 +9,7 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
-#include "trainer/torch/extent.h"
-#include "trainer/torch/torch_error.h"
+#include "trainer/torch/libtorch.h"
 
 namespace forebay {
 namespace {

@@ -7,9 +7,8 @@
 
 #include "trainer/embedding/slot_cache.h"
 #include "trainer/embedding/table_storage.h"
-#include "trainer/torch/device/device_lanes.h"
-#include "trainer/torch/device/staged_batch.h"
 #include "trainer/torch/device/tape_optimizer.h"
+#include "trainer/torch/device/transfer.h"
 
 namespace forebay {
 

@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// The optimizers of dense_optimizer.h and of the tables in libtorch's operators, on any device.
+/// The optimizers of kernels/optimizer.h and of the tables in libtorch's operators, on any device.
 
 /// The state that an optimizer keeps for each value of a tensor; `suffix` distinguishes several.
 struct Moment {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/torch/kernels/clones.h"
 #include "trainer/torch/kernels/optimizer.h"
 

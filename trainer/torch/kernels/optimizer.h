@@ -8,7 +8,7 @@
 
 #include "trainer/embedding/pages.h"
 #include "trainer/spec.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 #include "trainer/torch/kernels/clones.h"
 
 namespace forebay {

@@ -3,7 +3,6 @@
 
 #include <ATen/ops/cat.h>
 
-#include "trainer/torch/network/layers.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {

@@ -7,9 +7,8 @@
 #include <ATen/ops/tril_indices.h>
 
 #include "trainer/embedding/pages.h"
-#include "trainer/torch/extent.h"
 #include "trainer/torch/kernels/interaction.h"
-#include "trainer/torch/network/layers.h"
+#include "trainer/torch/libtorch.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {

@@ -8,7 +8,6 @@
 
 #include "trainer/embedding/pages.h"
 #include "trainer/torch/kernels/interaction.h"
-#include "trainer/torch/network/layers.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {

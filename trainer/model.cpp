@@ -1,6 +1,9 @@
-#include "trainer/batch_faults.h"
+#include "trainer/model.h"
+
+#include <poll.h>
 
 #include <cmath>
+#include <ctime>
 
 namespace forebay {
 namespace {
@@ -63,6 +66,23 @@ Error bad_loss(const BadLoss& what, const ModelShape& shape) {
               row_at_fault(what, shape) +
               "; lower trainer.learning_rate, or look for nan, inf and huge values in the "
               "dense columns (log1p and clamp tame them)"};
+}
+
+Result<double> EmulatedModel::step(const Batch&) {
+  if (step_.count() > 0) pause_(step_);
+  return 0;
+}
+
+Status EmulatedModel::predict(const Batch&, std::span<float>) {
+  return fail(Code::kInvalid,
+              "trainer.evaluate: only a model that learns can be evaluated; "
+              "leave it out, or set trainer.model to \"dlrm\"");
+}
+
+void EmulatedModel::wait(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const timespec timeout = {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+  ppoll(nullptr, 0, &timeout, nullptr);
 }
 
 }  // namespace forebay
