@@ -104,7 +104,7 @@ class EmulatedModel final : public Model {
   bool learns() const override { return false; }
   Result<double> step(const Batch& batch) override;
   Status predict(const Batch& batch, std::span<float> scores) override;
-  Result<std::unique_ptr<StateSource>> snapshot() override { return MemorySource::take({}); }
+  Result<std::unique_ptr<StateSource>> snapshot() override { return snapshot_of_memory({}); }
   Status restore(StateSource& from) override { return restore_memory(from, {}); }
 
  private:

@@ -7,7 +7,6 @@
 #include "engine/ranks/rank_meeting.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_state.h"
-#include "trainer/embedding/tiered/whole_tables.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/saving/checkpoint_folder.h"
 
@@ -64,7 +63,7 @@ void Leading::goes_on_from(const Checkpoint& checkpoint, const JobSpec& job, con
         auto opened = std::make_unique<FolderSource>(std::move(*source));
         if (!lies_in_tiers(*opened)) return opened;
         // A single trainer's tiered tables are sorted once for all ranks.
-        *whole = std::make_shared<WholeTables>(*layout, std::move(opened), folder);
+        *whole = whole_tables(*layout, std::move(opened), folder);
         return std::make_unique<SharedState>(*whole);
       });
 }

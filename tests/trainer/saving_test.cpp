@@ -384,7 +384,7 @@ TEST_CASE("a checkpoint's parts are read in turns, piece by piece", "[trainer][s
   std::vector<float> weights = {1, 2, 3, 4};
   std::vector<float> moments = {5, 6, 7, 8};
   using Part = StateTensor::Part;
-  auto source = MemorySource::take(
+  auto source = snapshot_of_memory(
       {in_memory({.name = "w", .shape = {4}}, weights),
        in_memory({.name = "w", .part = Part::kOptimizer, .shape = {4}}, moments)});
   REQUIRE(source);
@@ -455,7 +455,7 @@ TEST_CASE("a folder's parts are read in any order, and each is checked", "[train
       tensors.push_back(in_memory({.name = name, .part = part, .shape = {3000}}, values));
     }
   }
-  const auto state = MemorySource::take(tensors).value();
+  const auto state = snapshot_of_memory(tensors).value();
   const auto manifest = write_folder(temp.path(), *state, {}, {}).value();
   std::vector<float> got(3000);
   const auto read = [&](FolderSource& source, std::size_t index) {

@@ -87,7 +87,7 @@ class TieredRows final : public ScoredRows {
     for (const std::int64_t number : numbers_) {
       if (number != kNobody && !disk_.has(number)) return names_other_row();
     }
-    const auto extent = static_cast<std::int64_t>(disk_.rows() / 8 + 1);
+    const auto extent = static_cast<std::int64_t>(disk_.written_bytes());
     auto written = read_metadata_tensor<std::uint8_t>(state, kTierWritten, extent);
     if (!written) return pass(written);
     for (const std::uint8_t byte : *written) {

@@ -12,10 +12,6 @@ constexpr std::int32_t kNew = -1;  // Placeholder until a slot is chosen.
 
 }  // namespace
 
-std::uint64_t SlotCache::bytes(std::uint64_t rows, std::uint64_t slots) {
-  return rows * sizeof(std::int32_t) + slots * sizeof(Slot) + SlotPins::bytes(slots);
-}
-
 SlotCache::SlotCache(std::size_t rows, std::size_t slots)
     : slot_of_(rows * sizeof(std::int32_t)), rows_(rows), slots_(slots), pins_(slots) {}
 

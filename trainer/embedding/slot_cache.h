@@ -26,9 +26,6 @@ class SlotCache {
     std::uint32_t refills = 0;
   };
 
-  /// Bytes of the metadata of so many rows and slots.
-  static std::uint64_t bytes(std::uint64_t rows, std::uint64_t slots);
-
   SlotCache(std::size_t rows, std::size_t slots);
 
   std::size_t slots() const { return slots_.size(); }

@@ -4,64 +4,57 @@
 #include <utility>
 
 #include "trainer/device_memory.h"
-#include "trainer/embedding/hashed_tables.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/embedding/tiered/whole_tables.h"
 
 namespace forebay {
-
-std::string TableLayout::name_of(std::size_t table) const {
-  std::string name = "table." + std::to_string(feature_of(table));
-  if (whole_of(table) != rows[table]) name += ".from." + std::to_string(first_of(table));
-  return name;
-}
-
-StateTensor TableLayout::tensor_of(std::size_t table, StateTensor::Part part) const {
-  const std::size_t values = part == StateTensor::Part::kWeights ? width : state_width;
-  return {.name = name_of(table),
-          .part = part,
-          .type = ElementType::kF32,
-          .shape = {rows[table], static_cast<std::int64_t>(values)}};
-}
-
-Result<std::unique_ptr<StateSource>> TableStorage::snapshot(std::vector<MemoryTensor> others) {
-  append_state(others);
-  return MemorySource::take(std::move(others));
-}
-
-Status TableStorage::restore(StateSource& from, std::vector<MemoryTensor> others) {
-  append_state(others);
-  if (auto status = restore_memory(from, others); !status) return status;
-  restored();
-  return {};
-}
-
-TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape) {
-  return {.rows = shape.table_rows,
-          .features = shape.table_features,
-          .first = shape.table_first,
-          .whole = shape.table_whole,
-          .width = shape.row_width(),
-          .dim = static_cast<std::size_t>(shape.embedding_dim),
-          .state_width = state_width(table_optimizer(spec), shape.row_width()),
-          .seed = spec.seed};
-}
-
-Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const ModelShape& shape,
-                                                  CopyRoom& room) {
-  if (spec.tables.storage == TrainerSpec::Storage::kHashed) {
-    return std::make_unique<HashedTables>(layout_of(spec, shape), spec.tables, room);
-  }
-  // A model without sparse features has no tables to put into tiers.
-  if (spec.tables.storage == TrainerSpec::Storage::kTiered && !shape.table_rows.empty()) {
-    return TieredTables::make(layout_of(spec, shape), spec.tables, room);
-  }
-  return std::make_unique<MemoryTables>(layout_of(spec, shape), room,
-                                        spec.tables.folder + ".whole");
-}
-
 namespace {
+
+class MemoryTables final : public TableStorage {
+ public:
+  MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder)
+      : layout_(layout), folder_(std::move(folder)) {
+    arenas_.reserve(layout.rows.size());
+    for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
+      const auto slots = static_cast<std::size_t>(layout.rows[feature]);
+      const RowArena& arena = arenas_.emplace_back(slots, layout.width, layout.state_width, room);
+      const RowValues values = layout.values_of(feature);
+      for (std::size_t row = 0; row < slots; ++row) {
+        values.fill(layout.first_of(feature) + static_cast<std::int64_t>(row),
+                    {arena.weights(row), layout.width});
+      }
+    }
+  }
+
+  std::vector<std::int64_t> folds() const override { return layout_.rows; }
+  RowArena& arena(std::size_t feature) override { return arenas_[feature]; }
+  bool looks_ahead() const override { return true; }
+
+  Status borrow(BatchRows& rows, Use) override {
+    std::ranges::transform(rows.keys, rows.slots.begin(),
+                           [](std::int64_t key) { return static_cast<std::int32_t>(key); });
+    return {};
+  }
+
+  Status restore(StateSource& from, std::vector<MemoryTensor> others) override {
+    if (!lies_in_tiers(from)) return TableStorage::restore(from, std::move(others));
+    const std::shared_ptr<void> nobody;
+    const auto whole = whole_tables(layout_, std::shared_ptr<StateSource>(nobody, &from), folder_);
+    return TableStorage::restore(*whole, std::move(others));
+  }
+
+  /// Tensors [rows, width], named by TableLayout::name_of.
+  void append_to(std::vector<MemoryTensor>& tensors) override {
+    for (std::size_t feature = 0; feature < arenas_.size(); ++feature) {
+      append_arena(arenas_[feature], layout_.name_of(feature), tensors);
+    }
+  }
+
+ private:
+  const TableLayout layout_;
+  const std::string folder_;
+  std::vector<RowArena> arenas_;
+};
 
 Status check_device_rows(const TrainerSpec& spec, const ModelShape& shape,
                          std::uint64_t ids_per_batch) {
@@ -80,6 +73,60 @@ Status check_device_rows(const TrainerSpec& spec, const ModelShape& shape,
 }
 
 }  // namespace
+
+std::string TableLayout::name_of(std::size_t table) const {
+  std::string name = "table." + std::to_string(feature_of(table));
+  if (whole_of(table) != rows[table]) name += ".from." + std::to_string(first_of(table));
+  return name;
+}
+
+StateTensor TableLayout::tensor_of(std::size_t table, StateTensor::Part part) const {
+  const std::size_t values = part == StateTensor::Part::kWeights ? width : state_width;
+  return {.name = name_of(table),
+          .part = part,
+          .type = ElementType::kF32,
+          .shape = {rows[table], static_cast<std::int64_t>(values)}};
+}
+
+Result<std::unique_ptr<StateSource>> TableStorage::snapshot(std::vector<MemoryTensor> others) {
+  append_to(others);
+  return snapshot_of_memory(std::move(others));
+}
+
+Status TableStorage::restore(StateSource& from, std::vector<MemoryTensor> others) {
+  append_to(others);
+  if (auto status = restore_memory(from, others); !status) return status;
+  restored();
+  return {};
+}
+
+TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape) {
+  return {.rows = shape.table_rows,
+          .features = shape.table_features,
+          .first = shape.table_first,
+          .whole = shape.table_whole,
+          .width = shape.row_width(),
+          .dim = static_cast<std::size_t>(shape.embedding_dim),
+          .state_width = state_width(table_optimizer(spec), shape.row_width()),
+          .seed = spec.seed};
+}
+
+std::unique_ptr<TableStorage> make_memory_tables(const TableLayout& layout, CopyRoom& room,
+                                                 const std::string& folder) {
+  return std::make_unique<MemoryTables>(layout, room, folder);
+}
+
+Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const ModelShape& shape,
+                                                  CopyRoom& room) {
+  if (spec.tables.storage == TrainerSpec::Storage::kHashed) {
+    return make_hashed_tables(layout_of(spec, shape), spec.tables, room);
+  }
+  // A model without sparse features has no tables to put into tiers.
+  if (spec.tables.storage == TrainerSpec::Storage::kTiered && !shape.table_rows.empty()) {
+    return TieredTables::make(layout_of(spec, shape), spec.tables, room);
+  }
+  return make_memory_tables(layout_of(spec, shape), room, spec.tables.folder + ".whole");
+}
 
 Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ids_per_batch) {
   if (!learns(spec.model)) return {};
@@ -108,39 +155,6 @@ Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint6
                   " rows, and two batches may name " + std::to_string(wanted) +
                   "; set it to at least " + std::to_string((low >> 20) + 1) +
                   " MiB, or lower order.batch_size");
-}
-
-MemoryTables::MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder)
-    : layout_(layout), folder_(std::move(folder)) {
-  arenas_.reserve(layout.rows.size());
-  for (std::size_t feature = 0; feature < layout.rows.size(); ++feature) {
-    const auto slots = static_cast<std::size_t>(layout.rows[feature]);
-    const RowArena& arena = arenas_.emplace_back(slots, layout.width, layout.state_width, room);
-    const RowValues values = layout.values_of(feature);
-    for (std::size_t row = 0; row < slots; ++row) {
-      values.fill(layout.first_of(feature) + static_cast<std::int64_t>(row),
-                  {arena.weights(row), layout.width});
-    }
-  }
-}
-
-Status MemoryTables::borrow(BatchRows& rows, Use) {
-  std::ranges::transform(rows.keys, rows.slots.begin(),
-                         [](std::int64_t key) { return static_cast<std::int32_t>(key); });
-  return {};
-}
-
-Status MemoryTables::restore(StateSource& from, std::vector<MemoryTensor> others) {
-  if (!lies_in_tiers(from)) return TableStorage::restore(from, std::move(others));
-  const std::shared_ptr<void> nobody;
-  WholeTables whole(layout_, std::shared_ptr<StateSource>(nobody, &from), folder_);
-  return TableStorage::restore(whole, std::move(others));
-}
-
-void MemoryTables::append_state(std::vector<MemoryTensor>& tensors) {
-  for (std::size_t feature = 0; feature < arenas_.size(); ++feature) {
-    append_arena(arenas_[feature], layout_.name_of(feature), tensors);
-  }
 }
 
 }  // namespace forebay

@@ -130,12 +130,11 @@ class TableStorage {
   /// Restores a snapshot. Requires that no batch is prepared or borrowed for.
   virtual Status restore(StateSource& from, std::vector<MemoryTensor> others);
 
-  /// For tables in memory that are part of a larger state: appends their tensors.
-  void append_to(std::vector<MemoryTensor>& tensors) { append_state(tensors); }
+  /// For tables in memory: appends their tensors, which may be part of a larger state.
+  virtual void append_to(std::vector<MemoryTensor>&) {}
 
  protected:
-  /// For tables in memory: appends their tensors; the second is called after they were overwritten.
-  virtual void append_state(std::vector<MemoryTensor>&) {}
+  /// For tables in memory: called after those tensors were overwritten.
   virtual void restored() {}
 };
 
@@ -151,26 +150,23 @@ Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const
 /// rows: one batch to train on and one to score. The error states the sizes.
 Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ids_per_batch);
 
-/// `storage = "memory"`: every row of every table is in memory; a slot is a row.
-class MemoryTables final : public TableStorage {
- public:
-  /// Fills the tables with their first values. `folder` is made and removed when tables are
-  /// restored from a tiered state.
-  MemoryTables(const TableLayout& layout, CopyRoom& room, std::string folder = "");
+/// `storage = "memory"`: every row of every table is in memory; a slot is a row. The tables begin
+/// with their first values. `folder` is made and removed when tables are restored from a tiered
+/// state.
+std::unique_ptr<TableStorage> make_memory_tables(const TableLayout& layout, CopyRoom& room,
+                                                 const std::string& folder = "");
 
-  std::vector<std::int64_t> folds() const override { return layout_.rows; }
-  RowArena& arena(std::size_t feature) override { return arenas_[feature]; }
-  bool looks_ahead() const override { return true; }
-  Status borrow(BatchRows& rows, Use use) override;
-  Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
-
- private:
-  /// Tensors [rows, width], named by TableLayout::name_of.
-  void append_state(std::vector<MemoryTensor>& tensors) override;
-
-  const TableLayout layout_;
-  const std::string folder_;
-  std::vector<RowArena> arenas_;
-};
+/// `storage = "hashed"`: an id gets a row of its own once it was seen `admit_after` times, the
+/// current batch included (counted by a sketch: never later, and earlier if ids collide in it).
+/// Before that, and if a table is full, ids share its first row, which is trained like any other.
+/// A table has at most `layout.rows` rows, including the shared one.
+///
+/// A row whose id was not seen for `evict_after` steps is dropped at the next step whose number is
+/// a multiple of a quarter of that; counts are halved then, so that rarely seen ids never
+/// accumulate. All of this depends on the ids and steps alone. Because these slot metadata are part
+/// of the tables' state, rows get their slots in the step; only the rows that a batch names are
+/// found ahead of it.
+std::unique_ptr<TableStorage> make_hashed_tables(const TableLayout& layout,
+                                                 const TrainerSpec::Tables& spec, CopyRoom& room);
 
 }  // namespace forebay

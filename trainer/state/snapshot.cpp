@@ -40,6 +40,56 @@ const StateTensor* find(const std::vector<StateTensor>& tensors, const StateTens
   return same == tensors.end() ? nullptr : &*same;
 }
 
+class MemorySource final : public StateSource {
+ public:
+  explicit MemorySource(const std::vector<MemoryTensor>& tensors) {
+    tensors_.reserve(tensors.size());
+    locations_.resize(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const MemoryTensor& tensor = tensors[i];
+      FOREBAY_CHECK(tensor.memory.size() == tensor.tensor.bytes());
+      tensors_.push_back(tensor.tensor);
+      if (tensor.guard == nullptr) {
+        locations_[i].copy.assign(tensor.memory.begin(), tensor.memory.end());
+      } else {
+        locations_[i].guard = tensor.guard;
+        tensor.guard->begin();
+      }
+    }
+  }
+
+  ~MemorySource() override {
+    for (const Location& place : locations_) {
+      if (place.guard != nullptr) place.guard->end();
+    }
+  }
+
+  MemorySource(const MemorySource&) = delete;
+  MemorySource& operator=(const MemorySource&) = delete;
+
+  const std::vector<StateTensor>& tensors() const override { return tensors_; }
+
+  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
+    Location& place = locations_[index];
+    if (place.guard != nullptr) {
+      place.guard->read(offset, to);
+    } else {
+      FOREBAY_CHECK(offset + to.size() <= place.copy.size());
+      std::memcpy(to.data(), place.copy.data() + offset, to.size());
+    }
+    return {};
+  }
+
+ private:
+  struct Location {
+    CopyBeforeChange* guard = nullptr;
+    std::vector<std::byte> copy;  // without a guard
+  };
+
+  std::vector<StateTensor> tensors_;
+  std::vector<Location> locations_;
+};
+
 }  // namespace
 
 std::size_t size_of(ElementType type) { return element(type).size; }
@@ -100,46 +150,13 @@ MemoryTensor in_memory(StateTensor tensor, std::span<float> values, CopyBeforeCh
   return {std::move(tensor), std::as_writable_bytes(values), guard};
 }
 
-Result<std::unique_ptr<StateSource>> MemorySource::take(std::vector<MemoryTensor> tensors) {
+Result<std::unique_ptr<StateSource>> snapshot_of_memory(std::vector<MemoryTensor> tensors) {
   const bool taken = std::ranges::any_of(tensors, [](const MemoryTensor& tensor) {
     return tensor.guard != nullptr && tensor.guard->alive();
   });
   if (taken) return fail(Code::kInvalid, "a snapshot of this model is being read already");
   std::ranges::stable_sort(tensors, {}, [](const MemoryTensor& each) { return each.tensor.part; });
-  return std::unique_ptr<StateSource>(new MemorySource(tensors));
-}
-
-MemorySource::MemorySource(const std::vector<MemoryTensor>& tensors) {
-  tensors_.reserve(tensors.size());
-  locations_.resize(tensors.size());
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const MemoryTensor& tensor = tensors[i];
-    FOREBAY_CHECK(tensor.memory.size() == tensor.tensor.bytes());
-    tensors_.push_back(tensor.tensor);
-    if (tensor.guard == nullptr) {
-      locations_[i].copy.assign(tensor.memory.begin(), tensor.memory.end());
-    } else {
-      locations_[i].guard = tensor.guard;
-      tensor.guard->begin();
-    }
-  }
-}
-
-MemorySource::~MemorySource() {
-  for (const Location& place : locations_) {
-    if (place.guard != nullptr) place.guard->end();
-  }
-}
-
-Status MemorySource::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
-  Location& place = locations_[index];
-  if (place.guard != nullptr) {
-    place.guard->read(offset, to);
-  } else {
-    FOREBAY_CHECK(offset + to.size() <= place.copy.size());
-    std::memcpy(to.data(), place.copy.data() + offset, to.size());
-  }
-  return {};
+  return std::make_unique<MemorySource>(tensors);
 }
 
 std::vector<StateTensor> tensors_of(const std::vector<MemoryTensor>& tensors) {

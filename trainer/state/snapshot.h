@@ -113,30 +113,9 @@ struct MemoryTensor {
 MemoryTensor in_memory(StateTensor tensor, std::span<float> values,
                        CopyBeforeChange* guard = nullptr);
 
-/// A snapshot of a model whose state is in memory. The model outlives it.
-class MemorySource final : public StateSource {
- public:
-  /// Call it between two steps; tensors in any order. Fails while another snapshot of a guarded
-  /// tensor exists.
-  static Result<std::unique_ptr<StateSource>> take(std::vector<MemoryTensor> tensors);
-  ~MemorySource() override;
-  MemorySource(const MemorySource&) = delete;
-  MemorySource& operator=(const MemorySource&) = delete;
-
-  const std::vector<StateTensor>& tensors() const override { return tensors_; }
-  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override;
-
- private:
-  explicit MemorySource(const std::vector<MemoryTensor>& tensors);
-
-  struct Location {
-    CopyBeforeChange* guard = nullptr;
-    std::vector<std::byte> copy;  // without a guard
-  };
-
-  std::vector<StateTensor> tensors_;
-  std::vector<Location> locations_;
-};
+/// Takes a snapshot of a model whose state is in memory; the model outlives it. Call it between two
+/// steps; tensors in any order. Fails while another snapshot of a guarded tensor exists.
+Result<std::unique_ptr<StateSource>> snapshot_of_memory(std::vector<MemoryTensor> tensors);
 
 /// The descriptions of the tensors, without their memory.
 std::vector<StateTensor> tensors_of(const std::vector<MemoryTensor>& tensors);

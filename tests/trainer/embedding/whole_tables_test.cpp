@@ -1,5 +1,3 @@
-#include "trainer/embedding/tiered/whole_tables.h"
-
 #include <atomic>
 #include <map>
 
@@ -7,6 +5,7 @@
 #include "tests/support/wait_until.h"
 #include "tests/trainer/embedding/table_run.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/embedding/tiered/tiered_tables.h"
 
 #include "tests/support/catch.h"
@@ -44,7 +43,7 @@ struct Fixture {
   }
   std::unique_ptr<EmbeddingTables> in_memory() const {
     auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
-    auto storage = std::make_unique<MemoryTables>(layout(), *room, dir.path("memory"));
+    auto storage = make_memory_tables(layout(), *room, dir.path("memory"));
     return with(std::move(room), std::move(storage));
   }
   std::uint64_t memory() const {
@@ -168,12 +167,12 @@ TEST_CASE_METHOD(Fixture, "abandoning whole tables ends a wait for them", "[trai
   const auto tiers = in_tiers();
   train(*tiers, 0, 5);
   std::atomic<bool> open = false;
-  WholeTables whole(layout(), std::make_shared<Held>(tiers->snapshot({}).value(), open),
-                    dir.path("whole"));
-  whole.give_up();
+  const auto whole = whole_tables(
+      layout(), std::make_shared<Held>(tiers->snapshot({}).value(), open), dir.path("whole"));
+  whole->give_up();
   open = true;
   std::vector<std::byte> row(kWholeWidth * sizeof(float));
-  const auto refused = whole.read(0, 0, row);
+  const auto refused = whole->read(0, 0, row);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kTimeout);
 }

@@ -50,6 +50,7 @@ class DiskRows {
   }
   /// A bit a row: written.
   std::vector<std::uint8_t>& written() { return written_; }
+  std::size_t written_bytes() const { return written_.size(); }
 
   /// Writes the first weights of a row.
   void fill_first(std::size_t table, std::uint64_t number, std::span<float> weights) const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "trainer/embedding/tiered/whole_tables.h"
 
 namespace forebay {
 namespace {
@@ -230,7 +229,6 @@ void TieredTables::evict(std::int32_t slot) {
 Status TieredTables::write_leaving() {
   leaving_numbers_.clear();
   for (const auto& [number, slot] : leaving_) leaving_numbers_.push_back(number);
-  traffic_.written += leaving_.size();
   return disk_.write(leaving_numbers_, [&](std::size_t place, std::span<std::byte> row) {
     copy_row(resident_.arena, static_cast<std::size_t>(leaving_[place].second), row);
   });
@@ -252,9 +250,7 @@ RowFetcher::Rows TieredTables::make_rows(const BatchRows& rows) {
     const auto slot = static_cast<std::size_t>(row.slot);
     disk_.fill_first(row.feature, row.number, {resident_.arena.weights(slot), layout_.width});
     std::fill_n(resident_.arena.state(slot), layout_.state_width, 0.0f);
-    ++traffic_.made;
   }
-  traffic_.read += wanted.numbers.size();
   return wanted;
 }
 
@@ -263,17 +259,16 @@ Result<std::unique_ptr<StateSource>> TieredTables::snapshot(std::vector<MemoryTe
   if (auto came = fetcher_.drain(); !came) return pass(came);
   auto linked = snapshot_of_tiers(resident_, disk_, spec_.folder + ".snapshot", std::move(others));
   if (!linked || spec_.snapshot == Snapshot::kLinked) return linked;
-  return std::make_unique<WholeTables>(layout_, std::move(*linked), spec_.folder + ".whole");
+  return whole_tables(layout_, std::move(*linked), spec_.folder + ".whole");
 }
 
 Status TieredTables::restore(StateSource& from, std::vector<MemoryTensor> others) {
-  TieredRestore restore(layout_, resident_, disk_, from, others);
-  if (auto fits = restore.check(); !fits) return fits;
+  if (auto fits = check_tiers(layout_, disk_, from, others); !fits) return fits;
   (void)fetcher_.drain();
   broken_ = fail(Code::kUnavailable, "the tables were to be restored and could not be");
   pins_.clear();
   held_ = 0;
-  broken_ = restore.run();
+  broken_ = restore_tiers(layout_, resident_, disk_, from, others);
   if (broken_) fetcher_.read_from(disk_.log());
   return broken_;
 }

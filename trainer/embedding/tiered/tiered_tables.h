@@ -45,14 +45,6 @@ class TieredTables final : public TableStorage {
   /// Restores a linked snapshot, or whole tables.
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
-  /// Counts so far.
-  struct Traffic {
-    std::uint64_t read = 0;     ///< Rows read from the disk.
-    std::uint64_t written = 0;  ///< Rows written to the disk.
-    std::uint64_t made = 0;     ///< Rows made with their first values.
-  };
-  const Traffic& traffic() const { return traffic_; }
-
  private:
   struct Missing {
     std::uint64_t number = 0;  ///< The row's number over all tables.
@@ -87,7 +79,6 @@ class TieredTables final : public TableStorage {
   std::size_t hand_ = 0;       ///< Where the search for slots continues.
   std::size_t held_ = 0;
   std::size_t most_rows_ = 0;  ///< Of a batch so far: kept free for a batch out of turn.
-  Traffic traffic_;
   Status broken_;
   RowFetcher fetcher_;
 
