@@ -11,15 +11,26 @@
 namespace forebay {
 namespace {
 
-/// Runs one turn and returns its rows per second; `next` returns the batch of each step.
-template <class Next>
-Result<double> take_turn(Model& model, const Clock& clock, const TrainBenchPlan& plan,
-                         const Next& next) {
+using Batches = std::vector<std::shared_ptr<const Batch>>;
+using Next = std::function<Result<std::shared_ptr<const Batch>>(std::uint64_t step)>;
+
+struct Turn {
+  double rate = 0;  ///< Rows a second.
+  LookupCounts lookups;
+};
+
+/// Takes `settle` steps that do not count and `steps` that do; `next` returns the batch of a step.
+Result<Turn> take_turn(Model& model, const Clock& clock, std::uint64_t settle, std::uint64_t steps,
+                       const Next& next) {
   std::uint64_t rows = 0;
   std::chrono::nanoseconds began = clock.now();
-  for (std::uint64_t step = 0; step < plan.settle + plan.steps; ++step) {
-    if (step == plan.settle) began = clock.now();
-    Result<std::shared_ptr<const Batch>> batch = next();
+  LookupCounts before = model.lookups();
+  for (std::uint64_t step = 0; step < settle + steps; ++step) {
+    if (step == settle) {
+      began = clock.now();
+      before = model.lookups();
+    }
+    auto batch = next(step);
     if (!batch) return pass(batch);
     if (*batch == nullptr) {
       return fail(Code::kInvalid,
@@ -27,10 +38,23 @@ Result<double> take_turn(Model& model, const Clock& clock, const TrainBenchPlan&
                   "order.epochs or lower order.batch_size");
     }
     if (auto trained = model.step(**batch); !trained) return pass(trained);
-    if (step >= plan.settle) rows += (*batch)->rows;
+    if (step >= settle) rows += (*batch)->rows;
   }
   const double seconds = in_seconds(clock.now() - began);
-  return seconds > 0 ? static_cast<double>(rows) / seconds : 0;
+  const LookupCounts after = model.lookups();
+  return Turn{seconds > 0 ? static_cast<double>(rows) / seconds : 0,
+              {.all = after.all - before.all, .ready = after.ready - before.ready}};
+}
+
+/// Returns batch after batch, and announces those of the next `ahead` steps. No batch is announced
+/// before the first step of a turn, unlike in a run.
+Next announced(Model& model, const Batches& batches, std::size_t ahead) {
+  return [&, ahead, announced = std::size_t{0}](std::uint64_t step) mutable {
+    for (; announced < std::min(batches.size(), step + ahead); ++announced) {
+      model.prefetch(batches[announced]);
+    }
+    return batches[step];
+  };
 }
 
 /// A batch that owns the memory it points to.
@@ -53,55 +77,24 @@ struct OwnedBatch {
   }
 };
 
-using Batches = std::vector<std::shared_ptr<const Batch>>;
-
-struct Turn {
-  double rate = 0;  ///< Rows a second.
-  LookupCounts lookups;
-};
-
-/// Steps through batches and announces them ahead. Skips the first `uncounted` steps in the
-/// figures, because no batch was announced before the first step of a turn, unlike in a run.
-Result<Turn> take_turn(Model& model, const Clock& clock, const Batches& batches,
-                       std::size_t uncounted, std::size_t ahead) {
-  std::size_t announced = 0;
-  std::uint64_t rows = 0;
-  std::chrono::nanoseconds began = clock.now();
-  LookupCounts before = model.lookups();
-  for (std::size_t step = 0; step < batches.size(); ++step) {
-    if (step == uncounted) {
-      began = clock.now();
-      before = model.lookups();
-    }
-    for (; announced < std::min(batches.size(), step + ahead); ++announced)
-      model.prefetch(batches[announced]);
-    if (auto trained = model.step(*batches[step]); !trained) return pass(trained);
-    if (step >= uncounted) rows += batches[step]->rows;
-  }
-  const double seconds = in_seconds(clock.now() - began);
-  const LookupCounts after = model.lookups();
-  return Turn{static_cast<double>(rows) / seconds,
-              {.all = after.all - before.all, .ready = after.ready - before.ready}};
-}
-
 }  // namespace
 
 Result<TrainBench> bench_training(Model& model, BatchSource& source, const Clock& clock,
                                   const TrainBenchPlan& plan) {
   std::shared_ptr<const Batch> kept;
-  const auto from_source = [&] {
+  const auto from_source = [&](std::uint64_t) {
     auto batch = source.next();
     if (batch && kept == nullptr) kept = *batch;
     return batch;
   };
-  const auto again = [&]() -> Result<std::shared_ptr<const Batch>> { return kept; };
+  const auto again = [&](std::uint64_t) { return kept; };
   std::vector<TrainBench> turns;
   for (std::uint64_t turn = 0; turn < plan.turns; ++turn) {
-    auto fed = take_turn(model, clock, plan, from_source);
+    auto fed = take_turn(model, clock, plan.settle, plan.steps, from_source);
     if (!fed) return pass(fed);
-    auto cached = take_turn(model, clock, plan, again);
+    auto cached = take_turn(model, clock, plan.settle, plan.steps, again);
     if (!cached) return pass(cached);
-    turns.push_back({.fed = *fed, .cached = *cached});
+    turns.push_back({.fed = fed->rate, .cached = cached->rate});
   }
   const auto middle = turns.begin() + static_cast<std::ptrdiff_t>(turns.size() / 2);
   std::ranges::nth_element(turns, middle, {}, &TrainBench::ratio);
@@ -154,10 +147,14 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
     for (std::uint64_t i = 0; i < count; ++i) batches.push_back(made.make(number++));
     return batches;
   };
+  const auto turn_of = [&](Model& model, const Batches& batches) {
+    return take_turn(model, clock, plan.uncounted, plan.steps,
+                     announced(model, batches, plan.ahead));
+  };
   constexpr std::uint64_t kAtOnce = 10;
   for (std::uint64_t settled = 0; settled < plan.settle; settled += kAtOnce) {
     const Batches batches = next(std::min(kAtOnce, plan.settle - settled));
-    auto turn = take_turn(tiers, clock, batches, 0, plan.ahead);
+    auto turn = take_turn(tiers, clock, 0, batches.size(), announced(tiers, batches, plan.ahead));
     if (!turn) return pass(turn);
     report("settling, " + std::to_string(settled + batches.size()) + " steps", turn->rate, 0);
   }
@@ -165,11 +162,11 @@ Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
   LookupCounts lookups;
   for (std::uint64_t turn = 0; turn < plan.turns; ++turn) {
     const Batches batches = next(plan.uncounted + plan.steps);
-    auto slow = take_turn(tiers, clock, batches, plan.uncounted, plan.ahead);
+    auto slow = turn_of(tiers, batches);
     if (!slow) return pass(slow);
     lookups.all += slow->lookups.all;
     lookups.ready += slow->lookups.ready;
-    auto fast = take_turn(memory, clock, batches, plan.uncounted, plan.ahead);
+    auto fast = turn_of(memory, batches);
     if (!fast) return pass(fast);
     in_tiers.push_back(slow->rate);
     in_memory.push_back(fast->rate);

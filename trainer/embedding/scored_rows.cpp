@@ -29,15 +29,15 @@ class HashedRows final : public ScoredRows {
  public:
   explicit HashedRows(TableLayout layout) : ScoredRows(std::move(layout)), places_(tables()) {}
 
-  Status read_metadata(StateSource& state) {
+ private:
+  static constexpr std::int32_t kNobody = -1;
+
+  Status read_metadata(StateSource& state) override {
     for (std::size_t table = 0; table < tables(); ++table) {
       if (auto read = read_table(state, table); !read) return read;
     }
     return {};
   }
-
- private:
-  static constexpr std::int32_t kNobody = -1;
 
   Status read_table(StateSource& state, std::size_t table) {
     const std::string name = layout_.name_of(table);
@@ -80,7 +80,10 @@ class TieredRows final : public ScoredRows {
   explicit TieredRows(TableLayout layout)
       : ScoredRows(std::move(layout)), disk_(layout_, /*folder=*/"") {}
 
-  Status read_metadata(StateSource& state) {
+ private:
+  static constexpr std::int64_t kNobody = -1;
+
+  Status read_metadata(StateSource& state) override {
     auto numbers = read_metadata_tensor<std::int64_t>(state, kTierKeys, -1);
     if (!numbers) return pass(numbers);
     numbers_ = std::move(*numbers);
@@ -96,9 +99,6 @@ class TieredRows final : public ScoredRows {
     arenas_.push_back({.name = kTierRows, .slots = numbers_.size()});
     return {};
   }
-
- private:
-  static constexpr std::int64_t kNobody = -1;
 
   Status fill(StateSource& state) override {
     for (std::size_t table = 0; table < tables(); ++table) {
@@ -143,28 +143,22 @@ class TieredRows final : public ScoredRows {
   std::uint64_t written_ = 0;          // rows that are on the disk
 };
 
-template <class Rows>
-Result<std::unique_ptr<ScoredRows>> with_metadata(TableLayout layout, StateSource& state) {
-  auto rows = std::make_unique<Rows>(std::move(layout));
-  if (auto read = rows->read_metadata(state); !read) return pass(read);
-  return rows;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ScoredRows>> ScoredRows::open(const TrainerSpec& spec,
                                                      const ModelShape& shape, StateSource& state) {
   TableLayout layout = layout_of(spec, shape);
-  switch (spec.tables.storage) {
-    case TrainerSpec::Storage::kHashed:
-      return with_metadata<HashedRows>(std::move(layout), state);
-    case TrainerSpec::Storage::kTiered:
-      if (!lies_in_tiers(state)) break;  // The tables of several ranks are whole.
-      return with_metadata<TieredRows>(std::move(layout), state);
-    case TrainerSpec::Storage::kMemory:
-      break;
+  std::unique_ptr<ScoredRows> rows;
+  if (spec.tables.storage == TrainerSpec::Storage::kHashed) {
+    rows = std::make_unique<HashedRows>(std::move(layout));
+  } else if (spec.tables.storage == TrainerSpec::Storage::kTiered && lies_in_tiers(state)) {
+    rows = std::make_unique<TieredRows>(std::move(layout));
+  } else {
+    // The tiered tables of several ranks are whole, too.
+    rows = std::make_unique<WholeRows>(std::move(layout));
   }
-  return std::make_unique<WholeRows>(std::move(layout));
+  if (auto read = rows->read_metadata(state); !read) return pass(read);
+  return rows;
 }
 
 ScoredRows::ScoredRows(TableLayout layout) : layout_(std::move(layout)) {

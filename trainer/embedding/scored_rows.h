@@ -56,6 +56,8 @@ class ScoredRows {
     bool taken = false;
   };
 
+  /// Reads the slot metadata.
+  virtual Status read_metadata(StateSource&) { return {}; }
   /// Reads the values that are known before the tensors are read.
   virtual Status fill(StateSource&) { return {}; }
   /// Destination of the row in a slot; nullptr if the row is not needed.

@@ -20,6 +20,28 @@
 namespace forebay {
 namespace {
 
+/// The figures of a line with their tags, in the order of the table's columns.
+struct Figure {
+  std::string_view tag;
+  std::optional<double> LogLine::*value;
+};
+constexpr Figure kFigures[] = {{"train/loss", &LogLine::loss},
+                               {"train/learning_rate", &LogLine::learning_rate},
+                               {"train/rows_per_second", &LogLine::rows_per_second},
+                               {"train/starved_ratio", &LogLine::starved_ratio},
+                               {"eval/auc", &LogLine::auc},
+                               {"eval/log_loss", &LogLine::log_loss},
+                               {"eval/normalized_entropy", &LogLine::normalized_entropy},
+                               {"eval/calibration", &LogLine::calibration}};
+
+/// Writes a record behind the end of `file`, which is open at `path`, whole and at once.
+Status append_record(const std::string& path, const Descriptor& file, std::string_view record) {
+  const ssize_t written = ::write(file.number(), record.data(), record.size());
+  if (written == static_cast<ssize_t>(record.size())) return {};
+  return fail(Code::kUnavailable, path + ": cannot be written: " +
+                                      (written < 0 ? std::strerror(errno) : "the disk is full"));
+}
+
 /// A million lines take less; a larger file was not written here.
 constexpr off_t kMostBytes = off_t{1} << 30;
 
@@ -133,13 +155,6 @@ tl::unexpected<Error> not_writable(const std::string& path, int error) {
 
 }  // namespace
 
-Status append_record(const std::string& path, const Descriptor& file, std::string_view record) {
-  const ssize_t written = ::write(file.number(), record.data(), record.size());
-  if (written == static_cast<ssize_t>(record.size())) return {};
-  return fail(Code::kUnavailable, path + ": cannot be written: " +
-                                      (written < 0 ? std::strerror(errno) : "the disk is full"));
-}
-
 std::size_t kept_bytes(std::string_view table, std::uint64_t step, bool evaluated) {
   std::size_t kept = table.find('\n') + 1;
   while (kept < table.size()) {
@@ -179,11 +194,7 @@ Result<CsvFile> CsvFile::resume(const std::string& path, std::uint64_t step, boo
 Status CsvFile::write(const LogLine& line) {
   std::string text = std::to_string(line.step) + ',' + std::to_string(line.epoch) + ',' +
                      std::to_string(line.rows);
-  for (const auto* number :
-       {&line.loss, &line.learning_rate, &line.rows_per_second, &line.starved_ratio, &line.auc,
-        &line.log_loss, &line.normalized_entropy, &line.calibration}) {
-    put(text, *number);
-  }
+  for (const Figure& figure : kFigures) put(text, line.*figure.value);
   return append_record(path_, file_, text + '\n');
 }
 
@@ -254,17 +265,9 @@ Result<EventFile> EventFile::create(const std::string& directory, std::uint64_t 
 
 Status EventFile::write(const LogLine& line) {
   std::vector<Scalar> scalars;
-  const auto add = [&](std::string_view tag, const std::optional<double>& value) {
-    if (value) scalars.push_back({tag, static_cast<float>(*value)});
-  };
-  add("train/loss", line.loss);
-  add("train/learning_rate", line.learning_rate);
-  add("train/rows_per_second", line.rows_per_second);
-  add("train/starved_ratio", line.starved_ratio);
-  add("eval/auc", line.auc);
-  add("eval/log_loss", line.log_loss);
-  add("eval/normalized_entropy", line.normalized_entropy);
-  add("eval/calibration", line.calibration);
+  for (const auto& [tag, value] : kFigures) {
+    if (line.*value) scalars.push_back({tag, static_cast<float>(*(line.*value))});
+  }
   return append_record(path_, file_, scalars_record(wall_clock_(), line.step, scalars));
 }
 

@@ -30,9 +30,6 @@ struct LogLine {
   std::optional<double> calibration = {};
 };
 
-/// Writes a record behind the end of `file`, which is open at `path`, whole and at once.
-Status append_record(const std::string& path, const Descriptor& file, std::string_view record);
-
 /// A run's figures as a table: a header, then one line per LogLine; an absent figure is empty.
 ///
 /// Owns the file. Each line is written whole, at once. Belongs to one thread.

@@ -32,7 +32,7 @@ class NoteModel final : public Model {
     for (float& value : values_) value += 1;
     if (!fails.empty()) return fail(Code::kCorrupt, fails);
     if (ranks == nullptr) return 0.5;
-    if (auto met = barrier(*ranks); !met) return pass(met);
+    if (auto met = sum_over_ranks(*ranks, 0); !met) return pass(met);
     return 0.5;
   }
   Status predict(const Batch& batch, std::span<float>) override {

@@ -164,7 +164,7 @@ TEMPLATE_TEST_CASE("waiting for a rank ends when the rank is known to be lost", 
   CHECK(waited.error().code == Code::kUnavailable);
   CHECK(waited.error().message == "rank 1 was lost");
   ranks[0]->abandon("another reason");
-  const Status again = barrier(*ranks[0]);
+  const auto again = sum_over_ranks(*ranks[0], 0);
   REQUIRE_FALSE(again);
   CHECK(again.error().code == Code::kUnavailable);
   ranks[1].reset();  // Gloo's own thread still waits for it.
@@ -174,7 +174,7 @@ TEMPLATE_TEST_CASE("waiting for a silent rank ends after its timeout", "[trainer
                    Gloo) {
   // Long enough for both to meet on a busy machine.
   auto ranks = TestType::make(2, std::chrono::seconds(8));
-  CHECK_FALSE(barrier(*ranks[0]));
+  CHECK_FALSE(sum_over_ranks(*ranks[0], 0));
 }
 
 TEST_CASE("ranks do not meet until all of them connect", "[trainer][ranks]") {

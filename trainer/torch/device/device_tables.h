@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/embedding/slot_cache.h"
+#include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/torch/device/tape_optimizer.h"
 #include "trainer/torch/device/transfer.h"

@@ -1,6 +1,7 @@
-#include "trainer/embedding/slot_cache.h"
+#include "trainer/embedding/slot_metadata.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -22,10 +23,9 @@ void SlotCache::clear() {
   lent_.clear();
 }
 
-void SlotCache::lend_one(std::size_t slot) {
-  if (slots_[slot].lent) return;
-  slots_[slot].lent = true;
-  lent_.push_back(slot);
+void SlotCache::hold(std::size_t slot, std::uint64_t turn) {
+  if (turn != kOutOfTurn) return pins_.pin(slot, turn);
+  if (!std::exchange(slots_[slot].lent, true)) lent_.push_back(slot);
 }
 
 void SlotCache::give_back() {
@@ -52,9 +52,8 @@ std::size_t SlotCache::choose() {
   }
 }
 
-template <class Hold>
-bool SlotCache::give(std::span<const Row> rows, std::span<std::int32_t> slots,
-                     std::vector<std::uint32_t>& missing, std::size_t spare, const Hold& hold) {
+bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
+                     std::vector<std::uint32_t>& missing) {
   FOREBAY_CHECK(slots.size() == rows.size());
   missing.clear();
   std::size_t wanted = 0;
@@ -66,10 +65,15 @@ bool SlotCache::give(std::span<const Row> rows, std::span<std::int32_t> slots,
       continue;
     }
     const auto at = static_cast<std::size_t>(slots[i]);
-    hold(at);
+    hold(at, turn);
     if (slots_[at].refills != rows[i].refills) missing.push_back(static_cast<std::uint32_t>(i));
   }
-  if (wanted > 0 && wanted + spare > free_slots()) return false;
+  if (turn != kOutOfTurn) most_rows_ = std::max(most_rows_, rows.size());
+  const bool spares = turn != kOutOfTurn && turn != pins_.finished() + 1;
+  if (wanted > 0 && wanted + (spares ? most_rows_ : 0) > free_slots()) {
+    if (turn == kOutOfTurn) give_back();
+    return false;
+  }
   for (const std::uint32_t i : missing) {
     if (slots[i] == kNew) {
       const std::size_t at = choose();
@@ -78,7 +82,7 @@ bool SlotCache::give(std::span<const Row> rows, std::span<std::int32_t> slots,
       slot.row = rows[i].number + 1;
       slots[i] = static_cast<std::int32_t>(at);
       slot_of(rows[i].number) = slots[i] + 1;
-      hold(at);
+      hold(at, turn);
     }
     slots_[static_cast<std::size_t>(slots[i])].refills = rows[i].refills;
   }
@@ -87,20 +91,6 @@ bool SlotCache::give(std::span<const Row> rows, std::span<std::int32_t> slots,
     if (spared < kMostSpared) ++spared;
   }
   return true;
-}
-
-bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<std::int32_t> slots,
-                     std::vector<std::uint32_t>& missing) {
-  most_rows_ = std::max(most_rows_, rows.size());
-  return give(rows, slots, missing, turn == pins_.finished() + 1 ? 0 : most_rows_,
-              [&](std::size_t at) { pins_.pin(at, turn); });
-}
-
-bool SlotCache::lend(std::span<const Row> rows, std::span<std::int32_t> slots,
-                     std::vector<std::uint32_t>& missing) {
-  const bool given = give(rows, slots, missing, 0, [&](std::size_t at) { lend_one(at); });
-  if (!given) give_back();
-  return given;
 }
 
 }  // namespace forebay
