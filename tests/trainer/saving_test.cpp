@@ -310,7 +310,7 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   const auto write = [&](const char* name, const Manifest& previous) {
     const fs::path folder = fs::path(temp.path()) / name;
     fs::create_directory(folder);
-    return write_folder(folder.string(), source, {{"a/b.json", "{}"}}, {.previous = previous});
+    return write_folder(folder.string(), source, {{"a/b.json", "{}"}}, previous);
   };
   auto first = write("first", {});
   REQUIRE(first);
@@ -388,7 +388,7 @@ TEST_CASE("a checkpoint's parts are read in turns, piece by piece", "[trainer][s
       {in_memory({.name = "w", .shape = {4}}, weights),
        in_memory({.name = "w", .part = Part::kOptimizer, .shape = {4}}, moments)});
   REQUIRE(source);
-  auto written = write_folder(temp.path(), **source, {}, {});
+  auto written = write_folder(temp.path(), **source, {});
   REQUIRE(written);
   auto from = FolderSource::open(temp.path(), *written);
   REQUIRE(from);
@@ -456,7 +456,7 @@ TEST_CASE("a folder's parts are read in any order, and each is checked", "[train
     }
   }
   const auto state = snapshot_of_memory(tensors).value();
-  const auto manifest = write_folder(temp.path(), *state, {}, {}).value();
+  const auto manifest = write_folder(temp.path(), *state, {}).value();
   std::vector<float> got(3000);
   const auto read = [&](FolderSource& source, std::size_t index) {
     std::ranges::fill(got, 0.0f);

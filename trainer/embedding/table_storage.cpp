@@ -5,7 +5,6 @@
 
 #include "trainer/device_memory.h"
 #include "trainer/embedding/tiered/tiered_state.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
 
 namespace forebay {
 namespace {
@@ -123,7 +122,7 @@ Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const
   }
   // A model without sparse features has no tables to put into tiers.
   if (spec.tables.storage == TrainerSpec::Storage::kTiered && !shape.table_rows.empty()) {
-    return TieredTables::make(layout_of(spec, shape), spec.tables, room);
+    return make_tiered_tables(layout_of(spec, shape), spec.tables, room);
   }
   return make_memory_tables(layout_of(spec, shape), room, spec.tables.folder + ".whole");
 }
@@ -135,15 +134,14 @@ Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint6
   const TableLayout layout = layout_of(spec, shape);
   const std::uint64_t all = shape.all_table_rows();
   const std::uint64_t wanted = std::min(2 * ids_per_batch, all);
-  const std::uint64_t slots =
-      TieredTables::slots_in(layout, spec.tables.memory_bytes, spec.tables.snapshot);
+  const std::uint64_t slots = tiered_slots(layout, spec.tables.memory_bytes, spec.tables.snapshot);
   if (slots >= wanted) return {};
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   std::uint64_t low = spec.tables.memory_bytes;
   std::uint64_t high = kMost;
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    if (TieredTables::slots_in(layout, middle, spec.tables.snapshot) >= wanted) {
+    if (tiered_slots(layout, middle, spec.tables.snapshot) >= wanted) {
       high = middle;
     } else {
       low = middle + 1;

@@ -169,4 +169,24 @@ std::unique_ptr<TableStorage> make_memory_tables(const TableLayout& layout, Copy
 std::unique_ptr<TableStorage> make_hashed_tables(const TableLayout& layout,
                                                  const TrainerSpec::Tables& spec, CopyRoom& room);
 
+/// `storage = "tiered"`: rows that batches need, and those seen most often, are in one arena for
+/// all tables; the rest is on the disk.
+///
+/// A row is given a slot when a batch needs it: it is read from the disk if it was ever written
+/// there, otherwise made with its first values. Evicts the row seen least often among a sample of
+/// the rows that are not held by a batch. A trained row is appended to the log when it is evicted,
+/// before any row is read for a later batch, so a read never returns stale values. Rows are read
+/// while the next batch is prepared.
+///
+/// Uses `spec.memory_bytes` for everything: rows, their index, the log; empties `spec.folder`.
+/// Restores a linked snapshot, or whole tables.
+Result<std::unique_ptr<TableStorage>> make_tiered_tables(const TableLayout& layout,
+                                                         const TrainerSpec::Tables& spec,
+                                                         CopyRoom& room);
+
+/// Number of rows that fit `memory_bytes` of tiered tables; 0: not even the index fits.
+std::uint64_t tiered_slots(
+    const TableLayout& layout, std::uint64_t memory_bytes,
+    TrainerSpec::Tables::Snapshot snapshot = TrainerSpec::Tables::Snapshot::kLinked);
+
 }  // namespace forebay

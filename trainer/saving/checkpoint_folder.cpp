@@ -26,8 +26,9 @@ Status note(Manifest& manifest, const std::string& name, Result<FileDigest> writ
 /// Writes one checkpoint.
 class FolderWriter {
  public:
-  FolderWriter(const std::string& folder, StateSource& state, const FolderWriting& writing)
-      : folder_(folder), state_(state), writing_(writing) {}
+  FolderWriter(const std::string& folder, StateSource& state, const Manifest& previous,
+               const GoOn& go_on)
+      : folder_(folder), state_(state), previous_(previous), go_on_(go_on) {}
 
   Status write_tensors() {
     const auto& tensors = state_.tensors();
@@ -90,7 +91,7 @@ class FolderWriter {
   Status write_tensor(BlockFileWriter& writer, std::size_t index) {
     const std::uint64_t bytes = state_.tensors()[index].bytes();
     for (std::uint64_t at = 0; at < bytes;) {
-      if (writing_.go_on && !writing_.go_on(written_)) {
+      if (go_on_ && !go_on_(written_)) {
         return fail(Code::kTimeout,
                     folder_.string() + ": given up, as there is no time left for it");
       }
@@ -112,8 +113,8 @@ class FolderWriter {
     }
     const std::string name = path.substr(folder_.string().size() + 1);
     const auto bytes = static_cast<std::uint64_t>(about.st_size);
-    const auto known = writing_.previous.files.find(name);
-    if (known != writing_.previous.files.end() && known->second.bytes == bytes &&
+    const auto known = previous_.files.find(name);
+    if (known != previous_.files.end() && known->second.bytes == bytes &&
         known->second.inode == about.st_ino) {
       manifest_.files[name] = known->second;
       return {};
@@ -128,7 +129,8 @@ class FolderWriter {
 
   const fs::path folder_;
   StateSource& state_;
-  const FolderWriting& writing_;
+  const Manifest& previous_;
+  const GoOn& go_on_;
   Manifest manifest_;
   std::uint64_t written_ = 0;
 };
@@ -149,8 +151,8 @@ bool is_link(const std::string& name) { return name.starts_with(std::string(kLin
 
 Result<Manifest> write_folder(const std::string& folder, StateSource& state,
                               const std::map<std::string, std::string>& texts,
-                              const FolderWriting& writing) {
-  FolderWriter writer(folder, state, writing);
+                              const Manifest& previous, const GoOn& go_on) {
+  FolderWriter writer(folder, state, previous, go_on);
   auto done = writer.write_tensors();
   if (done) done = writer.write_links();
   for (const auto& [name, text] : texts) {

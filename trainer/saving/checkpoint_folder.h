@@ -16,13 +16,8 @@
 
 namespace forebay {
 
-/// Options for writing a checkpoint's folder.
-struct FolderWriting {
-  /// The previous checkpoint: links that both share need not be read again.
-  Manifest previous = {};
-  /// Receives the number of bytes of tensors written, every few megabytes; returns false to cancel.
-  std::function<bool(std::uint64_t)> go_on = {};
-};
+/// Receives the number of bytes of tensors written, every few megabytes; returns false to cancel.
+using GoOn = std::function<bool(std::uint64_t)>;
 
 /// Writes a checkpoint into `folder`, which must exist and be empty:
 ///
@@ -32,10 +27,11 @@ struct FolderWriting {
 ///   manifest.json                                                  what all of those are
 ///
 /// Everything has reached the disk when it returns. Takes BlockRing::kBytes. Leaves its files in
-/// place after an error. Returns kTimeout if cancelled.
+/// place after an error. Returns kTimeout if cancelled. `previous` is the previous checkpoint's:
+/// links that both share need not be read again.
 Result<Manifest> write_folder(const std::string& folder, StateSource& state,
                               const std::map<std::string, std::string>& texts,
-                              const FolderWriting& writing);
+                              const Manifest& previous = {}, const GoOn& go_on = {});
 
 /// The file of the tensors of a part.
 std::string tensor_file_of(StateTensor::Part part);

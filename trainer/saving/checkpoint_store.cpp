@@ -26,6 +26,11 @@ constexpr std::string_view kUnfinished = ".tmp-";
 constexpr std::string_view kSetAside = ".tmp-old-";
 constexpr std::size_t kLeastDigits = 9;
 
+/// Compares by number: names are padded to nine digits, and longer names have larger numbers.
+bool is_before(const std::string& a, const std::string& b) {
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
 bool is_checkpoint_after(std::string_view prefix, std::string_view name) {
   return name.starts_with(prefix) && is_checkpoint_name(name.substr(prefix.size()));
 }
@@ -84,10 +89,6 @@ std::string checkpoint_name(std::uint64_t batches) {
   return std::string(kPrefix) + number.data();
 }
 
-bool is_before(const std::string& a, const std::string& b) {
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
-
 Result<std::vector<std::string>> list_checkpoints(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code error;
@@ -108,25 +109,17 @@ std::vector<std::string> checkpoint_names(const std::string& directory) {
   return found ? std::move(*found) : std::vector<std::string>();
 }
 
-std::string unfinished_name(const std::string& checkpoint) {
-  return std::string(kUnfinished) + checkpoint;
-}
-
-std::string set_aside_name(const std::string& checkpoint) {
-  return std::string(kSetAside) + checkpoint;
-}
-
 bool is_unfinished(std::string_view name) { return is_checkpoint_after(kUnfinished, name); }
 
 bool is_set_aside(std::string_view name) { return is_checkpoint_after(kSetAside, name); }
 
 Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std::size_t keep) {
   std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) {
-    return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be made: " +
-                                    error.message() + "; set trainer.checkpoint to another");
-  }
+  const auto refuse = [&](const std::string& action) {
+    return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be " + action +
+                                    ": " + error.message() + "; set trainer.checkpoint to another");
+  };
+  if (fs::create_directories(directory, error); error) return refuse("made");
   auto held = hold(directory);
   if (!held) return pass(held);
   const IsOne is_left_over = [](std::string_view name) {
@@ -136,10 +129,7 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
   // Reports an unwritable directory now, not minutes later at the first checkpoint.
   const fs::path trial = fs::path(directory) / kTrial;
   if (fs::create_directory(trial, error); !error) fs::remove(trial, error);
-  if (error) {
-    return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be written: " +
-                                    error.message() + "; set trainer.checkpoint to another");
-  }
+  if (error) return refuse("written");
   return CheckpointStore(directory, std::max<std::size_t>(keep, 1), std::move(*held));
 }
 
@@ -152,12 +142,12 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
                                           const std::function<bool(std::uint64_t)>& go_on) {
   if (auto swept = sweep(); !swept) return pass(swept);
   const std::string name = checkpoint_name(state.loader.position.batches);
-  const std::string aside = (fs::path(directory_) / unfinished_name(name)).string();
+  const std::string aside = (fs::path(directory_) / (std::string(kUnfinished) + name)).string();
   std::error_code error;
   fs::remove_all(aside, error);
   fs::create_directory(aside, error);
   if (error) return fail(Code::kUnavailable, aside + ": cannot be made: " + error.message());
-  auto written = write_folder(aside, source, to_texts(state), {.previous = last_, .go_on = go_on});
+  auto written = write_folder(aside, source, to_texts(state), last_, go_on);
   if (!written) {
     fs::remove_all(aside, error);
     return fail(written.error().code,
@@ -223,7 +213,7 @@ Status CheckpointStore::set_aside(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
     std::error_code error;
     const fs::path folder = fs::path(directory_) / name;
-    fs::rename(folder, fs::path(directory_) / set_aside_name(name), error);
+    fs::rename(folder, fs::path(directory_) / (std::string(kSetAside) + name), error);
     if (error) {
       return fail(Code::kUnavailable, folder.string() + ": cannot be removed: " + error.message());
     }

@@ -137,6 +137,7 @@ Status TensorFile::read_header(StateTensor::Part part) {
 }
 
 Status TensorFile::start() {
+  if (file_) return {};
   auto file = BlockFileReader::open(path_);
   if (!file) return pass(file);
   file_ = std::move(*file);
@@ -144,9 +145,7 @@ Status TensorFile::start() {
 }
 
 Status TensorFile::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
-  if (!file_) {
-    if (auto started = start(); !started) return started;
-  }
+  if (auto started = start(); !started) return started;
   const std::uint64_t begin = begins_[index] + offset;
   if (begin < file_->position()) {
     return fail(Code::kCorrupt, path_ + ": its tensors are not in the order of what wrote them");
@@ -156,9 +155,7 @@ Status TensorFile::read(std::size_t index, std::uint64_t offset, std::span<std::
 }
 
 Result<FileDigest> TensorFile::finish() {
-  if (!file_) {
-    if (auto started = start(); !started) return pass(started);
-  }
+  if (auto started = start(); !started) return pass(started);
   auto written = file_->finish();
   file_.reset();
   return written;

@@ -43,6 +43,7 @@ class TensorFile {
   explicit TensorFile(std::string path) : path_(std::move(path)) {}
   Status read_header(StateTensor::Part part);
   Status damaged() const;
+  /// Opens the file for reading, unless it is open.
   Status start();
 
   std::string path_;

@@ -105,8 +105,7 @@ class CpuModel final : public Model {
     const bool clips = spec_.clip_norm > 0;
     std::vector<double> squares(parts);
     const std::size_t floats = batch.rows * shape_.row_width();
-    for_each_task(network_.threads(), static_cast<int>(parts), [&](int task, int) {
-      const auto part = static_cast<std::size_t>(task);
+    for_each_task(network_.threads(), parts, [&](std::size_t part, int) {
       if (part < tables) {
         tables_->add_up(part, batch, rows, network_.pooled_gradients() + part * floats);
       } else {

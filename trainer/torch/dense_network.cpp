@@ -61,9 +61,8 @@ void DenseNetwork::set_threads(int threads) {
 
 template <class Work>
 void DenseNetwork::for_each_group(const Batch& batch, const Shares& shares, const Work& work) {
-  for_each_task(threads_, static_cast<int>(shares.shares), [&](int task, int thread) {
+  for_each_task(threads_, shares.shares, [&](std::size_t share, int thread) {
     const c10::InferenceMode no_autograd;
-    const auto share = static_cast<std::size_t>(task);
     const std::size_t begin = share * shares.rows;
     const std::size_t end = std::min(begin + shares.rows, batch.rows);
     for (std::size_t first = begin; first < end; first += kModelGroupRows) {

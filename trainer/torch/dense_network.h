@@ -1,19 +1,20 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <omp.h>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/embedding/pages.h"
 #include "trainer/state/snapshot.h"
 #include "trainer/torch/kernels/optimizer.h"
-#include "trainer/torch/libtorch.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {
@@ -98,12 +99,29 @@ class DenseNetwork {
   Pages pooled_gradients_;
 };
 
+/// Calls `work(task, thread)` for each task in [0, tasks), on at most `threads` threads numbered
+/// from 0; a free thread takes the next task. Returns when all tasks are done; rethrows an
+/// exception of `work`. Inside, libtorch's own operators run on the calling thread alone.
+template <class Work>
+void for_each_task(int threads, std::size_t tasks, const Work& work) {
+  std::exception_ptr thrown;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (std::size_t task = 0; task < tasks; ++task) {
+    try {
+      work(task, omp_get_thread_num());
+    } catch (...) {
+#pragma omp critical
+      thrown = std::current_exception();
+    }
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
 /// Scales the sums of each of `parts` parts by `factor`, unless it is 1, and applies the part.
 template <class SumsOf, class Apply>
 void cut_and_apply(int threads, std::size_t parts, float factor, const SumsOf& sums_of,
                    const Apply& apply) {
-  for_each_task(threads, static_cast<int>(parts), [&](int task, int) {
-    const auto part = static_cast<std::size_t>(task);
+  for_each_task(threads, parts, [&](std::size_t part, int) {
     if (factor < 1) scale(sums_of(part), factor);
     apply(part);
   });

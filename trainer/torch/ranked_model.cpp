@@ -138,17 +138,17 @@ class RankedModel final : public Model {
         apply(part);
       }
     };
-    for_each_task(network_.threads(), static_cast<int>(shards), [&](int task, int) {
-      tables_.add_up(static_cast<std::size_t>(task));
-      finish(static_cast<std::size_t>(task));
+    for_each_task(network_.threads(), shards, [&](std::size_t shard, int) {
+      tables_.add_up(shard);
+      finish(shard);
     });
     for (const Collective::Handle& sum : sums) {
       if (auto summed = sum->wait(); !summed) return summed;
     }
     loss = take_sums();
     if (auto summed = tables_.wait_replicas(); !summed) return summed;
-    for_each_task(network_.threads(), static_cast<int>(parts - shards),
-                  [&](int task, int) { finish(shards + static_cast<std::size_t>(task)); });
+    for_each_task(network_.threads(), parts - shards,
+                  [&](std::size_t part, int) { finish(shards + part); });
     if (!clips) return {};
     // The parts after the shards are the same on all ranks.
     const auto rest = squares.begin() + static_cast<std::ptrdiff_t>(shards);
@@ -165,9 +165,8 @@ class RankedModel final : public Model {
     std::vector<Collective::Handle> handles;
     for (std::size_t first = 0; first < network_.blocks(); first += kBlocksAtOnce) {
       const std::size_t end = std::min(first + kBlocksAtOnce, network_.blocks());
-      for_each_task(network_.threads(), static_cast<int>(end - first), [&](int task, int) {
-        network_.add_up(first + static_cast<std::size_t>(task), shares_);
-      });
+      for_each_task(network_.threads(), end - first,
+                    [&](std::size_t block, int) { network_.add_up(first + block, shares_); });
       float* begin = network_.sums(first).data();
       const float* after = std::to_address(network_.sums(end - 1).end());
       auto count = static_cast<std::size_t>(after - begin);

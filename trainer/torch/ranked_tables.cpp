@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trainer/torch/libtorch.h"
+#include "trainer/torch/dense_network.h"
 
 namespace forebay {
 
@@ -24,8 +24,7 @@ Status ReplicatedTables::begin(const Batch& mine, EmbeddingTables::Use use, int 
   if (!rows) return pass(rows);
   rows_ = *rows;
   if (pooled_.size() < tables() * batch_floats()) pooled_.resize(tables() * batch_floats());
-  for_each_task(threads, static_cast<int>(tables()),
-                [&](int table, int) { pool(static_cast<std::size_t>(table)); });
+  for_each_task(threads, tables(), [&](std::size_t table, int) { pool(table); });
   return {};
 }
 
@@ -40,10 +39,8 @@ void ReplicatedTables::pool(std::size_t table) {
 }
 
 void ReplicatedTables::start_sums(std::span<const float* const> gradients, int threads) {
-  for_each_task(threads, static_cast<int>(tables()), [&](int table, int) {
-    const auto at = static_cast<std::size_t>(table);
-    add_up(at, gradients[at]);
-  });
+  for_each_task(threads, tables(),
+                [&](std::size_t table, int) { add_up(table, gradients[table]); });
   pending_ = ranks_.start_all_reduce(sums_);
 }
 
@@ -151,8 +148,7 @@ Status RankedTables::begin_shards(Use use, int threads) {
   auto rows = own_.begin(*ids_, use);
   if (!rows) return pass(rows);
   rows_ = *rows;
-  for_each_task(threads, static_cast<int>(shards()),
-                [&](int table, int) { pool(static_cast<std::size_t>(table)); });
+  for_each_task(threads, shards(), [&](std::size_t shard, int) { pool(shard); });
   exchange_.start_vectors();
   return replicas_ ? replicas_->begin(divider_.replicated(), use, threads) : Status();
 }

@@ -1,5 +1,3 @@
-#include "trainer/embedding/tiered/tiered_tables.h"
-
 #include <bit>
 #include <filesystem>
 #include <numeric>
@@ -8,6 +6,7 @@
 #include "tests/trainer/embedding/table_run.h"
 #include "trainer/embedding/scored_rows.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/embedding/tiered/tiered_state.h"
 
 #include "tests/support/catch.h"
 
@@ -41,7 +40,7 @@ struct Tables {
     std::uint64_t high = std::uint64_t{1} << 30;
     while (low < high) {
       const std::uint64_t middle = (low + high) / 2;
-      if (TieredTables::slots_in(layout(), middle) >= slots) {
+      if (tiered_slots(layout(), middle) >= slots) {
         high = middle;
       } else {
         low = middle + 1;
@@ -60,7 +59,7 @@ struct Tables {
   std::unique_ptr<EmbeddingTables> in_tiers(std::uint64_t slots, const std::string& name = "t") {
     auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
     auto storage =
-        TieredTables::make(layout(), {.memory_bytes = memory_for(slots), .folder = dir.path(name)},
+        make_tiered_tables(layout(), {.memory_bytes = memory_for(slots), .folder = dir.path(name)},
                            *room)
             .value();
     return std::make_unique<EmbeddingTables>(std::move(room), std::move(storage),
@@ -230,7 +229,7 @@ TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {
   Tables given;
   given.dir.write("file", "");
   CopyRoom room(4096, 4096);
-  const auto refused = TieredTables::make(
+  const auto refused = make_tiered_tables(
       given.layout(), {.memory_bytes = given.memory_for(240), .folder = given.dir.path("file/t")},
       room);
   REQUIRE_FALSE(refused);
@@ -240,7 +239,7 @@ TEST_CASE("a folder that cannot be made is named", "[trainer][embedding]") {
 TEST_CASE("memory too small for one row is refused with the bytes needed", "[trainer][embedding]") {
   Tables given;
   CopyRoom room(4096, 4096);
-  const auto refused = TieredTables::make(
+  const auto refused = make_tiered_tables(
       given.layout(), {.memory_bytes = 1000, .folder = given.dir.path("t")}, room);
   REQUIRE_FALSE(refused);
   CHECK_THAT(refused.error().message, Catch::Contains("trainer.tables.memory"));

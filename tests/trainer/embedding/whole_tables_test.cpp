@@ -6,7 +6,6 @@
 #include "tests/trainer/embedding/table_run.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_state.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
 
 #include "tests/support/catch.h"
 
@@ -15,7 +14,7 @@ using namespace forebay;
 namespace {
 
 using Optimizer = TrainerSpec::TableOptimizer;
-using Snapshot = TieredTables::Snapshot;
+using Snapshot = TrainerSpec::Tables::Snapshot;
 
 constexpr std::size_t kWholeWidth = 6;
 constexpr std::size_t kSlots = 240;
@@ -48,13 +47,13 @@ struct Fixture {
   }
   std::uint64_t memory() const {
     std::uint64_t bytes = 1 << 20;
-    while (TieredTables::slots_in(layout(), bytes, snapshot) < kSlots) bytes += 1024;
+    while (tiered_slots(layout(), bytes, snapshot) < kSlots) bytes += 1024;
     return bytes;
   }
   std::unique_ptr<EmbeddingTables> in_tiers(const std::string& name = "t") const {
     auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
     auto storage =
-        TieredTables::make(
+        make_tiered_tables(
             layout(), {.memory_bytes = memory(), .folder = dir.path(name), .snapshot = snapshot},
             *room)
             .value();
@@ -110,8 +109,8 @@ TEST_CASE_METHOD(Fixture, "a whole snapshot of tables in tiers is one of tables 
 TEST_CASE_METHOD(Fixture, "memory for a full snapshot is left free of rows",
                  "[trainer][embedding]") {
   const std::uint64_t bytes = memory();
-  CHECK(TieredTables::slots_in(layout(), bytes, Snapshot::kWhole) <
-        TieredTables::slots_in(layout(), bytes, Snapshot::kLinked));
+  CHECK(tiered_slots(layout(), bytes, Snapshot::kWhole) <
+        tiered_slots(layout(), bytes, Snapshot::kLinked));
 }
 
 TEST_CASE_METHOD(Fixture,

@@ -21,7 +21,6 @@
 #include "core/store/rows/row_log.h"
 #include "tools/bench/training/bench_model.h"
 #include "trainer/embedding/table_storage.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
 #include "trainer/module.h"
 #include "trainer/train_bench.h"
 

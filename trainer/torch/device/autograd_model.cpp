@@ -20,6 +20,7 @@
 #include "trainer/torch/device/device_tables.h"
 #include "trainer/torch/device/tape_optimizer.h"
 #include "trainer/torch/device/transfer.h"
+#include "trainer/torch/kernels/optimizer.h"
 #include "trainer/torch/libtorch.h"
 #include "trainer/torch/module_functions.h"
 #include "trainer/torch/network/network.h"
@@ -159,12 +160,7 @@ class AutogradModel final : public Model {
       }
     }
     if (spec_.optimizer == TrainerSpec::Optimizer::kAdam) {
-      StateTensor tensor{.name = "steps",
-                         .part = StateTensor::Part::kOptimizer,
-                         .type = ElementType::kI64,
-                         .shape = {1}};
-      const std::span<std::int64_t> count(steps_.data_ptr<std::int64_t>(), 1);
-      copies.push_back({steps_, steps_, {std::move(tensor), std::as_writable_bytes(count)}});
+      copies.push_back({steps_, steps_, count_in_memory(*steps_.data_ptr<std::int64_t>())});
     }
     return copies;
   }
@@ -211,8 +207,7 @@ class AutogradModel final : public Model {
       parameter.value.mutable_grad().reset();
     }
     if (!gradients.back().defined()) return;
-    update_rows({table_optimizer(spec_), *rate_}, {touched.slots, gradients.back()},
-                tables_.weights(), tables_.moments());
+    update_rows(*rate_, touched.slots, gradients.back(), tables_.weights(), tables_.moments());
   }
 
   const TrainerSpec spec_;

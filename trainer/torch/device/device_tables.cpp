@@ -129,7 +129,6 @@ Status DeviceTables::stage(BatchRows& rows, std::size_t mark) {
     make_room(staged);
     write(rows, staged_in(staged.host, staged.extents));
     send(staged);
-    fetched_ += missing_.size();
   });
 }
 

@@ -50,9 +50,6 @@ class DeviceTables final : public TableStorage {
   /// Announces that the step has changed the rows of that batch.
   void changed(const BatchRows& rows);
 
-  /// Number of rows copied to the device so far.
-  std::uint64_t fetched() const { return fetched_; }
-
  private:
   /// A batch being sent, on the device, or being copied back.
   struct Staged {
@@ -89,7 +86,6 @@ class DeviceTables final : public TableStorage {
   std::array<Staged, kStaged + 1> staged_;  ///< The last is for batches out of turn.
   std::uint64_t finished_ = 0;
   std::uint64_t host_prepared_ = 0;  ///< The latest turn for which the host has slots.
-  std::uint64_t fetched_ = 0;
   Status broken_;
 
   // Temporaries of one call, kept to reuse their memory.

@@ -29,17 +29,10 @@ struct ParameterRule {
 void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at::Tensor& value,
                       std::vector<Moment>& moments);
 
-struct RowRule {
-  TrainerSpec::TableOptimizer optimizer;
-  double learning_rate;
-};
-/// The distinct rows of a table and the sums of their gradients.
-struct RowGradients {
-  const at::Tensor& rows;
-  const at::Tensor& gradients;
-};
-void update_rows(const RowRule& rule, const RowGradients& changes, at::Tensor& table,
-                 std::vector<Moment>& moments);
+/// Updates distinct rows of a table by the sums of their gradients, as its optimizer's state says:
+/// none (SGD), one value a row, or one a weight.
+void update_rows(double learning_rate, const at::Tensor& rows, const at::Tensor& gradients,
+                 at::Tensor& table, std::vector<Moment>& moments);
 
 /// Scales the gradients so that their common L2 norm is at most `most`; ignores undefined ones.
 void clip(std::vector<at::Tensor>& gradients, double most);
