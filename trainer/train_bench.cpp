@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <vector>
 
 #include "core/base/median.h"
 #include "core/base/seconds.h"

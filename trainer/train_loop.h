@@ -67,7 +67,10 @@ struct TrainProgress {
   bool enough = false;                 ///< Ended by Options::enough.
 
   /// The share of the time so far that the trainer waited for data; 0 at the start.
-  double starved_ratio() const;
+  double starved_ratio() const {
+    if (elapsed.count() <= 0) return 0;
+    return static_cast<double>(waited.count()) / static_cast<double>(elapsed.count());
+  }
 };
 
 /// Pulls batches from a source and trains a model on them until the source ends or a flag stops it.

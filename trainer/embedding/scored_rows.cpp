@@ -2,9 +2,7 @@
 
 #include <bit>
 #include <cstring>
-#include <utility>
 
-#include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 
 namespace forebay {
@@ -174,11 +172,6 @@ std::uint64_t ScoredRows::bytes() const {
     bytes += keys_[table].size() * sizeof(std::int64_t);
   }
   return bytes;
-}
-
-Status ScoredRows::begin(StateSource& state, Tables into) {
-  into_ = std::move(into);
-  return fill(state);
 }
 
 Result<bool> ScoredRows::take(StateSource& state, std::size_t index) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -40,7 +41,10 @@ class ScoredRows {
   std::uint64_t bytes() const;
 
   /// Sets the destination of the rows: rows(t) · row_width values per table, valid until end().
-  Status begin(StateSource& state, Tables into);
+  Status begin(StateSource& state, Tables into) {
+    into_ = std::move(into);
+    return fill(state);
+  }
   /// Reads tensor `index` of the state if it holds rows; returns false for another tensor.
   Result<bool> take(StateSource& state, std::size_t index);
   /// Returns an error if the state lacked some rows.

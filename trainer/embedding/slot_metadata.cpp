@@ -1,8 +1,5 @@
 #include "trainer/embedding/slot_metadata.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "core/base/check.h"
 
 namespace forebay {
@@ -13,23 +10,10 @@ constexpr std::int32_t kNew = -1;  // Placeholder until a slot is chosen.
 
 }  // namespace
 
-SlotCache::SlotCache(std::size_t rows, std::size_t slots)
-    : slot_of_(rows * sizeof(std::int32_t)), rows_(rows), slots_(slots), pins_(slots) {}
-
 void SlotCache::clear() {
   slot_of_ = Pages(rows_ * sizeof(std::int32_t));
   std::ranges::fill(slots_, Slot{});
   pins_.clear();
-  lent_.clear();
-}
-
-void SlotCache::hold(std::size_t slot, std::uint64_t turn) {
-  if (turn != kOutOfTurn) return pins_.pin(slot, turn);
-  if (!std::exchange(slots_[slot].lent, true)) lent_.push_back(slot);
-}
-
-void SlotCache::give_back() {
-  for (const std::size_t slot : lent_) slots_[slot].lent = false;
   lent_.clear();
 }
 

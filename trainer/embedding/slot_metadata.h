@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -195,7 +196,8 @@ class SlotCache {
     std::uint32_t refills = 0;
   };
 
-  SlotCache(std::size_t rows, std::size_t slots);
+  SlotCache(std::size_t rows, std::size_t slots)
+      : slot_of_(rows * sizeof(std::int32_t)), rows_(rows), slots_(slots), pins_(slots) {}
 
   std::size_t slots() const { return slots_.size(); }
 
@@ -211,7 +213,10 @@ class SlotCache {
             std::vector<std::uint32_t>& missing) {
     return take(rows, kOutOfTurn, slots, missing);
   }
-  void give_back();
+  void give_back() {
+    for (const std::size_t slot : lent_) slots_[slot].lent = false;
+    lent_.clear();
+  }
 
   /// Removes all rows from the cache. No batch may hold slots.
   void clear();
@@ -228,7 +233,10 @@ class SlotCache {
 
   std::int32_t& slot_of(std::uint64_t row) { return slot_of_.as<std::int32_t>()[row]; }
   bool is_free(std::size_t slot) const { return !pins_.is_pinned(slot) && !slots_[slot].lent; }
-  void hold(std::size_t slot, std::uint64_t turn);
+  void hold(std::size_t slot, std::uint64_t turn) {
+    if (turn != kOutOfTurn) return pins_.pin(slot, turn);
+    if (!std::exchange(slots_[slot].lent, true)) lent_.push_back(slot);
+  }
   std::size_t free_slots() const;
   std::size_t choose();
 

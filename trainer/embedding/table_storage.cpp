@@ -1,7 +1,6 @@
 #include "trainer/embedding/table_storage.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "trainer/device_memory.h"
 #include "trainer/embedding/tiered/tiered_state.h"
@@ -85,11 +84,6 @@ StateTensor TableLayout::tensor_of(std::size_t table, StateTensor::Part part) co
           .part = part,
           .type = ElementType::kF32,
           .shape = {rows[table], static_cast<std::int64_t>(values)}};
-}
-
-Result<std::unique_ptr<StateSource>> TableStorage::snapshot(std::vector<MemoryTensor> others) {
-  append_to(others);
-  return snapshot_of_memory(std::move(others));
 }
 
 Status TableStorage::restore(StateSource& from, std::vector<MemoryTensor> others) {

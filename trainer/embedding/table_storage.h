@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -126,7 +127,10 @@ class TableStorage {
 
   /// Takes a snapshot of `others` and of the tables, as of the finished turns, without effects of
   /// prepared batches.
-  virtual Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others);
+  virtual Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) {
+    append_to(others);
+    return snapshot_of_memory(std::move(others));
+  }
   /// Restores a snapshot. Requires that no batch is prepared or borrowed for.
   virtual Status restore(StateSource& from, std::vector<MemoryTensor> others);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -78,10 +77,6 @@ std::optional<double> auc_of_sorted(std::span<const float> positives,
 double entropy_of(double chance) {
   const auto term = [](double share) { return share > 0 ? -share * std::log(share) : 0.0; };
   return term(chance) + term(1 - chance);
-}
-
-Evaluation::Evaluation(Auc kind) : kind_(kind) {
-  if (kind == Auc::kStreaming) streamed_.emplace();
 }
 
 std::uint64_t Evaluation::bytes(Auc kind, std::uint64_t rows) {

@@ -71,7 +71,9 @@ class Evaluation {
   using Auc = TrainerSpec::Auc;
   static constexpr std::uint64_t kMostExactRows = std::uint64_t{1} << 20;
 
-  explicit Evaluation(Auc kind = Auc::kExact);
+  explicit Evaluation(Auc kind = Auc::kExact) : kind_(kind) {
+    if (kind == Auc::kStreaming) streamed_.emplace();
+  }
 
   /// The most bytes that it takes for so many rows.
   static std::uint64_t bytes(Auc kind, std::uint64_t rows);

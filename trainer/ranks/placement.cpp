@@ -4,10 +4,6 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
-#include <string>
-#include <utility>
-
-#include "trainer/spec.h"
 
 namespace forebay {
 namespace {
@@ -154,11 +150,6 @@ BatchDivider::BatchDivider(std::vector<std::int64_t> table_rows, TablePlacement 
     return shard.rows != table_rows_[shard.feature];
   });
   all_whole_ = !cuts && placement_.shards.size() == table_rows_.size();
-}
-
-void BatchDivider::Division::clear() {
-  lengths.clear();
-  ids.clear();
 }
 
 void BatchDivider::Division::point(const Batch& mine, std::size_t features) {

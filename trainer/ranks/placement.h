@@ -97,7 +97,10 @@ class BatchDivider {
     std::vector<std::int64_t> ids;
     Batch batch;
 
-    void clear();
+    void clear() {
+      lengths.clear();
+      ids.clear();
+    }
     void point(const Batch& mine, std::size_t features);
   };
 

@@ -8,12 +8,9 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/open_files.h"
 #include "core/base/start_thread.h"
 
 namespace forebay {
-
-BlockRing::BlockRing() : memory_(std::make_unique_for_overwrite<std::byte[]>(kBytes)) {}
 
 std::span<std::byte> BlockRing::block(std::size_t number) {
   void* begin = memory_.get();

@@ -28,8 +28,6 @@ class BlockRing {
   /// Bytes of a ring.
   static constexpr std::size_t kBytes = kBlocks * kBlockBytes + kDirectPage;
 
-  BlockRing();
-
   /// Returns the next block to fill; blocks until one is empty. An empty span once the ring is
   /// closed.
   std::span<std::byte> to_fill();
@@ -48,7 +46,7 @@ class BlockRing {
  private:
   std::span<std::byte> block(std::size_t number);
 
-  const std::unique_ptr<std::byte[]> memory_;
+  const std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(kBytes);
   std::array<std::size_t, kBlocks> bytes_{};  // of filled blocks
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -4,7 +4,6 @@
 #include <array>
 #include <deque>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 #include <nlohmann/json.hpp>

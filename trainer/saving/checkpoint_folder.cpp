@@ -6,11 +6,9 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
-#include <vector>
 
 #include "trainer/saving/block_file.h"
 #include "trainer/saving/durable_file.h"
-#include "trainer/saving/tensor_file.h"
 
 namespace forebay {
 namespace {
@@ -208,21 +206,14 @@ FolderSource::FolderSource(std::string folder, Manifest manifest, std::vector<Te
   }
 }
 
+// Only one file is read at a time: the previous one is read to its end and checked.
 Status FolderSource::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
   const auto [file, place] = places_[index];
-  if (auto turned = turn_to(file); !turned) return turned;
-  return files_[file].read(place, offset, to);
-}
-
-/// Turns to the next file. Only one file is read at a time: the previous one is read to its end and
-/// checked.
-Status FolderSource::turn_to(std::size_t file) {
-  if (current_ == file) return {};
-  if (current_) {
+  if (current_ && *current_ != file) {
     if (auto finished = finish_file(*current_); !finished) return finished;
   }
   current_ = file;
-  return {};
+  return files_[file].read(place, offset, to);
 }
 
 Status FolderSource::finish_file(std::size_t file) {

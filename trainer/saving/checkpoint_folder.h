@@ -64,7 +64,6 @@ class FolderSource final : public StateSource {
 
  private:
   FolderSource(std::string folder, Manifest manifest, std::vector<TensorFile> files);
-  Status turn_to(std::size_t file);
   Status finish_file(std::size_t file);
 
   std::string folder_;

@@ -8,9 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "core/base/open_files.h"
 #include "trainer/saving/checkpoint_folder.h"
@@ -131,11 +129,6 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
   if (fs::create_directory(trial, error); !error) fs::remove(trial, error);
   if (error) return refuse("written");
   return CheckpointStore(directory, std::max<std::size_t>(keep, 1), std::move(*held));
-}
-
-bool CheckpointStore::empty() const {
-  const auto names = list_checkpoints(directory_);
-  return names && names->empty();
 }
 
 Result<std::string> CheckpointStore::save(StateSource& source, const TrainState& state,

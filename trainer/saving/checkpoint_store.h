@@ -57,7 +57,10 @@ class CheckpointStore {
 
   /// Whether there is no checkpoint, damaged ones included. False if the directory cannot be read;
   /// restore_last then reports the error.
-  bool empty() const;
+  bool empty() const {
+    const auto names = list_checkpoints(directory_);
+    return names && names->empty();
+  }
 
   /// Writes a checkpoint; the previous one stays until it is complete. `go_on`, if set, receives
   /// the number of bytes of tensors written so far; the save is cancelled (kTimeout) when it

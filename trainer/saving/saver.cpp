@@ -1,7 +1,6 @@
 #include "trainer/saving/saver.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/seconds.h"
@@ -18,9 +17,6 @@ double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
 }
 
 }  // namespace
-
-CheckpointWriter::CheckpointWriter(CheckpointStore& store, const Clock& clock)
-    : store_(store), clock_(clock), thread_({.name = "checkpoints"}, [this] { run(); }) {}
 
 CheckpointWriter::~CheckpointWriter() {
   const std::lock_guard lock(mutex_);
@@ -47,22 +43,12 @@ void CheckpointWriter::begin(std::unique_ptr<StateSource> state, TrainState besi
   changed_.notify_all();
 }
 
-std::optional<CheckpointWriter::Ended> CheckpointWriter::take() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(ended_, std::nullopt);
-}
-
 CheckpointWriter::Progress CheckpointWriter::progress() const {
   const std::lock_guard lock(mutex_);
   if (!in_flight_) return {};
   Progress now = progress_;
   now.taken = clock_.now() - began_;
   return now;
-}
-
-bool CheckpointWriter::sweeping(std::chrono::nanoseconds at_most) const {
-  std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, at_most, [this] { return !sweeping_; });
 }
 
 void CheckpointWriter::give_up() {
@@ -139,10 +125,6 @@ Saver::Saver(CheckpointStore& store, const Clock& clock, Options options)
       checkpoint_(options_.checkpoint),
       batches_(options_.batches),
       writer_(store, clock) {}
-
-std::optional<std::chrono::nanoseconds> Saver::time_left() const {
-  return options_.time_left ? options_.time_left() : std::nullopt;
-}
 
 Result<bool> Saver::save(Model& model, TrainState beside) {
   if (writer_.busy()) return false;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
@@ -33,7 +34,8 @@ class CheckpointWriter {
     std::chrono::nanoseconds took{};
   };
 
-  CheckpointWriter(CheckpointStore& store, const Clock& clock);
+  CheckpointWriter(CheckpointStore& store, const Clock& clock)
+      : store_(store), clock_(clock), thread_({.name = "checkpoints"}, [this] { run(); }) {}
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
@@ -44,7 +46,10 @@ class CheckpointWriter {
   /// taken.
   void begin(std::unique_ptr<StateSource> state, TrainState beside);
   /// Returns the result of the checkpoint that ended, once.
-  std::optional<Ended> take();
+  std::optional<Ended> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(ended_, std::nullopt);
+  }
 
   /// Of the checkpoint in flight: bytes of its tensors, bytes written, and the time since its
   /// begin.
@@ -57,7 +62,10 @@ class CheckpointWriter {
 
   /// Blocks until the checkpoints that the last one replaced are removed, at most for so long;
   /// returns whether they are still being removed.
-  bool sweeping(std::chrono::nanoseconds at_most) const;
+  bool sweeping(std::chrono::nanoseconds at_most) const {
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, at_most, [this] { return !sweeping_; });
+  }
   /// Cancels the checkpoint in flight; it ends soon, unwritten.
   void give_up();
 
@@ -145,7 +153,9 @@ class Saver {
   bool last_one_fits() const;
   void tidy();
   void write_last(Model& model, TrainState beside);
-  std::optional<std::chrono::nanoseconds> time_left() const;
+  std::optional<std::chrono::nanoseconds> time_left() const {
+    return options_.time_left ? options_.time_left() : std::nullopt;
+  }
   Ended ended_after(std::uint64_t batches);
 
   const Options options_;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -94,10 +93,6 @@ Result<TensorFile> TensorFile::open(const std::string& path, StateTensor::Part p
   TensorFile file(path);
   if (auto read = file.read_header(part); !read) return pass(read);
   return file;
-}
-
-Status TensorFile::damaged() const {
-  return fail(Code::kCorrupt, path_ + ": is no safetensors file, or a damaged one");
 }
 
 Status TensorFile::read_header(StateTensor::Part part) {

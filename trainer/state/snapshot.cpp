@@ -111,10 +111,6 @@ bool StateTensor::is_sound() const {
   return true;
 }
 
-Status StateSource::link_files(const std::string&) { return {}; }
-
-Result<std::string> StateSource::files_folder() { return std::string(); }
-
 Status read_rows(StateSource& state, std::size_t index, const TakeRows& take) {
   const auto rows = static_cast<std::size_t>(state.tensors()[index].shape[0]);
   const auto width = static_cast<std::size_t>(state.tensors()[index].shape[1]);

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -81,11 +80,11 @@ class StateSource {
   /// Puts the state's files that are on the disk already into `folder`, as hard links if it is on
   /// the same file system; creates the folder if there are any files. They are never changed
   /// afterwards.
-  virtual Status link_files(const std::string& folder);
+  virtual Status link_files(const std::string& /*folder*/) { return {}; }
 
   /// The folder with those files, to be read and not changed while this object lives; empty if
   /// there are no files.
-  virtual Result<std::string> files_folder();
+  virtual Result<std::string> files_folder() { return std::string(); }
 };
 
 /// Rows of a tensor that are read at a time.

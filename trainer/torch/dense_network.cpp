@@ -1,6 +1,5 @@
 #include "trainer/torch/dense_network.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -53,10 +52,6 @@ DenseNetwork::DenseNetwork(const TrainerSpec& spec, const ModelShape& shape)
   for (int thread = 0; thread < threads_; ++thread) {
     workers_.push_back(network_->make_worker(views_));
   }
-}
-
-void DenseNetwork::set_threads(int threads) {
-  threads_ = std::clamp(threads, 1, static_cast<int>(workers_.size()));
 }
 
 template <class Work>
@@ -114,11 +109,6 @@ at::Tensor DenseNetwork::dense_input(const Batch& batch, const Group& group) con
                        {extent(group.rows), extent(batch.dense_features)}, at::kFloat);
 }
 
-std::span<float> DenseNetwork::sums(std::size_t block) {
-  const std::size_t first = block * kBlock;
-  return {gradients_.as<float>() + first, std::min(kBlock, parameters_ - first)};
-}
-
 void DenseNetwork::add_up(std::size_t block, const Shares& shares) {
   // The first share is not written without rows.
   if (shares.shares == 0) std::ranges::fill(sums(block), 0.0f);
@@ -128,10 +118,6 @@ void DenseNetwork::add_up(std::size_t block, const Shares& shares) {
     rest.push_back(gradients_.as<float>() + share * parameters_ + block * kBlock);
   }
   add_shares(sums(block), rest);
-}
-
-void DenseNetwork::update(std::size_t block) {
-  optimizer_.update(block * kBlock, sums(block), weights_.as<float>() + block * kBlock);
 }
 
 void DenseNetwork::append_to(std::vector<MemoryTensor>& tensors) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -46,7 +47,9 @@ class DenseNetwork {
   DenseNetwork(const TrainerSpec& spec, const ModelShape& shape);
 
   /// At most the number that it was made for.
-  void set_threads(int threads);
+  void set_threads(int threads) {
+    threads_ = std::clamp(threads, 1, static_cast<int>(workers_.size()));
+  }
   int threads() const { return threads_; }
 
   /// Writes the pooled vectors of a group's rows; the groups of a share come in order. Any thread.
@@ -66,10 +69,15 @@ class DenseNetwork {
   /// Adds up a block's gradients over the shares.
   void add_up(std::size_t block, const Shares& shares);
   /// The sums of one block; those of all blocks are contiguous.
-  std::span<float> sums(std::size_t block);
+  std::span<float> sums(std::size_t block) {
+    const std::size_t first = block * kBlock;
+    return {gradients_.as<float>() + first, std::min(kBlock, parameters_ - first)};
+  }
   /// Memory behind the sums, one value for each parameter: that of a share that was added up.
   float* behind_sums() const { return gradients_.as<float>() + parameters_; }
-  void update(std::size_t block);
+  void update(std::size_t block) {
+    optimizer_.update(block * kBlock, sums(block), weights_.as<float>() + block * kBlock);
+  }
 
   /// Appends the parameters and the optimizer's state.
   void append_to(std::vector<MemoryTensor>& tensors);

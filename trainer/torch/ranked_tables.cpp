@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "trainer/torch/dense_network.h"
 
@@ -28,10 +27,6 @@ Status ReplicatedTables::begin(const Batch& mine, EmbeddingTables::Use use, int 
   return {};
 }
 
-void ReplicatedTables::end() {
-  if (std::exchange(rows_, nullptr) != nullptr) tables_->end();
-}
-
 void ReplicatedTables::pool(std::size_t table) {
   const std::span lengths(mine_->lengths + table * mine_->rows, mine_->rows);
   tables_->pool(table, *rows_, rows_->first_id[table], lengths,
@@ -54,12 +49,6 @@ void ReplicatedTables::add_up(std::size_t table, const float* gradients) {
     const std::size_t to = static_cast<std::size_t>(slots[i]) * width_;
     std::memcpy(sums.data() + to, from + i * width_, width_ * sizeof(float));
   }
-}
-
-Status ReplicatedTables::wait_sums() { return std::exchange(pending_, nullptr)->wait(); }
-
-std::span<float> ReplicatedTables::sums(std::size_t table) {
-  return std::span(sums_).subspan(first_sum_[table], first_sum_[table + 1] - first_sum_[table]);
 }
 
 // A row without a gradient stays unchanged, with every optimizer: it is skipped.
@@ -236,15 +225,6 @@ void RankedTables::add_up(std::size_t shard) {
     runs.push_back({exchange_.part(shard, rank).rows, exchange_.gradients(shard, rank)});
   }
   own_.add_up(shard, *ids_, *rows_, runs);
-}
-
-std::span<float> RankedTables::sums(std::size_t table) {
-  return table < shards() ? own_.sums(table) : replicas_->sums(table - shards());
-}
-
-void RankedTables::apply(std::size_t table, float learning_rate) {
-  if (table < shards()) return own_.apply(table, *rows_, learning_rate);
-  replicas_->apply(table - shards(), learning_rate);
 }
 
 }  // namespace forebay

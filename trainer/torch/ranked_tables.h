@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -36,16 +37,20 @@ class ReplicatedTables {
 
   /// Pools the bags of `mine`, which has one sparse feature per table and must outlive the step.
   Status begin(const Batch& mine, EmbeddingTables::Use use, int threads);
-  void end();
+  void end() {
+    if (std::exchange(rows_, nullptr) != nullptr) tables_->end();
+  }
   /// [rows, width]
   const float* vectors(std::size_t table) const { return pooled_.data() + table * batch_floats(); }
 
   /// Sums the gradients of each table's pooled vectors, [rows, width], and starts the sums over
   /// ranks.
   void start_sums(std::span<const float* const> gradients, int threads);
-  Status wait_sums();
+  Status wait_sums() { return std::exchange(pending_, nullptr)->wait(); }
   /// [rows of the table, width]; valid after wait_sums.
-  std::span<float> sums(std::size_t table);
+  std::span<float> sums(std::size_t table) {
+    return std::span(sums_).subspan(first_sum_[table], first_sum_[table + 1] - first_sum_[table]);
+  }
   void apply(std::size_t table, float learning_rate);
 
  private:
@@ -114,8 +119,13 @@ class RankedTables {
   /// Sums the gradients of a shard, by its number; call it after wait_gradients.
   void add_up(std::size_t shard);
   /// The summed gradients of a table.
-  std::span<float> sums(std::size_t table);
-  void apply(std::size_t table, float learning_rate);
+  std::span<float> sums(std::size_t table) {
+    return table < shards() ? own_.sums(table) : replicas_->sums(table - shards());
+  }
+  void apply(std::size_t table, float learning_rate) {
+    if (table < shards()) return own_.apply(table, *rows_, learning_rate);
+    replicas_->apply(table - shards(), learning_rate);
+  }
 
   /// Lookups of this rank's tables, in the steps so far.
   LookupCounts lookups() const;

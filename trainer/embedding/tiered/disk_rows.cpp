@@ -1,6 +1,5 @@
 #include "trainer/embedding/tiered/disk_rows.h"
 
-#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -26,24 +25,12 @@ std::uint64_t DiskRows::rows_of(const TableLayout& layout) {
       std::accumulate(layout.rows.begin(), layout.rows.end(), std::int64_t{0}));
 }
 
-RowLog::Options DiskRows::options(const TableLayout& layout) {
-  return {.row_bytes = layout.row_bytes(), .most_rows = rows_of(layout)};
-}
-
-std::uint64_t DiskRows::memory_bytes(const TableLayout& layout) {
-  return RowLog::memory_bytes(options(layout)) + rows_of(layout) / 8;
-}
-
 Status DiskRows::open(const std::string& from) {
   log_.reset();
   auto log = RowLog::create(folder_, options(layout_), from);
   if (!log) return pass(log);
   log_ = std::move(*log);
   return {};
-}
-
-std::size_t DiskRows::table_of(std::uint64_t number) const {
-  return static_cast<std::size_t>(std::ranges::upper_bound(first_, number) - first_.begin()) - 1;
 }
 
 Status DiskRows::write(std::span<const std::uint64_t> numbers, const RowLog::Fill& fill) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -26,9 +27,13 @@ class DiskRows {
   DiskRows(const TableLayout& layout, std::string folder);
 
   static std::uint64_t rows_of(const TableLayout& layout);
-  static RowLog::Options options(const TableLayout& layout);
+  static RowLog::Options options(const TableLayout& layout) {
+    return {.row_bytes = layout.row_bytes(), .most_rows = rows_of(layout)};
+  }
   /// Bytes of memory.
-  static std::uint64_t memory_bytes(const TableLayout& layout);
+  static std::uint64_t memory_bytes(const TableLayout& layout) {
+    return RowLog::memory_bytes(options(layout)) + rows_of(layout) / 8;
+  }
 
   /// Opens the disk anew with the rows linked in `from`, empty: no rows. Does not change which rows
   /// count as written.
@@ -41,7 +46,9 @@ class DiskRows {
   /// The number of a table's first row.
   std::uint64_t first_of(std::size_t table) const { return first_[table]; }
   /// The table that has the row.
-  std::size_t table_of(std::uint64_t number) const;
+  std::size_t table_of(std::uint64_t number) const {
+    return static_cast<std::size_t>(std::ranges::upper_bound(first_, number) - first_.begin()) - 1;
+  }
   bool has(std::int64_t number) const {
     return number >= 0 && static_cast<std::uint64_t>(number) < rows();
   }

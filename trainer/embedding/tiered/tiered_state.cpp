@@ -278,9 +278,6 @@ class TieredRestore {
 
 }  // namespace
 
-ResidentRows::ResidentRows(std::size_t slots, const TableLayout& layout, CopyRoom& room)
-    : arena(slots, layout.width, layout.state_width, room), index(slots), flags(slots) {}
-
 void ResidentRows::clear() {
   arena.clear();
   index = RowIndex(arena.slots());

@@ -24,7 +24,8 @@ inline constexpr const char* kTierWritten = "tables.written";
 struct ResidentRows {
   enum Flag : std::uint8_t { kUsed = 1, kDirty = 2, kHeld = 4 };
 
-  ResidentRows(std::size_t slots, const TableLayout& layout, CopyRoom& room);
+  ResidentRows(std::size_t slots, const TableLayout& layout, CopyRoom& room)
+      : arena(slots, layout.width, layout.state_width, room), index(slots), flags(slots) {}
 
   void clear();
 

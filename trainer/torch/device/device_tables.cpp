@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -249,11 +248,6 @@ void DeviceTables::write_home(const Staged& staged) {
       values += width_ + state_width_;
     }
   }
-}
-
-Result<std::unique_ptr<StateSource>> DeviceTables::snapshot(std::vector<MemoryTensor> others) {
-  if (!broken_) return tl::unexpected<Error>(broken_.error());
-  return host_->snapshot(std::move(others));
 }
 
 Status DeviceTables::restore(StateSource& from, std::vector<MemoryTensor> others) {

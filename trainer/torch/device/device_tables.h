@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "trainer/embedding/slot_metadata.h"
@@ -38,7 +39,10 @@ class DeviceTables final : public TableStorage {
   void finish(std::uint64_t turn) override;
   Status borrow(BatchRows& rows, Use use) override;
   void give_back(const BatchRows& rows) override;
-  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override;
+  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override {
+    if (!broken_) return tl::unexpected<Error>(broken_.error());
+    return host_->snapshot(std::move(others));
+  }
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
   /// Returns the batch of `rows` on the device; work that is queued from now on sees it there, with

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "trainer/torch/kernels/optimizer.h"
@@ -21,13 +20,6 @@ std::vector<Moment> moments_of(TrainerSpec::Optimizer optimizer, const at::Tenso
       return {{".m", at::zeros_like(like)}, {".v", at::zeros_like(like)}};
   }
   return {};
-}
-
-std::vector<Moment> moments_of(TrainerSpec::TableOptimizer optimizer, const at::Tensor& value) {
-  const auto width = static_cast<std::size_t>(value.size(1));
-  const std::size_t kept = state_width(optimizer, width);
-  if (kept == 0) return {};
-  return {{"", at::zeros({value.size(0), static_cast<std::int64_t>(kept)}, value.options())}};
 }
 
 void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at::Tensor& value,

@@ -19,7 +19,6 @@ struct Moment {
 
 /// Zeroed, on the device of `value`.
 std::vector<Moment> moments_of(TrainerSpec::Optimizer optimizer, const at::Tensor& value);
-std::vector<Moment> moments_of(TrainerSpec::TableOptimizer optimizer, const at::Tensor& value);
 
 struct ParameterRule {
   TrainerSpec::Optimizer optimizer;

@@ -1,7 +1,6 @@
 #include "trainer/torch/network/network.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
@@ -69,9 +68,6 @@ std::unique_ptr<Network> make_network(const ModelShape& shape) {
   if (shape.network == TrainerSpec::ModelKind::kDcnV2) return make_dcn(shape);
   return make_dlrm(shape);
 }
-
-Mlp::Mlp(std::string name, std::vector<int> widths, Last last)
-    : name_(std::move(name)), widths_(std::move(widths)), last_(last) {}
 
 Mlp::Activations Mlp::make_activations(std::size_t rows) const {
   Activations all;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -114,7 +115,8 @@ class Mlp {
     at::Tensor ones;                    ///< [rows]
   };
 
-  Mlp(std::string name, std::vector<int> widths, Last last);
+  Mlp(std::string name, std::vector<int> widths, Last last)
+      : name_(std::move(name)), widths_(std::move(widths)), last_(last) {}
 
   /// Number of tensors among its parameters.
   std::size_t tensors() const { return 2 * widths_.size(); }
