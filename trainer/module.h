@@ -23,15 +23,13 @@ struct TrainerEntry {
   /// See trainer/torch/module_functions.h.
   Result<ExportedModel> (*export_model)(const ModelDescription& model, StateSource& state,
                                         const ExportTarget& target) = nullptr;
-  /// Connects to the other ranks; requires more than one rank.
-  Result<std::unique_ptr<Collective>> (*make_collective)(const CollectiveSpec& spec) = nullptr;
   /// Serves the ranks' store, or connects to it.
   Result<std::unique_ptr<RankStore>> (*open_rank_store)(const CollectiveSpec& spec) = nullptr;
 };
 
 /// Must change with every change to TrainerEntry, Model, Collective, RankStore, TrainerSpec,
 /// ModelShape, ModelDescription or Batch.
-inline constexpr std::uint32_t kTrainerAbi = 11;
+inline constexpr std::uint32_t kTrainerAbi = 12;
 
 /// The one symbol of the module: `extern "C" const TrainerEntry* forebay_trainer_entry()`.
 inline constexpr char kTrainerEntrySymbol[] = "forebay_trainer_entry";

@@ -61,18 +61,6 @@ struct OwnedBatch {
   std::vector<std::int32_t> lengths;
   std::vector<std::int64_t> ids;
   Batch batch;
-
-  void point(std::uint64_t number, std::size_t rows, std::size_t features) {
-    batch.number = number;
-    batch.rows = rows;
-    batch.dense_features = dense.size() / rows;
-    batch.sparse_features = features;
-    batch.num_ids = ids.size();
-    batch.labels = labels.data();
-    batch.dense = dense.data();
-    batch.lengths = lengths.data();
-    batch.ids = ids.data();
-  }
 };
 
 }  // namespace
@@ -109,20 +97,17 @@ ZipfBatches::ZipfBatches(const Options& options) : options_(options) {
   for (double& below : below_) below /= sum;
 }
 
-std::int64_t ZipfBatches::row(std::size_t feature, std::uint64_t rank) const {
-  const auto mask = static_cast<std::uint64_t>(options_.table_rows) - 1;
-  return static_cast<std::int64_t>((rank * 0x9e3779b97f4a7c15ULL + feature) & mask);
-}
-
 std::shared_ptr<const Batch> ZipfBatches::make(std::uint64_t number) const {
   auto made = std::make_shared<OwnedBatch>();
   Random random(mix64(options_.seed, number));
+  const auto mask = static_cast<std::uint64_t>(options_.table_rows) - 1;
   made->ids.reserve(options_.features * options_.rows);
   for (std::size_t feature = 0; feature < options_.features; ++feature) {
     for (std::size_t i = 0; i < options_.rows; ++i) {
-      const auto rank = std::ranges::upper_bound(below_, random.uniform()) - below_.begin();
-      const auto last = static_cast<std::ptrdiff_t>(below_.size()) - 1;
-      made->ids.push_back(row(feature, static_cast<std::uint64_t>(std::min(rank, last))));
+      const auto found = std::ranges::upper_bound(below_, random.uniform()) - below_.begin();
+      const auto rank = std::min(static_cast<std::uint64_t>(found), mask);
+      const std::uint64_t row = (rank * 0x9e3779b97f4a7c15ULL + feature) & mask;
+      made->ids.push_back(static_cast<std::int64_t>(row));
     }
   }
   made->lengths.assign(options_.features * options_.rows, 1);
@@ -132,7 +117,15 @@ std::shared_ptr<const Batch> ZipfBatches::make(std::uint64_t number) const {
   for (std::size_t i = 0; i < options_.rows * options_.dense; ++i) {
     made->dense.push_back(static_cast<float>(random.uniform()));
   }
-  made->point(number, options_.rows, options_.features);
+  made->batch.number = number;
+  made->batch.rows = options_.rows;
+  made->batch.dense_features = options_.dense;
+  made->batch.sparse_features = options_.features;
+  made->batch.num_ids = made->ids.size();
+  made->batch.labels = made->labels.data();
+  made->batch.dense = made->dense.data();
+  made->batch.lengths = made->lengths.data();
+  made->batch.ids = made->ids.data();
   return {made, &made->batch};
 }
 

@@ -55,8 +55,6 @@ class ZipfBatches {
   std::shared_ptr<const Batch> make(std::uint64_t number) const;
 
  private:
-  std::int64_t row(std::size_t feature, std::uint64_t rank) const;
-
   const Options options_;
   std::vector<double> below_;  ///< The probability of a rank up to this one.
 };

@@ -184,20 +184,15 @@ Result<bool> ScoredRows::take(StateSource& state, std::size_t index) {
     return fail(Code::kCorrupt, tensor.name + " has other extents than the model");
   }
   arena->taken = true;
-  auto read = read_slots(state, index, static_cast<std::size_t>(arena - arenas_.begin()));
+  const auto number = static_cast<std::size_t>(arena - arenas_.begin());
+  auto read = read_rows(state, index, [&](std::size_t slot, std::span<const float> values) {
+    for (; !values.empty(); values = values.subspan(layout_.width), ++slot) {
+      if (float* to = place(number, slot)) std::copy_n(values.data(), layout_.width, to);
+    }
+    return Status();
+  });
   if (!read) return pass(read);
   return true;
-}
-
-Status ScoredRows::read_slots(StateSource& state, std::size_t index, std::size_t arena) {
-  const std::size_t width = layout_.width;
-  const auto take = [&](std::size_t slot, std::span<const float> values) -> Status {
-    for (; !values.empty(); values = values.subspan(width), ++slot) {
-      if (float* to = place(arena, slot)) std::copy_n(values.data(), width, to);
-    }
-    return {};
-  };
-  return read_rows(state, index, take);
 }
 
 Status ScoredRows::end() const {

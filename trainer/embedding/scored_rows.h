@@ -77,8 +77,6 @@ class ScoredRows {
   std::vector<std::vector<std::int64_t>> keys_;
 
  private:
-  Status read_slots(StateSource& state, std::size_t index, std::size_t arena);
-
   Tables into_;
 };
 

@@ -130,22 +130,12 @@ Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint6
   const std::uint64_t wanted = std::min(2 * ids_per_batch, all);
   const std::uint64_t slots = tiered_slots(layout, spec.tables.memory_bytes, spec.tables.snapshot);
   if (slots >= wanted) return {};
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
-  std::uint64_t low = spec.tables.memory_bytes;
-  std::uint64_t high = kMost;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (tiered_slots(layout, middle, spec.tables.snapshot) >= wanted) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
+  const std::uint64_t least = tiered_bytes(layout, wanted, spec.tables.snapshot);
   return fail(Code::kOverloaded,
               "trainer.tables.memory = " + std::to_string(spec.tables.memory_bytes >> 20) +
                   " MiB holds " + std::to_string(slots) + " of the tables' " + std::to_string(all) +
                   " rows, and two batches may name " + std::to_string(wanted) +
-                  "; set it to at least " + std::to_string((low >> 20) + 1) +
+                  "; set it to at least " + std::to_string((least >> 20) + 1) +
                   " MiB, or lower order.batch_size");
 }
 

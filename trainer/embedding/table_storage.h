@@ -188,6 +188,10 @@ Result<std::unique_ptr<TableStorage>> make_tiered_tables(const TableLayout& layo
                                                          const TrainerSpec::Tables& spec,
                                                          CopyRoom& room);
 
+/// Bytes of tiered tables with so many rows in memory, and with a snapshot; grows with the rows.
+std::uint64_t tiered_bytes(const TableLayout& layout, std::uint64_t slots,
+                           TrainerSpec::Tables::Snapshot snapshot);
+
 /// Number of rows that fit `memory_bytes` of tiered tables; 0: not even the index fits.
 std::uint64_t tiered_slots(
     const TableLayout& layout, std::uint64_t memory_bytes,

@@ -44,11 +44,6 @@ void append(ModelShape& part, const TableShard& shard, std::int64_t whole) {
   part.table_whole.push_back(whole);
 }
 
-ModelShape without_tables(ModelShape shape) {
-  shape.table_rows.clear();
-  return shape;
-}
-
 }  // namespace
 
 std::pair<std::size_t, std::size_t> rows_of_rank(std::size_t rows, int rank, int ranks) {
@@ -105,7 +100,8 @@ TablePlacement place_tables(const TrainerSpec& spec, const ModelShape& shape, in
 }
 
 ModelShape shards_of(const ModelShape& shape, const TablePlacement& placement, int rank) {
-  ModelShape part = without_tables(shape);
+  ModelShape part = shape;
+  part.table_rows.clear();
   for (const TableShard& shard : placement.shards) {
     if (shard.owner == rank) append(part, shard, shape.table_rows[shard.feature]);
   }
@@ -113,7 +109,8 @@ ModelShape shards_of(const ModelShape& shape, const TablePlacement& placement, i
 }
 
 ModelShape replicas_of(const ModelShape& shape, const TablePlacement& placement) {
-  ModelShape part = without_tables(shape);
+  ModelShape part = shape;
+  part.table_rows.clear();
   for (const std::size_t feature : placement.replicated) {
     const std::int64_t rows = shape.table_rows[feature];
     append(part, {.feature = feature, .first = 0, .rows = rows, .owner = 0}, rows);

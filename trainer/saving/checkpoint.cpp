@@ -55,10 +55,6 @@ constexpr const char* kLossesFile = "losses.json";
 constexpr const char* kEvaluationsFile = "evaluations.json";
 constexpr std::array kNeeded = {kLoaderFile, kLossesFile, kEvaluationsFile};
 
-std::string losses_text(const LossWindow& losses) {
-  return json_text(json{{"steps", losses.steps()}, {"last", losses.last()}}) + "\n";
-}
-
 std::optional<LossWindow> parse_losses(const std::string& text) {
   const json object = parse_json(text);
   if (!object.is_object() || object.size() != 2) return std::nullopt;
@@ -203,7 +199,8 @@ Status load_checkpoint(const Checkpoint& checkpoint, Model& model) {
 std::map<std::string, std::string> to_texts(const TrainState& state) {
   auto texts = state.texts;
   texts[kLoaderFile] = to_json(state.loader);
-  texts[kLossesFile] = losses_text(state.losses);
+  const json losses = {{"steps", state.losses.steps()}, {"last", state.losses.last()}};
+  texts[kLossesFile] = json_text(losses) + "\n";
   texts[kEvaluationsFile] = state.evaluations;
   return texts;
 }

@@ -57,12 +57,6 @@ void CheckpointWriter::give_up() {
   if (reading_ != nullptr) reading_->give_up();
 }
 
-bool CheckpointWriter::go_on(std::uint64_t written) {
-  const std::lock_guard lock(mutex_);
-  progress_.written = written;
-  return !given_up_;
-}
-
 void CheckpointWriter::run() {
   std::unique_lock lock(mutex_);
   while (!ends_) {
@@ -79,7 +73,11 @@ void CheckpointWriter::write(std::unique_lock<std::mutex>& lock) {
   const TrainState beside = std::move(beside_);
   reading_ = state.get();
   lock.unlock();
-  auto path = store_.save(*state, beside, [this](std::uint64_t written) { return go_on(written); });
+  auto path = store_.save(*state, beside, [this](std::uint64_t written) {
+    const std::lock_guard guard(mutex_);
+    progress_.written = written;
+    return !given_up_;
+  });
   lock.lock();
   reading_ = nullptr;
   lock.unlock();

@@ -72,7 +72,6 @@ class CheckpointWriter {
  private:
   void run();
   void write(std::unique_lock<std::mutex>& lock);
-  bool go_on(std::uint64_t written);
 
   CheckpointStore& store_;
   const Clock& clock_;

@@ -52,12 +52,6 @@ struct Entry {
   std::uint64_t end = 0;
 };
 
-/// Whether the entry's size matches its offsets.
-bool is_whole(const Entry& entry) {
-  return entry.tensor.is_sound() && entry.begin <= entry.end &&
-         entry.end - entry.begin == entry.tensor.bytes();
-}
-
 std::optional<Entry> parse_entry(const std::string& name, const json& announced,
                                  StateTensor::Part part) {
   const auto is_size = [](const json& number) { return number.is_number_unsigned(); };
@@ -72,7 +66,9 @@ std::optional<Entry> parse_entry(const std::string& name, const json& announced,
   for (const json& extent : shape) entry.tensor.shape.push_back(extent.get<std::int64_t>());
   entry.begin = offsets[0].get<std::uint64_t>();
   entry.end = offsets[1].get<std::uint64_t>();
-  return is_whole(entry) ? std::optional(std::move(entry)) : std::nullopt;
+  const bool fits = entry.tensor.is_sound() && entry.begin <= entry.end &&
+                    entry.end - entry.begin == entry.tensor.bytes();
+  return fits ? std::optional(std::move(entry)) : std::nullopt;
 }
 
 }  // namespace

@@ -307,10 +307,4 @@ Result<std::unique_ptr<RankStore>> open_c10d_store(const CollectiveSpec& spec) {
   return std::make_unique<C10dStore>(spec, std::move(*store));
 }
 
-Result<std::unique_ptr<Collective>> make_c10d_collective(const CollectiveSpec& spec) {
-  auto store = open_c10d_store(spec);
-  if (!store) return pass(store);
-  return (*store)->connect();
-}
-
 }  // namespace forebay

@@ -53,7 +53,6 @@ constexpr TrainerEntry kEntry = {.abi = kTrainerAbi,
                                  .torch_version = TORCH_VERSION,
                                  .make_model = make_model,
                                  .export_model = export_model,
-                                 .make_collective = make_c10d_collective,
                                  .open_rank_store = open_c10d_store};
 
 }  // namespace

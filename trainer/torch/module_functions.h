@@ -43,15 +43,13 @@ Result<std::unique_ptr<Model>> make_autograd_model(const TrainerSpec& spec,
 Result<ExportedModel> export_model(const ModelDescription& model, StateSource& state,
                                    const ExportTarget& target);
 
-/// Connects ranks that are processes, by libtorch's c10d: NCCL for devices of kind cuda if libtorch
-/// has it, else Gloo over TCP, on the network that reaches the store. Returns when every rank is
-/// connected; fails if one is missing after `spec.timeout`.
+/// Opens the store of ranks that are processes (TCPStore), from which RankStore::connect makes
+/// their Collective by libtorch's c10d: NCCL for devices of kind cuda if libtorch has it, else Gloo
+/// over TCP, on the network that reaches the store. Connecting returns when every rank is
+/// connected; it fails if one is missing after `spec.timeout`.
 ///
 /// Waiting ranks sleep. A broken connection ends the operations in flight at once, silence ends
 /// them after `spec.timeout`; Gloo does not report which rank caused it.
-Result<std::unique_ptr<Collective>> make_c10d_collective(const CollectiveSpec& spec);
-
-/// Opens the store of such ranks (TCPStore), from which RankStore::connect makes their Collective.
 Result<std::unique_ptr<RankStore>> open_c10d_store(const CollectiveSpec& spec);
 
 }  // namespace forebay

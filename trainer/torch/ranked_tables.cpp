@@ -23,14 +23,12 @@ Status ReplicatedTables::begin(const Batch& mine, EmbeddingTables::Use use, int 
   if (!rows) return pass(rows);
   rows_ = *rows;
   if (pooled_.size() < tables() * batch_floats()) pooled_.resize(tables() * batch_floats());
-  for_each_task(threads, tables(), [&](std::size_t table, int) { pool(table); });
+  for_each_task(threads, tables(), [&](std::size_t table, int) {
+    const std::span lengths(mine.lengths + table * mine.rows, mine.rows);
+    tables_->pool(table, *rows_, rows_->first_id[table], lengths,
+                  pooled_.data() + table * batch_floats(), width_);
+  });
   return {};
-}
-
-void ReplicatedTables::pool(std::size_t table) {
-  const std::span lengths(mine_->lengths + table * mine_->rows, mine_->rows);
-  tables_->pool(table, *rows_, rows_->first_id[table], lengths,
-                pooled_.data() + table * batch_floats(), width_);
 }
 
 void ReplicatedTables::start_sums(std::span<const float* const> gradients, int threads) {

@@ -55,7 +55,6 @@ class ReplicatedTables {
 
  private:
   std::size_t batch_floats() const { return mine_->rows * width_; }
-  void pool(std::size_t table);
   void add_up(std::size_t table, const float* gradients);
 
   Collective& ranks_;

@@ -44,7 +44,7 @@ struct Gloo {
                           .opens_store = rank == 0,
                           .group = "test",
                           .timeout = timeout};
-      auto made = make_c10d_collective(spec);
+      auto made = open_c10d_store(spec).value()->connect();
       return made ? std::move(*made) : nullptr;
     });
     for (const auto& rank : ranks) REQUIRE(rank != nullptr);
@@ -183,7 +183,7 @@ TEST_CASE("ranks do not meet until all of them connect", "[trainer][ranks]") {
                             .port = free_port().value(),
                             .opens_store = true,
                             .timeout = std::chrono::milliseconds(300)};
-  auto made = make_c10d_collective(spec);
+  auto made = open_c10d_store(spec).value()->connect();
   REQUIRE_FALSE(made);
   CHECK(made.error().message.starts_with("the ranks do not meet at 127.0.0.1:"));
 }

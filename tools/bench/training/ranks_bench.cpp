@@ -97,7 +97,9 @@ Status serve(const BenchTrainer& trainer, const BenchProcess::Lines& lines) {
   if (!torch) return pass(torch);
   std::unique_ptr<Collective> ranks;
   if (trainer.ranks.size > 1) {
-    auto met = (*torch)->make_collective(trainer.ranks);
+    auto store = (*torch)->open_rank_store(trainer.ranks);
+    if (!store) return pass(store);
+    auto met = (*store)->connect();
     if (!met) return pass(met);
     ranks = std::move(*met);
   }

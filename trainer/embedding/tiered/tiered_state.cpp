@@ -90,10 +90,6 @@ class TieredSource final : public StateSource {
   std::vector<StateTensor> tensors_;
 };
 
-bool same_bits(std::span<const float> a, const float* b) {
-  return std::memcmp(a.data(), b, a.size_bytes()) == 0;
-}
-
 /// The tensors of tables in memory: the weights of each table, then the state of each.
 std::vector<StateTensor> whole_tensors(const TableLayout& layout) {
   std::vector<StateTensor> tensors;
@@ -177,7 +173,7 @@ class TieredRestore {
     for (std::size_t i = 0; i * own < values.size(); ++i) {
       const std::span<const float> row = values.subspan(i * own, own);
       if (weights) disk_.fill_first(table, first + i, made);
-      if (same_bits(row, made.data())) continue;
+      if (std::memcmp(row.data(), made.data(), row.size_bytes()) == 0) continue;
       numbers.push_back(first + i);
       changed.insert(changed.end(), row.begin(), row.end());
     }

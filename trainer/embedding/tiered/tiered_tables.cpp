@@ -26,19 +26,6 @@ constexpr std::uint64_t kOutOfTurn = 0;
 // batches fit).
 constexpr std::uint64_t kScratchShare = 16;
 
-/// Bytes with a snapshot: it keeps a copy of the index while it is read; a whole snapshot also has
-/// a log of its own and, for it, a list of the slots' keys.
-std::uint64_t bytes_with(const TableLayout& layout, std::uint64_t slots, Snapshot snapshot) {
-  const std::uint64_t rows = DiskRows::rows_of(layout);
-  const std::uint64_t row = layout.row_bytes();
-  const std::uint64_t on_disk = DiskRows::memory_bytes(layout);
-  const std::uint64_t linked = slots * sizeof(std::int64_t) + rows / 8;
-  const bool whole = snapshot == Snapshot::kWhole;
-  const std::uint64_t kept = whole ? linked + on_disk + slots * sizeof(std::int64_t) : linked;
-  return on_disk + kept + FrequencySketch::bytes(2 * slots) + RowIndex::bytes(slots) +
-         SlotPins::bytes(slots) + slots * (row + 1) + slots * row / kScratchShare;
-}
-
 /// See make_tiered_tables.
 class TieredTables final : public TableStorage {
  public:
@@ -221,7 +208,10 @@ class TieredTables final : public TableStorage {
                              candidates_.begin() + static_cast<std::ptrdiff_t>(wanted));
     for (std::size_t i = 0; i < wanted; ++i) {
       const auto slot = static_cast<std::int32_t>(candidates_[i] & 0xffffffffU);
-      evict(slot);
+      if ((resident_.flags[static_cast<std::size_t>(slot)] & ResidentRows::kDirty) != 0) {
+        leaving_.emplace_back(static_cast<std::uint64_t>(resident_.index.key_of(slot)), slot);
+      }
+      resident_.index.erase(slot);
       missing_[next++].slot = slot;
     }
     for (const Missing& row : missing_) {
@@ -229,13 +219,6 @@ class TieredTables final : public TableStorage {
       resident_.flags[static_cast<std::size_t>(row.slot)] = ResidentRows::kUsed;
     }
     return true;
-  }
-
-  void evict(std::int32_t slot) {
-    if ((resident_.flags[static_cast<std::size_t>(slot)] & ResidentRows::kDirty) != 0) {
-      leaving_.emplace_back(static_cast<std::uint64_t>(resident_.index.key_of(slot)), slot);
-    }
-    resident_.index.erase(slot);
   }
 
   Status write_leaving() {
@@ -303,13 +286,26 @@ class TieredTables final : public TableStorage {
 
 }  // namespace
 
+// A snapshot keeps a copy of the index while it is read; a whole snapshot also has a log of its own
+// and, for it, a list of the slots' keys.
+std::uint64_t tiered_bytes(const TableLayout& layout, std::uint64_t slots, Snapshot snapshot) {
+  const std::uint64_t rows = DiskRows::rows_of(layout);
+  const std::uint64_t row = layout.row_bytes();
+  const std::uint64_t on_disk = DiskRows::memory_bytes(layout);
+  const std::uint64_t linked = slots * sizeof(std::int64_t) + rows / 8;
+  const bool whole = snapshot == Snapshot::kWhole;
+  const std::uint64_t kept = whole ? linked + on_disk + slots * sizeof(std::int64_t) : linked;
+  return on_disk + kept + FrequencySketch::bytes(2 * slots) + RowIndex::bytes(slots) +
+         SlotPins::bytes(slots) + slots * (row + 1) + slots * row / kScratchShare;
+}
+
 std::uint64_t tiered_slots(const TableLayout& layout, std::uint64_t memory_bytes,
                            Snapshot snapshot) {
   std::uint64_t low = 0;
   std::uint64_t high = std::min<std::uint64_t>(DiskRows::rows_of(layout), INT32_MAX - 1);
   while (low < high) {
     const std::uint64_t middle = low + (high - low + 1) / 2;
-    if (bytes_with(layout, middle, snapshot) <= memory_bytes) {
+    if (tiered_bytes(layout, middle, snapshot) <= memory_bytes) {
       low = middle;
     } else {
       high = middle - 1;
@@ -326,7 +322,7 @@ Result<std::unique_ptr<TableStorage>> make_tiered_tables(const TableLayout& layo
     return fail(Code::kOverloaded,
                 "trainer.tables.memory = " + std::to_string(spec.memory_bytes >> 20) +
                     " MiB holds none of the tables' rows: finding them takes " +
-                    std::to_string((bytes_with(layout, 1, spec.snapshot) >> 20) + 1) + " MiB");
+                    std::to_string((tiered_bytes(layout, 1, spec.snapshot) >> 20) + 1) + " MiB");
   }
   auto tables = std::make_unique<TieredTables>(layout, spec, slots, room);
   if (auto opened = tables->open(); !opened) return pass(opened);
