@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "trainer/saving/checkpoint_store.h"
+#include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/outputs/place.h"
-#include "trainer/saving/checkpoint_store.h"
+#include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {
 namespace {

@@ -18,7 +18,7 @@
 #include "trainer/module.h"
 #include "trainer/saving/checkpoint.h"
 #include "trainer/saving/checkpoint_folder.h"
-#include "trainer/saving/checkpoint_store.h"
+#include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {
 namespace {

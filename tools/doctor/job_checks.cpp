@@ -14,7 +14,7 @@
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
 #include "tools/doctor/machine_checks.h"
-#include "trainer/saving/checkpoint_store.h"
+#include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 
 namespace forebay {

@@ -11,7 +11,7 @@
 #include "trainer/model_description.h"
 #include "trainer/saving/checkpoint.h"
 #include "trainer/saving/checkpoint_folder.h"
-#include "trainer/saving/checkpoint_store.h"
+#include "trainer/saving/checkpoint_names.h"
 #include "trainer/saving/durable_file.h"
 
 namespace forebay {

@@ -4,9 +4,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -18,20 +16,6 @@ namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kPrefix = "checkpoint-";
-constexpr std::string_view kUnfinished = ".tmp-";
-constexpr std::string_view kSetAside = ".tmp-old-";
-constexpr std::size_t kLeastDigits = 9;
-
-/// Compares by number: names are padded to nine digits, and longer names have larger numbers.
-bool is_before(const std::string& a, const std::string& b) {
-  return a.size() != b.size() ? a.size() < b.size() : a < b;
-}
-
-bool is_checkpoint_after(std::string_view prefix, std::string_view name) {
-  return name.starts_with(prefix) && is_checkpoint_name(name.substr(prefix.size()));
-}
 
 constexpr const char* kTrial = ".tmp-trial";
 
@@ -73,44 +57,6 @@ Result<Descriptor> hold(const std::string& directory) {
 
 }  // namespace
 
-bool is_checkpoint_name(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return false;
-  name.remove_prefix(kPrefix.size());
-  return name.size() >= kLeastDigits &&
-         std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-std::string checkpoint_name(std::uint64_t batches) {
-  std::array<char, 32> number{};
-  std::snprintf(number.data(), number.size(), "%0*llu", static_cast<int>(kLeastDigits),
-                static_cast<unsigned long long>(batches));
-  return std::string(kPrefix) + number.data();
-}
-
-Result<std::vector<std::string>> list_checkpoints(const std::string& directory) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::directory_iterator entry = open_folder(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (is_checkpoint_name(name)) found.push_back(std::move(name));
-  }
-  if (error) {
-    return fail(Code::kUnavailable, directory + ": cannot be read: " + system_words(error.value()));
-  }
-  std::ranges::sort(found, is_before);
-  return found;
-}
-
-std::vector<std::string> checkpoint_names(const std::string& directory) {
-  auto found = list_checkpoints(directory);
-  return found ? std::move(*found) : std::vector<std::string>();
-}
-
-bool is_unfinished(std::string_view name) { return is_checkpoint_after(kUnfinished, name); }
-
-bool is_set_aside(std::string_view name) { return is_checkpoint_after(kSetAside, name); }
-
 Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std::size_t keep) {
   std::error_code error;
   const auto refuse = [&](const std::string& action) {
@@ -135,7 +81,7 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
                                           const std::function<bool(std::uint64_t)>& go_on) {
   if (auto swept = sweep(); !swept) return pass(swept);
   const std::string name = checkpoint_name(state.loader.position.batches);
-  const std::string aside = (fs::path(directory_) / (std::string(kUnfinished) + name)).string();
+  const std::string aside = (fs::path(directory_) / unfinished_name(name)).string();
   std::error_code error;
   fs::remove_all(aside, error);
   fs::create_directory(aside, error);
@@ -206,7 +152,7 @@ Status CheckpointStore::set_aside(const std::vector<std::string>& names) const {
   for (const std::string& name : names) {
     std::error_code error;
     const fs::path folder = fs::path(directory_) / name;
-    fs::rename(folder, fs::path(directory_) / (std::string(kSetAside) + name), error);
+    fs::rename(folder, fs::path(directory_) / set_aside_name(name), error);
     if (error) {
       return fail(Code::kUnavailable, folder.string() + ": cannot be removed: " + error.message());
     }

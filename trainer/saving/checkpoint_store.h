@@ -4,34 +4,15 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "trainer/saving/checkpoint.h"
+#include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {
-
-/// The name of the checkpoint after so many batches: "checkpoint-000000042", with more digits if
-/// needed.
-std::string checkpoint_name(std::uint64_t batches);
-
-/// The names of a directory's checkpoints, ascending; empty if it cannot be read. Other names that
-/// begin alike, such as a copy "checkpoint-000000042.bak", belong to users and are ignored.
-std::vector<std::string> checkpoint_names(const std::string& directory);
-
-/// The same; returns kUnavailable if the directory cannot be read.
-Result<std::vector<std::string>> list_checkpoints(const std::string& directory);
-
-/// Whether a name could be returned by checkpoint_name().
-bool is_checkpoint_name(std::string_view name);
-
-/// Whether a name is one under which a store writes an unfinished checkpoint, or keeps one that is
-/// to be removed; both begin with ".tmp-".
-bool is_unfinished(std::string_view name);
-bool is_set_aside(std::string_view name);
 
 /// A directory of checkpoints, each a directory `checkpoint-<batches>` with
 ///
@@ -46,8 +27,8 @@ bool is_set_aside(std::string_view name);
 ///   manifest.json           all files with their sizes and digests (trainer/saving/checkpoint.h)
 ///
 /// Written aside as `.tmp-…`, synced, renamed: a checkpoint that has its name is complete. Entries
-/// with other names are left alone. Only one process may use a directory at a time, and only one of
-/// its threads may use the store.
+/// with other names (trainer/saving/checkpoint_names.h) are left alone. Only one process may use a
+/// directory at a time, and only one of its threads may use the store.
 class CheckpointStore {
  public:
   /// Creates the directory if it is missing, and removes the unfinished files of a killed run.
