@@ -21,6 +21,7 @@
 #include "core/store/rows/row_log.h"
 #include "tools/bench/training/bench_model.h"
 #include "trainer/embedding/table_storage.h"
+#include "trainer/embedding/tiered/disk_rows.h"
 #include "trainer/module.h"
 #include "trainer/train_bench.h"
 
