@@ -101,7 +101,7 @@ MAY_SEE = {
     "tools/bench": CORE[:1] + ["core/runtime"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
                                                                  "tools/synth"],
     "tools/bench/cluster": CORE + ACTORS + SCHEDULER + ["engine/process", "engine/job", "engine/run", "engine/cluster",
-                                                        "tools/bench"],
+                                                        "tools/process", "tools/bench"],
     "tools/bench/training": CORE + ["core/store/rows"] + TRAINER + ["engine/process", "engine/ranks", "tools/bench"],
     "tools/command": CORE + ACTORS + TUNER + TRAINER + ENGINE + TOOLS,
     "tools/command/cluster": CORE + SCHEDULER + ENGINE + ["tools/launch", "tools/process", "tools/symmetric",

@@ -1,14 +1,29 @@
-#include "tools/bench/bench_data.h"
+#include "tools/bench/bench_setup.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/base/whole_file.h"
 #include "engine/process/machine.h"
 #include "tools/process/stop_request.h"
 #include "tools/synth/synth_files.h"
 
 namespace forebay {
+
+Status Measurements::add(const std::string& name, const Result<double>& value) {
+  if (!value) return tl::unexpected<Error>(value.error());
+  add(name, *value);
+  return {};
+}
+
+Status each_round(int rounds, const std::function<Status()>& measure) {
+  for (int round = 0; round < rounds; ++round) {
+    if (StopRequest::requested()) return fail(Code::kUnavailable, "stopped");
+    if (auto measured = measure(); !measured) return measured;
+  }
+  return {};
+}
 
 Result<BenchFolder> BenchFolder::make() {
   std::error_code error;
@@ -45,6 +60,17 @@ Result<std::unique_ptr<Dataset>> BenchData::open() const {
   options.run_dir = folder() + "/.forebay";
   options.threads = available_cpus();
   return open_dataset(spec, {}, options);
+}
+
+Result<std::string> BenchData::write_job(std::uint64_t ids, const std::string& settings) const {
+  const std::string path = folder() + "/job.toml";
+  const std::string text =
+      "[dataset]\npaths = [\"*.tsv\"]\n"
+      "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
+      "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = " +
+      std::to_string(ids) + "\n" + settings;
+  if (auto written = replace_whole(path, text, Sync::kNo); !written) return pass(written);
+  return path;
 }
 
 }  // namespace forebay
