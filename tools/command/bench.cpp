@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"
-#include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 
 namespace forebay {
@@ -37,7 +35,7 @@ struct Part {
   std::string_view name;
   BenchResults (*bench)(const BenchOptions&);
   std::uint64_t rows;  ///< Without `--rows`, and the rounds without `--rounds`.
-  std::uint64_t rounds;
+  int rounds;
 };
 
 constexpr std::array kParts = {Part{"checkpoint", bench_checkpoint, 1, 3},
@@ -52,17 +50,15 @@ constexpr std::array kParts = {Part{"checkpoint", bench_checkpoint, 1, 3},
 
 Result<BenchOptions> options_for(const Invocation& invocation, const Part& part) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-  auto rows = count_of(invocation, "--rows", 1, kMost, part.rows);
-  if (!rows) return pass(rows);
-  auto rounds = count_of(invocation, "--rounds", 1, kMost, part.rounds);
-  if (!rounds) return pass(rounds);
+  BenchOptions options{.rows = part.rows, .rounds = part.rounds};
+  OptionReader read(invocation);
+  read.count("--rows", options.rows, 1, kMost).count("--rounds", options.rounds, 1, kMost);
+  if (auto status = read.status(); !status) return pass(status);
   auto program = own_path();
   if (!program) return pass(program);
-  BenchOptions options{.rows = *rows,
-                       .rounds = static_cast<int>(*rounds),
-                       .growth = invocation.has("--growth"),
-                       .small_network = invocation.has("--small"),
-                       .program = std::move(*program)};
+  options.program = std::move(*program);
+  options.growth = invocation.has("--growth");
+  options.small_network = invocation.has("--small");
   if (invocation.has("--public")) options.other = invocation.value("--public");
   return options;
 }
@@ -110,12 +106,8 @@ Exit run_bench(const Invocation& invocation) {
     return results.error().code == Code::kInvalid ? Exit::refused(results.error())
                                                   : Exit::failed(results.error());
   }
-  if (!invocation.has("--json")) {
-    print(*results);
-    return Exit::done();
-  }
-  print_json(JsonObject().add("results", *results, json_of));
-  return Exit::done();
+  return print_result(invocation, JsonObject().add("results", *results, json_of),
+                      [&] { print(*results); });
 }
 
 }  // namespace forebay

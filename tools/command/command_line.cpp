@@ -1,5 +1,3 @@
-#include "tools/command/command_line.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -10,6 +8,7 @@
 
 #include "core/base/nearest.h"
 #include "core/base/result.h"
+#include "tools/command/commands.h"
 
 namespace forebay {
 namespace {
@@ -138,16 +137,6 @@ Exit run_help(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-std::string Invocation::value(const std::string& option, const std::string& otherwise) const {
-  const auto found = options.find(option);
-  return found == options.end() || found->second.empty() ? otherwise : found->second.back();
-}
-
-std::vector<std::string> Invocation::values(const std::string& option) const {
-  const auto found = options.find(option);
-  return found == options.end() ? std::vector<std::string>() : found->second;
-}
 
 Exit run_command_line(const std::vector<std::string>& words) {
   if (words.empty()) {

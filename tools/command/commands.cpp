@@ -2,8 +2,6 @@
 
 #include <cstdio>
 
-#include "tools/command/command_line.h"
-
 namespace forebay {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include "core/base/clock.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/doctor/job_checks.h"
 #include "tools/doctor/machine_checks.h"

@@ -2,7 +2,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
 
 namespace forebay {
 namespace {

@@ -8,7 +8,6 @@
 #include "engine/outputs/job_files.h"
 #include "engine/process/run_dir.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
@@ -46,17 +45,15 @@ Exit run_index(const Invocation& invocation) {
     const bool damaged = dataset.error().code == Code::kCorrupt;
     return damaged ? Exit::failed(dataset.error()) : Exit::refused(dataset.error());
   }
-  if (!invocation.has("--json")) {
-    print_files(**dataset);
-    return Exit::done();
-  }
-  print_json(JsonObject()
-                 .add("fingerprint", (*dataset)->fingerprint().hex())
-                 .add("files", (*dataset)->files().size())
-                 .add("blocks", (*dataset)->num_blocks())
-                 .add("rows", (*dataset)->rows())
-                 .add("bytes", (*dataset)->bytes()));
-  return Exit::done();
+  const Dataset& found = **dataset;
+  return print_result(invocation,
+                      JsonObject()
+                          .add("fingerprint", found.fingerprint().hex())
+                          .add("files", found.files().size())
+                          .add("blocks", found.num_blocks())
+                          .add("rows", found.rows())
+                          .add("bytes", found.bytes()),
+                      [&] { print_files(found); });
 }
 
 }  // namespace forebay

@@ -5,7 +5,6 @@
 #include "engine/ranks/rank_environment.h"
 #include "engine/train/follow_run.h"
 #include "engine/train/train_run.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/exit_status.h"
 #include "tools/process/standard_streams.h"

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "./.forebay-bench-checkpoints";  // on the measured disk
 constexpr std::uint64_t kStepsBetween = 100;                     // two checkpoints
-constexpr std::int64_t kTableRows = 161320;  // of each of 26 tables: 1 GiB with Adagrad
-constexpr std::size_t kSavedBatches = 16;    // made before the measurement
+constexpr std::int64_t kSavedTableRows = 161320;  // of each of 26 tables: 1 GiB with Adagrad
+constexpr std::size_t kSavedBatches = 16;         // made before the measurement
 constexpr std::size_t kPlainBlock = std::size_t{4} << 20;
 
 /// Writes or reads at least `bytes` from the beginning of a file, block by block past the page
@@ -59,7 +59,7 @@ class SaveBench {
     auto store = CheckpointStore::open(kFolder, 1);
     if (!store) return pass(store);
     store_ = std::make_unique<CheckpointStore>(std::move(*store));
-    const TrainerSpec spec = bench_model(kTableRows, /*small_network=*/true);
+    const TrainerSpec spec = bench_model(kSavedTableRows, /*small_network=*/true);
     auto shape = shape_of(spec, schema_of(ZipfBatches::Options()));
     if (!shape) return pass(shape);
     auto model = make_model(spec, *shape);
