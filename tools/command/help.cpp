@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "tools/command/commands.h"
+#include "tools/launch/fill.h"
 
 namespace forebay {
 namespace {
@@ -63,23 +64,16 @@ std::string bash_function() {
          "complete -o filenames -F _forebay forebay\n";
 }
 
-// Puts text into single quotes for fish and zsh.
-std::string quoted(std::string_view text) {
-  std::string result = "'";
-  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 std::string fish_lines() {
   std::string lines;
   for (const Command& command : all_commands()) {
     const std::string name(command.name);
     lines += "complete -c forebay -n __fish_use_subcommand -f -a " + name + " -d " +
-             quoted(command.summary) + "\n";
+             shell_word(command.summary) + "\n";
     for (const OptionSpec& option : command.options) {
       lines += "complete -c forebay -n '__fish_seen_subcommand_from " + name + "' -l " +
                std::string(option.name.substr(2)) + (option.value.empty() ? "" : " -r") + " -d " +
-               quoted(option.help) + "\n";
+               shell_word(option.help) + "\n";
     }
   }
   return lines + "complete -c forebay -n __fish_use_subcommand -l version -d 'versions'\n";

@@ -9,8 +9,8 @@
 #include "tools/process/exit_status.h"
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
+#include "tools/terminal/summary.h"
 #include "tools/terminal/terminal_events.h"
-#include "tools/terminal/train_text.h"
 
 namespace forebay {
 namespace {

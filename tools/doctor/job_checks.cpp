@@ -1,5 +1,3 @@
-#include "tools/doctor/job_checks.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -13,7 +11,7 @@
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
-#include "tools/doctor/machine_checks.h"
+#include "tools/doctor/checks.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 

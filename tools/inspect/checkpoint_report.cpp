@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/job/quantity.h"
-#include "tools/inspect/reports.h"
+#include "tools/inspect/inspect.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/checkpoint.h"
 #include "trainer/saving/checkpoint_names.h"

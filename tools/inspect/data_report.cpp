@@ -5,7 +5,7 @@
 #include "core/base/enum_names.h"
 #include "core/base/printable.h"
 #include "engine/job/quantity.h"
-#include "tools/inspect/reports.h"
+#include "tools/inspect/inspect.h"
 #include "tools/inspect/table_guess.h"
 #include "tools/inspect/text_table.h"
 

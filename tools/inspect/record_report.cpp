@@ -10,9 +10,10 @@
 #include "actors/input/file_systems.h"
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
+#include "core/base/text.h"
 #include "engine/job/quantity.h"
 #include "engine/run/decision_text.h"
-#include "tools/inspect/reports.h"
+#include "tools/inspect/inspect.h"
 #include "tools/inspect/text_table.h"
 #include "tuner/log/decision_log.h"
 
@@ -45,10 +46,8 @@ void show_counts(FileReport& report, const Counts& counts, const char* key, cons
   report.json.add(key, list);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text.empty() ? "-" : text;
+std::string list_of(const std::vector<std::string>& words) {
+  return words.empty() ? "-" : joined(words, ", ");
 }
 
 }  // namespace
@@ -179,21 +178,21 @@ FileReport report_job(const std::string& path, const JobSpec& job) {
   const std::string cpus = std::to_string(job.pipeline.cpus);
   const std::vector<std::pair<std::string, std::string>> settings = {
       {"dataset.format", job.dataset.format},
-      {"dataset.paths", joined(job.dataset.paths)},
+      {"dataset.paths", list_of(job.dataset.paths)},
       {"dataset.bad_rows", std::to_string(job.dataset.bad_rows)},
       {"columns.label", job.columns.label.empty() ? "-" : job.columns.label},
-      {"columns.dense", joined(job.columns.dense)},
-      {"columns.sparse", joined(job.columns.sparse)},
+      {"columns.dense", list_of(job.columns.dense)},
+      {"columns.sparse", list_of(job.columns.sparse)},
       {"order.seed", std::to_string(job.order.seed)},
       {"order.shuffle", std::string(name_in(kShuffleNames, job.order.shuffle))},
       {"order.epochs", std::to_string(job.order.epochs)},
       {"order.batch_size", std::to_string(job.order.batch_size)},
-      {"transforms", joined(ops)},
+      {"transforms", list_of(ops)},
       {"pipeline.cpus", cpus},
       {"pipeline.memory", format_size(job.pipeline.memory_bytes)},
       {"trainer.model", std::string(name_in(kModelNames, job.trainer.model))},
       {"trainer.checkpoint", job.trainer.checkpoint.empty() ? "-" : job.trainer.checkpoint},
-      {"trainer.evaluate", joined(job.trainer.evaluate)},
+      {"trainer.evaluate", list_of(job.trainer.evaluate)},
       {"run.dir", job.run.dir},
   };
   FileReport report{.title = "job", .json = json_of(path, "job")};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/base/text.h"
 
 namespace forebay {
 namespace {
@@ -95,15 +96,7 @@ std::string fill(std::string_view text, const Blanks& blanks) {
 
 std::string shell_word(std::string_view word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
-  std::string quoted = "'";
-  for (char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
+  return "'" + replaced(std::string(word), "'", "'\\''") + "'";
 }
 
 std::string yaml_text(std::string_view text) {

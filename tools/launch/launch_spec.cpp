@@ -7,7 +7,6 @@
 #include "core/base/check.h"
 #include "core/data/digest.h"
 #include "engine/job/text_file.h"
-#include "tools/launch/templates.h"
 
 namespace forebay {
 namespace {
@@ -81,6 +80,10 @@ Blanks blanks_of_scripts(const LaunchSpec& spec) {
           {"LISTEN", shell_word(spec.listen)},
           {"SETS", sets},
           {"METRICS", worker_metrics(spec)}};
+}
+
+std::uint64_t mib_wanted(const LaunchSpec& spec) {
+  return (spec.memory_bytes >> 20) + (spec.memory_bytes >> 24) + 64;
 }
 
 LaunchFile filled_file(std::string_view path, std::uint32_t mode, const Blanks& blanks) {

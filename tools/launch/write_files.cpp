@@ -1,5 +1,3 @@
-#include "tools/launch/write_files.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -7,6 +5,7 @@
 #include "core/base/whole_file.h"
 #include "core/data/digest.h"
 #include "engine/job/text_file.h"
+#include "tools/launch/launch_spec.h"
 
 namespace forebay {
 namespace {

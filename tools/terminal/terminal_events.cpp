@@ -18,7 +18,6 @@
 #include "tools/process/standard_streams.h"
 #include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
-#include "tools/terminal/stage_views.h"
 
 namespace forebay {
 namespace {

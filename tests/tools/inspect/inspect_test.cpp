@@ -2,7 +2,6 @@
 
 #include "actors/loader_state.h"
 #include "tests/support/temp_dir.h"
-#include "tools/inspect/reports.h"
 #include "tools/inspect/text_table.h"
 #include "trainer/saving/durable_file.h"
 #include "trainer/saving/manifest.h"

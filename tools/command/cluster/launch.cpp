@@ -13,7 +13,6 @@
 #include "tools/command/commands.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
-#include "tools/launch/write_files.h"
 #include "tools/process/paths.h"
 #include "tools/process/standard_streams.h"
 

@@ -9,12 +9,10 @@ namespace {
 
 std::uint64_t mib_per_cpu(const LaunchSpec& spec) {
   const std::uint64_t cpus = static_cast<std::uint64_t>(std::max(spec.cpus, 1));
-  // A margin for memory that the kernel counts and the process does not.
-  const std::uint64_t mib = (spec.memory_bytes >> 20) + (spec.memory_bytes >> 24) + 64;
-  return (mib + cpus - 1) / cpus;
+  return (mib_wanted(spec) + cpus - 1) / cpus;
 }
 
-Blanks blanks_of(const LaunchSpec& spec) {
+Blanks slurm_blanks(const LaunchSpec& spec) {
   const bool apart = !spec.options.gpus.empty() && spec.options.workers > 0;
   Blanks blanks = {{"SCRIPT", shell_word(spec.out + "/job.sbatch")},
                    {"SCALE", shell_word(spec.out + "/scale.sh")},
@@ -35,11 +33,27 @@ Blanks blanks_of(const LaunchSpec& spec) {
 }  // namespace
 
 std::vector<LaunchFile> slurm_files(const LaunchSpec& spec) {
-  const Blanks blanks = blanks_of(spec);
+  const Blanks blanks = slurm_blanks(spec);
   return {filled_file("slurm/job.sbatch", 0755, blanks),
           filled_file("slurm/worker.sh", 0755, blanks),
           filled_file("slurm/worker.sbatch", 0755, blanks),
           filled_file("slurm/scale.sh", 0755, blanks)};
+}
+
+std::vector<LaunchFile> ssh_files(const LaunchSpec& spec, const std::string& hosts) {
+  Blanks blanks = {{"HEAD", spec.head.empty() ? "" : shell_word(spec.head)},
+                   {"KEYS", spec.keys.empty() ? "" : shell_word(spec.keys)},
+                   {"GRACE", std::to_string(spec.grace_seconds + 5)}};
+  blanks.merge(blanks_of_scripts(spec));
+  LaunchFile hosts_file = filled_file("ssh/hosts", 0644, blanks);
+  hosts_file.users = hosts.empty();
+  if (!hosts.empty()) hosts_file.content = hosts;
+  return {std::move(hosts_file),
+          filled_file("ssh/cluster.sh", 0644, blanks),
+          filled_file("ssh/task.sh", 0755, blanks),
+          filled_file("ssh/start.sh", 0755, blanks),
+          filled_file("ssh/stop.sh", 0755, blanks),
+          filled_file("ssh/scale.sh", 0755, blanks)};
 }
 
 }  // namespace forebay

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/result.h"
+#include "engine/job/job_spec.h"
+#include "engine/report/json_object.h"
+#include "engine/run/job_run.h"
+#include "tools/doctor/torch_probe.h"
+
+namespace forebay {
+
+/// The result of one check, and what to do if there is a problem.
+struct Finding {
+  enum class Verdict : std::uint8_t { kOk, kWarn, kBad };
+
+  std::string name;  ///< `memory`
+  Verdict verdict = Verdict::kOk;
+  std::string what;         ///< `8 GiB wanted, 3.1 GiB available`
+  std::string advice = {};  ///< `lower pipeline.memory`; may be part of `what` instead.
+
+  static Finding ok(std::string name, std::string what) {
+    return {std::move(name), Verdict::kOk, std::move(what)};
+  }
+  static Finding warn(std::string name, std::string what, std::string advice) {
+    return {std::move(name), Verdict::kWarn, std::move(what), std::move(advice)};
+  }
+  /// An error's message says what to do.
+  static Finding bad(std::string name, const Error& error) {
+    return {std::move(name), Verdict::kBad, error.message};
+  }
+};
+
+/// Returns `warn  memory: 8 GiB wanted, 3.1 GiB available — lower pipeline.memory`
+std::string to_line(const Finding& check);
+
+/// Returns an object with `name`, `status` (ok, warn, bad) and `message`.
+JsonObject to_json(const Finding& check);
+
+std::size_t count_bad(const std::vector<Finding>& checks);
+
+/// Whether a command will train, so that missing training software is a problem.
+enum class Training : std::uint8_t { kMaybe, kWanted, kNo };
+
+/// Checks CPUs and memory, against the needs of `job` if it is given, and the vector instructions.
+std::vector<Finding> check_machine(const std::optional<JobSpec>& job);
+
+/// Checks libtorch and the BLAS that it loaded.
+std::vector<Finding> check_torch(const Result<TorchProbe>& probe, Training training);
+
+/// Checks whether files can be written under `path`, which need not exist yet, and how many bytes
+/// are free on its disk. `key` is the setting that gives the path.
+Finding check_writable_path(const std::string& name, const std::string& key,
+                            const std::string& path);
+
+/// Returns the bytes available to this user on the disk of `path`, or of its nearest existing
+/// parent folder.
+std::uint64_t free_bytes(const std::string& path);
+
+/// Checks whether `wanted` files may be open at once.
+Finding check_open_files(std::uint64_t wanted);
+
+/// Checks a job as a run of it would: its folder, disk, dataset, transforms, memory, checkpoints.
+///
+/// Holds the lock of the job's folder meanwhile and writes the dataset's index; decompresses
+/// nothing. `probe` is set for a model that needs libtorch.
+std::vector<Finding> check_job(const JobSpec& job, const std::optional<TorchProbe>& probe,
+                               const JobRun::Hooks& hooks);
+
+}  // namespace forebay
