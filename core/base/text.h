@@ -6,6 +6,13 @@
 
 namespace forebay {
 
+/// Takes the part before the next `end`, or all of it, and that `end` itself from `text`.
+inline std::string_view take_until(std::string_view& text, char end) {
+  const std::string_view part = text.substr(0, text.find(end));
+  text.remove_prefix(part.size() < text.size() ? part.size() + 1 : part.size());
+  return part;
+}
+
 /// Returns the words with `between` between two of them.
 inline std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string text;

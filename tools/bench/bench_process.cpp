@@ -15,7 +15,7 @@
 
 #include "core/base/json_text.h"
 #include "core/base/whole_file.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 namespace {

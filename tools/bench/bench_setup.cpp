@@ -6,7 +6,7 @@
 
 #include "core/base/whole_file.h"
 #include "engine/process/machine.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 #include "tools/synth/synth_files.h"
 
 namespace forebay {
@@ -40,30 +40,30 @@ BenchFolder::~BenchFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-Result<BenchData> BenchData::make(std::uint64_t rows) {
-  auto folder = BenchFolder::make();
-  if (!folder) return pass(folder);
-  BenchData data(std::move(*folder));
+Result<BenchFolder> made_up_rows(std::uint64_t rows) {
+  auto data = BenchFolder::make();
+  if (!data) return data;
   std::fprintf(stderr, "forebay: writing %llu rows to %s\n", static_cast<unsigned long long>(rows),
-               data.folder().c_str());
-  auto written = write_synth({.rows = rows, .files = 4, .seed = 1, .folder = data.folder()},
+               data->path().c_str());
+  auto written = write_synth({.rows = rows, .files = 4, .seed = 1, .folder = data->path()},
                              [](std::uint64_t) { return !StopRequest::requested(); });
   if (!written) return pass(written);
   return data;
 }
 
-Result<std::unique_ptr<Dataset>> BenchData::open() const {
+Result<std::unique_ptr<Dataset>> open_made_up(const BenchFolder& data) {
   DatasetSpec spec;
   spec.paths = {"*.tsv"};
   DatasetOptions options;
-  options.base_dir = folder();
-  options.run_dir = folder() + "/.forebay";
+  options.base_dir = data.path();
+  options.run_dir = data.path() + "/.forebay";
   options.threads = available_cpus();
   return open_dataset(spec, {}, options);
 }
 
-Result<std::string> BenchData::write_job(std::uint64_t ids, const std::string& settings) const {
-  const std::string path = folder() + "/job.toml";
+Result<std::string> write_job(const BenchFolder& data, std::uint64_t ids,
+                              const std::string& settings) {
+  const std::string path = data.path() + "/job.toml";
   const std::string text =
       "[dataset]\npaths = [\"*.tsv\"]\n"
       "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"

@@ -60,23 +60,16 @@ class BenchFolder {
   std::string path_;
 };
 
-/// A temporary folder with made-up Criteo files for measurements; removed with this object.
-class BenchData {
- public:
-  /// Prints on stderr where it writes. kUnavailable: the disk is full, or a stop was requested.
-  static Result<BenchData> make(std::uint64_t rows);
+/// Makes a folder with made-up Criteo files; prints on stderr where. kUnavailable: the disk is
+/// full, or a stop was requested.
+Result<BenchFolder> made_up_rows(std::uint64_t rows);
 
-  const std::string& folder() const { return folder_.path(); }
-  Result<std::unique_ptr<Dataset>> open() const;
-  /// Writes a job on these files with the transforms of the published figures: log1p on the
-  /// integers, sigrid_hash up to `ids` on the tokens. `settings` are tables in TOML. Returns its
-  /// path.
-  Result<std::string> write_job(std::uint64_t ids, const std::string& settings) const;
+Result<std::unique_ptr<Dataset>> open_made_up(const BenchFolder& data);
 
- private:
-  explicit BenchData(BenchFolder folder) : folder_(std::move(folder)) {}
-
-  BenchFolder folder_;
-};
+/// Writes a job on made-up files with the transforms of the published figures: log1p on the
+/// integers, sigrid_hash up to `ids` on the tokens. `settings` are tables in TOML. Returns its
+/// path.
+Result<std::string> write_job(const BenchFolder& data, std::uint64_t ids,
+                              const std::string& settings);
 
 }  // namespace forebay

@@ -22,16 +22,16 @@ namespace {
 
 /// Made-up rows and the objects that process them.
 struct UsualWork {
-  BenchData data;
+  BenchFolder data;
   std::unique_ptr<Dataset> dataset;
   TransformPlan plan;
   OrderSpec order = {};
 };
 
 Result<UsualWork> usual_work(std::uint64_t rows) {
-  auto data = BenchData::make(rows);
+  auto data = made_up_rows(rows);
   if (!data) return pass(data);
-  auto dataset = data->open();
+  auto dataset = open_made_up(*data);
   if (!dataset) return pass(dataset);
   // The transforms of the published figures.
   const TransformSpec log1p{"log1p", {"I*"}, {}};
@@ -220,10 +220,10 @@ double rate_of(const UsualWork& work, double seconds) {
 }
 
 /// Measures the public loader in `folder` (tests/bench/public) on the same files.
-Result<BenchResult> public_loader(const std::string& folder, const BenchData& data, double ours) {
+Result<BenchResult> public_loader(const std::string& folder, const BenchFolder& data, double ours) {
   auto theirs =
       rate_said_by("'" + folder + "/venv/bin/python' '" + folder + "/pyarrow_numpy.py' --threads " +
-                   std::to_string(available_cpus()) + " '" + data.folder() + "'/*.tsv");
+                   std::to_string(available_cpus()) + " '" + data.path() + "'/*.tsv");
   if (!theirs) return pass(theirs);
   return BenchResult::over("pipeline_over_pyarrow", ours, "rows/s", *theirs);
 }

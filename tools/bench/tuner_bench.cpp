@@ -6,7 +6,7 @@
 #include "core/base/seconds.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_setup.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 #include "tuner/compare/comparison.h"
 #include "tuner/compare/machine.h"
 #include "tuner/guard.h"

@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "engine/job/job_spec.h"
 #include "engine/report/json_object.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 

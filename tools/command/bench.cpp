@@ -11,7 +11,7 @@
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 namespace {
@@ -102,10 +102,7 @@ JsonObject json_of(const BenchResult& result) {
 Exit run_bench(const Invocation& invocation) {
   auto results = measure(invocation.arguments.front(), invocation);
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
-  if (!results) {
-    return results.error().code == Code::kInvalid ? Exit::refused(results.error())
-                                                  : Exit::failed(results.error());
-  }
+  if (!results) return Exit::of(results.error(), Code::kInvalid);
   return print_result(invocation, JsonObject().add("results", *results, json_of),
                       [&] { print(*results); });
 }

@@ -14,10 +14,8 @@ namespace forebay {
 namespace {
 
 const Command* find_command(std::string_view name) {
-  for (const Command& command : all_commands()) {
-    if (command.name == name) return &command;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(all_commands(), name, &Command::name);
+  return found == all_commands().end() ? nullptr : &*found;
 }
 
 /// Returns the subcommand of `command` that `words` begin with, or `command` itself if there is
@@ -25,8 +23,7 @@ const Command* find_command(std::string_view name) {
 const Command& part_of(const Command& command, const std::vector<std::string>& words) {
   if (words.empty()) return command;
   const std::string name = std::string(command.name) + " " + words.front();
-  const auto found = std::find_if(command.parts.begin(), command.parts.end(),
-                                  [&](const Command& part) { return part.name == name; });
+  const auto found = std::ranges::find(command.parts, name, &Command::name);
   return found == command.parts.end() ? command : *found;
 }
 

@@ -1,7 +1,5 @@
 #include "tools/command/commands.h"
 
-#include <cstdio>
-
 namespace forebay {
 namespace {
 
@@ -288,16 +286,6 @@ std::span<const Command> all_commands() {
     return all;
   }();
   return commands;
-}
-
-Exit run_completion(const Invocation& invocation) {
-  const std::string script = completion_script(invocation.arguments.front());
-  if (script.empty()) {
-    return Exit::refused("completion " + invocation.arguments.front() +
-                         ": no such shell; bash, zsh and fish are known");
-  }
-  std::fwrite(script.data(), 1, script.size(), stdout);
-  return Exit::done();
 }
 
 }  // namespace forebay

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/command/arguments.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 
@@ -46,9 +46,6 @@ Exit run_command_line(const std::vector<std::string>& words);
 /// Returns the page of `forebay help`, or of `forebay <command> --help`.
 std::string help_page();
 std::string help_page(const Command& command);
-
-/// Returns a completion script for `bash`, `zsh` or `fish`; "" for other shells.
-std::string completion_script(std::string_view shell);
 
 /// Returns `forebay 0.1.0`, then one line for each library in use. Reads libtorch's version from
 /// file names only, since loading it takes a second.

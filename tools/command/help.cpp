@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
+#include "core/base/text.h"
 #include "tools/command/commands.h"
 #include "tools/launch/fill.h"
 
@@ -79,6 +81,16 @@ std::string fish_lines() {
   return lines + "complete -c forebay -n __fish_use_subcommand -l version -d 'versions'\n";
 }
 
+/// Returns a completion script for `bash`, `zsh` or `fish`; "" for other shells.
+std::string completion_script(std::string_view shell) {
+  if (shell == "bash") return bash_function();
+  if (shell == "zsh") {
+    return "#compdef forebay\nautoload -U +X bashcompinit && bashcompinit\n" + bash_function();
+  }
+  if (shell == "fish") return fish_lines();
+  return "";
+}
+
 }  // namespace
 
 std::string help_page() {
@@ -118,25 +130,22 @@ std::string help_page(const Command& command) {
   return page + "\nexample:\n" + std::string(command.example) + "\n";
 }
 
-std::string completion_script(std::string_view shell) {
-  if (shell == "bash") return bash_function();
-  if (shell == "zsh") {
-    return "#compdef forebay\nautoload -U +X bashcompinit && bashcompinit\n" + bash_function();
-  }
-  if (shell == "fish") return fish_lines();
-  return "";
-}
-
 std::string version_page() {
   // The build sets `zlib 1.2.13|zstd 1.5.4|…`; one line for each here.
   std::string page = "forebay " FOREBAY_VERSION "\n";
   std::string_view rest = FOREBAY_LIBRARIES;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('|'), rest.size());
-    page += "  " + std::string(rest.substr(0, end)) + "\n";
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  while (!rest.empty()) page += "  " + std::string(take_until(rest, '|')) + "\n";
   return page;
+}
+
+Exit run_completion(const Invocation& invocation) {
+  const std::string script = completion_script(invocation.arguments.front());
+  if (script.empty()) {
+    return Exit::refused("completion " + invocation.arguments.front() +
+                         ": no such shell; bash, zsh and fish are known");
+  }
+  std::fwrite(script.data(), 1, script.size(), stdout);
+  return Exit::done();
 }
 
 }  // namespace forebay

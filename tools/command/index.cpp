@@ -9,8 +9,8 @@
 #include "engine/process/run_dir.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/terminal_events.h"
 
 namespace forebay {

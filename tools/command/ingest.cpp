@@ -11,10 +11,9 @@
 #include "engine/session/session.h"
 #include "tools/command/commands.h"
 #include "tools/command/dump_file.h"
-#include "tools/process/exit_status.h"
 #include "tools/process/paths.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/summary.h"
 #include "tools/terminal/terminal_events.h"
 

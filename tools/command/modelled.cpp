@@ -14,8 +14,8 @@
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
 #include "tools/inspect/text_table.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
 #include "tuner/live/tuner_actor.h"
 
@@ -162,10 +162,7 @@ Exit run_emulate(const Invocation& invocation) {
                                             if (line.is_due()) line.show(describe(view, spec));
                                           }});
   line.clear();
-  if (!outcome) {
-    return outcome.error().code == Code::kInvalid ? Exit::refused(outcome.error())
-                                                  : Exit::failed(outcome.error());
-  }
+  if (!outcome) return Exit::of(outcome.error(), Code::kInvalid);
   warn_of_lateness(*outcome);
   print_result(invocation, json_of(*outcome, spec), [&] { print(*outcome, spec); });
   return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();

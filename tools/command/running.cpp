@@ -16,8 +16,8 @@
 #include "engine/trace/chrome_trace.h"
 #include "engine/trace/history_text.h"
 #include "tools/command/commands.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/status_page.h"
 
 namespace forebay {
@@ -59,9 +59,7 @@ Result<std::string> look_once(const Look& look) {
   return look();
 }
 
-Exit not_answered(const Error& error) {
-  return error.code == Code::kNotFound ? Exit::refused(error) : Exit::failed(error);
-}
+Exit not_answered(const Error& error) { return Exit::of(error, Code::kNotFound); }
 
 using Time = SplitTimes::Time;
 
@@ -81,8 +79,7 @@ Exit run_set(const Invocation& invocation) {
   const std::string key = assignment.substr(0, equals);
   const StopRequest::AtOnce waiting;
   auto done = ask_to_set(run_folder(invocation), key, assignment.substr(equals + 1));
-  if (!done && done.error().code == Code::kInvalid) return Exit::refused(done.error());
-  if (!done) return Exit::failed(done.error());
+  if (!done) return Exit::of(done.error(), Code::kInvalid);
   return print_result(invocation, JsonObject().add("key", key).add("done", *done),
                       [&] { print_line(*done); });
 }

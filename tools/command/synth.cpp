@@ -10,7 +10,7 @@
 #include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 #include "tools/synth/synth_files.h"
 #include "tuner/sim/random_pipeline.h"
 

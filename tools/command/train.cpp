@@ -6,9 +6,8 @@
 #include "engine/train/follow_run.h"
 #include "engine/train/train_run.h"
 #include "tools/command/commands.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/summary.h"
 #include "tools/terminal/terminal_events.h"
 

@@ -46,6 +46,19 @@ void show_counts(FileReport& report, const Counts& counts, const char* key, cons
   report.json.add(key, list);
 }
 
+/// Shows a table of keys and values; returns the same as an object.
+template <class Settings>
+JsonObject show_settings(FileReport& report, const Settings& settings, std::size_t most) {
+  std::vector<std::vector<std::string>> table;
+  JsonObject json;
+  for (const auto& [key, value] : settings) {
+    table.push_back({printable(key, most), printable(value, most)});
+    json.add(key, value);
+  }
+  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  return json;
+}
+
 std::string list_of(const std::vector<std::string>& words) {
   return words.empty() ? "-" : joined(words, ", ");
 }
@@ -73,13 +86,7 @@ FileReport report_state(const std::string& path, const LoaderState& state) {
   }
   report.lines.push_back("of the dataset with fingerprint " + state.fingerprint +
                          " and a job with");
-  std::vector<std::vector<std::string>> table;
-  JsonObject identity;
-  for (const auto& [key, value] : state.identity) {
-    table.push_back({printable(key, kMostShown), printable(value, kMostShown)});
-    identity.add(key, value);
-  }
-  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  const JsonObject identity = show_settings(report, state.identity, kMostShown);
   report.json.add("version", state.version)
       .add("batches", at.batches)
       .add("rows", at.rows)
@@ -196,14 +203,7 @@ FileReport report_job(const std::string& path, const JobSpec& job) {
       {"run.dir", job.run.dir},
   };
   FileReport report{.title = "job", .json = json_of(path, "job")};
-  std::vector<std::vector<std::string>> table;
-  JsonObject json;
-  for (const auto& [key, value] : settings) {
-    table.push_back({key, printable(value, 200)});
-    json.add(key, value);
-  }
-  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
-  report.json.add("settings", json);
+  report.json.add("settings", show_settings(report, settings, 200));
   return report;
 }
 
@@ -215,8 +215,8 @@ Result<FileReport> report_decisions(const std::string& path) {
   auto log = tuner::read_decision_log(path);
   if (!log) return pass(log);
   const auto& decisions = log->decisions;
-  const auto faults = std::count_if(decisions.begin(), decisions.end(),
-                                    [](const auto& decision) { return !decision.fault.empty(); });
+  const auto faults = std::ranges::count_if(
+      decisions, [](const auto& decision) { return !decision.fault.empty(); });
   const tuner::Allocation& last = decisions.empty() ? log->header.start : decisions.back().applied;
   FileReport report;
   report.title = "decision log, " + format_count(decisions.size()) + " decisions of " +

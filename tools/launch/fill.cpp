@@ -12,8 +12,8 @@ namespace forebay {
 namespace {
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
 }
 
 bool is_plain(char c) {
@@ -54,7 +54,7 @@ void append_filled(std::string_view line, const Blanks& blanks, std::string& fil
 class Conditions {
  public:
   bool hold() const {
-    return std::all_of(holds_.begin(), holds_.end(), [](bool holds) { return holds; });
+    return std::ranges::all_of(holds_, [](bool holds) { return holds; });
   }
   bool closed() const { return holds_.empty(); }
 
@@ -119,10 +119,9 @@ std::string yaml_text(std::string_view text) {
 std::string indented(std::string_view text, std::size_t spaces) {
   std::string block;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) block.append(spaces, ' ').append(text.substr(0, end));
+    const std::string_view line = take_until(text, '\n');
+    if (!line.empty()) block.append(spaces, ' ').append(line);
     block += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return block;
 }

@@ -78,7 +78,7 @@ std::string key_items(const std::vector<KeyFile>& keys) {
 // Selects only the keys that a worker needs: the head's secret key stays with the head.
 std::vector<KeyFile> of_a_worker(const std::vector<KeyFile>& keys) {
   std::vector<KeyFile> some;
-  std::copy_if(keys.begin(), keys.end(), std::back_inserter(some), [](const KeyFile& key) {
+  std::ranges::copy_if(keys, std::back_inserter(some), [](const KeyFile& key) {
     return key.name == "server.key" || key.name == "client.key" || key.name == "client.key_secret";
   });
   return some;

@@ -88,8 +88,7 @@ std::uint64_t mib_wanted(const LaunchSpec& spec) {
 
 LaunchFile filled_file(std::string_view path, std::uint32_t mode, const Blanks& blanks) {
   const auto templates = launch_templates();
-  const auto found = std::find_if(templates.begin(), templates.end(),
-                                  [&](const LaunchTemplate& each) { return each.name == path; });
+  const auto found = std::ranges::find(templates, path, &LaunchTemplate::name);
   FOREBAY_CHECK(found != templates.end());
   return {std::string(path.substr(path.rfind('/') + 1)), mode, fill(found->text, blanks)};
 }

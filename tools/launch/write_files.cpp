@@ -102,8 +102,7 @@ Result<std::vector<KeyFile>> read_keys(const std::string& folder) {
     return fail(Code::kInvalid, "cluster.keys " + folder + ": holds no keys; forebay keys new " +
                                     folder + " makes them");
   }
-  std::sort(keys.begin(), keys.end(),
-            [](const KeyFile& a, const KeyFile& b) { return a.name < b.name; });
+  std::ranges::sort(keys, {}, &KeyFile::name);
   return keys;
 }
 

@@ -92,17 +92,11 @@ std::string name_bottleneck(const SummaryView& view) {
            format_percent(view.outcome.starved_ratio) +
            " of the time; a faster model or more CPUs for it would help, more actors would not";
   }
-  const auto by_load = [](const StageView& a, const StageView& b) {
-    return load_of(a) < load_of(b);
-  };
-  const auto by_share = [](const StageView& a, const StageView& b) {
-    return a.busy_share < b.busy_share;
-  };
   const bool cpus_full =
       view.cpus > 0 && view.outcome.cpus_busy >= kAllCpus * static_cast<double>(view.cpus);
-  const StageView& heaviest = *std::max_element(view.stages.begin(), view.stages.end(), by_load);
+  const StageView& heaviest = *std::ranges::max_element(view.stages, {}, load_of);
   if (cpus_full && load_of(heaviest) > 0) return blame_cpus(view, heaviest);
-  const StageView& busiest = *std::max_element(view.stages.begin(), view.stages.end(), by_share);
+  const StageView& busiest = *std::ranges::max_element(view.stages, {}, &StageView::busy_share);
   if (busiest.busy_share < kBusy) {
     return "no stage was the bottleneck: " + busiest.name + ", the busiest, worked " +
            format_percent(busiest.busy_share) + " of the time" +

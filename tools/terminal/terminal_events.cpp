@@ -14,9 +14,8 @@
 #include "core/base/clock.h"
 #include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
 
 namespace forebay {

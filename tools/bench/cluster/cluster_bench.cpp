@@ -16,26 +16,8 @@ namespace forebay {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Signals when a worker has begun the last of `splits` splits.
-class BegunAll {
- public:
-  BegunAll(std::size_t splits, const Clock& clock) : missing_(splits), clock_(clock) {}
-
-  /// Called on the worker's thread.
-  void begin(std::uint64_t split) {
-    if (!begun_.insert(split).second) return;
-    if (begun_.size() == missing_) all_.set_value(clock_.now());
-  }
-
-  std::future<std::chrono::nanoseconds> when() { return all_.get_future(); }
-
- private:
-  const std::size_t missing_;
-  const Clock& clock_;
-  std::set<std::uint64_t> begun_;
-  std::promise<std::chrono::nanoseconds> all_;
-};
+using scheduler::CountingTrainer;
+using scheduler::EmulatedNode;
 
 /// Runs a worker that takes splits and never makes one.
 void serve_victim(const BenchProcess::Lines& lines) {
@@ -107,14 +89,17 @@ Result<double> death_to_reissue_seconds(const Clock& clock) {
       {.workers = 2, .splits = kSplits, .window = kSplits, .warm_up = 0, .measured = kSplits},
       clock);
   if (!trainer) return pass(trainer);
-  BegunAll begun(kSplits, clock);
-  auto survivor =
-      EmulatedNode::make({.join = (*trainer)->address(),
-                          .name = "survivor",
-                          .cpus = 32,
-                          .split = 20ms,
-                          .on_begin = [&begun](std::uint64_t split) { begun.begin(split); }},
-                         clock);
+  std::set<std::uint64_t> begun;  // used on the worker's thread
+  std::promise<std::chrono::nanoseconds> all;
+  const auto begin = [&](std::uint64_t split) {
+    if (begun.insert(split).second && begun.size() == kSplits) all.set_value(clock.now());
+  };
+  auto survivor = EmulatedNode::make({.join = (*trainer)->address(),
+                                      .name = "survivor",
+                                      .cpus = 32,
+                                      .split = 20ms,
+                                      .on_begin = begin},
+                                     clock);
   if (!survivor) return pass(survivor);
   victim->lines().write((*trainer)->address());
   if (!await_leases(**trainer, clock)) {
@@ -122,7 +107,7 @@ Result<double> death_to_reissue_seconds(const Clock& clock) {
   }
   const auto killed = clock.now();
   victim->kill();
-  auto when = begun.when();
+  auto when = all.get_future();
   if (when.wait_for(60s) != std::future_status::ready) {
     return fail(Code::kTimeout, "a killed worker's splits were not issued again within a minute");
   }

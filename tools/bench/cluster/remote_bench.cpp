@@ -15,7 +15,7 @@
 #include "tools/bench/bench_process.h"
 #include "tools/bench/bench_setup.h"
 #include "tools/bench/cluster/wire_bench.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 namespace {
@@ -76,14 +76,15 @@ class Packing {
 };
 
 /// Makes an epoch's splits with the stages of a worker, a few at a time. Writes the job's index.
-Result<Work> pack_all(const BenchData& data) {
+Result<Work> pack_all(const BenchFolder& data) {
   constexpr std::uint64_t kEpochs = 20;
-  auto file = data.write_job(
-      1'000'000, "[order]\nseed = 1\nbatch_size = 4096\nepochs = " + std::to_string(kEpochs) +
-                     "\n[pipeline]\nmemory = \"1GiB\"\n"
-                     "[tuner]\nmode = \"off\"\n");
+  auto file =
+      write_job(data, 1'000'000,
+                "[order]\nseed = 1\nbatch_size = 4096\nepochs = " + std::to_string(kEpochs) +
+                    "\n[pipeline]\nmemory = \"1GiB\"\n"
+                    "[tuner]\nmode = \"off\"\n");
   if (!file) return pass(file);
-  Work work{.folder = data.folder(), .job = *file};
+  Work work{.folder = data.path(), .job = *file};
   auto job = load_job(work.job, {}, {.cpus = available_cpus(), .memory_bytes = available_memory()});
   if (!job) return pass(job);
   std::filesystem::create_directories(job->run.dir);
@@ -171,7 +172,7 @@ Result<double> raw_cpu(const Work& work) {
 
 BenchResults bench_remote(const BenchOptions& options) {
   constexpr std::uint64_t kRows = 500'000;  // which are read again in each epoch
-  auto data = BenchData::make(kRows);
+  auto data = made_up_rows(kRows);
   if (!data) return pass(data);
   auto work = pack_all(*data);
   if (!work) return pass(work);

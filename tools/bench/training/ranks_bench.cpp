@@ -37,13 +37,6 @@ struct BenchTrainer {
   int place = 0;                 ///< Index of its CPU.
 };
 
-Result<std::unique_ptr<Model>> make_model_of(const BenchTrainer& trainer, Collective* ranks) {
-  const TrainerSpec spec = bench_model(trainer.batches.table_rows, trainer.small_network);
-  auto shape = shape_of(spec, schema_of(trainer.batches));
-  if (!shape) return pass(shape);
-  return make_model(spec, *shape, ranks);
-}
-
 /// This rank's rows of the batches, and the ids that are prefetched for them.
 struct Dealt {
   Batches rows;
@@ -100,7 +93,10 @@ Status serve(const BenchTrainer& trainer, const BenchProcess::Lines& lines) {
     if (!met) return pass(met);
     ranks = std::move(*met);
   }
-  auto model = make_model_of(trainer, ranks.get());
+  const TrainerSpec spec = bench_model(trainer.batches.table_rows, trainer.small_network);
+  auto shape = shape_of(spec, schema_of(trainer.batches));
+  if (!shape) return pass(shape);
+  auto model = make_model(spec, *shape, ranks.get());
   if (!model) return pass(model);
   MemoryBudget budget(~std::size_t{0});
   BufferPool pool(budget);
@@ -115,14 +111,6 @@ Status serve(const BenchTrainer& trainer, const BenchProcess::Lines& lines) {
     lines.write(std::to_string(watch.seconds()));
   }
   return {};
-}
-
-/// Starts the trainer; it ends when the returned object is destroyed.
-Result<BenchProcess> start_trainer(const BenchTrainer& trainer) {
-  return BenchProcess::start([&trainer](const BenchProcess::Lines& lines) {
-    auto served = serve(trainer, lines);
-    if (!served) lines.write(served.error().message);
-  });
 }
 
 constexpr int kRanks = 2;
@@ -164,7 +152,10 @@ Result<double> Team::largest_said() const {
 Status Team::start(const std::vector<BenchTrainer>& trainers) {
   trainers_.reserve(trainers.size());
   for (const BenchTrainer& trainer : trainers) {
-    auto started = start_trainer(trainer);
+    auto started = BenchProcess::start([&trainer](const BenchProcess::Lines& lines) {
+      auto served = serve(trainer, lines);
+      if (!served) lines.write(served.error().message);
+    });
     if (!started) return pass(started);
     trainers_.push_back(std::move(*started));
   }
@@ -213,7 +204,7 @@ Result<std::vector<Team>> start_teams(const BenchOptions& options) {
   return started;
 }
 
-Result<std::string> write_job(const BenchData& data, const BenchOptions& options) {
+Result<std::string> write_ranks_job(const BenchFolder& data, const BenchOptions& options) {
   std::string settings = "[order]\nbatch_size = " + std::to_string(kBatchRows) +
                          "\n[pipeline]\nmemory = \"2GiB\"\n"
                          "[trainer]\nthreads = 1\ncheckpoint = \"\"\n"
@@ -222,7 +213,7 @@ Result<std::string> write_job(const BenchData& data, const BenchOptions& options
   if (!options.small_network) {
     settings += "bottom_mlp = [512, 256, 64, 32]\ntop_mlp = [512, 256, 1]\n";
   }
-  return data.write_job(1'000'000, settings);
+  return write_job(data, 1'000'000, settings);
 }
 
 /// Returns the command of one launch.
@@ -243,7 +234,7 @@ Result<std::string> command_of(const std::string& program, const std::string& jo
 }  // namespace
 
 BenchResults bench_ranks(const BenchOptions& options) {
-  auto data = BenchData::make(options.rows);
+  auto data = made_up_rows(options.rows);
   if (!data) return pass(data);
   Measurements all;
   {
@@ -257,7 +248,7 @@ BenchResults bench_ranks(const BenchOptions& options) {
     });
     if (!measured) return pass(measured);
   }
-  auto job = write_job(*data, options);
+  auto job = write_ranks_job(*data, options);
   if (!job) return pass(job);
   auto measured = each_round(options.rounds, [&]() -> Status {
     for (const auto& [ranks, name] : {std::pair{1, "job_of_one"}, {kRanks, "job_of_two"}}) {

@@ -166,12 +166,6 @@ void say(const std::string& name, const std::string& done, double tiers, double 
                std::llround(tiers), against.c_str());
 }
 
-/// Returns the pages per row in turns that read `pages` pages from the disk.
-double pages_per_row(std::uint64_t pages, const TableBenchPlan& plan) {
-  const std::uint64_t steps = plan.turns * (plan.uncounted + plan.steps);
-  return static_cast<double>(pages) / static_cast<double>(steps * plan.batches.rows);
-}
-
 /// The parts of one benchmark: the options of both models, and the model in memory.
 struct Comparison {
   TableBenchPlan plan;
@@ -219,7 +213,9 @@ Status compare_on_disk(const Comparison& with, std::vector<BenchResult>& results
   if (!rows) return pass(rows);
   auto limit = random_pages_per_second(with.tiered.tables.folder);
   if (!limit) return pass(limit);
-  const double rate = pages_per_row(pages, with.plan) * *rows;
+  const std::uint64_t steps = with.plan.turns * (with.plan.uncounted + with.plan.steps);
+  const auto trained = static_cast<double>(steps * with.plan.batches.rows);
+  const double rate = static_cast<double>(pages) / trained * *rows;
   results.push_back(BenchResult::over("tables_on_disk_reads", rate, "pages/s", *limit));
   return {};
 }

@@ -41,14 +41,14 @@ std::vector<Way> ways_for(int cpus) {
 
 BenchResults bench_threads(const BenchOptions& options) {
   const int cpus = available_cpus();
-  auto data = BenchData::make(options.rows);
+  auto data = made_up_rows(options.rows);
   if (!data) return pass(data);
   // Enough epochs that a search takes a small part of the run.
-  auto job = data->write_job(20'000,
-                             "[[transform]]\nop = \"spin\"\nmicroseconds = 0\n"
-                             "[order]\nbatch_size = 2048\nepochs = 3\n"
-                             "[pipeline]\nmemory = \"1GiB\"\ncpus = " +
-                                 std::to_string(cpus) + "\n[trainer]\ncheckpoint = \"\"\n");
+  auto job = write_job(*data, 20'000,
+                       "[[transform]]\nop = \"spin\"\nmicroseconds = 0\n"
+                       "[order]\nbatch_size = 2048\nepochs = 3\n"
+                       "[pipeline]\nmemory = \"1GiB\"\ncpus = " +
+                           std::to_string(cpus) + "\n[trainer]\ncheckpoint = \"\"\n");
   if (!job) return pass(job);
   const std::vector<Way> ways = ways_for(cpus);
   const auto name_of = [](const MeasuredJob& load, const Way& way) {

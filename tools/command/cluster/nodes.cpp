@@ -20,9 +20,8 @@
 #include "engine/report/json_object.h"
 #include "scheduler/protocol.h"
 #include "tools/command/commands.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 
 namespace forebay {
 namespace {

@@ -8,7 +8,7 @@
 #include "engine/cluster/this_node.h"
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 #include "tools/symmetric/launched_process.h"
 #include "tools/symmetric/meeting.h"
 

@@ -11,8 +11,8 @@
 #include "tools/compare/compare_spec.h"
 #include "tools/compare/report.h"
 #include "tools/inspect/text_table.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
 #include "tuner/compare/machine.h"
 

@@ -4,8 +4,8 @@
 #include "engine/process/machine.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tuner/agent/pretrain.h"
 #include "tuner/agent/weights.h"
 

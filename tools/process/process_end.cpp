@@ -1,13 +1,17 @@
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 
 #include <time.h>
 
-#include "tools/process/exit_status.h"
+#include "tools/process/standard_streams.h"
 
 namespace forebay {
 namespace {
@@ -49,6 +53,17 @@ void on_signal(int signal) {
 }
 
 }  // namespace
+
+void end_process(int status) {
+  while (true) ::syscall(SYS_exit_group, status);
+}
+
+void leave(const Exit& exit) {
+  std::fflush(stdout);
+  if (!exit.message.empty()) print_message(exit.message);
+  std::fflush(nullptr);
+  end_process(exit.status);
+}
 
 void StopRequest::install() {
   struct sigaction action = {};

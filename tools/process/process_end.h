@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "engine/process/stop_source.h"
 
 namespace forebay {
 
@@ -20,6 +21,10 @@ struct Exit {
   static Exit failed(const Error& error) { return {kFailed, error.message}; }
   static Exit refused(const Error& error) { return {kRefused, error.message}; }
   static Exit refused(std::string message) { return {kRefused, std::move(message)}; }
+  /// Refused if the error has the code `refusal`, else failed.
+  static Exit of(const Error& error, Code refusal) {
+    return error.code == refusal ? refused(error) : failed(error);
+  }
   /// After an orderly stop by `signal`: 129, 130 or 143.
   static Exit stopped(int signal) { return {128 + signal, ""}; }
 };
@@ -32,5 +37,33 @@ struct Exit {
 /// Ends the process at once if actors may still be running, since an actor stuck in a user's
 /// function would block an orderly end. Everything that had to be saved must be saved before.
 [[noreturn]] void leave(const Exit& exit);
+
+/// Handles SIGINT, SIGTERM and SIGHUP as stop requests: the first asks for an orderly stop, a
+/// second one ends the process at once with 130, 143 or 129. A SIGHUP that was ignored when the
+/// process started (nohup) stays ignored.
+///
+/// Install once, early in main, before any thread starts. Its state is global, since signal
+/// handlers can use only global state.
+class StopRequest {
+ public:
+  static void install();
+
+  /// While an object of this class exists, the first signal ends the process at once: the process
+  /// waits for an answer and has nothing to save. One at a time.
+  class AtOnce {
+   public:
+    AtOnce();
+    ~AtOnce();
+    AtOnce(const AtOnce&) = delete;
+    AtOnce& operator=(const AtOnce&) = delete;
+  };
+
+  /// The source of the signals' requests. A stop that another process requested may be added here,
+  /// too; a signal after it does not count as a second one.
+  static StopSource& source();
+
+  static int signal() { return source().signal(); }
+  static bool requested() { return source().requested(); }
+};
 
 }  // namespace forebay
