@@ -81,6 +81,6 @@ Exit run_set(const Invocation& invocation);
 Exit run_synth(const Invocation& invocation);
 
 /// Returns the command `tune` with its subcommands (tune.cpp).
-std::vector<Command> tune_commands();
+Command tune_command();
 
 }  // namespace forebay

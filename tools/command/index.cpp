@@ -26,10 +26,6 @@ void print_files(const Dataset& dataset) {
               format_size(dataset.bytes()).c_str(), dataset.fingerprint().hex().c_str());
 }
 
-Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
-  return open_dataset(job.dataset, job.columns, dataset_options(job, terminal_events().hooks()));
-}
-
 }  // namespace
 
 Exit run_index(const Invocation& invocation) {
@@ -39,7 +35,8 @@ Exit run_index(const Invocation& invocation) {
   if (!guarded) return Exit::refused(guarded.error());
   auto held = RunDir::hold(job->run.dir);
   if (!held) return Exit::refused(held.error());
-  auto dataset = index_dataset(*job);
+  auto dataset =
+      open_dataset(job->dataset, job->columns, dataset_options(*job, terminal_events().hooks()));
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!dataset) {
     const bool damaged = dataset.error().code == Code::kCorrupt;

@@ -15,16 +15,9 @@ namespace forebay {
 namespace {
 
 Exit exit_of(const TrainEnd& end) {
-  switch (end.how) {
-    case TrainEnd::How::kDone:
-      return Exit::done();
-    case TrainEnd::How::kStopped:
-      return Exit::stopped(end.signal);
-    case TrainEnd::How::kFailed:
-      return Exit::failed(end.error);
-    case TrainEnd::How::kRefused:
-      return Exit::refused(end.error);
-  }
+  if (end.how == TrainEnd::How::kStopped) return Exit::stopped(end.signal);
+  if (end.how == TrainEnd::How::kFailed) return Exit::failed(end.error);
+  if (end.how == TrainEnd::How::kRefused) return Exit::refused(end.error);
   return Exit::done();
 }
 

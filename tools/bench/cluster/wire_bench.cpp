@@ -204,12 +204,6 @@ double figure(const WireWork& work, double seconds) {
   return count * static_cast<double>(work.frames * work.frame_bytes) / seconds / 1e6;
 }
 
-Result<CurveKeys> make_keys(const BenchFolder& folder) {
-  const std::string keys = folder.path() + "/keys";
-  if (Status made = CurveKeys::create(keys); !made) return pass(made);
-  return CurveKeys::read(keys);
-}
-
 /// Runs what the other process asks for, one line each, until it closes: `r3` is row 3 with raw
 /// ZeroMQ, `o3` with actors.
 void serve_all(const CurveKeys& keys, const Lines& lines) {
@@ -256,7 +250,9 @@ void send_batches(zmq::socket_t& socket, const WireWork& work) {
 BenchResults bench_messages(const BenchOptions& options) {
   auto folder = BenchFolder::make();
   if (!folder) return pass(folder);
-  auto keys = make_keys(*folder);
+  const std::string place = folder->path() + "/keys";
+  if (Status made = CurveKeys::create(place); !made) return pass(made);
+  auto keys = CurveKeys::read(place);
   if (!keys) return pass(keys);
   auto other = BenchProcess::start([&](const Lines& lines) { serve_all(*keys, lines); });
   if (!other) return pass(other);

@@ -115,15 +115,12 @@ void announce(const tuner::ComparisonOptions& options) {
 }
 
 std::string title_of(const Invocation& invocation, const tuner::ComparisonOptions& options) {
-  const auto some = [](std::size_t count, const std::string& what) {
-    const bool one = count == 1;
-    const std::string more =
-        what.back() == 'y' ? what.substr(0, what.size() - 1) + "ies" : what + "s";
-    return std::to_string(count) + " " + (one ? what : more);
+  const auto some = [](std::size_t count, const char* one, const char* more) {
+    return std::to_string(count) + " " + (count == 1 ? one : more);
   };
-  return some(options.policies.size(), "policy") + " on " +
-         some(options.pipelines.size(), "pipeline") + ", " + some(options.seeds, "seed") + ", " +
-         invocation.value("--machine", "simulated");
+  return some(options.policies.size(), "policy", "policies") + " on " +
+         some(options.pipelines.size(), "pipeline", "pipelines") + ", " +
+         some(options.seeds, "seed", "seeds") + ", " + invocation.value("--machine", "simulated");
 }
 
 void print(const Table& table) {
