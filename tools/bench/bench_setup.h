@@ -14,6 +14,9 @@
 #include "core/base/median.h"
 #include "core/base/result.h"
 #include "core/base/seconds.h"
+#include "core/data/schema.h"
+#include "trainer/spec.h"
+#include "trainer/table_bench.h"
 
 namespace forebay {
 
@@ -71,5 +74,12 @@ Result<std::unique_ptr<Dataset>> open_made_up(const BenchFolder& data);
 /// path.
 Result<std::string> write_job(const BenchFolder& data, std::uint64_t ids,
                               const std::string& settings);
+
+/// Returns the DLRM that benchmarks train: tables of dimension 32, one thread; the default MLPs if
+/// `small_network`, else those of Naumov et al. 2019 for the Criteo Kaggle data.
+TrainerSpec bench_model(std::int64_t table_rows, bool small_network);
+
+/// Returns the columns of these batches, named as Criteo's.
+Schema schema_of(const ZipfBatches::Options& batches);
 
 }  // namespace forebay

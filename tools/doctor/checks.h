@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/error.h"
@@ -10,7 +11,6 @@
 #include "engine/job/job_spec.h"
 #include "engine/report/json_object.h"
 #include "engine/run/job_run.h"
-#include "tools/doctor/torch_probe.h"
 
 namespace forebay {
 
@@ -42,6 +42,29 @@ std::string to_line(const Finding& check);
 JsonObject to_json(const Finding& check);
 
 std::size_t count_bad(const std::vector<Finding>& checks);
+
+/// The library that multiplies matrices for libtorch.
+struct Blas {
+  enum class Kind : unsigned char { kFast, kReference, kUnknown, kNone };
+
+  Kind kind = Kind::kNone;
+  std::string path;  ///< Empty for kNone: libtorch then uses its own.
+};
+
+/// Finds it among the files mapped into a process, given in the format of /proc/PID/maps.
+Blas find_blas(std::string_view maps);
+
+/// The result of loading the trainer's module.
+struct TorchProbe {
+  std::string version;      ///< Version of libtorch.
+  std::uint64_t bytes = 0;  ///< Resident memory that it uses once it is loaded.
+  Blas blas;
+};
+
+/// Loads the trainer's module in a child process, so that this process stays small and survives a
+/// broken library. Call it before any thread is started. Errors say what to install; kUnavailable
+/// "stopped" after a stop request, kTimeout after a minute.
+Result<TorchProbe> probe_torch();
 
 /// Whether a command will train, so that missing training software is a problem.
 enum class Training : std::uint8_t { kMaybe, kWanted, kNo };

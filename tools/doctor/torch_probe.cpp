@@ -1,5 +1,3 @@
-#include "tools/doctor/torch_probe.h"
-
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,6 +12,7 @@
 #include "core/base/text.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
+#include "tools/doctor/checks.h"
 #include "tools/process/process_end.h"
 #include "trainer/module.h"
 

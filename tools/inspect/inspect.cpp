@@ -12,7 +12,6 @@
 #include "engine/job/job_document.h"
 #include "engine/job/job_file.h"
 #include "engine/process/machine.h"
-#include "tools/inspect/file_sample.h"
 #include "tools/inspect/text_table.h"
 #include "trainer/saving/checkpoint.h"
 

@@ -98,7 +98,7 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process"],
     "tools/compare": CORE[:1] + TUNER +
         ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/process", "tools/inspect"],
-    "tools/bench": CORE[:1] + ["core/runtime"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
+    "tools/bench": CORE[:2] + ["core/runtime"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
                                                                  "tools/synth"],
     "tools/bench/cluster": CORE + ACTORS + SCHEDULER + ["engine/process", "engine/job", "engine/run", "engine/cluster",
                                                         "tools/process", "tools/bench"],

@@ -1,5 +1,3 @@
-#include "tools/symmetric/meeting.h"
-
 #include <poll.h>
 
 #include <string_view>
@@ -8,6 +6,7 @@
 #include "core/net/tcp_port.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
+#include "tools/symmetric/launched_process.h"
 
 namespace forebay {
 namespace {

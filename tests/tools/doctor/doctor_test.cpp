@@ -2,7 +2,6 @@
 
 #include "tests/support/temp_dir.h"
 #include "tools/doctor/checks.h"
-#include "tools/doctor/torch_probe.h"
 
 #include "tests/support/catch.h"
 

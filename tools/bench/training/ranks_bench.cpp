@@ -10,7 +10,6 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_process.h"
 #include "tools/bench/bench_setup.h"
-#include "tools/bench/training/bench_model.h"
 #include "trainer/collective.h"
 #include "trainer/module.h"
 #include "trainer/ranks/batch_divider.h"

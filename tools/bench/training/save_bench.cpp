@@ -12,7 +12,6 @@
 #include "core/base/open_files.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_setup.h"
-#include "tools/bench/training/bench_model.h"
 #include "trainer/module.h"
 #include "trainer/saving/block_ring.h"
 #include "trainer/saving/checkpoint_store.h"

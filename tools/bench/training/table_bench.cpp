@@ -20,7 +20,6 @@
 #include "core/store/rows/row_log.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_setup.h"
-#include "tools/bench/training/bench_model.h"
 #include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/row_values.h"
 #include "trainer/embedding/tiered/tiered_tables.h"

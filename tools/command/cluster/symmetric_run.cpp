@@ -10,7 +10,6 @@
 #include "tools/process/paths.h"
 #include "tools/process/process_end.h"
 #include "tools/symmetric/launched_process.h"
-#include "tools/symmetric/meeting.h"
 
 namespace forebay {
 namespace {

@@ -37,6 +37,10 @@ Result<DecisionLog> open_log(const std::string& place) {
   return log;
 }
 
+Result<DecisionLog> open_log(const Invocation& invocation) {
+  return open_log(invocation.arguments.empty() ? "." : invocation.arguments.front());
+}
+
 JsonObject counts(const tuner::Allocation& allocation, const PipelineDescription& description) {
   JsonObject object;
   for (std::size_t i = 0; i < allocation.actors.size() && i < description.stages.size(); ++i) {
@@ -144,8 +148,7 @@ std::vector<Difference> replay(const DecisionLog& log, tuner::Policy& policy) {
 }  // namespace
 
 Exit run_tune_show(const Invocation& invocation) {
-  const auto& given = invocation.arguments;
-  auto log = open_log(given.empty() ? "." : given.front());
+  auto log = open_log(invocation);
   if (!log) return Exit::refused(log.error());
   const PipelineDescription& description = log->header.description;
   const auto to_json = [&](const Decision& each) { return json_of(each, description); };
@@ -184,8 +187,7 @@ Exit run_tune_freeze(const Invocation& invocation) {
 }
 
 Exit run_tune_replay(const Invocation& invocation) {
-  const auto& given = invocation.arguments;
-  auto log = open_log(given.empty() ? "." : given.front());
+  auto log = open_log(invocation);
   if (!log) return Exit::refused(log.error());
   auto policy = policy_of(log->header);
   if (!policy) return Exit::refused(policy.error());
