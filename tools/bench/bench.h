@@ -49,7 +49,7 @@ struct BenchOptions {
 BenchResults bench_ingest(const BenchOptions& options);
 
 /// Measures training with the pipeline's batches, compared with training on one cached batch, with
-/// one CPU left to the pipeline and with none.
+/// one CPU left to the pipeline and with all CPUs for the model.
 BenchResults bench_train(const BenchOptions& options);
 
 /// Measures the actor runtime's workloads, each in its own actor system: `fan_in`, 4 actors that
