@@ -9,6 +9,7 @@
 #include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/stage_list.h"
+#include "core/data/schema.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -81,5 +82,9 @@ struct JobSpec {
   std::string base_dir;  ///< Its folder: "." or a path.
   JobSource source;      ///< The text and settings it was read from.
 };
+
+/// Describes for the user what a job's model uses on its device; "" on the cpu. Whether the device
+/// has enough memory is checked when the model is made.
+std::string describe_device(const JobSpec& job, const Schema& schema);
 
 }  // namespace forebay

@@ -1,7 +1,5 @@
 #include "engine/metrics/status_report.h"
 
-#include <vector>
-
 #include "core/base/seconds.h"
 
 namespace forebay {

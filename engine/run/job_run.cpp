@@ -56,6 +56,11 @@ std::string csv_of(const DatasetSpec& dataset) {
          dataset.csv.list_delimiter;
 }
 
+std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
+  const std::size_t actors = job.pipeline.total_actors() + kOtherActors;
+  return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<JobRun>> JobRun::open(const JobSpec& job, Rows rows, const Hooks& hooks) {
@@ -190,15 +195,6 @@ std::uint64_t JobRun::used_bytes() const {
 }
 
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
-
-namespace {
-
-std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
-  const std::size_t actors = job.pipeline.total_actors() + kOtherActors;
-  return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
-}
-
-}  // namespace
 
 Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
   const Sizing sizing(*dataset_, *plan_, order_);

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "core/base/seconds.h"
-#include "engine/process/machine.h"
-#include "engine/process/memory_use.h"
 
 namespace forebay {
 namespace {

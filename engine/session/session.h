@@ -13,7 +13,7 @@
 #include "engine/job/job_spec.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
-#include "engine/process/cpu_limit.h"
+#include "engine/process/machine.h"
 #include "engine/process/run_dir.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
@@ -86,7 +86,6 @@ class Session {
 
  private:
   Session(const JobSpec& job, Options options, RunDir held);
-  void start_watch();
   void answer_queries();
 
   const JobSpec& job_;

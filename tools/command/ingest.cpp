@@ -7,7 +7,6 @@
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/run_outcome.h"
-#include "engine/run/state_file.h"
 #include "engine/session/session.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"

@@ -8,14 +8,13 @@
 #include <optional>
 
 #include "core/base/whole_file.h"
-#include "engine/cluster/head_look.h"
+#include "engine/cluster/head_node.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/status_report.h"
 #include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
 #include "engine/run/control_server.h"
-#include "engine/trace/chrome_trace.h"
-#include "engine/trace/history_text.h"
+#include "engine/trace/run_trace.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"

@@ -3,8 +3,8 @@
 
 #include "engine/outputs/job_files.h"
 #include "engine/ranks/rank_environment.h"
-#include "engine/train/follow_run.h"
 #include "engine/train/train_run.h"
+#include "engine/train/training_ranks.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/exit_status.h"

@@ -8,7 +8,7 @@
 #include "actors/sizing.h"
 #include "actors/source/stored/codec.h"
 #include "actors/stage/load_split.h"
-#include "engine/job/device_text.h"
+#include "engine/job/job_spec.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"

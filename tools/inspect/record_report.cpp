@@ -11,7 +11,7 @@
 #include "core/base/json_text.h"
 #include "core/base/printable.h"
 #include "engine/job/quantity.h"
-#include "engine/run/decision_text.h"
+#include "engine/run/tuning.h"
 #include "tools/inspect/reports.h"
 #include "tools/inspect/text_table.h"
 #include "tuner/log/decision_log.h"

@@ -11,7 +11,7 @@
 #include "core/data/buffer_pool.h"
 #include "core/data/memory_budget.h"
 #include "core/net/host_port.h"
-#include "engine/process/cpu_limit.h"
+#include "engine/process/machine.h"
 #include "engine/ranks/batch_slice.h"
 #include "tools/bench/bench_process.h"
 #include "tools/bench/training/bench_model.h"

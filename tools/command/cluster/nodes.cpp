@@ -7,14 +7,13 @@
 #include <utility>
 
 #include "engine/cluster/head_node.h"
-#include "engine/cluster/this_node.h"
+#include "engine/cluster/network_endpoint.h"
 #include "engine/cluster/worker_node.h"
 #include "engine/job/job_keys.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
-#include "engine/outputs/running_inputs.h"
-#include "engine/process/cpu_limit.h"
+#include "engine/outputs/inputs.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
 #include "engine/report/json_object.h"

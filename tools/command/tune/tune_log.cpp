@@ -10,7 +10,6 @@
 #include "engine/job/job_edit.h"
 #include "engine/outputs/job_files.h"
 #include "engine/report/json_object.h"
-#include "engine/run/decision_text.h"
 #include "engine/run/tuning.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"

@@ -1,11 +1,8 @@
-#include "engine/cluster/stage_split_executor.h"
+#include "engine/cluster/split_executors.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 #include "core/base/seconds.h"
-#include "engine/process/memory_use.h"
 
 namespace forebay {
 namespace {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string>
+#include <optional>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
@@ -10,15 +9,19 @@
 #include "engine/ranks/leading_model.h"
 #include "engine/ranks/rank_environment.h"
 #include "engine/ranks/rank_leader.h"
+#include "engine/ranks/rank_meeting.h"
 #include "engine/run/run_events.h"
+#include "engine/train/train_report.h"
 #include "trainer/collective.h"
 #include "trainer/model.h"
 #include "trainer/saving/checkpoint.h"
 
 namespace forebay {
 
-/// Returns a function that reports messages of ranks through `events`, which outlive it.
-std::function<void(const std::string&)> say_of_ranks(const RunEvents& events);
+/// Returns how this rank reaches the others, except for the address. Each rank may request `stop`;
+/// `stop` and `events`, which reports go to, outlive the connections.
+RankOptions rank_options(const JobSpec& job, const RankEnvironment& ranks, StopSource& stop,
+                         const RunEvents& events);
 
 /// Rank 0's part in a training run of several ranks; does nothing for a single trainer.
 ///
@@ -57,6 +60,32 @@ class Leading {
   std::unique_ptr<Collective> ranks_;
   std::unique_ptr<RankLeader> leader_;
   LeadingModel* model_ = nullptr;  // owned by the caller of lead()
+};
+
+/// A training run on every rank but 0: opens no data and keeps no files; trains on the rows that
+/// rank 0 sends until rank 0 ends the run. Prints one line at its end.
+///
+/// Owns the link and this rank's part of the model. run() is called once, on the thread that
+/// becomes the model's.
+class FollowRun {
+ public:
+  /// `stop` stops this rank and, through it, all others.
+  FollowRun(JobSpec job, RankEnvironment ranks, StopSource& stop, RunEvents events);
+
+  TrainEnd run();
+
+ private:
+  Status meet();
+  TrainEnd follow_to_the_end();
+  Result<std::unique_ptr<Model>> make_part();
+
+  JobSpec job_;
+  const RankEnvironment ranks_;
+  StopSource& stop_;
+  const RunEvents events_;
+  const SystemClock clock_;
+  std::optional<MetLeader> met_;
+  std::unique_ptr<Model> model_;  // destroyed before the ranks
 };
 
 }  // namespace forebay
