@@ -53,18 +53,14 @@ void Cursor::append(const SplitId& id, std::size_t rows, std::uint64_t bad,
   finish_given_out();
 }
 
-std::uint64_t Cursor::lowest_missing() const { return lowest_missing_; }
-
 void Cursor::give_out(std::size_t rows, const Digest& digest) {
   ++position_.batches;
   position_.rows += rows;
   position_.digest = position_.digest.then(digest);
-  advance(rows);
+  leave_out(rows);
 }
 
-void Cursor::leave_out(std::size_t rows) { advance(rows); }
-
-void Cursor::advance(std::size_t rows) {
+void Cursor::leave_out(std::size_t rows) {
   while (rows > 0) {
     FOREBAY_CHECK(!line_.empty());
     InLine& front = line_.front();

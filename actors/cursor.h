@@ -30,7 +30,7 @@ class Cursor {
   /// Records that the first `rows` rows in line went out as one batch with content `digest`.
   void give_out(std::size_t rows, const Digest& digest);
 
-  /// Drops the first `rows` rows in line for good (`drop_last`).
+  /// Takes the first `rows` rows out of the line: into a batch, or for good (`drop_last`).
   void leave_out(std::size_t rows);
 
   /// Whether every split of the epoch now being given out has been appended.
@@ -44,7 +44,7 @@ class Cursor {
   void start_next_epoch();
 
   /// The lowest split of the current epoch that has not been appended.
-  std::uint64_t lowest_missing() const;
+  std::uint64_t lowest_missing() const { return lowest_missing_; }
 
   /// The rows that an epoch left out and the rows that the first epoch left out, when the two
   /// differ: the files changed, or the start position belongs to another job.
@@ -65,7 +65,6 @@ class Cursor {
     std::uint64_t held_out = 0;
   };
 
-  void advance(std::size_t rows);
   void finish_given_out();
   void finish(const InLine& split);
   void end_epoch();

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/permutation.h"
 #include "core/base/check.h"
-#include "core/base/random.h"
 
 namespace forebay {
 namespace {
@@ -98,44 +96,12 @@ std::vector<BlockRef> EpochOrder::mixed(const Group& group, std::uint64_t epoch,
 std::uint64_t EpochOrder::rows(std::uint64_t epoch, std::size_t first, std::size_t end) const {
   FOREBAY_CHECK(first <= end && end <= num_splits_);
   std::uint64_t rows = 0;
-  for (const Group& group : groups_) {
-    const std::size_t from = std::max(first, group.first_split);
-    const std::size_t to = std::min(end, group.first_split + group.splits);
-    if (from >= to) continue;
-    const std::size_t begin = from - group.first_split;
-    const std::size_t stop = to - group.first_split;
-    rows += shuffle_ == OrderSpec::Shuffle::kNone ? rows_consecutive(group, begin, stop)
-                                                  : rows_mixed(group, epoch, begin, stop);
-  }
+  for (std::size_t index = first; index < end; ++index)
+    rows += Extent::of(blocks(epoch, index)).rows;
   return rows;
 }
 
-std::uint64_t EpochOrder::rows_consecutive(const Group& group, std::size_t first,
-                                           std::size_t end) const {
-  std::uint64_t rows = 0;
-  const std::size_t last = group.blocks * end / group.splits;
-  for (std::size_t i = group.blocks * first / group.splits; i < last; ++i) {
-    rows += dataset_.block(group.first_block + i).rows;
-  }
-  return rows;
-}
-
-// Counts stratum by stratum, as `mixed` does for one split.
-std::uint64_t EpochOrder::rows_mixed(const Group& group, std::uint64_t epoch, std::size_t first,
-                                     std::size_t end) const {
-  std::uint64_t rows = 0;
-  for (std::size_t begin = 0; begin < group.blocks; begin += group.splits) {
-    const std::size_t stratum = group.first_block + begin;
-    const Permutation permutation(group.splits, mix64(mix64(key_ ^ kBlocksDomain, epoch), stratum));
-    for (std::size_t index = first; index < end; ++index) {
-      const std::size_t chosen = permutation(index);
-      if (begin + chosen < group.blocks) rows += dataset_.block(stratum + chosen).rows;
-    }
-  }
-  return rows;
-}
-
-std::vector<EpochOrder::Extent> EpochOrder::largest() const {
+std::vector<Extent> EpochOrder::largest() const {
   std::vector<Extent> extents;
   for (const Group& group : groups_) {
     extents.push_back(shuffle_ == OrderSpec::Shuffle::kNone ? largest_consecutive(group)
@@ -144,21 +110,17 @@ std::vector<EpochOrder::Extent> EpochOrder::largest() const {
   return extents;
 }
 
-EpochOrder::Extent EpochOrder::largest_consecutive(const Group& group) const {
+Extent EpochOrder::largest_consecutive(const Group& group) const {
   Extent largest;
   for (std::size_t index = 0; index < group.splits; ++index) {
-    Extent split;
-    for (const BlockRef& block : consecutive(group, index)) {
-      split.rows += block.rows;
-      split.bytes += block.loaded_bytes();
-    }
+    const Extent split = Extent::of(consecutive(group, index));
     largest = {std::max(largest.rows, split.rows), std::max(largest.bytes, split.bytes)};
   }
   return largest;
 }
 
 // A split takes at most the largest block of each stratum.
-EpochOrder::Extent EpochOrder::largest_mixed(const Group& group) const {
+Extent EpochOrder::largest_mixed(const Group& group) const {
   Extent largest;
   for (std::size_t first = 0; first < group.blocks; first += group.splits) {
     Extent most;

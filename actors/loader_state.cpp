@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/json_text.h"
+#include "core/base/text/json_text.h"
 
 namespace forebay {
 namespace {

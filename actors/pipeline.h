@@ -1,27 +1,79 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/epoch_order.h"
 #include "actors/format/format.h"
-#include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/sizing.h"
 #include "actors/source/dataset.h"
-#include "actors/split_dispatch.h"
-#include "actors/split_history.h"
+#include "actors/split_issuer.h"
+#include "actors/stage/split.h"
 #include "actors/stage/stage_pools.h"
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
+#include "core/runtime/pool/byte_queue.h"
+#include "core/runtime/pool/pool_engine.h"
+#include "core/runtime/stage_pool.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
+
+/// A split that the reorder buffer has accepted. A value.
+struct PastSplit {
+  std::uint64_t number = 0;
+  std::string node;  ///< The node that made it; empty: the trainer's own node.
+  std::uint64_t rows = 0;
+  SplitTimes times;
+  SplitTimes::Span batch;  ///< Time in the reorder buffer, including waits for free prefetch bytes.
+};
+
+/// The last splits of a run, for `forebay trace`. Any thread.
+class SplitHistory {
+ public:
+  static constexpr std::size_t kMost = 4096;
+
+  void add(PastSplit split) {
+    serial_([&] {
+      if (splits_.size() == kMost) splits_.pop_front();
+      splits_.push_back(std::move(split));
+    });
+  }
+  /// Returns the splits, oldest first.
+  std::vector<PastSplit> all() const {
+    return serial_([this]() -> std::vector<PastSplit> { return {splits_.begin(), splits_.end()}; });
+  }
+
+ private:
+  const Synchronized<> serial_{};
+  std::deque<PastSplit> splits_;
+};
+
+/// Decides where splits are made when the pipeline's own stages are not the only place.
+class SplitDispatch {
+ public:
+  virtual ~SplitDispatch() = default;
+
+  /// Split `number` may be made now, here (Pipeline::make) or on another node (Pipeline::accept):
+  /// its window bytes are reserved. Called on the batch actor's thread, or on the thread that makes
+  /// the pipeline.
+  virtual void issued(std::uint64_t number) = 0;
+
+  /// This pipeline's own stages finished the split, with `rows` rows, before any other node did;
+  /// other nodes may stop making it. Called on a stage's thread.
+  virtual void made_here(std::uint64_t number, std::uint64_t rows) = 0;
+};
 
 /// The state of the whole pipeline at one moment.
 struct PipelineStats {
@@ -38,13 +90,15 @@ struct PipelineStats {
   std::uint64_t lowest_missing = 0;  ///< The reorder buffer waits for this split; over epochs.
 };
 
-/// Runs the stages over a dataset and produces its batches.
+/// Runs the stages over a dataset and produces its batches: gives the stages as many splits as fit
+/// the window, the stages offer finished splits to the batch pool, and that pool's one actor fills
+/// the queue of batches and reports which splits are used up.
 ///
 /// Owns the pools and their threads. next() belongs to one thread; every other method may be called
 /// from any thread. The objects that Options refers to must outlive the pipeline. The destructor
 /// stops and joins the threads; an actor that is stuck in a user's function delays it. Sets the
 /// limit of the buffers' budget to the buffers' share.
-class Pipeline final : public BatchSource {
+class Pipeline final : public BatchSource, StageOwner {
  public:
   struct Options {
     const Dataset& dataset;
@@ -83,7 +137,7 @@ class Pipeline final : public BatchSource {
   void make(std::uint64_t number);
 
   /// With a dispatch: whether split `number` was issued and has not arrived.
-  bool expects(std::uint64_t number) const;
+  bool expects(std::uint64_t number) const { return expected_.contains(number); }
 
   /// With a dispatch: takes a split that another node made, known by its number. Returns false and
   /// drops the split if it arrived before or was never issued. Its memory is counted under the
@@ -100,12 +154,12 @@ class Pipeline final : public BatchSource {
   void set_elsewhere(std::uint64_t splits);
 
   /// Ends the run with `error`, which next() returns.
-  void end_with(const Error& error);
+  void end_with(const Error& error) { batches_.fail(error); }
 
   /// The stages of this node, whose pools may be resized during the run: the window follows as far
   /// as free bytes allow. If this node makes no splits, they have no actors and get none.
-  StagePools& stages();
-  const StagePools& stages() const;
+  StagePools& stages() { return stages_; }
+  const StagePools& stages() const { return stages_; }
 
   /// Changes the prefetch that is wanted during the run; the limit follows as far as free bytes
   /// allow.
@@ -119,20 +173,46 @@ class Pipeline final : public BatchSource {
   PipelineStats stats() const;
 
   /// The last splits that became batches, oldest first.
-  std::vector<PastSplit> history() const;
+  std::vector<PastSplit> history() const { return history_.all(); }
 
   /// The largest sizes of the job's splits and batches.
-  const MemorySizes& sizes() const;
-  std::uint64_t splits_per_epoch() const;
+  const MemorySizes& sizes() const { return sizing_.sizes(); }
+  std::uint64_t splits_per_epoch() const { return order_.num_splits(); }
 
   /// Whether the last batch of the last epoch has been made.
-  bool ended() const;
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
   /// The position after the last batch. Requires ended().
   Position end_position() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  class BatchWorker;
+
+  StagePools::Options stage_options();
+  void issue_what_fits(std::uint64_t lowest_missing);
+  Status put(Split&& split, PoolContext& context) override;
+  void failed(const Error& error) override { batches_.fail(error); }
+  bool has_room_for(std::uint64_t threads) const override;
+  void resized() override { settle(); }
+  void settle();
+
+  const Options options_;
+  const EpochOrder order_;
+  const Sizing sizing_;
+  MemoryBudget window_;
+  ByteQueue<std::shared_ptr<const Batch>> batches_;
+  SplitIssuer issuer_;
+  const Synchronized<> settlements_{};
+  std::atomic<std::uint64_t> room_;
+  std::atomic<std::uint64_t> prefetch_;  // wanted
+  std::atomic<std::uint64_t> elsewhere_{0};
+  ExpectedSplits expected_;  // with a dispatch
+  SplitHistory history_;
+  std::atomic<std::uint64_t> lowest_missing_{0};
+  std::atomic<bool> ended_{false};
+  Position end_;  // written before `ended_` is set
+
+  StagePool<Split> batch_;
+  StagePools stages_;
 };
 
 }  // namespace forebay

@@ -28,21 +28,139 @@ class PositionCheck {
   PositionCheck(const Position& at, const PositionFacts& facts)
       : at_(at), facts_(facts), order_(facts.dataset, facts.order) {}
 
-  Status check();
+  Status check() {
+    if (auto status = check_writable_path(); !status) return status;
+    if (auto status = check_open_split(); !status) return status;
+    if (auto status = check_ahead(); !status) return status;
+    whole_ = rows_below(at_.split);
+    for (const std::uint32_t distance : at_.ahead) whole_ += rows_in(at_.split + distance);
+    if (auto status = check_counted(); !status) return status;
+    if (auto status = check_epochs(); !status) return status;
+    if (auto status = check_rows(); !status) return status;
+    if (auto status = check_batches(); !status) return status;
+    return check_digest();
+  }
 
   /// After check(): number of damaged and held-out rows in those of the current epoch's splits that
   /// were given out whole.
   std::uint64_t left_out() const { return left_out_; }
 
  private:
-  Status check_writable_path() const;
-  Status check_open_split() const;
-  Status check_ahead() const;
-  Status check_counted();
-  Status check_epochs();
-  Status check_rows();
-  Status check_batches() const;
-  Status check_digest() const;
+  Status check_writable_path() const {
+    if (at_.epoch > kMostEpochs) return refuse("epoch", at_.epoch, "no job has so many");
+    if (at_.split < order_.num_splits()) return {};
+    return refuse("split", at_.split,
+                  "an epoch has " + std::to_string(order_.num_splits()) + " splits");
+  }
+
+  Status check_open_split() const {
+    const bool may_differ = at_.split_rows > 0 && facts_.order.mode == OrderSpec::Mode::kArrival;
+    if (!may_differ && at_.open_split != at_.split) {
+      return refuse("open_split", at_.open_split, "split is " + std::to_string(at_.split));
+    }
+    if (at_.open_split < at_.split || at_.open_split >= order_.num_splits()) {
+      return refuse("open_split", at_.open_split,
+                    "the splits that are left begin at " + std::to_string(at_.split) +
+                        ", and an epoch has " + std::to_string(order_.num_splits()));
+    }
+    if (at_.split_rows == 0) return {};
+    const std::uint64_t rows = rows_in(at_.open_split);
+    if (at_.split_rows < rows) return {};
+    return refuse("split_rows", at_.split_rows,
+                  split_name(at_.open_split) + " has " + std::to_string(rows) + " rows");
+  }
+
+  Status check_ahead() const {
+    if (at_.ahead.empty()) return {};
+    if (facts_.order.mode == OrderSpec::Mode::kExact) {
+      return refuse("ahead", std::to_string(at_.ahead.size()) + " splits long",
+                    "order.mode = \"exact\" gives out none of them early");
+    }
+    std::uint32_t before = 0;
+    for (const std::uint32_t distance : at_.ahead) {
+      const std::uint64_t split = at_.split + distance;
+      if (distance <= before || split >= order_.num_splits()) {
+        return refuse("ahead", "to name " + split_name(split),
+                      "it names splits above " + std::to_string(at_.split) +
+                          ", each once, and an epoch has " + std::to_string(order_.num_splits()));
+      }
+      if (at_.split_rows > 0 && split == at_.open_split) {
+        return refuse("open_split", at_.open_split, "ahead says that it was given out whole");
+      }
+      before = distance;
+    }
+    return {};
+  }
+
+  Status check_counted() {
+    const std::uint64_t rows = facts_.dataset.rows();
+    const std::string all = "the dataset has " + std::to_string(rows) + " rows";
+    if (at_.bad_rows > rows) return refuse("bad_rows", at_.bad_rows, all);
+    if (at_.held_out > rows - at_.bad_rows) return refuse("held_out", at_.held_out, all);
+    if (at_.held_out > 0 && !facts_.holds_out) {
+      return refuse("held_out", at_.held_out, "the job holds out no rows");
+    }
+    return {};
+  }
+
+  // Every epoch gives out the same number of rows; the first epoch counts the rows that are left
+  // out.
+  Status check_epochs() {
+    given_ = at_.rows;
+    if (at_.epoch == 0) return {};
+    const std::uint64_t sound = facts_.dataset.rows() - counted();
+    const std::uint64_t rest = sound % batch_size();
+    const std::uint64_t rows = facts_.order.drop_last ? sound - rest : sound;
+    const std::uint64_t batches =
+        sound / batch_size() + (rest > 0 && !facts_.order.drop_last ? 1 : 0);
+    std::uint64_t rows_before = 0;
+    const bool too_many = __builtin_mul_overflow(rows, at_.epoch, &rows_before);
+    if (too_many || at_.rows < rows_before || at_.rows - rows_before > rows) {
+      return refuse("rows", at_.rows,
+                    std::to_string(at_.epoch) +
+                        " whole epochs and a part of one are meant, each of " +
+                        std::to_string(rows) + " rows");
+    }
+    given_ = at_.rows - rows_before;
+    batches_before_ =
+        batches * at_.epoch;  // no overflow: there are at most as many batches as rows
+    return {};
+  }
+
+  // The rows that are still to be left out lie behind the position, since at most one epoch's rows
+  // are given out.
+  Status check_rows() {
+    const std::uint64_t reached = whole_ + at_.split_rows;
+    const std::string splits =
+        "the splits up to this position have " + std::to_string(reached) + " rows";
+    if (given_ > reached) return refuse("rows", at_.rows, splits + ", in its epoch");
+    left_out_ = reached - given_;
+    if (left_out_ > whole_ || left_out_ > counted() || (at_.epoch == 0 && left_out_ != counted())) {
+      return refuse("rows", at_.rows,
+                    splits + ", so that " + std::to_string(left_out_) + " were left out, where " +
+                        std::to_string(counted()) + " are counted (bad_rows, held_out)");
+    }
+    return {};
+  }
+
+  Status check_batches() const {
+    if (given_ % batch_size() != 0) {
+      return refuse("rows", at_.rows,
+                    std::to_string(given_) + " in an epoch are no whole batches of " +
+                        std::to_string(batch_size()));
+    }
+    const std::uint64_t batches = batches_before_ + given_ / batch_size();
+    if (at_.batches == batches) return {};
+    return refuse("batches", at_.batches,
+                  std::to_string(at_.rows) + " rows are " + std::to_string(batches));
+  }
+
+  Status check_digest() const {
+    const bool is_new = at_.digest == Digest{};
+    if (is_new == (at_.batches == 0)) return {};
+    return refuse("digest", at_.digest.hex(),
+                  is_new ? "batches were given out" : "no batch was given out");
+  }
 
   std::uint64_t rows_in(std::uint64_t split) const {
     return order_.rows(at_.epoch, split, split + 1);
@@ -64,133 +182,6 @@ class PositionCheck {
   std::uint64_t batches_before_ = 0;  // batches of the epochs before this one
   std::uint64_t left_out_ = 0;
 };
-
-Status PositionCheck::check() {
-  if (auto status = check_writable_path(); !status) return status;
-  if (auto status = check_open_split(); !status) return status;
-  if (auto status = check_ahead(); !status) return status;
-  whole_ = rows_below(at_.split);
-  for (const std::uint32_t distance : at_.ahead) whole_ += rows_in(at_.split + distance);
-  if (auto status = check_counted(); !status) return status;
-  if (auto status = check_epochs(); !status) return status;
-  if (auto status = check_rows(); !status) return status;
-  if (auto status = check_batches(); !status) return status;
-  return check_digest();
-}
-
-Status PositionCheck::check_writable_path() const {
-  if (at_.epoch > kMostEpochs) return refuse("epoch", at_.epoch, "no job has so many");
-  if (at_.split < order_.num_splits()) return {};
-  return refuse("split", at_.split,
-                "an epoch has " + std::to_string(order_.num_splits()) + " splits");
-}
-
-Status PositionCheck::check_open_split() const {
-  const bool may_differ = at_.split_rows > 0 && facts_.order.mode == OrderSpec::Mode::kArrival;
-  if (!may_differ && at_.open_split != at_.split) {
-    return refuse("open_split", at_.open_split, "split is " + std::to_string(at_.split));
-  }
-  if (at_.open_split < at_.split || at_.open_split >= order_.num_splits()) {
-    return refuse("open_split", at_.open_split,
-                  "the splits that are left begin at " + std::to_string(at_.split) +
-                      ", and an epoch has " + std::to_string(order_.num_splits()));
-  }
-  if (at_.split_rows == 0) return {};
-  const std::uint64_t rows = rows_in(at_.open_split);
-  if (at_.split_rows < rows) return {};
-  return refuse("split_rows", at_.split_rows,
-                split_name(at_.open_split) + " has " + std::to_string(rows) + " rows");
-}
-
-Status PositionCheck::check_ahead() const {
-  if (at_.ahead.empty()) return {};
-  if (facts_.order.mode == OrderSpec::Mode::kExact) {
-    return refuse("ahead", std::to_string(at_.ahead.size()) + " splits long",
-                  "order.mode = \"exact\" gives out none of them early");
-  }
-  std::uint32_t before = 0;
-  for (const std::uint32_t distance : at_.ahead) {
-    const std::uint64_t split = at_.split + distance;
-    if (distance <= before || split >= order_.num_splits()) {
-      return refuse("ahead", "to name " + split_name(split),
-                    "it names splits above " + std::to_string(at_.split) +
-                        ", each once, and an epoch has " + std::to_string(order_.num_splits()));
-    }
-    if (at_.split_rows > 0 && split == at_.open_split) {
-      return refuse("open_split", at_.open_split, "ahead says that it was given out whole");
-    }
-    before = distance;
-  }
-  return {};
-}
-
-Status PositionCheck::check_counted() {
-  const std::uint64_t rows = facts_.dataset.rows();
-  const std::string all = "the dataset has " + std::to_string(rows) + " rows";
-  if (at_.bad_rows > rows) return refuse("bad_rows", at_.bad_rows, all);
-  if (at_.held_out > rows - at_.bad_rows) return refuse("held_out", at_.held_out, all);
-  if (at_.held_out > 0 && !facts_.holds_out) {
-    return refuse("held_out", at_.held_out, "the job holds out no rows");
-  }
-  return {};
-}
-
-// Every epoch gives out the same number of rows; the first epoch counts the rows that are left out.
-Status PositionCheck::check_epochs() {
-  given_ = at_.rows;
-  if (at_.epoch == 0) return {};
-  const std::uint64_t sound = facts_.dataset.rows() - counted();
-  const std::uint64_t rest = sound % batch_size();
-  const std::uint64_t rows = facts_.order.drop_last ? sound - rest : sound;
-  const std::uint64_t batches =
-      sound / batch_size() + (rest > 0 && !facts_.order.drop_last ? 1 : 0);
-  std::uint64_t rows_before = 0;
-  const bool too_many = __builtin_mul_overflow(rows, at_.epoch, &rows_before);
-  if (too_many || at_.rows < rows_before || at_.rows - rows_before > rows) {
-    return refuse("rows", at_.rows,
-                  std::to_string(at_.epoch) +
-                      " whole epochs and a part of one are meant, each of " + std::to_string(rows) +
-                      " rows");
-  }
-  given_ = at_.rows - rows_before;
-  batches_before_ = batches * at_.epoch;  // no overflow: there are at most as many batches as rows
-  return {};
-}
-
-// The rows that are still to be left out lie behind the position, since at most one epoch's rows
-// are given out.
-Status PositionCheck::check_rows() {
-  const std::uint64_t reached = whole_ + at_.split_rows;
-  const std::string splits =
-      "the splits up to this position have " + std::to_string(reached) + " rows";
-  if (given_ > reached) return refuse("rows", at_.rows, splits + ", in its epoch");
-  left_out_ = reached - given_;
-  if (left_out_ > whole_ || left_out_ > counted() || (at_.epoch == 0 && left_out_ != counted())) {
-    return refuse("rows", at_.rows,
-                  splits + ", so that " + std::to_string(left_out_) + " were left out, where " +
-                      std::to_string(counted()) + " are counted (bad_rows, held_out)");
-  }
-  return {};
-}
-
-Status PositionCheck::check_batches() const {
-  if (given_ % batch_size() != 0) {
-    return refuse("rows", at_.rows,
-                  std::to_string(given_) + " in an epoch are no whole batches of " +
-                      std::to_string(batch_size()));
-  }
-  const std::uint64_t batches = batches_before_ + given_ / batch_size();
-  if (at_.batches == batches) return {};
-  return refuse("batches", at_.batches,
-                std::to_string(at_.rows) + " rows are " + std::to_string(batches));
-}
-
-Status PositionCheck::check_digest() const {
-  const bool is_new = at_.digest == Digest{};
-  if (is_new == (at_.batches == 0)) return {};
-  return refuse("digest", at_.digest.hex(),
-                is_new ? "batches were given out" : "no batch was given out");
-}
 
 }  // namespace
 

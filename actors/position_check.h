@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/loader_state.h"
-#include "actors/order_spec.h"
+#include "actors/pipeline_spec.h"
 #include "actors/source/dataset.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"

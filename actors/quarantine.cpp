@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 
 namespace forebay {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/format/bad_row.h"
+#include "actors/format/raw_split.h"
 #include "actors/source/dataset.h"
 #include "core/base/result.h"
 

@@ -1,21 +1,96 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "actors/cursor.h"
-#include "actors/damaged_rows.h"
-#include "actors/order_spec.h"
-#include "actors/sequencer.h"
+#include "actors/format/raw_split.h"
+#include "actors/pipeline_spec.h"
 #include "actors/stage/batcher.h"
 #include "actors/stage/split.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"
+#include "core/data/column_set.h"
 
 namespace forebay {
+
+/// The damaged rows of the first epoch, against which later epochs are checked. Every block's
+/// content is checked as it is read, so a row that is damaged only in a later epoch means that some
+/// node decodes wrongly.
+///
+/// Keeps at most kMost locations (a few hundred KiB); above that number no row is reported any
+/// more. Belongs to one thread.
+class DamagedRows {
+ public:
+  static constexpr std::size_t kMost = std::size_t{1} << 14;
+
+  /// `complete`: the run begins with the first epoch and therefore meets all of its rows.
+  explicit DamagedRows(bool complete) : complete_(complete) {}
+
+  /// Adds damaged rows of the first epoch.
+  void add(const std::vector<BadRow>& rows) {
+    if (!complete_) return;
+    for (const BadRow& row : rows) places_.insert(RowOrigin::of(row.file, row.offset).packed);
+    if (places_.size() <= kMost) return;
+    complete_ = false;
+    places_.clear();
+  }
+
+  /// Returns the first of `rows` that was not damaged in the first epoch, or nullptr if the first
+  /// epoch found all of them damaged.
+  const BadRow* first_other(const std::vector<BadRow>& rows) const {
+    if (!complete_) return nullptr;
+    const auto other = std::find_if(rows.begin(), rows.end(), [this](const BadRow& row) {
+      return !places_.contains(RowOrigin::of(row.file, row.offset).packed);
+    });
+    return other == rows.end() ? nullptr : &*other;
+  }
+
+ private:
+  bool complete_;
+  std::unordered_set<std::uint64_t> places_;
+};
+
+/// Holds splits that arrive before they may be used.
+///
+/// In exact order a split may be used when all splits before it have been used; in arrival order,
+/// when its epoch has begun and the split that an earlier run gave out in part has been used.
+/// Bounded by the window, which each split's bytes are part of; belongs to one thread.
+class Sequencer {
+ public:
+  /// `first` is the number of the first split to use. In arrival order it has to be the first one
+  /// only if it `is_open`: some of its rows have been given out.
+  Sequencer(OrderSpec::Mode mode, std::uint64_t first, bool is_open)
+      : mode_(mode), next_(first), waits_for_first_(is_open) {}
+
+  void add(Split split) {
+    const std::uint64_t number = split.id.number;
+    waiting_.emplace(number, std::move(split));
+  }
+
+  /// The next split that may be used while `epoch` is being given out.
+  std::optional<Split> next(std::uint64_t epoch) {
+    const bool by_number = mode_ == OrderSpec::Mode::kExact || waits_for_first_;
+    const auto found = by_number ? waiting_.find(next_) : waiting_.begin();
+    if (found == waiting_.end() || found->second.id.epoch != epoch) return std::nullopt;
+    waits_for_first_ = false;
+    ++next_;
+    return std::move(waiting_.extract(found).mapped());
+  }
+
+ private:
+  const OrderSpec::Mode mode_;
+  std::uint64_t next_;  // Unused once splits are used in arrival order.
+  bool waits_for_first_;
+  std::map<std::uint64_t, Split> waiting_;
+};
 
 /// Receives a ReorderBuffer's results. Called on the reorder buffer's thread.
 class BatchSink {

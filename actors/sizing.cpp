@@ -6,6 +6,15 @@
 namespace forebay {
 namespace {
 
+/// One split, the batch being cut, the batch that the trainer holds and one waiting batch.
+std::uint64_t least_buffers(const MemorySizes& sizes) {
+  return sizes.largest_split + sizes.cutting + 2 * sizes.batch;
+}
+
+std::uint64_t less(std::uint64_t whole, std::uint64_t part) {
+  return whole > part ? whole - part : 0;
+}
+
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kMostPrefetchByDefault = 256 * kMiB;
 
@@ -19,13 +28,41 @@ std::string in_mib(std::uint64_t bytes) {
 
 }  // namespace
 
+std::uint64_t threads_bytes(std::uint64_t actors) { return (actors + kOtherActors) * kThreadBytes; }
+
+std::uint64_t window_for(std::uint64_t actors, std::uint64_t stages, const MemorySizes& sizes) {
+  return std::max((actors + 2 + stages) * sizes.usual_split, sizes.largest_split);
+}
+
+std::uint64_t least_room(std::uint64_t threads, const MemorySizes& sizes) {
+  return threads_bytes(threads) + least_buffers(sizes);
+}
+
+MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes,
+                          const MemoryDemand& demand) {
+  const std::uint64_t threads = threads_bytes(demand.threads);
+  MemoryShares shares;
+  shares.buffers = std::max(room > threads ? room - threads : 0, least_buffers(sizes));
+  // Bytes left beside the batch being cut and the batch that the trainer holds.
+  const std::uint64_t both = shares.buffers - sizes.cutting - sizes.batch;
+  const std::uint64_t window = std::min(
+      window_for(demand.actors + demand.elsewhere, demand.stages, sizes), both - sizes.batch);
+  const std::uint64_t prefetch =
+      std::clamp(demand.prefetch, sizes.batch, std::max(both - window, sizes.batch));
+  shares.window = std::max(sizes.largest_split,
+                           std::min(window, less(both, std::max(prefetch, demand.prefetch_used))));
+  shares.prefetch = std::max(
+      sizes.batch, std::min(prefetch, less(both, std::max(shares.window, demand.window_used))));
+  return shares;
+}
+
 Sizing::Sizing(const Dataset& dataset, const TransformPlan& plan, const OrderSpec& order)
     : format_(dataset.format()), plan_(plan) {
   const EpochOrder splits(dataset, order);
   const std::uint64_t num_splits = splits.num_splits();
   const std::uint64_t mean_rows = dataset.rows() / num_splits + 1;
   sizes_.usual_split = cost(mean_rows, dataset.bytes() / num_splits + 1);
-  for (const EpochOrder::Extent& extent : splits.largest()) {
+  for (const Extent& extent : splits.largest()) {
     sizes_.largest_split = std::max(sizes_.largest_split, cost(extent.rows, extent.bytes));
   }
   sizes_.largest_split = std::max(sizes_.largest_split, sizes_.usual_split);
@@ -46,13 +83,8 @@ std::uint64_t Sizing::cost(std::uint64_t rows, std::uint64_t raw_bytes) const {
 }
 
 std::uint64_t Sizing::split_cost(const std::vector<BlockRef>& blocks) const {
-  std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;
-  for (const BlockRef& block : blocks) {
-    rows += block.rows;
-    bytes += block.loaded_bytes();
-  }
-  return cost(rows, bytes);
+  const Extent extent = Extent::of(blocks);
+  return cost(extent.rows, extent.bytes);
 }
 
 Result<MemoryPlan> plan_memory(const PipelineSpec& spec, const Sizing& sizing,

@@ -5,14 +5,62 @@
 
 #include "actors/epoch_order.h"
 #include "actors/format/format.h"
-#include "actors/memory_shares.h"
-#include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/source/dataset.h"
 #include "actors/transform/transform.h"
 #include "core/base/result.h"
 
 namespace forebay {
+
+/// Memory that grows beside the buffers: heap, page tables and library pages that are touched
+/// later.
+inline constexpr std::uint64_t kMemorySlack = std::uint64_t{24} << 20;
+/// Touched stack and allocator arena of one actor's thread.
+inline constexpr std::uint64_t kThreadBytes = std::uint64_t{256} << 10;
+/// Actors beside those of an allocation: the batch actor and a monitoring actor.
+inline constexpr std::uint64_t kOtherActors = 2;
+
+/// The largest sizes of a job's splits and batches, in bytes.
+struct MemorySizes {
+  std::uint64_t usual_split = 0;    ///< A split of mean size, at the stage that takes most.
+  std::uint64_t largest_split = 0;  ///< The largest split, at that stage.
+  std::uint64_t batch = 0;          ///< A finished batch.
+  std::uint64_t cutting = 0;        ///< The batch being cut and the splits whose rows wait for it.
+};
+
+/// The shares that are wanted, and the bytes still in use under earlier shares.
+struct MemoryDemand {
+  std::uint64_t actors = 0;  ///< Requested, over all stages.
+  std::uint64_t stages = 0;
+  std::uint64_t elsewhere = 0;      ///< Splits that other nodes may hold.
+  std::uint64_t threads = 0;        ///< Alive, including those that are stopping.
+  std::uint64_t prefetch = 0;       ///< Wanted.
+  std::uint64_t window_used = 0;    ///< Bytes of splits between issue and batch.
+  std::uint64_t prefetch_used = 0;  ///< Bytes of waiting batches.
+};
+
+/// How the memory is divided at this moment. All in bytes.
+struct MemoryShares {
+  std::uint64_t buffers = 0;   ///< Limit of the whole buffer pool.
+  std::uint64_t window = 0;    ///< Splits between their issue and the reorder buffer.
+  std::uint64_t prefetch = 0;  ///< Finished batches that wait.
+};
+
+/// Divides `room`, in bytes: reserves a split per actor and some more, and the prefetch that is
+/// wanted. If that does not fit, reduces prefetch first, then the window, but never below the least
+/// that a pipeline can run with. Bytes still in use under earlier shares count until they are
+/// returned, so that no share grows into them.
+MemoryShares share_memory(std::uint64_t room, const MemorySizes& sizes, const MemoryDemand& demand);
+
+/// Memory of the threads of `actors` actors and of the kOtherActors.
+std::uint64_t threads_bytes(std::uint64_t actors);
+
+/// The window that keeps `actors` actors busy: one split each, one more per stage and two ready
+/// splits.
+std::uint64_t window_for(std::uint64_t actors, std::uint64_t stages, const MemorySizes& sizes);
+
+/// The least memory with which a pipeline of so many threads can run.
+std::uint64_t least_room(std::uint64_t threads, const MemorySizes& sizes);
 
 /// Computes the largest sizes of a job's splits and batches; pure functions of the job.
 class Sizing {

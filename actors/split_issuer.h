@@ -2,26 +2,48 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
 
 #include "actors/epoch_order.h"
-#include "actors/order_spec.h"
+#include "actors/pipeline_spec.h"
 #include "actors/sizing.h"
-#include "actors/split_queue.h"
 #include "actors/stage/split.h"
 #include "core/data/batch.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
 
+/// Returns the split that `number` denotes, without its cost; the same on every machine.
+SplitId split_id(std::uint64_t number, const EpochOrder& order);
+
+/// The splits still to be issued, in order, over all epochs of a run.
+///
+/// Starts at the position `start`: splits that were given out whole are skipped, and a split that
+/// was given out in part comes first. Pure state; the caller guards it. `order` must outlive it.
+class SplitQueue {
+ public:
+  SplitQueue(const EpochOrder& order, std::uint64_t epochs, const Position& start);
+
+  /// The next split to issue, without its cost; empty when all splits have been issued.
+  std::optional<SplitId> front() const;
+  void pop();
+
+ private:
+  void skip_given_out();
+
+  const EpochOrder& order_;
+  const std::uint64_t end_;
+  std::uint64_t next_;
+  std::optional<std::uint64_t> open_;  // Issued before all others.
+  std::set<std::uint64_t> given_out_;  // Numbers to skip.
+};
+
 /// Returns a split as it is issued: its id, with the cost filled in, and its blocks.
 Split split_to_make(const SplitId& id, const EpochOrder& order, const Sizing& sizing);
-
-/// Receives issued splits. Called on the issuer's thread.
-class IssuedSplits {
- public:
-  virtual ~IssuedSplits() = default;
-  virtual void issue(Split split) = 0;
-};
 
 /// Issues splits, in order, as long as they fit the window.
 ///
@@ -36,8 +58,9 @@ class SplitIssuer {
   SplitIssuer(const OrderSpec& spec, const Position& start, const EpochOrder& order,
               const Sizing& sizing, MemoryBudget& window);
 
+  /// Issues the next split; none when it does not fit now, or all splits were issued.
   /// `lowest_missing` is the number of the lowest split that the reorder buffer has not received.
-  void issue_what_fits(IssuedSplits& to, std::uint64_t lowest_missing);
+  std::optional<Split> next(std::uint64_t lowest_missing);
 
   /// The reorder buffer has taken this split's rows: returns the split's window bytes.
   void batched(const SplitId& id);
@@ -54,6 +77,44 @@ class SplitIssuer {
   const std::uint64_t most_ahead_;
   std::uint64_t in_flight_ = 0;
   std::atomic<std::uint64_t> issued_{0};
+};
+
+/// The splits that were issued and have not arrived yet. Each split is taken once, by the first
+/// node that delivers it. Bounded by the window. Any thread.
+class ExpectedSplits {
+ public:
+  void add(const SplitId& id) {
+    serial_([&] { ids_.emplace(id.number, id); });
+  }
+
+  /// Whether split `number` has not arrived yet.
+  bool contains(std::uint64_t number) const {
+    return serial_([&] { return ids_.contains(number); });
+  }
+
+  /// All splits that have not arrived yet, in no particular order.
+  std::vector<SplitId> all() const {
+    return serial_([&] {
+      std::vector<SplitId> ids;
+      ids.reserve(ids_.size());
+      for (const auto& [number, id] : ids_) ids.push_back(id);
+      return ids;
+    });
+  }
+
+  /// Removes split `number` and returns it as it was issued; returns nothing if it was taken before
+  /// or never issued.
+  [[nodiscard]] std::optional<SplitId> take(std::uint64_t number) {
+    return serial_([&]() -> std::optional<SplitId> {
+      auto node = ids_.extract(number);
+      if (node.empty()) return std::nullopt;
+      return node.mapped();
+    });
+  }
+
+ private:
+  const Synchronized<> serial_{};
+  std::unordered_map<std::uint64_t, SplitId> ids_;
 };
 
 }  // namespace forebay

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 
 namespace forebay {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
+#include "actors/pipeline_spec.h"
 #include "core/base/result.h"
 
 namespace forebay {

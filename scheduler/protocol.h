@@ -15,6 +15,7 @@
 /// The messages between head, split client and workers (design/cluster.md). All of them
 /// can be sent between processes. Fields are append-only: any other change of a message requires
 /// the next version in its tag.
+
 namespace forebay::scheduler {
 
 /// A job as described by its trainer; `text` is opaque to the head.
@@ -294,5 +295,22 @@ inline constexpr std::string_view kSplitClientName = "feed";
 
 using HeadRef = ActorRef<Join, Prepared, Heartbeat, GiveBack, Leave, OpenJob, Issue, Arrived,
                          Finished, CloseJob>;
+
+/// Finds the head. Called repeatedly while the head does not answer, so it must not block.
+class HeadFinder {
+ public:
+  virtual ~HeadFinder() = default;
+  /// A ref to the head; an empty ref while the head cannot be reached.
+  virtual HeadRef head() = 0;
+};
+
+/// Finds a job's split client.
+class SplitClientFinder {
+ public:
+  virtual ~SplitClientFinder() = default;
+  /// The split client at `address`, as given by Accepted and JobOffer (empty: the head's address);
+  /// an empty ref while it cannot be reached. Must not block.
+  virtual SplitClientRef split_client(const std::string& address) = 0;
+};
 
 }  // namespace forebay::scheduler

@@ -5,9 +5,9 @@
 
 #include "core/base/open_files.h"
 #include "engine/process/memory_use.h"
-#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/process/user_code_guard.h"
 
 namespace {

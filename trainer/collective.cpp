@@ -4,11 +4,6 @@
 
 namespace forebay {
 
-Status barrier(Collective& collective) {
-  float nothing = 0;
-  return collective.start_all_reduce({&nothing, 1})->wait();
-}
-
 Result<double> sum_over_ranks(Collective& collective, double value) {
   const auto ranks = static_cast<std::size_t>(collective.size());
   auto values = exchange_each(collective, std::vector<double>(ranks, value));

@@ -69,9 +69,6 @@ class Collective {
   virtual void abandon(const std::string& why) = 0;
 };
 
-/// Blocks until every rank has called it.
-Status barrier(Collective& collective);
-
 /// Sends sent[rank] to each rank; returns what each rank has sent to this one.
 template <class T>
 Result<std::vector<T>> exchange_each(Collective& collective, const std::vector<T>& sent) {

@@ -7,7 +7,7 @@
 namespace forebay {
 namespace {
 
-// The parts of staged_batch.h beside dense values, labels and lists: a bag and a place per id, a
+// The parts of a StagedBatch beside dense values, labels and lists: a bag and a place per id, a
 // slot per row twice, and padding for alignment.
 constexpr std::uint64_t kStagedId = 8;
 constexpr std::uint64_t kStagedRow = 8;
@@ -25,20 +25,15 @@ std::uint64_t host_rows(const TrainerSpec& spec, const ModelShape& shape) {
   return std::min(all, spec.tables.memory_bytes / table_row_bytes(spec, shape));
 }
 
-/// Bytes of a batch as it is sent; at most `touched` rows are copied back.
-struct Staged {
-  std::uint64_t sent = 0;
-  std::uint64_t returned = 0;
-};
-
-Staged staged(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t batch_size,
-              std::uint64_t ids) {
+/// Bytes of a batch as it is sent, and of the rows that it names as they are copied back.
+std::uint64_t staged(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t batch_size,
+                     std::uint64_t ids) {
   const std::uint64_t touched = std::min(host_rows(spec, shape), ids);
   const std::uint64_t rows = touched * table_row_bytes(spec, shape);
   const std::uint64_t sent =
       sizeof(float) * batch_size * (shape.dense_features + 1 + shape.table_rows.size()) +
       kStagedId * ids + kStagedRow * touched + kAligning + rows;
-  return {sent + sent / 8, rows + rows / 8};
+  return sent + sent / 8 + rows + rows / 8;
 }
 
 }  // namespace
@@ -52,21 +47,19 @@ std::uint64_t device_rows(const TrainerSpec& spec, const ModelShape& shape) {
 std::uint64_t device_bytes(const TrainerSpec& spec, const ModelShape& shape,
                            std::uint64_t batch_size, std::uint64_t ids_per_batch) {
   if (spec.device == "cpu" || !learns(spec.model)) return 0;
-  const Staged batch = staged(spec, shape, batch_size, ids_per_batch);
   const std::uint64_t parameters = (dense_copies(spec.optimizer) + 1) * shape.dense_parameters();
   // Values of the rows that a step touches: the rows, the rows by id, their gradients, their
   // update.
   const std::uint64_t rows = 4 * ids_per_batch * shape.row_width();
   const std::uint64_t values = parameters + batch_size * row_activations(shape) + rows;
   return sizeof(float) * values + device_rows(spec, shape) * table_row_bytes(spec, shape) +
-         (kMostStagedBatches + 1) * (batch.sent + batch.returned);
+         (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids_per_batch);
 }
 
 std::uint64_t host_bytes_for_device(const TrainerSpec& spec, const ModelShape& shape,
                                     std::uint64_t batch_size, std::uint64_t ids_per_batch) {
   if (spec.device == "cpu" || !learns(spec.model)) return 0;
-  const Staged batch = staged(spec, shape, batch_size, ids_per_batch);
-  return kRounding * (kMostStagedBatches + 1) * (batch.sent + batch.returned) +
+  return kRounding * (kMostStagedBatches + 1) * staged(spec, shape, batch_size, ids_per_batch) +
          kHostRow * host_rows(spec, shape) + kDeviceRow * device_rows(spec, shape);
 }
 

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
+#include "trainer/spec.h"
 #include "trainer/state/snapshot.h"
 
 namespace forebay {
@@ -38,7 +43,7 @@ class Model {
   virtual void prefetch(std::shared_ptr<const Batch>) {}  // NOLINT: an override keeps the batch.
 
   /// Trains on one batch; returns its mean loss (binary cross-entropy). Fails if the loss is not
-  /// finite; the error names the row at fault (trainer/batch_faults.h).
+  /// finite; the error names the row at fault (bad_loss).
   virtual Result<double> step(const Batch& batch) = 0;
 
   /// Called by the thread that steps.
@@ -63,6 +68,50 @@ class Model {
   /// names the difference, before anything changes, if it belongs to a model of another shape. No
   /// snapshot may exist.
   virtual Status restore(StateSource& from) = 0;
+};
+
+/// Checks that a batch has the dense features of the model's `shape`, and rows unless it
+/// `may_be_empty`.
+Status check_batch(const Batch& batch, const ModelShape& shape, bool may_be_empty = false);
+
+/// A batch whose loss is not finite, with the values by which the row at fault is found.
+struct BadLoss {
+  const Batch& batch;
+  double loss = 0;
+  std::span<const float> logits = {};  ///< Of the batch's rows; empty if they are unknown.
+  std::size_t first_row = 0;           ///< Index of the batch's first row in the global batch.
+  /// Returns the lowest feature whose table has a vector for the row that is not finite;
+  /// `table_rows.size()` of the shape if all are finite. Empty function: unknown.
+  std::function<std::size_t(std::size_t row)> bad_vector = {};
+};
+
+/// Builds the error message: the batch, and the first row at fault, found by its values or, if
+/// those are finite, by its vectors in the tables and its logit. Columns are named as in `shape`.
+Error bad_loss(const BadLoss& what, const ModelShape& shape);
+
+/// Takes `step` for each batch without using a CPU, as a trainer on an accelerator would. With a
+/// step of 0 it does nothing with the batches, so that only the pipeline's speed counts.
+///
+/// Has no weights and no loss. `pause` does the waiting; a test passes its own.
+class EmulatedModel final : public Model {
+ public:
+  using Pause = std::function<void(std::chrono::nanoseconds)>;
+
+  explicit EmulatedModel(std::chrono::nanoseconds step) : EmulatedModel(step, wait) {}
+  EmulatedModel(std::chrono::nanoseconds step, Pause pause)
+      : step_(step), pause_(std::move(pause)) {}
+
+  bool learns() const override { return false; }
+  Result<double> step(const Batch& batch) override;
+  Status predict(const Batch& batch, std::span<float> scores) override;
+  Result<std::unique_ptr<StateSource>> snapshot() override { return snapshot_of_memory({}); }
+  Status restore(StateSource& from) override { return restore_memory(from, {}); }
+
+ private:
+  static void wait(std::chrono::nanoseconds time);
+
+  const std::chrono::nanoseconds step_;
+  const Pause pause_;
 };
 
 }  // namespace forebay

@@ -1,12 +1,13 @@
 #include "trainer/model_description.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/json_text.h"
+#include "core/base/text/json_text.h"
 
 namespace forebay {
 namespace {
@@ -38,28 +39,19 @@ bool take_table_optimizer(const json& announced, TrainerSpec::TableOptimizer& va
 }
 
 /// Whether the sizes are within the limits of shape_of.
-bool is_plausible(const ModelDescription& model) {
-  const ModelShape& shape = model.shape;
-  const auto within = [](std::int64_t value, std::int64_t low, std::int64_t high) {
-    return value >= low && value <= high;
+bool is_plausible(const ModelShape& shape) {
+  const auto within = [](std::int64_t low, std::int64_t high) {
+    return [=](std::int64_t value) { return value >= low && value <= high; };
   };
-  if (!within(shape.embedding_dim, 1, 4096) || !within(shape.cross_layers, 0, 64) ||
-      !within(shape.cross_rank, 0, 16384) || shape.top_mlp.empty() || shape.top_mlp.back() != 1) {
-    return false;
-  }
-  if (!shape.is_wide() &&
-      (shape.bottom_mlp.empty() || shape.bottom_mlp.back() != shape.embedding_dim)) {
-    return false;
-  }
-  for (const auto* widths : {&shape.bottom_mlp, &shape.top_mlp}) {
-    for (const int width : *widths) {
-      if (!within(width, 1, 16384)) return false;
-    }
-  }
-  for (const std::int64_t rows : shape.table_rows) {
-    if (!within(rows, 1, std::int64_t{1} << 31)) return false;
-  }
-  return true;
+  const auto are_layers = [&](const std::vector<int>& widths, int last) {
+    return !widths.empty() && widths.back() == last &&
+           std::ranges::all_of(widths, within(1, 16384));
+  };
+  return within(1, 4096)(shape.embedding_dim) && within(0, 64)(shape.cross_layers) &&
+         within(0, 16384)(shape.cross_rank) && are_layers(shape.top_mlp, 1) &&
+         (shape.is_wide() ? std::ranges::all_of(shape.bottom_mlp, within(1, 16384))
+                          : are_layers(shape.bottom_mlp, shape.embedding_dim)) &&
+         std::ranges::all_of(shape.table_rows, within(1, std::int64_t{1} << 31));
 }
 
 /// Throws the library's exception for a value of another type.
@@ -87,7 +79,7 @@ std::optional<ModelDescription> read(const json& announced) {
   announced.at("cross_layers").get_to(shape.cross_layers);
   announced.at("cross_rank").get_to(shape.cross_rank);
   model.spec.embedding_dim = shape.embedding_dim;
-  if (learns(model.spec.model) && !is_plausible(model)) return std::nullopt;
+  if (learns(model.spec.model) && !is_plausible(shape)) return std::nullopt;
   return model;
 }
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "core/base/open_files.h"
-#include "trainer/emulated_model.h"
 
 namespace forebay {
 namespace {
@@ -19,9 +18,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> places() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  std::vector<fs::path> found;
-  found.push_back(program);
-  found.push_back(program / ".." / "lib" / "forebay");
+  std::vector<fs::path> found = {program, program / ".." / "lib" / "forebay"};
   // In a build tree, relative to tools/, tests/trainer/ and tests/trainer/torch/.
   for (const char* up : {"..", "../..", "../../.."}) {
     found.push_back(program / up / "trainer" / "torch");
@@ -97,11 +94,9 @@ Result<const TrainerEntry*> open_trainer() {
 
 Result<std::unique_ptr<Model>> make_model(const TrainerSpec& spec, const ModelShape& shape,
                                           Collective* ranks) {
-  if (spec.model == TrainerSpec::ModelKind::kEmulated) {
-    return std::make_unique<EmulatedModel>(spec.step);
-  }
-  if (spec.model == TrainerSpec::ModelKind::kNone) {
-    return std::make_unique<EmulatedModel>(std::chrono::nanoseconds(0));
+  if (!learns(spec.model)) {
+    const bool waits = spec.model == TrainerSpec::ModelKind::kEmulated;
+    return std::make_unique<EmulatedModel>(waits ? spec.step : std::chrono::nanoseconds(0));
   }
   auto trainer = open_trainer();
   if (!trainer) return pass(trainer);

@@ -1,12 +1,11 @@
 #include "trainer/spec.h"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "trainer/device_memory.h"
 #include "trainer/network_shape.h"
-#include "trainer/saving/block_ring.h"
+#include "trainer/saving/block_file.h"
 #include "trainer/state/copy_before_change.h"
 
 namespace forebay {
@@ -77,11 +76,6 @@ TrainerSpec::TableOptimizer table_optimizer(const TrainerSpec& spec) {
 std::size_t state_width(TrainerSpec::TableOptimizer optimizer, std::size_t width) {
   if (optimizer == TrainerSpec::TableOptimizer::kSgd) return 0;
   return optimizer == TrainerSpec::TableOptimizer::kRowwiseAdagrad ? 1 : width;
-}
-
-std::uint64_t ModelShape::all_table_rows() const {
-  return static_cast<std::uint64_t>(
-      std::accumulate(table_rows.begin(), table_rows.end(), std::int64_t{0}));
 }
 
 Result<ModelShape> shape_of(const TrainerSpec& spec, const Schema& schema) {

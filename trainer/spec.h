@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -171,7 +172,10 @@ struct ModelShape {
   std::size_t top_input() const;
   /// Number of parameters outside the tables.
   std::uint64_t dense_parameters() const;
-  std::uint64_t all_table_rows() const;
+  std::uint64_t all_table_rows() const {
+    return static_cast<std::uint64_t>(
+        std::accumulate(table_rows.begin(), table_rows.end(), std::int64_t{0}));
+  }
   std::uint64_t table_parameters() const { return all_table_rows() * row_width(); }
 };
 

@@ -1,8 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/random.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/model.h"
@@ -32,5 +37,53 @@ struct TrainBenchPlan {
 /// source has too few batches for the plan.
 Result<TrainBench> bench_training(Model& model, BatchSource& source, const Clock& clock,
                                   const TrainBenchPlan& plan);
+
+/// Batches whose ids follow Zipf's law over each feature's table; frequent ids are spread over the
+/// table. A function of the seed and the number.
+class ZipfBatches {
+ public:
+  struct Options {
+    std::size_t features = 26;
+    std::size_t dense = 13;
+    std::size_t rows = 8192;
+    std::int64_t table_rows = std::int64_t{1} << 20;  ///< A power of two.
+    double exponent = 1.05;
+    std::uint64_t seed = 1;
+  };
+  explicit ZipfBatches(const Options& options);
+
+  std::shared_ptr<const Batch> make(std::uint64_t number) const;
+
+ private:
+  const Options options_;
+  std::vector<double> below_;  ///< The probability of a rank up to this one.
+};
+
+/// The plan for comparing two models that differ in the storage of their tables.
+struct TableBenchPlan {
+  ZipfBatches::Options batches;
+  std::uint64_t settle = 40;  ///< Steps of the tiers before the first turn, to fill their memory.
+  std::uint64_t turns = 3;
+  std::uint64_t uncounted = 2;  ///< Steps of a turn before its measurement starts.
+  std::uint64_t steps = 12;     ///< Measured steps.
+  std::size_t ahead = 8;        ///< Batches announced before they are stepped on.
+};
+
+/// Called with the progress: the finished part, and the rows a second in tiers and in memory (0:
+/// not measured yet).
+using TableBenchReport = std::function<void(const std::string& done, double tiers, double memory)>;
+
+/// Rows a second, medians of the turns; `ready` is the share of the tiers' lookups whose row was in
+/// memory.
+struct TableBench {
+  double memory = 0;
+  double tiers = 0;
+  double ratio = 0;
+  double ready = 0;
+};
+
+/// Trains both models in turns, on the same batches.
+Result<TableBench> bench_tables(Model& memory, Model& tiers, const Clock& clock,
+                                const TableBenchPlan& plan, const TableBenchReport& report);
 
 }  // namespace forebay

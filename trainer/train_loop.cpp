@@ -1,14 +1,8 @@
 #include "trainer/train_loop.h"
 
-#include <utility>
 #include <vector>
 
 namespace forebay {
-
-double TrainProgress::starved_ratio() const {
-  if (elapsed.count() <= 0) return 0;
-  return static_cast<double>(waited.count()) / static_cast<double>(elapsed.count());
-}
 
 TrainLoop::TrainLoop(Model& model, BatchSource& source, const Clock& clock, Options options)
     : model_(model), source_(source), clock_(clock), options_(std::move(options)) {

@@ -3,17 +3,54 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/loss_window.h"
 #include "trainer/model.h"
 
 namespace forebay {
+
+/// The mean loss over the last 1 % of all steps since the start, at least one.
+///
+/// Keeps only the losses of that 1 %: the window's first step never moves back.
+class LossWindow {
+ public:
+  LossWindow() = default;
+  /// Continues after `steps` steps; `last` are the losses of their last 1 %.
+  LossWindow(std::uint64_t steps, std::deque<double> last)
+      : steps_(steps), last_(std::move(last)) {}
+
+  static std::uint64_t size_after(std::uint64_t steps) {
+    return steps == 0 ? 0 : steps < 200 ? 1 : steps / 100;
+  }
+
+  void add(double loss) {
+    ++steps_;
+    last_.push_back(loss);
+    if (last_.size() > size_after(steps_)) last_.pop_front();
+  }
+  /// Empty before the first step.
+  std::optional<double> mean() const {
+    if (last_.empty()) return std::nullopt;
+    return std::accumulate(last_.begin(), last_.end(), 0.0) / static_cast<double>(last_.size());
+  }
+
+  std::uint64_t steps() const { return steps_; }
+  const std::deque<double>& last() const { return last_; }
+
+  bool operator==(const LossWindow&) const = default;
+
+ private:
+  std::uint64_t steps_ = 0;
+  std::deque<double> last_;
+};
 
 /// The progress of a training run.
 struct TrainProgress {
@@ -30,7 +67,10 @@ struct TrainProgress {
   bool enough = false;                 ///< Ended by Options::enough.
 
   /// The share of the time so far that the trainer waited for data; 0 at the start.
-  double starved_ratio() const;
+  double starved_ratio() const {
+    if (elapsed.count() <= 0) return 0;
+    return static_cast<double>(waited.count()) / static_cast<double>(elapsed.count());
+  }
 };
 
 /// Pulls batches from a source and trains a model on them until the source ends or a flag stops it.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tuner/fit.h"
+#include "tuner/allocation.h"
 
 namespace forebay::tuner {
 namespace {
@@ -19,7 +19,7 @@ std::uint64_t room(const CurrentState& now) {
 /// `wanted`, with at most the current number of actors in each stage.
 Allocation without_growth(const PipelineDescription& description, Allocation wanted,
                           const CurrentState& now) {
-  const Allocation current = shaped(description, {now.actors, now.prefetch});
+  const Allocation current = shaped(description, now.allocation());
   for (std::size_t i = 0; i < wanted.actors.size(); ++i) {
     wanted.actors[i] = std::min(wanted.actors[i], current.actors[i]);
   }
@@ -39,91 +39,39 @@ void note(const PipelineDescription& description, const Allocation& before, cons
   say("prefetch", before.prefetch, after.prefetch);
 }
 
-/// An allocation on its way to a target; counts all actors that are still alive.
-class Transition {
- public:
-  Transition(const PipelineDescription& description, const CurrentState& now, Allocation target)
-      : description_(description),
-        now_(now),
-        bounds_{description.max_actors, room(now)},
-        target_(std::move(target)),
-        next_(shaped(description, {now.actors, now.prefetch})),
-        alive_(next_) {
-    for (std::size_t i = 0; i < std::min(alive_.actors.size(), now.leaving.size()); ++i) {
-      alive_.actors[i] += now.leaving[i];
-    }
-    for (std::size_t i = 0; i < next_.actors.size(); ++i) {
-      next_.actors[i] = std::min(next_.actors[i], target_.actors[i]);
-    }
-    next_.prefetch = std::min(next_.prefetch, target_.prefetch);
-    alive_.prefetch = std::max(next_.prefetch, now.prefetched);
-    make_way();
-  }
+/// The actors of `next` that stay beside `waiting` items. These cannot be removed: if they do not
+/// fit, actors are removed until the trainer has taken the items.
+std::vector<std::uint32_t> staying(const PipelineDescription& description, const Allocation& next,
+                                   std::uint32_t waiting, const Bounds& bounds) {
+  const std::uint64_t bytes = (waiting - 1) * description.prefetch_item_bytes;
+  const std::uint64_t left = bounds.bytes - std::min(bounds.bytes, bytes);
+  return fitted(description, next, {bounds.actors, left}).actors;
+}
 
-  Allocation run() {
-    while (grow_one()) {
-    }
-    grow_prefetch();
-    return next_;
+/// The next allocation on the way to `target`; all actors and items count that have yet to go.
+Allocation step_towards(const PipelineDescription& description, const Allocation& target,
+                        const CurrentState& now) {
+  const Bounds bounds{description.max_actors, room(now)};
+  Allocation alive = shaped(description, now.allocation());
+  Allocation next = without_growth(description, target, now);
+  next.prefetch = std::min(alive.prefetch, target.prefetch);
+  for (std::size_t i = 0; i < std::min(alive.actors.size(), now.leaving.size()); ++i) {
+    alive.actors[i] += now.leaving[i];
   }
-
- private:
-  /// Waiting items cannot be removed. If they do not fit beside the actors that stay, actors are
-  /// removed until the trainer has taken the items.
-  void make_way() {
-    const std::uint64_t waiting = (alive_.prefetch - 1) * description_.prefetch_item_bytes;
-    const std::uint64_t left = bounds_.bytes - std::min(bounds_.bytes, waiting);
-    next_.actors = fitted(description_, next_, {bounds_.actors, left}).actors;
+  alive.prefetch = std::max(next.prefetch, now.prefetched);
+  next.actors = staying(description, next, alive.prefetch, bounds);
+  const auto may_grow = [&](std::size_t stage) {
+    return alive.actors[stage] < description.stages[stage].max_actors &&
+           fits_one_more(description, alive, stage, bounds);
+  };
+  while (const auto stage = neediest(next, target, may_grow)) {
+    ++next.actors[*stage];
+    ++alive.actors[*stage];
   }
-
-  /// Adds an actor to the stage that is proportionally furthest from its goal, among the stages for
-  /// which it fits.
-  bool grow_one() {
-    std::size_t neediest = next_.actors.size();
-    double least = 1;
-    for (std::size_t i = 0; i < next_.actors.size(); ++i) {
-      const double share = static_cast<double>(next_.actors[i]) / target_.actors[i];
-      if (share < least && has_room(i)) {
-        neediest = i;
-        least = share;
-      }
-    }
-    if (neediest == next_.actors.size()) return false;
-    ++next_.actors[neediest];
-    ++alive_.actors[neediest];
-    return true;
-  }
-
-  bool has_room(std::size_t stage) {
-    if (alive_.actors[stage] >= description_.stages[stage].max_actors) return false;
-    ++alive_.actors[stage];
-    const bool fits = within(description_, alive_, bounds_);
-    --alive_.actors[stage];
-    return fits;
-  }
-
-  void grow_prefetch() {
-    alive_.prefetch = target_.prefetch;
-    const std::uint32_t most = fitted_prefetch();
-    next_.prefetch = std::max(next_.prefetch, most);
-  }
-
-  std::uint32_t fitted_prefetch() const {
-    if (description_.prefetch_item_bytes == 0) return target_.prefetch;
-    const std::uint64_t bytes = worst_case_bytes(description_, alive_);
-    if (bytes <= bounds_.bytes) return target_.prefetch;
-    const std::uint64_t over = bytes - bounds_.bytes;
-    const std::uint64_t items = (over - 1) / description_.prefetch_item_bytes + 1;
-    return items >= target_.prefetch ? 1 : static_cast<std::uint32_t>(target_.prefetch - items);
-  }
-
-  const PipelineDescription& description_;
-  const CurrentState& now_;
-  const Bounds bounds_;
-  const Allocation target_;
-  Allocation next_;
-  Allocation alive_;  // next_ plus the actors and items that have yet to go
-};
+  next.prefetch =
+      std::max(next.prefetch, prefetch_beside(description, alive, target.prefetch, bounds));
+  return next;
+}
 
 }  // namespace
 
@@ -160,7 +108,7 @@ Allocation Guard::step(const CurrentState& now) const {
   const Bounds bounds{description_.max_actors, room(now)};
   Allocation target = fitted(description_, goal_, bounds);
   if (nearly_full(now)) target = without_growth(description_, std::move(target), now);
-  return Transition(description_, now, std::move(target)).run();
+  return step_towards(description_, target, now);
 }
 
 }  // namespace forebay::tuner

@@ -35,25 +35,15 @@ std::optional<ThreadTrial> ThreadSearch::add(double rows_per_second) {
   if (!has_measured()) return std::nullopt;
   const double rate = median(rates_);
   rates_.clear();
-  switch (phase_) {
-    case Phase::kStand: {
-      current_rate_ = rate;
-      const int next = next_trial();
-      if (next > 0) {
-        begin(Phase::kTry, next);
-      } else {
-        begin(Phase::kRest, stands_);
-        rest_rate_ = rate;
-        rested_ = 0;
-      }
-      return std::nullopt;
-    }
-    case Phase::kTry:
-      return tried(rate);
-    case Phase::kRest:
-      rested(rate);
-      return std::nullopt;
+  if (phase_ == Phase::kTry) return tried(rate);
+  if (phase_ == Phase::kRest) {
+    rested(rate);
+    return std::nullopt;
   }
+  current_rate_ = rest_rate_ = rate;
+  rested_ = 0;
+  const int next = next_trial();
+  next > 0 ? begin(Phase::kTry, next) : begin(Phase::kRest, stands_);
   return std::nullopt;
 }
 
@@ -89,12 +79,7 @@ void ThreadSearch::rested(double rate) {
   const bool changed = std::abs(rate - rest_rate_) > options_.change * rest_rate_;
   if (!changed && rested_ < rest_) return;
   rest_ = changed ? options_.rest : std::min(2 * rest_, options_.most_rest);
-  search_again();
-}
-
-void ThreadSearch::search_again() {
-  more_failed_ = false;
-  fewer_failed_ = false;
+  more_failed_ = fewer_failed_ = false;
   begin(Phase::kStand, stands_);
 }
 

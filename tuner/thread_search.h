@@ -54,7 +54,6 @@ class ThreadSearch {
   int next_trial() const;
   std::optional<ThreadTrial> tried(double rate);
   void rested(double rate);
-  void search_again();
 
   const Options options_;
   Phase phase_ = Phase::kStand;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay::tuner {
 namespace {
@@ -43,8 +43,6 @@ Proposal heed(Policy& policy, const Observation& seen, std::string& fault) {
   return {};
 }
 
-Allocation current_allocation(const CurrentState& now) { return {now.actors, now.prefetch}; }
-
 }  // namespace
 
 Mode mode_named(std::string_view name) { return value_in(kModeNames, name).value_or(Mode::kOn); }
@@ -58,7 +56,7 @@ Tuner::Tuner(Options options)
 void Tuner::keep_what_stands() {
   options_.tuned_pipeline.tick();
   const CurrentState now = options_.tuned_pipeline.current();
-  guard_.admit(current_allocation(now), now);
+  guard_.admit(now.allocation(), now);
 }
 
 void Tuner::set_mode(Mode mode) {
@@ -75,7 +73,7 @@ void Tuner::step() {
 void Tuner::lead() {
   const CurrentState now = options_.tuned_pipeline.current();
   const Allocation next = guard_.step(now);
-  if (next != current_allocation(now)) options_.tuned_pipeline.apply(next);
+  if (next != now.allocation()) options_.tuned_pipeline.apply(next);
 }
 
 Decision Tuner::decide() {
@@ -83,7 +81,7 @@ Decision Tuner::decide() {
   options_.tuned_pipeline.tick();
   decision.seen = options_.tuned_pipeline.observe();
   const CurrentState now = options_.tuned_pipeline.current();
-  decision.applied = current_allocation(now);
+  decision.applied = now.allocation();
   if (options_.mode == Mode::kOff) return decision;
   decision.number = ++decisions_;
   decision.expected_before = expected_;
@@ -112,7 +110,7 @@ Proposal Tuner::ask(const Observation& seen, const CurrentState& now, Decision& 
   if (options_.fallback) proposal = heed(*options_.fallback, seen, fault);
   if (fault.empty()) return proposal;
   decision.fault += "; fallback: " + fault;
-  return {current_allocation(now), 0, "keeps what stands"};
+  return {now.allocation(), 0, "keeps what stands"};
 }
 
 Proposal Tuner::ask_policy(const Observation& seen, Decision& decision) {

@@ -6,7 +6,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/enum_names.h"
-#include "tuner/decision.h"
 #include "tuner/guard.h"
 #include "tuner/policy.h"
 #include "tuner/tuned_pipeline.h"

@@ -4,8 +4,8 @@
 
 #include <fnmatch.h>
 
-#include "actors/format/block_cursor.h"
-#include "core/base/nearest.h"
+#include "actors/format/raw_split.h"
+#include "core/base/text/nearest.h"
 
 namespace forebay {
 namespace {

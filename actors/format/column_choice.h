@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
+#include "actors/pipeline_spec.h"
 #include "core/base/result.h"
 #include "core/data/schema.h"
 

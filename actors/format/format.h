@@ -1,19 +1,52 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
-#include "actors/format/bad_row.h"
 #include "actors/format/raw_split.h"
-#include "actors/row_filter.h"
+#include "actors/input/file_system.h"
+#include "actors/pipeline_spec.h"
+#include "core/base/random.h"
 #include "core/base/result.h"
 #include "core/data/column_set.h"
+#include "core/data/digest.h"
 #include "core/data/schema.h"
 
 namespace forebay {
+
+/// Selects the rows held out for evaluation: a pure function of (seed, file number, byte offset),
+/// so that training and evaluation agree on any machine and in any order.
+class RowFilter {
+ public:
+  enum class Keep : std::uint8_t { kAll, kTraining, kHeldOut };
+
+  RowFilter() = default;
+  RowFilter(Keep keep, std::uint64_t seed, double share)
+      : keep_(share > 0 ? keep : Keep::kAll), seed_(seed), threshold_(threshold_of(share)) {}
+
+  bool keeps_all() const { return keep_ == Keep::kAll; }
+
+  /// Whether the filter keeps the row that starts at `offset` of file number `file`.
+  bool keeps(std::uint32_t file, std::uint64_t offset) const {
+    if (keep_ == Keep::kAll) return true;
+    const bool held_out = mix64(mix64(seed_, file), offset) < threshold_;
+    return held_out == (keep_ == Keep::kHeldOut);
+  }
+
+ private:
+  static std::uint64_t threshold_of(double share) {
+    return share >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(share * 0x1.0p64);
+  }
+
+  Keep keep_ = Keep::kAll;
+  std::uint64_t seed_ = 0;
+  std::uint64_t threshold_ = 0;
+};
 
 struct DecodeOptions {
   RowFilter filter;
@@ -54,6 +87,80 @@ class Format {
   /// Exactly one of the two returns this object, the other returns nullptr.
   virtual const TextFormat* text() const { return nullptr; }
   virtual const UnitFormat* units() const { return nullptr; }
+};
+
+/// Loads the blocks of one file. Belongs to one load actor and has its own open file; not
+/// thread-safe.
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+  /// Reads `block` into `out`, which holds its loaded_bytes(), and returns the number of bytes that
+  /// the block takes there. Checks the block's content as far as the format can. Errors are
+  /// kCorrupt or kUnavailable; they name the file and the rows or bytes. A file that is not as it
+  /// was indexed is kCorrupt, and the message says so.
+  virtual Result<std::size_t> load(const BlockRef& block, std::span<char> out) = 0;
+  /// Hint: `blocks` of this file will be loaded next, so a slow store can start to read them.
+  virtual void prepare(std::span<const BlockRef> blocks) { static_cast<void>(blocks); }
+};
+
+/// Cuts a byte stream into slots of a power-of-two size. For each slot in which a row starts it
+/// keeps one block: the rows that start there. When there are too many blocks it becomes coarser
+/// (slots double, blocks merge), so the result depends on the final slot size only. See
+/// actors/source/index/block_builder.h.
+class BlockBuilder;
+
+/// Finds where rows start in a file's bytes, handed over piece by piece in order.
+class RowScanner {
+ public:
+  virtual ~RowScanner() = default;
+  /// Reports each row start in `piece` to `blocks`. kCorrupt names the byte offset and the line of
+  /// a row longer than the format's `max_row_bytes`.
+  virtual Status scan(std::span<const char> piece, BlockBuilder& blocks) = 0;
+  /// Ends the file; a last row without a newline counts.
+  virtual Status finish(BlockBuilder& blocks) = 0;
+};
+
+/// A format of rows in a stream of bytes. Its files may be compressed; a scanner finds the rows in
+/// the decompressed bytes, and the rows that start in one slot are a block.
+class TextFormat : public Format {
+ public:
+  const TextFormat* text() const final { return this; }
+  /// Returns a scanner for a file from its first byte (BOM and header included).
+  virtual std::unique_ptr<RowScanner> scanner() const = 0;
+  /// Returns an error for a file whose start does not fit the dataset's first file (another CSV
+  /// header). `head` holds at least its first max_row_bytes bytes, or all of it.
+  virtual Status accepts(std::span<const char> head) const = 0;
+};
+
+/// What a format with units of its own reads and decodes at once, such as a row group or a range of
+/// its pages. A unit is one block of the order.
+struct Unit {
+  std::uint64_t bytes = 0;      ///< The most bytes that BlockSource::load() fills for it.
+  std::uint64_t first_row = 0;  ///< Its number in the file; index_units() fills it in.
+  std::uint32_t rows = 0;       ///< At least 1, damaged rows included.
+
+  bool operator==(const Unit&) const = default;
+};
+
+/// A file whose metadata have been read. Loads units: BlockRef::line is a unit's number in units(),
+/// BlockRef::offset the number of its first row in the file.
+class UnitFile : public BlockSource {
+ public:
+  /// Returns all units, in file order; each row of the file is in one of them.
+  virtual std::vector<Unit> units() const = 0;
+  /// Returns the digest of the metadata. Files of one size with one digest have equal rows, or
+  /// load() finds the difference.
+  virtual Digest content() const = 0;
+};
+
+/// A format whose files say themselves where rows are, so that metadata alone give the blocks.
+class UnitFormat : public Format {
+ public:
+  const UnitFormat* units() const final { return this; }
+  /// Reads the metadata of `file`, which outlives the result, and bounds each number in them before
+  /// it is used. Reads no rows. kInvalid for a file that lacks a column of the dataset or has it
+  /// with another type, kCorrupt for damaged metadata; the message begins with the path.
+  virtual Result<std::unique_ptr<UnitFile>> open(const InputFile& file) const = 0;
 };
 
 }  // namespace forebay

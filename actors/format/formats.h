@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
-#include "actors/format/text_format.h"
-#include "actors/format/unit_format.h"
+#include "actors/format/format.h"
+#include "actors/pipeline_spec.h"
 #include "core/base/result.h"
 
 namespace forebay {

@@ -60,9 +60,11 @@ class InputFile {
 
   /// Reads bytes from `offset` as far as they are available without waiting, and returns their
   /// number. The default reads nothing and returns 0.
-  virtual std::size_t read_ready(std::uint64_t offset, std::span<char> out) const;
+  virtual std::size_t read_ready(std::uint64_t /*offset*/, std::span<char> /*out*/) const {
+    return 0;
+  }
   /// Hint that these bytes will be read next. Returns at once.
-  virtual void will_read(std::uint64_t offset, std::uint64_t bytes) const;
+  virtual void will_read(std::uint64_t /*offset*/, std::uint64_t /*bytes*/) const {}
   /// Hint that the whole file will be read from start to end. Returns at once.
   virtual void will_read_through() const {}
 
@@ -94,7 +96,7 @@ class FileSystem {
   virtual Result<std::unique_ptr<const InputFile>> open(const std::string& path) const = 0;
   /// Returns the paths on this machine of all that list() would look at, whether or not it is a
   /// readable file, so that no output replaces it. The default returns none, as in a store.
-  virtual std::vector<std::string> local_paths(const std::string& pattern) const;
+  virtual std::vector<std::string> local_paths(const std::string& /*pattern*/) const { return {}; }
 
  protected:
   FileSystem() = default;
@@ -102,5 +104,36 @@ class FileSystem {
 
 /// Returns the error of a read from a file whose content changed since it was indexed.
 tl::unexpected<Error> changed_since_indexed(const std::string& path);
+
+/// The table that selects the file system for a path. A value type; copies share the file systems.
+/// Any thread may call const functions.
+class FileSystems {
+ public:
+  /// Builds the table of the built-in file systems (file_system.cpp).
+  FileSystems();
+
+  /// Adds a file system for all paths that begin with `prefix`, such as "s3://", or replaces the
+  /// file system with this prefix.
+  void add(std::string prefix, std::shared_ptr<const FileSystem> file_system);
+
+  /// Returns the file system with the longest prefix that `path` begins with.
+  const std::shared_ptr<const FileSystem>& of(const std::string& path) const;
+
+  /// Returns `path` resolved against the folder `base_dir`; a path with a prefix stays unchanged.
+  std::string full_path(const std::string& path, const std::string& base_dir) const;
+  /// Like full_path(), and without `.` and `..` in a path of this machine.
+  std::string normal_path(const std::string& path, const std::string& base_dir) const;
+  /// Returns FileSystem::local_paths() of a path or glob of a dataset.
+  std::vector<std::string> local_paths(const std::string& path, const std::string& base_dir) const;
+
+ private:
+  struct Row {
+    std::string prefix;
+    std::shared_ptr<const FileSystem> file_system;
+  };
+  const Row& row_of(const std::string& path) const;
+
+  std::vector<Row> rows_;  // one row has the prefix "", which every path begins with
+};
 
 }  // namespace forebay

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
-#include "actors/format/block_source.h"
+#include "actors/format/format.h"
 #include "actors/format/formats.h"
-#include "actors/input/file_systems.h"
+#include "actors/input/file_system.h"
+#include "actors/pipeline_spec.h"
 #include "core/base/result.h"
 #include "core/data/digest.h"
 

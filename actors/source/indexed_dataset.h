@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "actors/source/byte_source.h"
 #include "actors/source/dataset.h"
 #include "actors/source/index/file_index.h"
 #include "actors/source/stored/file_list.h"
+#include "actors/source/text_blocks.h"
 
 namespace forebay {
 

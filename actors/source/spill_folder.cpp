@@ -7,7 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include "actors/source/index/file_index.h"
 #include "actors/source/index/index_cache.h"
 #include "core/data/digest.h"
 

@@ -8,7 +8,7 @@
 #include "actors/source/index/partial_file.h"
 #include "actors/source/stored/file_list.h"
 #include "core/base/result.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 
 namespace forebay {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "actors/format/unit_format.h"
+#include "actors/format/format.h"
 #include "actors/input/file_system.h"
 #include "actors/source/index/file_index.h"
 #include "core/base/result.h"

@@ -1,15 +1,27 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "actors/format/format.h"
 #include "actors/format/raw_split.h"
-#include "actors/stage/split_times.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
+
+/// The times of a split's stages, each by the monotonic clock of the node where the stage ran.
+/// Travels with the split. A value.
+struct SplitTimes {
+  using Time = std::chrono::nanoseconds;
+  struct Span {
+    Time begin{0};
+    Time end{0};
+  };
+  std::vector<Span> stages = {};  ///< Of the stages that have run, in order.
+  Time sent{0};     ///< The split was finished and ready to be sent to the trainer's node.
+  Time arrived{0};  ///< It arrived there. `sent` and `arrived` are 0 if it was made there.
+};
 
 /// Identifies a split. `number` counts over all epochs, so it orders splits.
 struct SplitId {

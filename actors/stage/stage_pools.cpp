@@ -9,9 +9,6 @@
 namespace forebay {
 namespace {
 
-/// For a mailbox that the issuer of splits bounds already.
-constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
-
 std::vector<std::string> file_names_of(const Dataset& dataset) {
   std::vector<std::string> names;
   names.reserve(dataset.files().size());
@@ -21,19 +18,30 @@ std::vector<std::string> file_names_of(const Dataset& dataset) {
 
 }  // namespace
 
+StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes, StageOwner& owner,
+                                     std::function<std::unique_ptr<PoolWorker<Split>>()> factory) {
+  StagePool<Split>::Options made;
+  made.name = std::move(name);
+  made.mailbox_bytes = mailbox_bytes;
+  made.order = PoolOrder::kLowestKey;
+  made.measures_service = true;
+  made.factory = std::move(factory);
+  made.on_failure = [&owner](const Error& error) { owner.failed(error); };
+  return made;
+}
+
 /// One actor of a stage's pool: runs the stage's worker, takes its time and hands its result on.
 class StagePools::Actor final : public PoolWorker<Split> {
  public:
   Actor(StagePools& pools, std::size_t stage)
       : pools_(pools),
         stage_(stage),
-        worker_(make_stage_worker(pools.stages_[stage], pools.options_.inputs,
-                                  pools.transform_context_)) {}
+        worker_(pools.stages_[stage], pools.options_.inputs, pools.transform_context_) {}
 
   Status on(Split&& split, PoolContext& context) override {
     const Clock& clock = pools_.options_.clock;
     SplitTimes::Span span{.begin = clock.now()};
-    if (auto status = worker_->run(split); !status) return status;
+    if (auto status = worker_.run(split); !status) return status;
     span.end = clock.now();
     split.times.stages.push_back(span);
     return pools_.hand_on(stage_ + 1, std::move(split), context);
@@ -42,7 +50,7 @@ class StagePools::Actor final : public PoolWorker<Split> {
  private:
   StagePools& pools_;
   const std::size_t stage_;
-  const std::unique_ptr<StageWorker> worker_;
+  StageWorker worker_;
 };
 
 StagePools::StagePools(Options options)
@@ -66,14 +74,9 @@ StagePools::~StagePools() {
 }
 
 StagePool<Split>::Options StagePools::options_of(std::size_t stage) {
-  StagePool<Split>::Options made;
-  made.name = stages_[stage].name;
-  made.mailbox_bytes = stage == 0 ? kUnbounded : options_.mailbox_bytes;
-  made.order = PoolOrder::kLowestKey;
-  made.measures_service = true;
-  made.factory = [this, stage] { return std::make_unique<Actor>(*this, stage); };
-  made.on_failure = [this](const Error& error) { options_.owner.failed(error); };
-  return made;
+  return split_pool(stages_[stage].name, stage == 0 ? kUnbounded : options_.mailbox_bytes,
+                    options_.owner,
+                    [this, stage] { return std::make_unique<Actor>(*this, stage); });
 }
 
 void StagePools::start() {

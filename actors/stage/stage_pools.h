@@ -3,19 +3,46 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "actors/stage/split.h"
-#include "actors/stage/stage_owner.h"
 #include "actors/stage/stage_worker.h"
 #include "actors/stage_list.h"
 #include "core/base/clock.h"
-#include "core/runtime/pool/pool_stats.h"
+#include "core/base/result.h"
+#include "core/runtime/pool/pool_engine.h"
 #include "core/runtime/stage_pool.h"
 
 namespace forebay {
+
+/// Owns stages: takes their finished splits, and has the memory that their actors use.
+class StageOwner {
+ public:
+  virtual ~StageOwner() = default;
+
+  /// Takes a finished split; may wait for free bytes, inside a PoolContext::OutputWait. Called on
+  /// the threads of the last stage's actors, several at a time.
+  virtual Status put(Split&& split, PoolContext& context) = 0;
+
+  /// An actor failed, while the others continue. Called on its thread.
+  virtual void failed(const Error& error) = 0;
+
+  /// Returns whether there is memory for so many actors' threads.
+  virtual bool has_room_for(std::uint64_t threads) const = 0;
+
+  /// Divides the memory anew, since the number of actors changed.
+  virtual void resized() {}
+};
+
+/// The bytes of a mailbox that the issuer of splits bounds already.
+inline constexpr std::size_t kUnbounded = ~std::size_t{0} / 2;
+
+/// The options of a pool that takes the lowest split first and reports failures to `owner`.
+StagePool<Split>::Options split_pool(std::string name, std::size_t mailbox_bytes, StageOwner& owner,
+                                     std::function<std::unique_ptr<PoolWorker<Split>>()> factory);
 
 /// The state of one stage; the counters are exact sums since the start.
 struct StageStats {

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "actors/format/format.h"
+#include "actors/format/raw_split.h"
 #include "actors/source/dataset.h"
 #include "actors/stage/split.h"
 #include "actors/stage_list.h"
@@ -13,15 +17,31 @@
 
 namespace forebay {
 
-/// One actor's part in a stage: a pure function of a split. It knows nothing of pools, queues and
-/// other actors, keeps its open files and scratch memory, and belongs to the actor's thread.
-class StageWorker {
+/// Loads the blocks of splits from a dataset's files, whatever their format.
+///
+/// Owns one load actor's open files, at most kMostOpen of them; belongs to that actor's thread.
+/// Returns an error that names the file if the file cannot be read or has changed since it was
+/// indexed (BlockSource::load).
+class SplitReader {
  public:
-  virtual ~StageWorker() = default;
+  static constexpr std::size_t kMostOpen = 64;
 
-  /// Replaces the split's content by the stage's result.
-  virtual Status run(Split& split) = 0;
+  SplitReader(const Dataset& dataset, BufferPool& pool) : dataset_(dataset), pool_(pool) {}
+
+  Result<RawSplit> read(std::vector<BlockRef> blocks);
+
+ private:
+  Status prepare(std::span<const BlockRef> blocks);
+  Result<BlockSource*> source(std::uint32_t file);
+
+  const Dataset& dataset_;
+  BufferPool& pool_;
+  std::map<std::uint32_t, std::unique_ptr<BlockSource>> open_;
 };
+
+/// Describes a split in which the decoder found other rows than the index, although the content of
+/// its blocks is right. kCorrupt.
+Error miscounted_split(const Dataset& dataset, const BadRow& where);
 
 /// What the workers of all stages share: the job, and the memory of splits. The objects outlive the
 /// workers.
@@ -34,8 +54,28 @@ struct StageInputs {
   BufferPool& buffers;
 };
 
-/// Makes a worker of `stage`. `inputs` and `transform` must outlive it.
-std::unique_ptr<StageWorker> make_stage_worker(const StageInfo& stage, const StageInputs& inputs,
-                                               const TransformContext& transform);
+/// One actor's part in a stage: a pure function of a split. It knows nothing of pools, queues and
+/// other actors, keeps its open files and scratch memory, and belongs to the actor's thread.
+class StageWorker {
+ public:
+  /// All three outlive the worker.
+  StageWorker(const StageInfo& stage, const StageInputs& inputs, const TransformContext& transform)
+      : stage_(stage),
+        inputs_(inputs),
+        transform_(transform),
+        reader_(inputs.dataset, inputs.buffers) {}
+
+  /// Replaces the split's content by the stage's result.
+  Status run(Split& split);
+
+ private:
+  Status load(Split& split);
+  Status decode(Split& split) const;
+
+  const StageInfo& stage_;
+  const StageInputs& inputs_;
+  const TransformContext& transform_;
+  SplitReader reader_;  // for load
+};
 
 }  // namespace forebay

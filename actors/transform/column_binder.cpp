@@ -19,6 +19,15 @@ std::string quoted(const std::string& name) { return '"' + name + '"'; }
 
 }  // namespace
 
+std::vector<std::size_t> dropped_sources(std::span<const ColumnTarget> targets) {
+  std::vector<std::size_t> dropped;
+  for (const ColumnTarget& target : targets) {
+    if (target.drop_source) dropped.push_back(target.from);
+  }
+  std::sort(dropped.rbegin(), dropped.rend());
+  return dropped;
+}
+
 void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKind>& kinds,
                          std::vector<ColumnRef>& found) {
   bool any = false;
@@ -28,10 +37,7 @@ void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKin
     any = true;
     if (std::find(kinds.begin(), kinds.end(), column.kind) == kinds.end()) return;
     right = true;
-    const auto same = [&](ColumnRef other) {
-      return other.kind == column.kind && other.index == column.index;
-    };
-    if (std::none_of(found.begin(), found.end(), same)) found.push_back(column);
+    if (std::find(found.begin(), found.end(), column) == found.end()) found.push_back(column);
   };
   for (std::size_t i = 0; i < schema_.dense.size(); ++i) visit({ColumnKind::kDense, i});
   for (std::size_t i = 0; i < schema_.sparse.size(); ++i) visit({ColumnKind::kSparse, i});
@@ -48,28 +54,18 @@ void ColumnBinder::match(const std::string& pattern, const std::vector<ColumnKin
   }
 }
 
-std::vector<ColumnRef> ColumnBinder::any() {
+std::vector<ColumnRef> ColumnBinder::of(const std::vector<ColumnKind>& kinds) {
   std::vector<ColumnRef> found;
   if (request_.spec().columns.empty()) request_.refuse("columns", "name at least one column");
-  for (const std::string& pattern : request_.spec().columns) {
-    match(pattern, {ColumnKind::kDense, ColumnKind::kSparse}, found);
-  }
+  for (const std::string& pattern : request_.spec().columns) match(pattern, kinds, found);
   return found;
 }
 
 std::vector<std::size_t> ColumnBinder::of_kind(ColumnKind kind) {
-  std::vector<ColumnRef> found;
-  if (request_.spec().columns.empty()) request_.refuse("columns", "name at least one column");
-  for (const std::string& pattern : request_.spec().columns) match(pattern, {kind}, found);
   std::vector<std::size_t> indices;
-  indices.reserve(found.size());
-  for (const ColumnRef column : found) indices.push_back(column.index);
+  for (const ColumnRef column : of({kind})) indices.push_back(column.index);
   return indices;
 }
-
-std::vector<std::size_t> ColumnBinder::dense() { return of_kind(ColumnKind::kDense); }
-
-std::vector<std::size_t> ColumnBinder::sparse() { return of_kind(ColumnKind::kSparse); }
 
 std::vector<std::size_t> ColumnBinder::sparse_pair() {
   std::vector<std::size_t> pair = of_kind(ColumnKind::kSparse);
@@ -90,94 +86,53 @@ std::size_t ColumnBinder::sparse_named(const std::string& key, const std::string
   return 0;
 }
 
-std::vector<ColumnTarget> ColumnBinder::dense_to_dense(const std::vector<std::size_t>& sources) {
+std::vector<ColumnTarget> ColumnBinder::results(ColumnKind from,
+                                                const std::vector<std::size_t>& sources,
+                                                ColumnKind to, std::int64_t bound) {
   check_pattern(sources.size());
   std::vector<ColumnTarget> targets;
-  for (const std::size_t from : sources) {
+  for (const std::size_t source : sources) {
     if (request_.refused()) break;
-    const std::string name = schema_.dense[from];
-    targets.push_back({from, has_output() ? add_dense(output_name(name, name)) : from, false});
-  }
-  return targets;
-}
-
-std::vector<ColumnTarget> ColumnBinder::sparse_to_sparse(const std::vector<std::size_t>& sources) {
-  check_pattern(sources.size());
-  std::vector<ColumnTarget> targets;
-  for (const std::size_t from : sources) {
-    if (request_.refused()) break;
-    SparseFeature feature = schema_.sparse[from];
-    if (!has_output()) {
-      targets.push_back({from, from, false});
-      continue;
-    }
-    feature.name = output_name(feature.name, feature.name);
-    targets.push_back({from, add_sparse(feature), false});
-  }
-  return targets;
-}
-
-std::vector<ColumnTarget> ColumnBinder::dense_to_sparse(const std::vector<std::size_t>& sources,
-                                                        std::int64_t bound) {
-  check_pattern(sources.size());
-  std::vector<ColumnTarget> targets;
-  for (const std::size_t from : sources) {
-    if (request_.refused()) break;
-    const std::string name = schema_.dense[from];
+    SparseFeature result{name_of({from, source}), bound};
+    if (from == ColumnKind::kSparse) result.bound = schema_.sparse[source].bound;
     if (has_output()) {
-      targets.push_back({from, add_sparse({output_name(name, name), bound}), false});
+      result.name = output_name(result.name, result.name);
+      targets.push_back({source, add(to, result), false});
+    } else if (from == to) {
+      targets.push_back({source, source, false});
     } else {
-      schema_.sparse.push_back({name, bound});
-      targets.push_back({from, schema_.sparse.size() - 1, true});
+      targets.push_back({source, append(to, result), true});
     }
   }
-  drop_sources(ColumnKind::kDense, targets);
+  if (from == ColumnKind::kDense) {
+    drop_sources(schema_.dense, targets);
+  } else {
+    drop_sources(schema_.sparse, targets);
+  }
   return targets;
 }
 
-std::vector<ColumnTarget> ColumnBinder::sparse_to_dense(const std::vector<std::size_t>& sources) {
-  check_pattern(sources.size());
-  std::vector<ColumnTarget> targets;
-  for (const std::size_t from : sources) {
-    if (request_.refused()) break;
-    const std::string name = schema_.sparse[from].name;
-    if (has_output()) {
-      targets.push_back({from, add_dense(output_name(name, name)), false});
-    } else {
-      schema_.dense.push_back(name);
-      targets.push_back({from, schema_.dense.size() - 1, true});
-    }
-  }
-  drop_sources(ColumnKind::kSparse, targets);
-  return targets;
+Targets ColumnBinder::same_kind(const std::vector<std::size_t>& dense,
+                                const std::vector<std::size_t>& sparse) {
+  return {results(ColumnKind::kDense, dense, ColumnKind::kDense),
+          results(ColumnKind::kSparse, sparse, ColumnKind::kSparse)};
 }
 
-std::size_t ColumnBinder::add_dense(const std::string& name) {
-  check_free(name);
-  schema_.dense.push_back(name);
+std::size_t ColumnBinder::add(ColumnKind kind, const SparseFeature& column) {
+  const std::vector<std::string> taken = names();
+  if (std::find(taken.begin(), taken.end(), column.name) != taken.end()) {
+    request_.refuse("output", quoted(column.name) + " is a column already");
+  }
+  return append(kind, column);
+}
+
+std::size_t ColumnBinder::append(ColumnKind kind, const SparseFeature& column) {
+  if (kind == ColumnKind::kSparse) {
+    schema_.sparse.push_back(column);
+    return schema_.sparse.size() - 1;
+  }
+  schema_.dense.push_back(column.name);
   return schema_.dense.size() - 1;
-}
-
-std::size_t ColumnBinder::add_sparse(const SparseFeature& feature) {
-  check_free(feature.name);
-  schema_.sparse.push_back(feature);
-  return schema_.sparse.size() - 1;
-}
-
-void ColumnBinder::drop_sources(ColumnKind kind, const std::vector<ColumnTarget>& targets) {
-  std::vector<std::size_t> dropped;
-  for (const ColumnTarget& target : targets) {
-    if (target.drop_source) dropped.push_back(target.from);
-  }
-  std::sort(dropped.rbegin(), dropped.rend());
-  for (const std::size_t index : dropped) {
-    const auto at = static_cast<std::ptrdiff_t>(index);
-    if (kind == ColumnKind::kDense) {
-      schema_.dense.erase(schema_.dense.begin() + at);
-    } else {
-      schema_.sparse.erase(schema_.sparse.begin() + at);
-    }
-  }
 }
 
 std::string ColumnBinder::output_name(const std::string& source, const std::string& otherwise) {
@@ -198,13 +153,6 @@ void ColumnBinder::check_pattern(std::size_t num_sources) {
   } else if (num_sources > 1 && pattern->find("{}") == std::string::npos) {
     request_.refuse("output", "needs {} for the column's name, as there are " +
                                   std::to_string(num_sources) + " columns");
-  }
-}
-
-void ColumnBinder::check_free(const std::string& name) {
-  const std::vector<std::string> taken = names();
-  if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-    request_.refuse("output", quoted(name) + " is a column already");
   }
 }
 

@@ -1,53 +1,33 @@
 #include <cmath>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"
 
 namespace forebay {
 namespace {
 
-using Targets = std::vector<ColumnTarget>;
-
 /// Runs `kernel(run, values)` over dense columns, in place or on a copy.
 template <class Kernel>
-class DenseStep final : public TransformPlan::Step {
- public:
-  DenseStep(Targets targets, Kernel kernel)
-      : targets_(std::move(targets)), kernel_(std::move(kernel)) {}
-
-  Status run(StepRun& run) const override {
-    for (const ColumnTarget& target : targets_) kernel_(run, dense_target(run, target));
-    return {};
-  }
-
-  void bound(SizeBound& size) const override { bound_dense_targets(size, targets_); }
-
- private:
-  Targets targets_;
-  Kernel kernel_;
-};
-
-template <class Kernel>
-std::unique_ptr<TransformPlan::Step> dense_step(OpInput& input, Kernel kernel) {
-  Targets targets = input.columns.dense_to_dense(input.columns.dense());
-  return std::make_unique<DenseStep<Kernel>>(std::move(targets), std::move(kernel));
+StepPtr dense_step(OpInput& input, Kernel kernel) {
+  return target_step(input.columns.same_kind(input.columns.dense(), {}), std::move(kernel));
 }
 
-std::unique_ptr<TransformPlan::Step> make_log1p(OpInput& input) {
+StepPtr make_log1p(OpInput& input) {
   return dense_step(
       input, [](StepRun& run, float* values) { run.kernels.log1p(values, run.columns.rows); });
 }
 
-std::unique_ptr<TransformPlan::Step> make_logit(OpInput& input) {
+StepPtr make_logit(OpInput& input) {
   const double eps = input.params.number_or("eps", 1e-6, {1e-12, 0.499});
   return dense_step(input, [eps](StepRun& run, float* values) {
     run.kernels.logit(values, run.columns.rows, eps);
   });
 }
 
-std::unique_ptr<TransformPlan::Step> make_box_cox(OpInput& input) {
+StepPtr make_box_cox(OpInput& input) {
   const double lambda = input.params.number("lambda", {-100, 100});
   const double low = input.params.number_or("min", 1e-6, {1e-30, 1e30});
   return dense_step(input, [=](StepRun& run, float* values) {
@@ -58,7 +38,7 @@ std::unique_ptr<TransformPlan::Step> make_box_cox(OpInput& input) {
 /// Maps values to bucket numbers; a NaN, missing or not, has no bucket and gives an empty list.
 class BucketizeStep final : public TransformPlan::Step {
  public:
-  BucketizeStep(Targets targets, std::vector<float> borders)
+  BucketizeStep(std::vector<ColumnTarget> targets, std::vector<float> borders)
       : targets_(std::move(targets)), borders_(std::move(borders)) {}
 
   Status run(StepRun& run) const override {
@@ -68,9 +48,9 @@ class BucketizeStep final : public TransformPlan::Step {
       run.kernels.bucketize(run.columns.dense[target.from], rows, borders_.data(), borders_.size(),
                             column.values);
       keep_buckets(column, rows);
-      put_sparse(run.columns, target.to, column);
+      put_column(run.columns.sparse, target.to, column);
     }
-    drop_dense_sources(run.columns, targets_);
+    drop_sources(run.columns.dense, targets_);
     return {};
   }
 
@@ -89,12 +69,12 @@ class BucketizeStep final : public TransformPlan::Step {
     }
   }
 
-  Targets targets_;
+  std::vector<ColumnTarget> targets_;
   std::vector<float> borders_;
 };
 
 /// The borders as floats, which is what values are compared with.
-std::vector<float> read_borders(ParamReader& params) {
+std::vector<float> read_borders(OpRequest& params) {
   std::vector<float> borders;
   for (const double border : params.numbers("borders")) {
     borders.push_back(static_cast<float>(border));
@@ -114,10 +94,11 @@ std::vector<float> read_borders(ParamReader& params) {
   return borders;
 }
 
-std::unique_ptr<TransformPlan::Step> make_bucketize(OpInput& input) {
+StepPtr make_bucketize(OpInput& input) {
   std::vector<float> borders = read_borders(input.params);
   const auto bound = static_cast<std::int64_t>(borders.size()) + 1;
-  Targets targets = input.columns.dense_to_sparse(input.columns.dense(), bound);
+  auto targets =
+      input.columns.results(ColumnKind::kDense, input.columns.dense(), ColumnKind::kSparse, bound);
   return std::make_unique<BucketizeStep>(std::move(targets), std::move(borders));
 }
 

@@ -1,52 +1,30 @@
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "actors/transform/column_memory.h"
-#include "actors/transform/id_bound.h"
-#include "actors/transform/map_table.h"
 #include "actors/transform/op_table.h"
+#include "core/base/random.h"
 
 namespace forebay {
 namespace {
 
-using Targets = std::vector<ColumnTarget>;
-
-/// Runs `kernel(run, ids, count)` over all ids of sparse columns, in place or on a copy; lists
-/// keep their lengths.
+/// Runs `kernel(run, ids, count)` over all ids of sparse columns, in place or on a copy; lists keep
+/// their lengths. Records `bound` for the columns that it produces.
 template <class Kernel>
-class IdStep final : public TransformPlan::Step {
- public:
-  IdStep(Targets targets, Kernel kernel)
-      : targets_(std::move(targets)), kernel_(std::move(kernel)) {}
-
-  Status run(StepRun& run) const override {
-    for (const ColumnTarget& target : targets_) {
-      const SparseColumn& column = sparse_target(run, target);
-      kernel_(run, column.values, column.count(run.columns.rows));
-    }
-    return {};
-  }
-
-  void bound(SizeBound& size) const override { bound_sparse_targets(size, targets_); }
-
- private:
-  Targets targets_;
-  Kernel kernel_;
-};
-
-/// Makes the step and records `bound` for the columns that it produces.
-template <class Kernel>
-std::unique_ptr<TransformPlan::Step> id_step(OpInput& input, std::int64_t bound, Kernel kernel) {
-  Targets targets = input.columns.sparse_to_sparse(input.columns.sparse());
-  for (const ColumnTarget& target : targets) {
+StepPtr id_step(OpInput& input, std::int64_t bound, Kernel kernel) {
+  Targets targets = input.columns.same_kind({}, input.columns.sparse());
+  for (const ColumnTarget& target : targets.sparse) {
     input.columns.schema().sparse[target.to].bound = bound;
   }
-  return std::make_unique<IdStep<Kernel>>(std::move(targets), std::move(kernel));
+  return target_step(std::move(targets), [=](StepRun& run, const SparseColumn& column) {
+    kernel(run, column.values, column.count(run.columns.rows));
+  });
 }
 
-std::unique_ptr<TransformPlan::Step> make_sigrid_hash(OpInput& input) {
+StepPtr make_sigrid_hash(OpInput& input) {
   const auto salt = static_cast<std::uint64_t>(input.params.integer_or("salt", 0));
   const std::int64_t max_value = input.params.integer("max_value", {.low = 1});
   const FloorMod modulus = FloorMod::by(max_value < 1 ? 1 : max_value);
@@ -55,7 +33,7 @@ std::unique_ptr<TransformPlan::Step> make_sigrid_hash(OpInput& input) {
   });
 }
 
-std::unique_ptr<TransformPlan::Step> make_positive_modulus(OpInput& input) {
+StepPtr make_positive_modulus(OpInput& input) {
   const std::int64_t divisor = input.params.integer("modulus", {.low = 1});
   const FloorMod modulus = FloorMod::by(divisor < 1 ? 1 : divisor);
   return id_step(input, divisor, [=](StepRun& run, std::int64_t* ids, std::size_t count) {
@@ -63,7 +41,44 @@ std::unique_ptr<TransformPlan::Step> make_positive_modulus(OpInput& input) {
   });
 }
 
-std::unique_ptr<TransformPlan::Step> make_map_id(OpInput& input) {
+/// A fixed map from id to id: open addressing at a load of at most a half. Immutable once filled.
+class MapTable {
+ public:
+  explicit MapTable(std::size_t entries)
+      : slots_(std::bit_ceil(2 * entries + 2)), mask_(slots_.size() - 1) {}
+
+  /// Returns false if the key is present already.
+  bool add(std::int64_t key, std::int64_t value) {
+    Slot& slot = slots_[find(key)];
+    if (slot.used) return false;
+    slot = {key, value, true};
+    return true;
+  }
+
+  std::int64_t value_or(std::int64_t key, std::int64_t otherwise) const {
+    const Slot& slot = slots_[find(key)];
+    return slot.used ? slot.value : otherwise;
+  }
+
+ private:
+  struct Slot {
+    std::int64_t key = 0;
+    std::int64_t value = 0;
+    bool used = false;
+  };
+
+  /// The key's slot, or the free slot that the key would take.
+  std::size_t find(std::int64_t key) const {
+    std::size_t at = mix64(static_cast<std::uint64_t>(key)) & mask_;
+    while (slots_[at].used && slots_[at].key != key) at = (at + 1) & mask_;
+    return at;
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t mask_;
+};
+
+StepPtr make_map_id(OpInput& input) {
   const std::vector<std::int64_t> keys = input.params.integers("keys");
   const std::vector<std::int64_t> values = input.params.integers("values");
   const std::int64_t otherwise = input.params.integer_or("default", 0);

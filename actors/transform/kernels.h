@@ -1,11 +1,62 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
-#include "actors/transform/floor_mod.h"
-
 namespace forebay {
+
+/// Thomas Wang's 64-bit integer mix, as folly's twang_mix64 has it.
+constexpr std::uint64_t twang_mix64(std::uint64_t key) {
+  key = ~key + (key << 21);
+  key ^= key >> 24;
+  key = key + (key << 3) + (key << 8);
+  key ^= key >> 14;
+  key = key + (key << 2) + (key << 4);
+  key ^= key >> 28;
+  return key + (key << 31);
+}
+
+/// CityHash's 128-to-64-bit finaliser.
+constexpr std::uint64_t hash_128_to_64(std::uint64_t upper, std::uint64_t lower) {
+  constexpr std::uint64_t kMultiplier = 0x9ddfea08eb382d69ULL;
+  std::uint64_t a = (lower ^ upper) * kMultiplier;
+  a ^= a >> 47;
+  std::uint64_t b = (upper ^ a) * kMultiplier;
+  b ^= b >> 47;
+  return b * kMultiplier;
+}
+
+/// Division of any int64 by one fixed divisor, rounded toward minus infinity, without a divide.
+///
+/// For n >= 0 the quotient is (n · magic) >> (64 + shift), where magic = ⌊2^(63+l) / d⌋ + 1,
+/// l = ⌈log2 d⌉ and shift = l - 1 (Granlund, Montgomery, PLDI'94, with N = 63: exact for every
+/// n < 2^63). For n < 0, ⌊n/d⌋ = ~⌊~n/d⌋. A divisor of 1 has no magic: the
+/// remainder is 0.
+struct FloorMod {
+  std::int64_t divisor = 1;
+  std::uint64_t magic = 0;
+  int shift = 0;
+
+  /// `divisor` >= 1.
+  static FloorMod by(std::int64_t divisor) {
+    FloorMod mod;
+    mod.divisor = divisor;
+    if (divisor == 1) return mod;
+    const auto d = static_cast<std::uint64_t>(divisor);
+    const int log = 64 - std::countl_zero(d - 1);
+    __extension__ using Wide = unsigned __int128;
+    mod.magic = static_cast<std::uint64_t>((Wide{1} << (63 + log)) / d + 1);
+    mod.shift = log - 1;
+    return mod;
+  }
+};
+
+/// The remainder in [0, divisor).
+inline std::int64_t floor_mod(std::int64_t value, std::int64_t divisor) {
+  const std::int64_t rest = value % divisor;
+  return rest < 0 ? rest + divisor : rest;
+}
 
 /// The inner loops of the operators, in place over one column, compiled for one CpuLevel.
 ///

@@ -1,54 +1,110 @@
 #include <algorithm>
+#include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "actors/transform/column_memory.h"
-#include "actors/transform/id_hash.h"
-#include "actors/transform/list_step.h"
+#include "actors/transform/kernels.h"
 #include "actors/transform/op_table.h"
 
 namespace forebay {
 namespace {
 
-using StepPtr = std::unique_ptr<TransformPlan::Step>;
+/// The lists of one row, one of each source.
+using RowLists = std::span<const std::span<const std::int64_t>>;
 
-/// Cuts lists in place.
-class FirstXStep final : public TransformPlan::Step {
+/// Makes one sparse column out of several, row by row.
+///
+/// `Rule` has three functions. `count(lists)` returns a bound on the ids that a row produces.
+/// `row(lists, scratch, to)` writes them and returns their end; `scratch` has space for twice all
+/// ids of the row. `most_ids(rows, ids)` is a bound for that many rows that hold `ids` ids in all.
+template <class Rule>
+class ListStep final : public TransformPlan::Step {
  public:
-  FirstXStep(std::vector<ColumnTarget> targets, std::int64_t most)
-      : targets_(std::move(targets)), most_(most) {}
+  ListStep(std::vector<std::size_t> sources, std::size_t to, Rule rule)
+      : sources_(std::move(sources)), to_(to), rule_(rule) {}
 
   Status run(StepRun& run) const override {
-    for (const ColumnTarget& target : targets_) {
-      const SparseColumn& column = sparse_target(run, target);
-      if (column.offsets != nullptr) cut(column, run.columns.rows);
+    const std::size_t rows = run.columns.rows;
+    std::vector<SparseColumn> sources;
+    for (const std::size_t source : sources_) sources.push_back(run.columns.sparse[source]);
+    std::vector<std::span<const std::int64_t>> lists(sources.size());
+    const auto visit = [&](std::size_t row) {
+      for (std::size_t i = 0; i < sources.size(); ++i) lists[i] = ids_of(sources[i], row);
+    };
+    std::size_t total = 0;
+    std::size_t longest = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      visit(row);
+      total += rule_.count(lists);
+      std::size_t length = 0;
+      for (const auto& list : lists) length += list.size();
+      longest = std::max(longest, length);
     }
+    if (total > std::numeric_limits<std::int32_t>::max()) {
+      return fail(Code::kInvalid, "a split would get more than 2^31 ids; make the lists shorter");
+    }
+    const Buffer scratch = run.context.pool.take(scratch_bytes(longest));
+    SparseColumn result = hold_sparse(run, total);
+    std::int64_t* to = result.values;
+    for (std::size_t row = 0; row < rows; ++row) {
+      visit(row);
+      to = rule_.row(lists, scratch.as<std::int64_t>(), to);
+      result.offsets[row + 1] = static_cast<std::int32_t>(to - result.values);
+    }
+    put_column(run.columns.sparse, to_, result);
     return {};
   }
 
-  void bound(SizeBound& size) const override { bound_sparse_targets(size, targets_); }
+  void bound(SizeBound& size) const override {
+    const std::size_t ids = size.ids(sources_);
+    size.hold_sparse(to_, rule_.most_ids(size.rows(), ids));
+    size.borrow(scratch_bytes(ids));
+  }
 
  private:
-  void cut(const SparseColumn& column, std::size_t rows) const {
+  static std::size_t scratch_bytes(std::size_t ids) { return 2 * ids * sizeof(std::int64_t); }
+
+  std::vector<std::size_t> sources_;
+  std::size_t to_;
+  Rule rule_;
+};
+
+/// Makes the step over `sources`; the result replaces the first source or goes to `output`.
+template <class Rule>
+StepPtr list_step(OpInput& input, const std::vector<std::size_t>& sources, Rule rule,
+                  std::int64_t bound = 0) {
+  if (sources.empty()) return nullptr;
+  const Targets targets = input.columns.same_kind({}, {sources.front()});
+  if (targets.sparse.empty()) return nullptr;
+  const std::size_t to = targets.sparse.front().to;
+  input.columns.schema().sparse[to].bound = bound;
+  return std::make_unique<ListStep<Rule>>(sources, to, rule);
+}
+
+/// Cuts lists in place.
+struct FirstX {
+  std::int64_t most = 1;
+
+  void operator()(StepRun& run, const SparseColumn& column) const {
+    if (column.offsets == nullptr) return;
     std::int32_t first = column.offsets[0];
     std::int64_t* to = column.values + first;
-    for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t row = 0; row < run.columns.rows; ++row) {
       const std::int32_t last = column.offsets[row + 1];
-      const auto kept = static_cast<std::int32_t>(std::min<std::int64_t>(last - first, most_));
+      const auto kept = static_cast<std::int32_t>(std::min<std::int64_t>(last - first, most));
       to = std::copy_n(column.values + first, kept, to);
       column.offsets[row + 1] = static_cast<std::int32_t>(to - column.values);
       first = last;
     }
   }
-
-  std::vector<ColumnTarget> targets_;
-  std::int64_t most_;
 };
 
 StepPtr make_first_x(OpInput& input) {
   const std::int64_t most = input.params.integer("x", {.low = 1});
-  auto targets = input.columns.sparse_to_sparse(input.columns.sparse());
-  return std::make_unique<FirstXStep>(std::move(targets), most);
+  return target_step(input.columns.same_kind({}, input.columns.sparse()), FirstX{most});
 }
 
 /// Hashes of n consecutive ids of the columns' lists, laid end to end.
@@ -144,38 +200,20 @@ StepPtr make_intersection(OpInput& input) {
 }
 
 /// Adds a column beside each source: the index of each id in its list.
-class EnumerateStep final : public TransformPlan::Step {
- public:
-  EnumerateStep(std::vector<ColumnTarget> targets, std::int64_t start)
-      : targets_(std::move(targets)), start_(start) {}
-
-  Status run(StepRun& run) const override {
-    for (const ColumnTarget& target : targets_) {
-      const SparseColumn& places = sparse_target(run, target);
-      for (std::size_t row = 0; row < run.columns.rows; ++row) {
-        std::int64_t place = start_;
-        for (std::int64_t& id : ids_of(places, row)) id = place++;
-      }
-    }
-    return {};
-  }
-
-  void bound(SizeBound& size) const override { bound_sparse_targets(size, targets_); }
-
- private:
-  std::vector<ColumnTarget> targets_;
-  std::int64_t start_;
-};
-
 StepPtr make_enumerate(OpInput& input) {
   const std::int64_t start = input.params.integer_or("start", 0, {0, std::int64_t{1} << 62});
-  std::vector<ColumnTarget> targets;
+  Targets targets;
   for (const std::size_t from : input.columns.sparse()) {
     const std::string source = input.columns.schema().sparse[from].name;
     const std::string name = input.columns.output_name(source, source + "_index");
-    targets.push_back({from, input.columns.add_sparse({name, 0}), false});
+    targets.sparse.push_back({from, input.columns.add(ColumnKind::kSparse, {name, 0}), false});
   }
-  return std::make_unique<EnumerateStep>(std::move(targets), start);
+  return target_step(std::move(targets), [=](StepRun& run, const SparseColumn& places) {
+    for (std::size_t row = 0; row < run.columns.rows; ++row) {
+      std::int64_t place = start;
+      for (std::int64_t& id : ids_of(places, row)) id = place++;
+    }
+  });
 }
 
 }  // namespace

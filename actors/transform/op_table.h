@@ -1,11 +1,10 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "actors/transform/column_binder.h"
-#include "actors/transform/param_reader.h"
+#include "actors/transform/op_request.h"
 #include "actors/transform/step.h"
 
 namespace forebay {
@@ -13,7 +12,7 @@ namespace forebay {
 /// The input of an operator's `make`. Errors are recorded through either member; the step is then
 /// dropped.
 struct OpInput {
-  ParamReader params;
+  OpRequest& params;
   ColumnBinder columns;
 };
 
@@ -22,16 +21,12 @@ struct OpInput {
 struct OpEntry {
   OpDescription description;
   std::vector<std::string> params;
-  std::unique_ptr<TransformPlan::Step> (*make)(OpInput& input);
+  StepPtr (*make)(OpInput& input);
 };
-
-/// Every operator, in the order in which users see them.
-const std::vector<OpEntry>& op_table();
 
 // The entries, grouped by the file that makes their steps.
 std::vector<OpEntry> dense_ops();
 std::vector<OpEntry> any_ops();
-std::vector<OpEntry> one_hot_ops();
 std::vector<OpEntry> id_ops();
 std::vector<OpEntry> list_ops();
 std::vector<OpEntry> similarity_ops();

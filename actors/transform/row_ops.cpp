@@ -1,10 +1,11 @@
 #include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
 
-#include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"
-#include "core/base/cpu_time.h"
+#include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/base/seconds.h"
 
 namespace forebay {
 namespace {
@@ -71,7 +72,7 @@ class SamplingStep final : public TransformPlan::Step {
   std::uint64_t salt_;
 };
 
-std::unique_ptr<TransformPlan::Step> make_sampling(OpInput& input) {
+StepPtr make_sampling(OpInput& input) {
   const double rate = input.params.number("rate", {0, 1});
   const auto salt = static_cast<std::uint64_t>(input.params.integer_or("salt", 0));
   return std::make_unique<SamplingStep>(rate, salt);
@@ -99,7 +100,7 @@ class SpinStep final : public TransformPlan::Step {
   std::atomic<double> microseconds_;
 };
 
-std::unique_ptr<TransformPlan::Step> make_spin(OpInput& input) {
+StepPtr make_spin(OpInput& input) {
   return std::make_unique<SpinStep>(input.params.number("microseconds", {0, 1e6}));
 }
 

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"
-#include "actors/transform/row_name.h"
 
 namespace forebay {
 namespace {
@@ -143,8 +144,8 @@ class SimilarityStep final : public TransformPlan::Step {
       if (!b) return pass(b);
       result[row] = static_cast<float>(score_(join_repeats(*a), join_repeats(*b)));
     }
-    put_dense(run.columns, targets_.front().to, result);
-    drop_sparse_sources(run.columns, targets_);
+    put_column(run.columns.dense, targets_.front().to, result);
+    drop_sources(run.columns.sparse, targets_);
     return {};
   }
 
@@ -152,7 +153,7 @@ class SimilarityStep final : public TransformPlan::Step {
     const std::size_t sources[] = {input_.ids, matching_.ids};
     size.hold_dense();
     size.borrow(size.ids(sources) * sizeof(Scored));
-    bound_dropped(size, targets_);
+    size.drop_sparse(targets_);
   }
 
   bool needs_origins() const override { return input_.has_scores || matching_.has_scores; }
@@ -165,7 +166,7 @@ class SimilarityStep final : public TransformPlan::Step {
     if (column.has_scores) {
       scores = ids_of(run.columns.sparse[column.scores], row);
       if (scores.size() != ids.size()) {
-        return fail(Code::kInvalid, row_name(run, row) + ": " + std::to_string(ids.size()) +
+        return fail(Code::kInvalid, run.row_name(row) + ": " + std::to_string(ids.size()) +
                                         " ids have " + std::to_string(scores.size()) + " scores");
       }
     }
@@ -191,12 +192,12 @@ ScoredColumn scored_column(OpInput& input, std::size_t ids, const std::string& k
 }
 
 template <Score kScore>
-std::unique_ptr<TransformPlan::Step> make_similarity(OpInput& input) {
+StepPtr make_similarity(OpInput& input) {
   const auto pair = input.columns.sparse_pair();
   if (pair.empty()) return nullptr;
   const ScoredColumn first = scored_column(input, pair[0], "scores");
   const ScoredColumn second = scored_column(input, pair[1], "matching_scores");
-  auto targets = input.columns.sparse_to_dense({pair[0]});
+  auto targets = input.columns.results(ColumnKind::kSparse, {pair[0]}, ColumnKind::kDense);
   return std::make_unique<SimilarityStep>(first, second, std::move(targets), kScore);
 }
 

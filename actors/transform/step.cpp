@@ -1,7 +1,135 @@
 #include "actors/transform/step.h"
 
-namespace forebay {
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <map>
 
-void TransformPlan::Step::bound(SizeBound&) const {}
+#include "core/data/buffer_pool.h"
+
+namespace forebay {
+namespace {
+
+/// Bytes that a BufferPool reserves for `buffers` buffers of `bytes` in all: at most an eighth
+/// more, and a page each.
+std::size_t reserved(std::size_t bytes, std::size_t buffers = 1) {
+  const std::size_t padded = bytes + buffers * Buffer::kPadding;
+  return padded + padded / 8 + buffers * 4096;
+}
+
+SparseColumn copy_of(StepRun& run, const SparseColumn& source) {
+  const std::size_t rows = run.columns.rows;
+  const std::size_t count = source.count(rows);
+  SparseColumn copy = hold_sparse(run, count);
+  std::memcpy(copy.values, source.values, count * sizeof(std::int64_t));
+  if (source.offsets == nullptr) {
+    copy.offsets = nullptr;
+  } else {
+    std::memcpy(copy.offsets, source.offsets, (rows + 1) * sizeof(std::int32_t));
+  }
+  return copy;
+}
+
+}  // namespace
+
+SizeBound::SizeBound(std::size_t rows, std::size_t decoded_bytes, std::size_t sparse_columns)
+    : rows_(rows),
+      decoded_ids_(decoded_bytes / sizeof(std::int64_t)),
+      held_(decoded_bytes),
+      peak_(decoded_bytes) {
+  for (std::size_t i = 0; i < sparse_columns; ++i) sparse_.push_back({0, i});
+}
+
+std::size_t SizeBound::ids(std::span<const std::size_t> sparse) const {
+  std::size_t others = 0;
+  std::map<std::size_t, std::size_t> uses;  // of each decoded column
+  std::size_t most_uses = 0;
+  for (const std::size_t index : sparse) {
+    const Lists& lists = sparse_[index];
+    others += lists.others;
+    if (lists.decoded) most_uses = std::max(most_uses, ++uses[*lists.decoded]);
+  }
+  return others + most_uses * decoded_ids_;
+}
+
+void SizeBound::hold(std::size_t bytes) {
+  held_ += reserved(bytes);
+  peak_ = std::max(peak_, held_);
+}
+
+void SizeBound::borrow(std::size_t bytes) { peak_ = std::max(peak_, held_ + reserved(bytes)); }
+
+void SizeBound::hold_sparse(std::size_t index, std::size_t ids) {
+  put_column(sparse_, index, {ids, std::nullopt});
+  hold(ids * sizeof(std::int64_t) + Buffer::kPadding + (rows_ + 1) * sizeof(std::int32_t));
+}
+
+void SizeBound::hold_copies(std::span<const ColumnTarget> copies, std::size_t more) {
+  std::vector<std::size_t> sources;
+  for (const ColumnTarget& copy : copies) sources.push_back(copy.from);
+  const std::size_t total = ids(sources) + copies.size() * rows_ * more;
+  const std::size_t beside = Buffer::kPadding + (rows_ + 1) * sizeof(std::int32_t);
+  held_ += reserved(total * sizeof(std::int64_t) + copies.size() * beside, copies.size());
+  peak_ = std::max(peak_, held_);
+  for (const ColumnTarget& copy : copies) {
+    Lists lists = sparse_[copy.from];
+    lists.others += rows_ * more;
+    put_column(sparse_, copy.to, lists);
+  }
+}
+
+void SizeBound::hold_targets(const Targets& targets) {
+  const auto is_copy = [](const ColumnTarget& target) { return target.from != target.to; };
+  for (const ColumnTarget& target : targets.dense) {
+    if (is_copy(target)) hold_dense();
+  }
+  std::vector<ColumnTarget> copies;
+  std::ranges::copy_if(targets.sparse, std::back_inserter(copies), is_copy);
+  hold_copies(copies, 0);
+}
+
+std::string StepRun::row_name(std::size_t row) const {
+  if (columns.origins == nullptr || row >= columns.rows) {
+    return "row " + std::to_string(row) + " of a split";
+  }
+  const RowOrigin origin = columns.origins[row];
+  const auto& files = context.files;
+  const std::string file =
+      origin.file() < files.size() ? files[origin.file()] : "file " + std::to_string(origin.file());
+  return file + ", row at byte " + std::to_string(origin.offset());
+}
+
+float* hold_dense(StepRun& run) {
+  run.columns.slabs.push_back(run.context.pool.take(run.columns.rows * sizeof(float)));
+  return run.columns.slabs.back().as<float>();
+}
+
+SparseColumn hold_sparse(StepRun& run, std::size_t ids) {
+  const std::size_t values_bytes =
+      (ids * sizeof(std::int64_t) + Buffer::kPadding - 1) / Buffer::kPadding * Buffer::kPadding;
+  const std::size_t offsets_bytes = (run.columns.rows + 1) * sizeof(std::int32_t);
+  run.columns.slabs.push_back(run.context.pool.take(values_bytes + offsets_bytes));
+  const Buffer& slab = run.columns.slabs.back();
+  SparseColumn column;
+  column.values = slab.as<std::int64_t>();
+  column.offsets = reinterpret_cast<std::int32_t*>(slab.data() + values_bytes);
+  column.offsets[0] = 0;
+  return column;
+}
+
+float* dense_target(StepRun& run, const ColumnTarget& target) {
+  if (target.from == target.to) return run.columns.dense[target.to];
+  float* copy = hold_dense(run);
+  std::memcpy(copy, run.columns.dense[target.from], run.columns.rows * sizeof(float));
+  put_column(run.columns.dense, target.to, copy);
+  return copy;
+}
+
+SparseColumn& sparse_target(StepRun& run, const ColumnTarget& target) {
+  if (target.from != target.to) {
+    put_column(run.columns.sparse, target.to, copy_of(run, run.columns.sparse[target.from]));
+  }
+  return run.columns.sparse[target.to];
+}
 
 }  // namespace forebay

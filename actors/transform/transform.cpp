@@ -10,19 +10,20 @@
 #include "core/data/digest.h"
 
 namespace forebay {
-
-struct TransformPlan::State {
-  std::vector<std::unique_ptr<Step>> steps;
-  std::vector<std::string> names;  // of the steps: "transform 1 (log1p)"
-  std::size_t input_dense = 0;
-  std::size_t input_sparse = 0;
-  StageList stages;
-  Schema output;
-  Kernels kernels;
-  std::uint64_t fingerprint = 0;
-};
-
 namespace {
+
+/// Every operator, in the order in which users see them.
+const std::vector<OpEntry>& op_table() {
+  static const std::vector<OpEntry> table = [] {
+    std::vector<OpEntry> all;
+    for (const auto& ops :
+         {dense_ops(), any_ops(), id_ops(), list_ops(), similarity_ops(), row_ops(), udf_ops()}) {
+      all.insert(all.end(), ops.begin(), ops.end());
+    }
+    return all;
+  }();
+  return table;
+}
 
 const OpEntry* find_op(OpRequest& request) {
   std::vector<std::string> names;
@@ -44,14 +45,13 @@ void check_param_names(OpRequest& request, const OpEntry& entry) {
 
 /// Checks one operator against `schema`, the schema before it, and changes `schema` to the one
 /// after it.
-Result<std::unique_ptr<TransformPlan::Step>> make_step(std::size_t number,
-                                                       const TransformSpec& spec, Schema& schema) {
+Result<StepPtr> make_step(std::size_t number, const TransformSpec& spec, Schema& schema) {
   OpRequest request(number, spec);
-  std::unique_ptr<TransformPlan::Step> step;
+  StepPtr step;
   const OpEntry* entry = find_op(request);
   if (entry != nullptr) check_param_names(request, *entry);
   if (!request.refused()) {
-    OpInput input{ParamReader(request), ColumnBinder(request, schema)};
+    OpInput input{request, ColumnBinder(request, schema)};
     step = entry->make(input);
   }
   if (request.refused()) {
@@ -99,7 +99,7 @@ class SpecText {
 
 }  // namespace
 
-TransformPlan::TransformPlan() : state_(std::make_unique<State>()) {}
+TransformPlan::TransformPlan() = default;
 TransformPlan::TransformPlan(TransformPlan&&) noexcept = default;
 TransformPlan& TransformPlan::operator=(TransformPlan&&) noexcept = default;
 TransformPlan::~TransformPlan() = default;
@@ -107,54 +107,49 @@ TransformPlan::~TransformPlan() = default;
 Result<TransformPlan> TransformPlan::compile(const std::vector<TransformSpec>& specs,
                                              const Schema& input) {
   TransformPlan plan;
-  State& state = *plan.state_;
   auto kernels = choose_kernels();
   if (!kernels) return pass(kernels);
   auto stages = stages_of(specs);
   if (!stages) return pass(stages);
-  state.stages = std::move(*stages);
-  state.kernels = *kernels;
-  state.input_dense = input.dense.size();
-  state.input_sparse = input.sparse.size();
-  state.output = input;
+  plan.stages_ = std::move(*stages);
+  plan.kernels_ = *kernels;
+  plan.input_dense_ = input.dense.size();
+  plan.input_sparse_ = input.sparse.size();
+  plan.output_ = input;
   SpecText text;
   for (const TransformSpec& spec : specs) {
-    auto step = make_step(state.steps.size() + 1, spec, state.output);
+    auto step = make_step(plan.steps_.size() + 1, spec, plan.output_);
     if (!step) return pass(step);
-    state.steps.push_back(std::move(*step));
-    state.names.push_back(OpRequest(state.steps.size(), spec).name());
+    plan.steps_.push_back(std::move(*step));
+    plan.names_.push_back(OpRequest(plan.steps_.size(), spec).name());
     text.add(spec);
   }
-  state.fingerprint = text.fingerprint();
+  plan.fingerprint_ = text.fingerprint();
   return plan;
 }
 
-const Schema& TransformPlan::output() const { return state_->output; }
-
-const StageList& TransformPlan::stages() const { return state_->stages; }
-
 bool TransformPlan::needs_origins() const {
-  return std::any_of(state_->steps.begin(), state_->steps.end(),
+  return std::any_of(steps_.begin(), steps_.end(),
                      [](const auto& step) { return step->needs_origins(); });
 }
 
 Status TransformPlan::run(ColumnSet& columns, const TransformContext& context) const {
-  return run({.name = {}, .first_op = 0, .end_op = state_->steps.size()}, columns, context);
+  return run({.name = {}, .first_op = 0, .end_op = steps_.size()}, columns, context);
 }
 
 Status TransformPlan::run(const StageInfo& stage, ColumnSet& columns,
                           const TransformContext& context) const {
   const bool first = stage.first_op == 0;
-  FOREBAY_CHECK(!first || columns.dense.size() == state_->input_dense);
-  FOREBAY_CHECK(!first || columns.sparse.size() == state_->input_sparse);
-  StepRun run{columns, context, state_->kernels};
+  FOREBAY_CHECK(!first || columns.dense.size() == input_dense_);
+  FOREBAY_CHECK(!first || columns.sparse.size() == input_sparse_);
+  StepRun run{columns, context, kernels_};
   for (std::size_t i = stage.first_op; i < stage.end_op; ++i) {
-    if (auto status = state_->steps[i]->run(run); !status) {
-      return fail(status.error().code, state_->names[i] + ": " + status.error().message);
+    if (auto status = steps_[i]->run(run); !status) {
+      return fail(status.error().code, names_[i] + ": " + status.error().message);
     }
   }
-  if (stage.end_op < state_->steps.size()) return {};
-  for (float* values : columns.dense) state_->kernels.fill(values, columns.rows, 0.0F);
+  if (stage.end_op < steps_.size()) return {};
+  for (float* values : columns.dense) kernels_.fill(values, columns.rows, 0.0F);
   return {};
 }
 
@@ -162,25 +157,32 @@ Status TransformPlan::set_cost(std::size_t number, double microseconds) {
   const auto refuse = [&](const std::string& what) {
     return fail(Code::kInvalid, "transform." + std::to_string(number) + ": " + what);
   };
-  if (number >= state_->steps.size()) {
-    return refuse("no such operator; the job has " + std::to_string(state_->steps.size()) +
+  if (number >= steps_.size()) {
+    return refuse("no such operator; the job has " + std::to_string(steps_.size()) +
                   ", counted from 0");
   }
   if (!(microseconds >= 0 && microseconds <= 1e6)) {
     return refuse("microseconds must be a number from 0 to 1000000");
   }
-  if (!state_->steps[number]->set_cost(microseconds)) {
+  if (!steps_[number]->set_cost(microseconds)) {
     return refuse("its cost cannot be set; that of a spin can");
   }
   return {};
 }
 
 std::size_t TransformPlan::peak_bytes(std::size_t rows, std::size_t decoded_bytes) const {
-  SizeBound size(rows, decoded_bytes, state_->input_sparse);
-  for (const auto& step : state_->steps) step->bound(size);
+  SizeBound size(rows, decoded_bytes, input_sparse_);
+  for (const auto& step : steps_) step->bound(size);
   return size.peak();
 }
 
-std::uint64_t TransformPlan::fingerprint() const { return state_->fingerprint; }
+const std::vector<OpDescription>& describe_ops() {
+  static const std::vector<OpDescription> lines = [] {
+    std::vector<OpDescription> all;
+    for (const OpEntry& entry : op_table()) all.push_back(entry.description);
+    return all;
+  }();
+  return lines;
+}
 
 }  // namespace forebay

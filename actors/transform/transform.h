@@ -1,12 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
+#include "actors/pipeline_spec.h"
 #include "actors/stage_list.h"
+#include "actors/transform/kernels.h"
 #include "core/base/result.h"
 #include "core/data/buffer_pool.h"
 #include "core/data/column_set.h"
@@ -28,6 +30,8 @@ struct TransformContext {
 /// Immutable once compiled; any thread may run it.
 class TransformPlan {
  public:
+  class Step;
+
   /// Checks `specs` against the decoder's schema. kInvalid names the transform (its number and op)
   /// and the key: an unknown op or parameter (with the nearest known name), a glob that matches
   /// nothing, a column of the wrong kind, a value out of range.
@@ -39,13 +43,13 @@ class TransformPlan {
   ~TransformPlan();
 
   /// The schema after the last operator: what the model sees.
-  const Schema& output() const;
+  const Schema& output() const { return output_; }
 
   /// Whether the decoder must fill ColumnSet::origins (sampling, UDFs).
   bool needs_origins() const;
 
   /// The stages of the job, which the operators determine.
-  const StageList& stages() const;
+  const StageList& stages() const { return stages_; }
 
   /// Runs every operator over `columns`, which must match the input schema, then sets values that
   /// are still missing to 0. Fails only if a user's function fails; the error names op, file and
@@ -65,14 +69,19 @@ class TransformPlan {
   std::size_t peak_bytes(std::size_t rows, std::size_t decoded_bytes) const;
 
   /// A hash of the operator list, stored in the loader's state: a resume with another list fails.
-  std::uint64_t fingerprint() const;
-
-  class Step;
+  std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
   TransformPlan();
-  struct State;
-  std::unique_ptr<State> state_;
+
+  std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<std::string> names_;  // of the steps: "transform 1 (log1p)"
+  std::size_t input_dense_ = 0;
+  std::size_t input_sparse_ = 0;
+  StageList stages_;
+  Schema output_;
+  Kernels kernels_{};
+  std::uint64_t fingerprint_ = 0;
 };
 
 /// One line per operator for `forebay inspect --ops`.

@@ -6,8 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "actors/transform/column_memory.h"
-
 namespace forebay {
 namespace {
 

@@ -2,12 +2,12 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "actors/transform/column_memory.h"
 #include "actors/transform/op_table.h"
-#include "actors/transform/row_name.h"
 #include "actors/transform/udf_call.h"
 
 namespace forebay {
@@ -41,11 +41,11 @@ class UdfStep final : public TransformPlan::Step {
 
   void bound(SizeBound& size) const override {
     for (std::size_t i = 0; i < udf_.columns.new_dense; ++i) size.hold_dense();
-    std::vector<SizeBound::Copy> copies;
+    std::vector<ColumnTarget> copies;
     for (std::size_t i = 0; i < udf_.columns.sparse.size(); ++i) {
       const std::size_t index = udf_.columns.sparse[i];
       if (i + udf_.columns.new_sparse >= udf_.columns.sparse.size()) size.hold_sparse(index, 0);
-      copies.push_back({index, index});
+      copies.push_back({index, index, false});
     }
     size.hold_copies(copies, udf_.max_ids);
     const std::size_t values = udf_.columns.dense.size() * size.rows();
@@ -61,13 +61,13 @@ class UdfStep final : public TransformPlan::Step {
          i < udf_.columns.dense.size(); ++i) {
       float* values = hold_dense(run);
       std::fill_n(values, rows, missing_value());
-      put_dense(run.columns, udf_.columns.dense[i], values);
+      put_column(run.columns.dense, udf_.columns.dense[i], values);
     }
     for (std::size_t i = udf_.columns.sparse.size() - udf_.columns.new_sparse;
          i < udf_.columns.sparse.size(); ++i) {
       SparseColumn lists = hold_sparse(run, 0);
       std::fill_n(lists.offsets, rows + 1, 0);
-      put_sparse(run.columns, udf_.columns.sparse[i], lists);
+      put_column(run.columns.sparse, udf_.columns.sparse[i], lists);
     }
   }
 
@@ -108,9 +108,9 @@ class UdfStep final : public TransformPlan::Step {
       outcome.error = alone.error;
       outcome.row = row;
     }
-    const std::string where = outcome.row ? row_name(run, *outcome.row)
+    const std::string where = outcome.row ? run.row_name(*outcome.row)
                                           : "one of " + std::to_string(run.columns.rows) +
-                                                " rows, the first being " + row_name(run, 0);
+                                                " rows, the first being " + run.row_name(0);
     return fail(Code::kInvalid, udf_.name + ": " + where + ": " + outcome.error);
   }
 
@@ -145,11 +145,11 @@ UdfColumns bind_columns(OpInput& input) {
     (column.kind == ColumnKind::kDense ? columns.dense : columns.sparse).push_back(column.index);
   }
   for (const std::string& name : input.params.texts_or_none("new_dense")) {
-    columns.dense.push_back(input.columns.add_dense(name));
+    columns.dense.push_back(input.columns.add(ColumnKind::kDense, {name, 0}));
     ++columns.new_dense;
   }
   for (const std::string& name : input.params.texts_or_none("new_sparse")) {
-    columns.sparse.push_back(input.columns.add_sparse({name, 0}));
+    columns.sparse.push_back(input.columns.add(ColumnKind::kSparse, {name, 0}));
     ++columns.new_sparse;
   }
   for (const std::size_t index : columns.dense) columns.dense_names.push_back(schema.dense[index]);
@@ -160,7 +160,7 @@ UdfColumns bind_columns(OpInput& input) {
   return columns;
 }
 
-std::unique_ptr<TransformPlan::Step> make_udf(OpInput& input) {
+StepPtr make_udf(OpInput& input) {
   UdfColumns columns = bind_columns(input);
   const std::string library = input.params.text("library");
   std::string name = input.params.text("function");
@@ -168,7 +168,7 @@ std::unique_ptr<TransformPlan::Step> make_udf(OpInput& input) {
   const auto max_ids = static_cast<std::size_t>(
       input.params.integer_or("max_ids", columns.new_sparse > 0 ? 1 : 0, {0, 65536}));
   if (input.params.refused()) return nullptr;
-  auto function = UserFunction::open(input.params.op(), library, name);
+  auto function = UserFunction::open(input.params.name(), library, name);
   if (!function) {
     input.params.refuse(function.error().message);
     return nullptr;

@@ -1,8 +1,22 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace forebay {
+
+/// Returns the CPU time that a thread has used, by default the calling one; waiting for a CPU does
+/// not count.
+inline std::chrono::nanoseconds thread_cpu_time(clockid_t thread = CLOCK_THREAD_CPUTIME_ID) {
+  timespec used = {};
+  ::clock_gettime(thread, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+/// `time` as a number, as rates, metrics and messages have it.
+constexpr double in_seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 /// A monotonic clock: it never goes back. Thread-safe.
 ///
@@ -18,7 +32,9 @@ class Clock {
 /// The machine's monotonic clock.
 class SystemClock final : public Clock {
  public:
-  std::chrono::nanoseconds now() const override;
+  std::chrono::nanoseconds now() const override {
+    return std::chrono::steady_clock::now().time_since_epoch();
+  }
 };
 
 }  // namespace forebay

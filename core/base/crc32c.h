@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace forebay {
 
@@ -10,17 +11,12 @@ namespace forebay {
 /// of the processor.
 std::uint32_t crc32c(std::span<const char> bytes, std::uint32_t before = 0);
 
-/// How a CRC-32C is computed. All methods give the same value.
-enum class Crc32cMethod : std::uint8_t {
-  kTable,        ///< Any processor.
-  kInstruction,  ///< SSE 4.2: the CRC instruction, three streams at a time (27 GB/s in cache).
-  kFolding,      ///< AVX-512 and VPCLMULQDQ: crc32c_folding.h (100 GB/s in cache).
-};
+/// Updates the state of a CRC-32C, the complement of the checksum, with `bytes`.
+using Crc32cMethod = std::uint32_t (*)(std::span<const char> bytes, std::uint32_t state);
 
-/// Whether this processor supports `method`.
-bool has_crc32c(Crc32cMethod method);
-
-/// crc32c with `method`, which this processor must support. For tests and benchmarks.
-std::uint32_t crc32c_by(Crc32cMethod method, std::span<const char> bytes, std::uint32_t before = 0);
+/// The methods that this processor supports, the fastest first; all give the same value:
+/// carry-less products (AVX-512 and VPCLMULQDQ: 100 GB/s in cache), the CRC instruction with three
+/// streams at a time (SSE 4.2 and PCLMULQDQ: 27 GB/s), with one (SSE 4.2), a table (any processor).
+std::vector<Crc32cMethod> crc32c_methods();
 
 }  // namespace forebay

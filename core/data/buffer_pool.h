@@ -1,15 +1,43 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
-#include "core/data/memory_budget.h"
 
 namespace forebay {
+
+/// Counts the bytes that a pipeline holds against a limit.
+///
+/// Owns two numbers and their peak, nothing else. Any thread may call it at any time. `try_take`
+/// refuses bytes that do not fit. `take` always counts them; use it for memory that was reserved
+/// beforehand (see design/memory.md).
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
+  MemoryBudget(const MemoryBudget&) = delete;
+  MemoryBudget& operator=(const MemoryBudget&) = delete;
+
+  [[nodiscard]] bool try_take(std::size_t bytes);
+  void take(std::size_t bytes);
+  void give(std::size_t bytes);
+
+  std::size_t used() const { return used_.load(std::memory_order_relaxed); }
+  std::size_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  void set_limit(std::size_t limit) { limit_.store(limit, std::memory_order_relaxed); }
+
+ private:
+  void raise_peak(std::size_t used);
+
+  std::atomic<std::size_t> limit_;
+  std::atomic<std::size_t> used_{0};
+  std::atomic<std::size_t> peak_{0};
+};
 
 class BufferPool;
 
@@ -23,14 +51,8 @@ class Buffer {
   static constexpr std::size_t kPadding = 64;
 
   Buffer() = default;
-  Buffer(Buffer&& other) noexcept { swap(other); }
-  Buffer& operator=(Buffer&& other) noexcept {
-    Buffer(std::move(other)).swap(*this);
-    return *this;
-  }
-  ~Buffer();
 
-  std::byte* data() const { return data_; }
+  std::byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
   explicit operator bool() const { return data_ != nullptr; }
 
@@ -42,24 +64,21 @@ class Buffer {
 
   template <class T>
   T* as() const {
-    return reinterpret_cast<T*>(data_);
+    return reinterpret_cast<T*>(data());
   }
 
  private:
   friend class BufferPool;
+  struct PutBack {
+    BufferPool* pool;
+    std::size_t reserved;
+    void operator()(std::byte* data) const;
+  };
   Buffer(BufferPool* pool, std::byte* data, std::size_t size, std::size_t reserved)
-      : pool_(pool), data_(data), size_(size), reserved_(reserved) {}
-  void swap(Buffer& other) noexcept {
-    std::swap(pool_, other.pool_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(reserved_, other.reserved_);
-  }
+      : data_(data, {pool, reserved}), size_(size) {}
 
-  BufferPool* pool_ = nullptr;
-  std::byte* data_ = nullptr;
+  std::unique_ptr<std::byte, PutBack> data_;
   std::size_t size_ = 0;
-  std::size_t reserved_ = 0;
 };
 
 /// Hands out Buffers and keeps returned ones for reuse. All of them count towards one MemoryBudget,

@@ -4,6 +4,8 @@
 #define XXH_STATIC_LINKING_ONLY  // NOLINT
 #include <array>
 #include <charconv>
+#include <cinttypes>
+#include <cstdio>
 
 #include <xxh_x86dispatch.h>
 
@@ -31,13 +33,9 @@ Digest Digest::then(const Digest& next) const {
 }
 
 std::string Digest::hex() const {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(32, '0');
-  for (int i = 0; i < 16; ++i) {
-    text[static_cast<std::size_t>(15 - i)] = kDigits[high >> (4 * i) & 15];
-    text[static_cast<std::size_t>(31 - i)] = kDigits[low >> (4 * i) & 15];
-  }
-  return text;
+  std::array<char, 33> text{};
+  std::snprintf(text.data(), text.size(), "%016" PRIx64 "%016" PRIx64, high, low);
+  return text.data();
 }
 
 bool Digest::parse(const std::string& hex, Digest& out) {

@@ -50,16 +50,13 @@ Result<std::string> read_secret(const std::string& path) {
   return read_key(path);
 }
 
-Status write_pair(const std::string& stem, const KeyPair& pair) {
-  if (Status status = write_key(stem + ".key", pair.public_key, 0644); !status) return status;
-  return write_key(stem + ".key_secret", pair.secret_key, 0600);
-}
-
-Status write_new_pair(const std::string& stem, std::string& public_key) {
+Result<KeyPair> write_new_pair(const std::string& stem) {
   Result<KeyPair> pair = KeyPair::generate();
-  if (!pair) return pass(pair);
-  public_key = pair->public_key;
-  return write_pair(stem, *pair);
+  if (!pair) return pair;
+  Status written = write_key(stem + ".key", pair->public_key, 0644);
+  if (written) written = write_key(stem + ".key_secret", pair->secret_key, 0600);
+  if (!written) return pass(written);
+  return pair;
 }
 
 }  // namespace
@@ -81,8 +78,7 @@ Status CurveKeys::create(const std::string& folder) {
   fs::create_directories(folder + "/clients", error);
   if (error) return fail(Code::kInvalid, "folder " + folder + ": " + error.message());
   fs::permissions(folder, fs::perms::owner_all, error);
-  std::string public_key;
-  if (Status status = write_new_pair(folder + "/server", public_key); !status) return status;
+  if (auto server = write_new_pair(folder + "/server"); !server) return pass(server);
   return add_client(folder, "client");
 }
 
@@ -90,9 +86,9 @@ Status CurveKeys::add_client(const std::string& folder, const std::string& name)
   if (name.empty() || name.find('/') != std::string::npos || name == "server") {
     return fail(Code::kInvalid, "client name " + name + ": wants a name for a file, not `server`");
   }
-  std::string public_key;
-  if (Status status = write_new_pair(folder + "/" + name, public_key); !status) return status;
-  return write_key(folder + "/clients/" + name + ".key", public_key, 0644);
+  auto pair = write_new_pair(folder + "/" + name);
+  if (!pair) return pass(pair);
+  return write_key(folder + "/clients/" + name + ".key", pair->public_key, 0644);
 }
 
 Result<CurveKeys> CurveKeys::read(const std::string& folder) {

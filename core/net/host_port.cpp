@@ -2,16 +2,50 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <memory>
+#include <utility>
+
+#include <netdb.h>
 
 #include "core/base/descriptor.h"
 
 namespace forebay {
+namespace {
+
+bool can_connect(const addrinfo& to, std::chrono::milliseconds most) {
+  const Descriptor socket(::socket(to.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) return false;
+  if (::connect(socket.number(), to.ai_addr, to.ai_addrlen) == 0) return true;
+  if (errno != EINPROGRESS) return false;
+  pollfd wait{socket.number(), POLLOUT, 0};
+  int error = 0;
+  socklen_t size = sizeof(error);
+  return ::poll(&wait, 1, static_cast<int>(most.count())) == 1 &&
+         ::getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+/// A socket that is bound to a port of this host's addresses; empty, with errno set, on failure.
+Descriptor bound_socket(in_addr_t host, std::uint16_t port, bool reuse) {
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) return socket;
+  const int yes = reuse ? 1 : 0;
+  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(host);
+  const auto* any = reinterpret_cast<const sockaddr*>(&address);
+  return ::bind(socket.number(), any, sizeof(address)) == 0 ? std::move(socket) : Descriptor();
+}
+
+}  // namespace
 
 std::string HostPort::text() const {
   const std::string shown = host.find(':') == std::string::npos ? host : "[" + host + "]";
@@ -55,21 +89,38 @@ Status check_address_policy(const std::string& address, bool has_keys) {
                   "make keys with `forebay keys new` and set cluster.keys to their folder");
 }
 
+std::uint16_t local_port(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (address.ss_family == AF_INET) {
+    return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  }
+  if (address.ss_family != AF_INET6) return 0;
+  return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+}
+
 Result<std::uint16_t> free_port() {
-  const auto refuse = [] {
-    return fail(Code::kUnavailable,
-                std::string("no port of the loopback can be had: ") + std::strerror(errno));
-  };
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket) return refuse();
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(socket.number(), any, length) != 0) return refuse();
-  if (::getsockname(socket.number(), any, &length) != 0) return refuse();
-  return ntohs(address.sin_port);
+  // Not reused, so that two calls at once cannot find the same port.
+  const Descriptor socket = bound_socket(INADDR_LOOPBACK, 0, false);
+  const std::uint16_t port = socket ? local_port(socket.number()) : std::uint16_t{0};
+  if (port > 0) return port;
+  return fail(Code::kUnavailable,
+              std::string("no port of the loopback can be had: ") + std::strerror(errno));
+}
+
+int try_port(std::uint16_t port) { return bound_socket(INADDR_ANY, port, true) ? 0 : errno; }
+
+bool is_listened_at(const std::string& host, std::uint16_t port, std::chrono::milliseconds most) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found) != 0) return false;
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, &::freeaddrinfo);
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (can_connect(*each, most)) return true;
+  }
+  return false;
 }
 
 }  // namespace forebay

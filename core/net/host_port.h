@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -25,8 +26,19 @@ bool is_loopback(const std::string& host);
 /// address needs no keys; any other address without keys is refused with kInvalid.
 Status check_address_policy(const std::string& address, bool has_keys);
 
+/// The port that a socket is bound to, or 0.
+std::uint16_t local_port(int socket);
+
 /// Finds a port that is free on the loopback interface now, for a process started later. Another
 /// program may take the port first.
 Result<std::uint16_t> free_port();
+
+/// Returns whether a process listens at HOST:PORT. Waits at most `most` for each address of `host`,
+/// and for the resolution of its name.
+bool is_listened_at(const std::string& host, std::uint16_t port, std::chrono::milliseconds most);
+
+/// Returns 0 if this port is free on every address of this host, else the error of opening or
+/// binding a socket there.
+int try_port(std::uint16_t port);
 
 }  // namespace forebay

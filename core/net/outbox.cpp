@@ -1,6 +1,5 @@
 #include "core/net/outbox.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -10,19 +9,13 @@
 
 namespace forebay {
 
-void OutMessage::append(std::span<const std::byte> entry) {
-  const std::size_t begin = std::max(size, WireHeader::kBytes);
+void append_entry(WireBuffer& message, std::span<const std::byte> entry) {
+  const std::size_t header = message.size() == 0 ? WireHeader::kBytes : 0;
   const auto length = static_cast<std::uint32_t>(entry.size());
-  const std::size_t end = begin + sizeof(length) + entry.size();
-  if (end > capacity) {
-    capacity = std::max({end, capacity * 2, std::size_t{256}});
-    auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
-    if (size > 0) std::memcpy(larger.get(), bytes.get(), size);
-    bytes = std::move(larger);
-  }
-  std::memcpy(bytes.get() + begin, &length, sizeof(length));
-  if (!entry.empty()) std::memcpy(bytes.get() + begin + sizeof(length), entry.data(), entry.size());
-  size = end;
+  std::byte* to = message.room(header + sizeof(length) + entry.size()) + header;
+  std::memcpy(to, &length, sizeof(length));
+  if (!entry.empty()) std::memcpy(to + sizeof(length), entry.data(), entry.size());
+  message.filled_to(to + sizeof(length) + entry.size());
 }
 
 Result<bool> Outbox::add(Lane lane, std::span<const std::byte> head, Frames&& body) {
@@ -37,22 +30,22 @@ Result<bool> Outbox::add(Lane lane, std::span<const std::byte> head, Frames&& bo
   }
   waiting.bytes += bytes;
   const bool shares = body.empty() && !waiting.parcels.empty() &&
-                      waiting.parcels.back().body.empty() &&
-                      waiting.parcels.back().size + bytes <= limits_.parcel_bytes;
+                      waiting.parcels.back().frames.empty() &&
+                      waiting.parcels.back().size() + bytes <= limits_.parcel_bytes;
   if (!shares) waiting.parcels.emplace_back();
-  waiting.parcels.back().append(head);
-  waiting.parcels.back().body = std::move(body);
+  append_entry(waiting.parcels.back(), head);
+  waiting.parcels.back().frames = std::move(body);
   return !std::exchange(announced_, true);
 }
 
-void Outbox::take(Lane lane, std::deque<OutMessage>& to) {
+void Outbox::take(Lane lane, std::deque<WireBuffer>& to) {
   const std::lock_guard lock(mutex_);
-  std::deque<OutMessage>& parcels = lanes_[static_cast<std::size_t>(lane)].parcels;
+  std::deque<WireBuffer>& parcels = lanes_[static_cast<std::size_t>(lane)].parcels;
   if (to.empty()) {
     to.swap(parcels);
     return;
   }
-  for (OutMessage& parcel : parcels) to.push_back(std::move(parcel));
+  for (WireBuffer& parcel : parcels) to.push_back(std::move(parcel));
   parcels.clear();
 }
 

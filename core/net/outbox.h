@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -13,16 +12,8 @@
 
 namespace forebay {
 
-/// The bytes of one transport message: space for a header, entries after it, and frames beside it.
-struct OutMessage {
-  std::unique_ptr<std::byte[]> bytes;
-  std::size_t size = 0;
-  std::size_t capacity = 0;
-  Frames body;
-
-  /// Appends an entry and grows the buffer as needed.
-  void append(std::span<const std::byte> entry);
-};
+/// Appends an entry to a transport message, after space for its header.
+void append_entry(WireBuffer& message, std::span<const std::byte> entry);
 
 /// Messages waiting to be sent to one peer. Any thread adds; the transport's thread takes.
 ///
@@ -43,7 +34,7 @@ class Outbox {
   Result<bool> add(Lane lane, std::span<const std::byte> head, Frames&& body);
 
   /// Moves all parcels of `lane` to the end of `to`.
-  void take(Lane lane, std::deque<OutMessage>& to);
+  void take(Lane lane, std::deque<WireBuffer>& to);
 
   /// Acknowledges the announcement: the next message added must be announced again.
   void heard();
@@ -56,7 +47,7 @@ class Outbox {
 
  private:
   struct Waiting {
-    std::deque<OutMessage> parcels;
+    std::deque<WireBuffer> parcels;
     std::size_t bytes = 0;  // including bytes taken and not sent yet
   };
 

@@ -27,19 +27,16 @@ struct WireHeader {
     kBye = 5,       ///< The session is over; one entry says why.
   };
 
+  std::array<char, 3> mark = {'F', 'b', 'y'};
+  std::uint8_t version = kVersion;
   Kind kind = Kind::kData;
   std::uint8_t lane = 0;
+  std::uint16_t zeros = 0;
   std::uint64_t session = 0;
   /// The number of a kData message; in kHello and kAccepted: the sender's heartbeat in ns or 0.
   std::uint64_t sequence = 0;
 
-  void write(std::byte* to) const {
-    const std::array<std::uint8_t, 8> first = {
-        'F', 'b', 'y', kVersion, static_cast<std::uint8_t>(kind), lane, 0, 0};
-    std::memcpy(to, first.data(), first.size());
-    std::memcpy(to + 8, &session, 8);
-    std::memcpy(to + 16, &sequence, 8);
-  }
+  void write(std::byte* to) const { std::memcpy(to, this, kBytes); }
 
   /// Whether `bytes` come from a Forebay transport of any version.
   static bool is_ours(std::span<const std::byte> bytes) {
@@ -53,14 +50,13 @@ struct WireHeader {
   static std::optional<WireHeader> read(std::span<const std::byte> bytes) {
     if (!is_ours(bytes) || !has_version(bytes)) return std::nullopt;
     WireHeader header;
-    header.kind = static_cast<Kind>(bytes[4]);
-    header.lane = static_cast<std::uint8_t>(bytes[5]);
-    std::memcpy(&header.session, bytes.data() + 8, 8);
-    std::memcpy(&header.sequence, bytes.data() + 16, 8);
+    std::memcpy(&header, bytes.data(), kBytes);
     const bool known = header.kind >= Kind::kHello && header.kind <= Kind::kBye && header.lane < 2;
     return known ? std::optional(header) : std::nullopt;
   }
 };
+
+static_assert(sizeof(WireHeader) == WireHeader::kBytes, "no gaps: it is sent as it stands");
 
 /// Calls `take` with each entry after a header; returns false if the entries are incomplete.
 template <class Visitor>

@@ -54,12 +54,6 @@ Status LinkTables::export_actor(const AnyActor& actor) {
   return {};
 }
 
-ReceiverPtr LinkTables::exported(std::uint64_t target) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = exported_.find(target);
-  return found == exported_.end() ? nullptr : found->second.receiver;
-}
-
 LinkTarget LinkTables::exported(std::uint64_t target, std::uint64_t type) const {
   const std::lock_guard lock(mutex_);
   const auto found = exported_.find(target);

@@ -49,9 +49,8 @@ class LinkTables {
 
   /// Makes an actor reachable for the peer, for the message types that the ref lists.
   Status export_actor(const AnyActor& actor);
-  /// The actor exported as `target`; null if there is none.
-  ReceiverPtr exported(std::uint64_t target) const;
-  /// The same actor, and its type of this number if one of its refs lists that.
+  /// The actor exported as `target`, null if there is none, and its type of this number if one of
+  /// its refs lists that.
   LinkTarget exported(std::uint64_t target, std::uint64_t type) const;
 
   Status add_watcher(std::uint64_t target, Watcher watcher);

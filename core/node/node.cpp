@@ -6,15 +6,6 @@
 
 namespace forebay {
 
-NodeCounts& NodeCounts::operator+=(const NodeCounts& other) {
-  unknown_actor += other.unknown_actor;
-  unknown_message += other.unknown_message;
-  undecodable += other.undecodable;
-  refused += other.refused;
-  unsent_answers += other.unsent_answers;
-  return *this;
-}
-
 Node::Node(ActorHost& host, Transport& transport, const Options& options)
     : host_(host), transport_(transport), options_(options) {}
 
@@ -53,16 +44,8 @@ void Node::subscribe(const PeerWatcherRef& watcher) {
   const std::lock_guard lock(mutex_);
   watchers_.push_back(watcher);
   for (const auto& [peer, info] : infos_) {
-    EnvelopePtr envelope = seal(PeerUp{peer, info}, ActorId::kNobody);
-    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kExempt));
+    deliver(*watcher.receiver(), PeerUp{peer, info});
   }
-}
-
-NodeCounts Node::counts() const {
-  const std::lock_guard lock(mutex_);
-  NodeCounts sum = ended_counts_;
-  for (const auto& [peer, link] : links_) sum += link->counts();
-  return sum;
 }
 
 void Node::on_peer_up(PeerId peer, const PeerInfo& info) {
@@ -70,8 +53,7 @@ void Node::on_peer_up(PeerId peer, const PeerInfo& info) {
   links_.emplace(peer, std::make_shared<NodeLink>(*this, peer));
   infos_.emplace(peer, info);
   for (const PeerWatcherRef& watcher : watchers_) {
-    EnvelopePtr envelope = seal(PeerUp{peer, info}, ActorId::kNobody);
-    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kExempt));
+    deliver(*watcher.receiver(), PeerUp{peer, info});
   }
 }
 
@@ -82,12 +64,10 @@ void Node::on_peer_down(PeerId peer, const Error& reason) {
   latest_link_ = nullptr;
   link->end(reason);  // First, so that a watcher that gets PeerDown finds the peer's refs dead.
   const std::lock_guard lock(mutex_);
-  ended_counts_ += link->counts();
   links_.erase(peer);
   infos_.erase(peer);
   for (const PeerWatcherRef& watcher : watchers_) {
-    EnvelopePtr envelope = seal(PeerDown{peer, reason}, ActorId::kNobody);
-    static_cast<void>(watcher.receiver()->push(envelope, MailboxCredit::kExempt));
+    deliver(*watcher.receiver(), PeerDown{peer, reason});
   }
 }
 

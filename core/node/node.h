@@ -13,6 +13,7 @@
 #include "core/net/transport.h"
 #include "core/runtime/actor.h"
 #include "core/runtime/actor_host.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
 
@@ -42,8 +43,6 @@ struct NodeCounts {
   std::uint64_t undecodable = 0;      ///< Bytes that do not decode.
   std::uint64_t refused = 0;          ///< Refused by a mailbox: full, or its actor dead.
   std::uint64_t unsent_answers = 0;   ///< Answers that the transport refused.
-
-  NodeCounts& operator+=(const NodeCounts& other);
 };
 
 /// Lets the actors of one host and those of its peers reach each other with the same refs.
@@ -86,15 +85,21 @@ class Node final : public TransportHandler {
   /// Sends `watcher` a PeerUp for each present and future peer, and a PeerDown when a session ends.
   void subscribe(const PeerWatcherRef& watcher);
 
-  NodeCounts counts() const;
+  NodeCounts counts() const {
+    return counts_.change([](const NodeCounts& counts) { return counts; });
+  }
   ActorHost& host() const { return host_; }
   Transport& transport() const { return transport_; }
   const Options& options() const { return options_; }
 
-  /// For links: the actor published as `target`, or an empty one; and a count that changes with
-  /// every publication.
+  /// For links. Returns the actor published as `target`, or an empty one.
   AnyActor published(std::uint64_t target) const;
+  /// Returns a number that changes with every publication.
   std::uint64_t publications() const { return publications_.load(std::memory_order_acquire); }
+  /// Counts one more of what `what` names, such as a dropped message.
+  void count(std::uint64_t NodeCounts::*what) {
+    counts_.change([what](NodeCounts& counts) { ++(counts.*what); });
+  }
 
   void on_peer_up(PeerId peer, const PeerInfo& info) override;
   void on_peer_down(PeerId peer, const Error& reason) override;
@@ -114,12 +119,12 @@ class Node final : public TransportHandler {
   ActorHost& host_;
   Transport& transport_;
   const Options options_;
+  mutable Synchronized<NodeCounts> counts_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Published> published_;  // by target; under mutex_, as all below
   std::map<PeerId, LinkPtr> links_;
   std::map<PeerId, PeerInfo> infos_;
   std::vector<PeerWatcherRef> watchers_;
-  NodeCounts ended_counts_;                     // of ended sessions
   std::atomic<std::uint64_t> publications_{0};  // number of changes of published_
   PeerId latest_peer_ = PeerId::kNone;  // the sender of the latest message; used by the transport's
                                         // thread only, as is latest_link_

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include "core/node/remote_actor.h"
-
 namespace forebay {
 namespace {
 
@@ -54,8 +52,7 @@ class LinkContext final : public WireContext {
 void tell_down(const std::vector<LinkTables::Watcher>& watchers,
                const std::optional<Error>& crash) {
   for (const LinkTables::Watcher& watcher : watchers) {
-    EnvelopePtr envelope = seal(Down{.actor = watcher.shown, .crash = crash}, watcher.shown);
-    static_cast<void>(watcher.receiver->push(envelope, MailboxCredit::kExempt));
+    deliver(*watcher.receiver, Down{watcher.shown, crash});
   }
 }
 
@@ -115,8 +112,7 @@ void NodeLink::watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId s
   if (Status added = tables_.add_watcher(target, {watcher, shown}); !added) {
     return tell_down({{watcher, shown}}, added.error());
   }
-  WireBuffer& buffer = buffer_of_thread();
-  write_head(buffer, NodeMessage::kWatch, target);
+  WireBuffer& buffer = write_head(buffer_of_thread(), NodeMessage::kWatch, target);
   // After kOverloaded the session is ended here; after another error it is over already. Its end
   // sends Down to the watcher.
   if (Status sent = transmit(buffer); !sent && sent.error().code == Code::kOverloaded) {
@@ -125,15 +121,12 @@ void NodeLink::watch(std::uint64_t target, const ReceiverPtr& watcher, ActorId s
 }
 
 void NodeLink::stop(std::uint64_t target) {
-  WireBuffer& buffer = buffer_of_thread();
-  write_head(buffer, NodeMessage::kStop, target);
-  static_cast<void>(transmit(buffer));  // An unreachable actor cannot be stopped.
+  // An unreachable actor cannot be stopped.
+  static_cast<void>(transmit(write_head(buffer_of_thread(), NodeMessage::kStop, target)));
 }
 
-void NodeLink::answer(std::uint64_t question,
-                      const std::function<void(WireBuffer&, WireContext&)>& write) {
-  WireBuffer& buffer = buffer_of_thread();
-  write_head(buffer, NodeMessage::kAnswer, question);
+void NodeLink::answer(std::uint64_t question, const WireWriter& write) {
+  WireBuffer& buffer = write_head(buffer_of_thread(), NodeMessage::kAnswer, question);
   LinkContext context(*this);
   write(buffer, context);
   if (context.problem) {
@@ -141,12 +134,11 @@ void NodeLink::answer(std::uint64_t question,
     write_head(buffer, NodeMessage::kAnswer, question);
     encode_value(Status(tl::unexpected<Error>(*context.problem)), buffer, &context);
   }
-  if (!transmit(buffer)) count(&NodeCounts::unsent_answers);
+  if (!transmit(buffer)) node_.count(&NodeCounts::unsent_answers);
 }
 
 void NodeLink::send_down(std::uint64_t target, const std::optional<Error>& crash) {
-  WireBuffer& buffer = buffer_of_thread();
-  write_head(buffer, NodeMessage::kDown, target);
+  WireBuffer& buffer = write_head(buffer_of_thread(), NodeMessage::kDown, target);
   encode_value(crash, buffer);
   static_cast<void>(transmit(buffer));  // An unreachable peer reports Down by itself.
 }
@@ -169,7 +161,7 @@ Result<ReceiverPtr> NodeLink::actor_named(std::string_view name) {
     return fail(Code::kCorrupt, "is no actor's name");
   }
   if (name[0] == 'm') return remote(number);
-  ReceiverPtr ours = receiver_of(number);
+  ReceiverPtr ours = look_up(number).receiver;
   if (ours == nullptr) return fail(Code::kNotFound, "names an actor that was never exported");
   return ours;
 }
@@ -182,35 +174,24 @@ void NodeLink::end(const Error& reason) {
   for (const auto& [target, watchers] : left->watchers) tell_down(watchers, error);
 }
 
-NodeCounts NodeLink::counts() const {
-  const std::lock_guard lock(mutex_);
-  return counts_;
-}
-
-void NodeLink::count(std::uint64_t NodeCounts::*what) {
-  const std::lock_guard lock(mutex_);
-  ++(counts_.*what);
-}
-
 // Messages of the peer.
 
 void NodeLink::take(std::span<const std::byte> bytes, Frames&& body) {
-  HeadReader head(bytes);
-  switch (static_cast<NodeMessage>(head.kind())) {
+  const auto head = NodeHead::read(bytes);
+  if (!head) return node_.count(&NodeCounts::undecodable);
+  switch (head->kind) {
     case NodeMessage::kTell:
-      return take_message(head, false, body);
     case NodeMessage::kAsk:
-      return take_message(head, true, body);
+      return take_message(*head, body);
     case NodeMessage::kAnswer:
-      return take_answer(head, body);
+      return take_answer(*head, body);
     case NodeMessage::kWatch:
-      return take_watch(head);
+      return take_watch(head->numbers[0]);
     case NodeMessage::kDown:
-      return take_down(head);
+      return take_down(*head);
     case NodeMessage::kStop:
-      return take_stop(head);
+      return take_stop(head->numbers[0]);
   }
-  count(&NodeCounts::undecodable);
 }
 
 const LinkTarget& NodeLink::find(std::uint64_t target, std::uint64_t type) {
@@ -230,64 +211,53 @@ LinkTarget NodeLink::look_up(std::uint64_t target, std::uint64_t type) const {
   return {actor.receiver, type_of(actor.types, type)};
 }
 
-ReceiverPtr NodeLink::receiver_of(std::uint64_t target) const {
-  return (target & kPublishedBit) != 0 ? node_.published(target).receiver
-                                       : tables_.exported(target);
-}
-
-void NodeLink::refuse(std::unique_ptr<AnswerSink> sink, const Error& error) {
-  if (sink == nullptr) return;
-  sink->send([&error](WireBuffer& out, WireContext&) {
+void NodeLink::refuse(const AnswerSink& sink, const Error& error) {
+  if (!sink) return;
+  sink([&error](WireBuffer& out, WireContext&) {
     encode_value(Status(tl::unexpected<Error>(error)), out);
   });
 }
 
-void NodeLink::take_message(HeadReader& head, bool asked, Frames& body) {
-  std::uint64_t number = 0;
-  std::uint64_t type = 0;
-  std::uint64_t question = 0;
-  if (!head.number(number) || !head.number(type) || (asked && !head.number(question))) {
-    return count(&NodeCounts::undecodable);
+void NodeLink::take_message(const NodeHead& head, Frames& body) {
+  AnswerSink sink;
+  if (head.kind == NodeMessage::kAsk) {
+    sink = [link = shared_from_this(), question = head.numbers[2]](const WireWriter& write) {
+      link->answer(question, write);
+    };
   }
-  std::unique_ptr<AnswerSink> sink;
-  if (asked) sink = std::make_unique<RemoteAsker>(shared_from_this(), question);
-  const LinkTarget& target = find(number, type);
+  const LinkTarget& target = find(head.numbers[0], head.numbers[1]);
   if (target.receiver == nullptr) {
-    count(&NodeCounts::unknown_actor);
-    return refuse(std::move(sink), {Code::kNotFound, "the peer has no actor of that name"});
+    node_.count(&NodeCounts::unknown_actor);
+    return refuse(sink, {Code::kNotFound, "the peer has no actor of that name"});
   }
   if (target.type == nullptr) {
-    count(&NodeCounts::unknown_message);
-    return refuse(std::move(sink),
+    node_.count(&NodeCounts::unknown_message);
+    return refuse(sink,
                   {Code::kInvalid, "the peer's actor does not take this message, or not any more"});
   }
   LinkContext context(*this);
-  Result<EnvelopePtr> envelope = target.type->wire->decode({head.rest(), body, context}, sink);
+  Result<EnvelopePtr> envelope = target.type->wire->decode({head.rest, body, context}, sink);
   if (!envelope) {
-    count(&NodeCounts::undecodable);
-    return refuse(std::move(sink), envelope.error());
+    node_.count(&NodeCounts::undecodable);
+    return refuse(sink, envelope.error());
   }
   if (Status pushed = target.receiver->push(*envelope, MailboxCredit::kRequired); !pushed) {
-    count(&NodeCounts::refused);
+    node_.count(&NodeCounts::refused);
     (*envelope)->type->refuse(**envelope, pushed.error());
   }
 }
 
-void NodeLink::take_answer(HeadReader& head, Frames& body) {
-  std::uint64_t question = 0;
-  if (!head.number(question)) return count(&NodeCounts::undecodable);
-  const EnvelopePtr envelope = tables_.take_question(question);
+void NodeLink::take_answer(const NodeHead& head, Frames& body) {
+  const EnvelopePtr envelope = tables_.take_question(head.numbers[0]);
   if (envelope == nullptr) return;  // The question was answered before, or was never asked.
   LinkContext context(*this);
-  envelope->type->wire->answer(*envelope, {head.rest(), body, context});
+  envelope->type->wire->answer(*envelope, {head.rest, body, context});
 }
 
-void NodeLink::take_watch(HeadReader& head) {
-  std::uint64_t target = 0;
-  if (!head.number(target)) return count(&NodeCounts::undecodable);
-  const ReceiverPtr receiver = receiver_of(target);
+void NodeLink::take_watch(std::uint64_t target) {
+  const ReceiverPtr receiver = look_up(target).receiver;
   if (receiver == nullptr) {
-    count(&NodeCounts::unknown_actor);
+    node_.count(&NodeCounts::unknown_actor);
     return send_down(target, Error{Code::kNotFound, "the peer has no actor of that name"});
   }
   if (!tables_.begin_watch()) {
@@ -296,20 +266,16 @@ void NodeLink::take_watch(HeadReader& head) {
   receiver->watch(std::make_shared<DownForwarder>(node_.host(), shared_from_this(), target));
 }
 
-void NodeLink::take_down(HeadReader& head) {
-  std::uint64_t target = 0;
-  if (!head.number(target)) return count(&NodeCounts::undecodable);
-  auto crash = decode_value<std::optional<Error>>("node.down", head.rest());
-  if (!crash) return count(&NodeCounts::undecodable);
-  tell_down(tables_.take_watchers(target), *crash);
+void NodeLink::take_down(const NodeHead& head) {
+  auto crash = decode_value<std::optional<Error>>("node.down", head.rest);
+  if (!crash) return node_.count(&NodeCounts::undecodable);
+  tell_down(tables_.take_watchers(head.numbers[0]), *crash);
 }
 
-void NodeLink::take_stop(HeadReader& head) {
-  std::uint64_t target = 0;
-  if (!head.number(target)) return count(&NodeCounts::undecodable);
+void NodeLink::take_stop(std::uint64_t target) {
   // A peer must not stop a published actor.
-  const ReceiverPtr receiver = (target & kPublishedBit) != 0 ? nullptr : receiver_of(target);
-  if (receiver == nullptr) return count(&NodeCounts::unknown_actor);
+  const ReceiverPtr receiver = (target & kPublishedBit) != 0 ? nullptr : look_up(target).receiver;
+  if (receiver == nullptr) return node_.count(&NodeCounts::unknown_actor);
   receiver->stop_behind_queue();
 }
 

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "core/runtime/wire_calls.h"
-#include "core/wire/encoder.h"
+#include "core/runtime/envelope.h"
+#include "core/wire/frame.h"
 
 namespace forebay {
 
@@ -29,9 +31,9 @@ constexpr std::uint64_t published_target(std::string_view name) {
   return tag_number(name) | kPublishedBit;
 }
 
-/// Writes the head of a message.
+/// Appends the head of a message to `out`, and returns `out`.
 template <class... Numbers>
-void write_head(WireBuffer& out, NodeMessage kind, Numbers... numbers) {
+WireBuffer& write_head(WireBuffer& out, NodeMessage kind, Numbers... numbers) {
   constexpr std::size_t kBytes = 1 + 8 * sizeof...(Numbers);
   std::byte* to = out.room(kBytes);
   *to++ = static_cast<std::byte>(kind);
@@ -41,30 +43,26 @@ void write_head(WireBuffer& out, NodeMessage kind, Numbers... numbers) {
   };
   (put(numbers), ...);
   out.filled_to(to);
+  return out;
 }
 
-/// Reads the head of a message.
-class HeadReader {
- public:
-  explicit HeadReader(std::span<const std::byte> bytes) : left_(bytes) {}
+/// The head of a received message.
+struct NodeHead {
+  NodeMessage kind;
+  std::array<std::uint64_t, 3> numbers;  ///< In the order that NodeMessage gives.
+  std::span<const std::byte> rest;
 
-  std::uint8_t kind() {
-    if (left_.empty()) return 0;
-    const auto kind = static_cast<std::uint8_t>(left_[0]);
-    left_ = left_.subspan(1);
-    return kind;
+  /// Nothing if `bytes` are too few, or of a kind that is not known.
+  static std::optional<NodeHead> read(std::span<const std::byte> bytes) {
+    constexpr std::array<std::size_t, 7> kNumbers = {0, 2, 3, 1, 1, 1, 1};  // by kind
+    const auto kind = bytes.empty() ? 0 : static_cast<std::size_t>(bytes[0]);
+    if (kind == 0 || kind >= kNumbers.size() || bytes.size() < 1 + 8 * kNumbers[kind]) {
+      return std::nullopt;
+    }
+    NodeHead head{static_cast<NodeMessage>(kind), {}, bytes.subspan(1 + 8 * kNumbers[kind])};
+    std::memcpy(head.numbers.data(), bytes.data() + 1, 8 * kNumbers[kind]);
+    return head;
   }
-  /// False if fewer than 8 bytes are left.
-  bool number(std::uint64_t& out) {
-    if (left_.size() < 8) return false;
-    std::memcpy(&out, left_.data(), 8);
-    left_ = left_.subspan(8);
-    return true;
-  }
-  std::span<const std::byte> rest() const { return left_; }
-
- private:
-  std::span<const std::byte> left_;
 };
 
 }  // namespace forebay

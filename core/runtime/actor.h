@@ -24,18 +24,17 @@ struct Answered {
 /// The actions a handler can take besides changing its actor's state. Valid during one call.
 class Context {
  public:
-  Context(Cell& cell, ActorId sender) : cell_(cell), sender_(sender) {}
+  explicit Context(Cell& cell) : cell_(cell) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   ActorId self() const { return cell_.id(); }
-  ActorId sender() const { return sender_; }
   const Clock& clock() const { return cell_.host().clock(); }
 
-  /// Like `ref.tell`, with this actor as the sender.
+  /// Like `ref.tell`.
   template <Message M, class... Ms>
   Status tell(const ActorRef<Ms...>& ref, M&& message) const {
-    return ref.tell(std::forward<M>(message), cell_.id());
+    return ref.tell(std::forward<M>(message));
   }
 
   /// Asks; `reply_to` receives one Answered<M> with the answer, the refusal or kTimeout.
@@ -44,19 +43,17 @@ class Context {
   void ask(const ActorRef<Ms...>& ref, M&& message, std::chrono::nanoseconds timeout,
            const std::type_identity_t<ActorRef<Answered<M>>>& reply_to,
            std::uint64_t token = 0) const {
-    auto deliver = [reply_to, token](Result<ReplyOf<M>> result) {
-      EnvelopePtr envelope = seal(Answered<M>{token, std::move(result)}, ActorId::kNobody);
-      // The actor may be dead by now.
-      static_cast<void>(reply_to.receiver()->push(envelope, MailboxCredit::kExempt));
-    };
-    ask_and_deliver(ref, std::forward<M>(message), timeout, cell_.id(), std::move(deliver));
+    ask_and_deliver(ref, std::forward<M>(message), timeout,
+                    [reply_to, token](Result<ReplyOf<M>> result) {
+                      deliver(*reply_to.receiver(), Answered<M>{token, std::move(result)});
+                    });
   }
 
   /// Sends `message` to this actor after `delay`, if it still lives. The mailbox accepts it even
   /// when full. The actor must have a handler for M.
   template <Message M>
   void after(std::chrono::nanoseconds delay, M&& message) const {
-    cell_.push_after(delay, seal(std::forward<M>(message), cell_.id()));
+    cell_.push_after(delay, seal(std::forward<M>(message)));
   }
 
   /// Ends this actor in an orderly way after the current message; queued messages are refused.
@@ -67,7 +64,6 @@ class Context {
   friend class ActorOf;
 
   Cell& cell_;
-  const ActorId sender_;
 };
 
 /// The interface of an actor to its cell; derive from ActorOf.

@@ -1,10 +1,8 @@
 #include "core/runtime/actor_host.h"
 
-#include <vector>
-
 #include "core/base/check.h"
 #include "core/runtime/actor.h"
-#include "core/runtime/executor/dedicated_thread.h"
+#include "core/runtime/executor/executor.h"
 
 namespace forebay {
 
@@ -17,11 +15,10 @@ CellPtr ActorHost::add(const SpawnOptions& options,
   const ActorId id = next_id();
   Executor& executor = executor_for(options);
   auto cell = std::make_shared<Cell>(*this, id, options, std::move(factory), executor);
+  std::list<CellPtr> born = {cell};  // Takes memory before the lock.
+  cell->living = born.begin();
   std::unique_lock lock(mutex_);
-  cell->living = {.self = cell, .before = nullptr, .after = newest_};
-  if (newest_ != nullptr) newest_->living.before = cell.get();
-  newest_ = cell.get();
-  ++num_living_;
+  living_.splice(living_.begin(), born);
   const bool too_late = stopping_;
   lock.unlock();
   if (too_late) cell->stop_now();
@@ -32,25 +29,17 @@ Executor& ActorHost::executor_for(const SpawnOptions& options) {
   if (options.placement == Placement::kShared || parts_.own_thread_as == Placement::kShared) {
     return parts_.executor;
   }
-  std::list<DedicatedThread> ended;  // Joined after the lock is released.
   const std::lock_guard lock(mutex_);
-  for (auto thread = threads_.begin(); thread != threads_.end();) {
-    const auto next = std::next(thread);
-    if (thread->ended()) ended.splice(ended.end(), threads_, thread);
-    thread = next;
-  }
-  return threads_.emplace_back(
-      Thread::Options{.name = options.name, .stack_bytes = options.stack_bytes});
+  // Joins them under the lock: they have only their last instructions left, which need no lock.
+  threads_.remove_if([](const DedicatedThread& thread) { return thread.ended(); });
+  return threads_.emplace_back(Thread::Options{.name = options.name});
 }
 
 void ActorHost::forget(Cell& cell) {
-  Cell::Living gone;
+  std::list<CellPtr> gone;  // Released after the lock.
   const std::lock_guard lock(mutex_);
-  gone = std::exchange(cell.living, {});
-  (gone.before == nullptr ? newest_ : gone.before->living.after) = gone.after;
-  if (gone.after != nullptr) gone.after->living.before = gone.before;
-  --num_living_;
-  if (num_living_ == 0) emptied_.notify_all();
+  gone.splice(gone.begin(), living_, cell.living);
+  if (living_.empty()) emptied_.notify_all();
 }
 
 void ActorHost::report(ActorId actor, const Error& unheard) const {
@@ -58,14 +47,11 @@ void ActorHost::report(ActorId actor, const Error& unheard) const {
 }
 
 void ActorHost::stop_all(Stop how) {
-  std::vector<CellPtr> living;
+  std::list<CellPtr> living;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    living.reserve(num_living_);
-    for (Cell* cell = newest_; cell != nullptr; cell = cell->living.after) {
-      living.push_back(cell->living.self);
-    }
+    living = living_;
   }
   for (const CellPtr& cell : living) {
     how == Stop::kDrain ? cell->stop_behind_queue() : cell->stop_now();
@@ -74,12 +60,12 @@ void ActorHost::stop_all(Stop how) {
 
 void ActorHost::wait_until_empty() {
   std::unique_lock lock(mutex_);
-  emptied_.wait(lock, [this] { return num_living_ == 0; });
+  emptied_.wait(lock, [this] { return living_.empty(); });
 }
 
 std::size_t ActorHost::num_living() const {
   const std::lock_guard lock(mutex_);
-  return num_living_;
+  return living_.size();
 }
 
 }  // namespace forebay

@@ -12,14 +12,12 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "core/runtime/cell.h"
 #include "core/runtime/executor/executor.h"
 #include "core/runtime/timer_queue.h"
 
 namespace forebay {
-
-class DedicatedThread;
 
 /// Creates actors, lists the living ones, and stops them.
 ///
@@ -81,10 +79,52 @@ class ActorHost {
   std::atomic<std::uint64_t> num_born_{0};
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
-  Cell* newest_ = nullptr;  // list of living actors; under mutex_, as all below
-  std::size_t num_living_ = 0;
+  std::list<CellPtr> living_;  // the newest first; under mutex_, as all below
   bool stopping_ = false;
   std::list<DedicatedThread> threads_;
+};
+
+/// A host of actors with real threads and a real clock, for `main`.
+///
+/// Owns the threads of the executor, of the timers, and of each actor with its own thread; its
+/// destructor joins all of them. Actors must not call `shutdown`, which the destructor also calls.
+class ActorSystem {
+ public:
+  struct Options {
+    SharedExecutor::Options executor = {};
+    std::function<void(ActorId, const Error&)> on_unheard = {};
+  };
+
+  ActorSystem(Options options, const Clock& clock)
+      : timers_(clock),
+        executor_(options.executor),
+        host_({.executor = executor_,
+               .timers = timers_.queue(),
+               .clock = clock,
+               .on_unheard = std::move(options.on_unheard)}) {}
+  ~ActorSystem() { shutdown(ActorHost::Stop::kNow); }
+  ActorSystem(const ActorSystem&) = delete;
+  ActorSystem& operator=(const ActorSystem&) = delete;
+
+  template <class Factory>
+  auto spawn(const SpawnOptions& options, Factory factory) {
+    return host_.spawn(options, std::move(factory));
+  }
+
+  /// Stops every actor and waits until all have ended.
+  void shutdown(ActorHost::Stop how) {
+    host_.stop_all(how);
+    host_.wait_until_empty();
+    timers_.stop();
+  }
+
+  std::size_t num_living() const { return host_.num_living(); }
+  ActorHost& host() { return host_; }
+
+ private:
+  TimerThread timers_;
+  SharedExecutor executor_;
+  ActorHost host_;
 };
 
 }  // namespace forebay

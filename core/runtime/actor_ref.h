@@ -3,13 +3,65 @@
 #include <array>
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/runtime/receiver.h"
+#include "core/runtime/envelope.h"
+#include "core/runtime/mailbox.h"
 
 namespace forebay {
+
+class ActorHost;
+class Receiver;
+
+/// Keeps a receiver's memory alive; the actor behind it may be dead.
+using ReceiverPtr = std::shared_ptr<Receiver>;
+
+/// The destination of one actor's messages: its cell in this process, or the representative of an
+/// actor in another process. Thread-safe.
+class Receiver {
+ public:
+  Receiver(ActorHost& host, ActorId id) : host_(host), id_(id) {}
+  virtual ~Receiver() = default;
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  /// Takes `envelope`, or refuses and leaves it: kOverloaded when the mailbox is full, kNotFound
+  /// when the actor is dead, kUnavailable when its process is unreachable.
+  virtual Status push(EnvelopePtr& envelope, MailboxCredit credit) = 0;
+
+  /// Sends `watcher` a Down when the actor dies or becomes unreachable, or at once if it already
+  /// is.
+  virtual void watch(ReceiverPtr watcher) = 0;
+
+  /// Ends the actor in an orderly way after the messages queued now.
+  virtual void stop_behind_queue() = 0;
+
+  /// The host of this process whose timers and clock an ask uses.
+  ActorHost& host() const { return host_; }
+  ActorId id() const { return id_; }
+
+ private:
+  ActorHost& host_;
+  const ActorId id_;
+};
+
+/// Delivers a message of the runtime, also to a full mailbox; a dead receiver refuses it.
+template <Message M>
+void deliver(Receiver& receiver, M&& message) {
+  EnvelopePtr envelope = seal(std::forward<M>(message));
+  static_cast<void>(receiver.push(envelope, MailboxCredit::kExempt));
+}
+
+/// Runtime → watcher: the actor is dead, or unreachable so that its state is unknown.
+struct Down {
+  static constexpr std::string_view kTag = "runtime.down/1";
+  ActorId actor = ActorId::kNobody;
+  std::optional<Error> crash = std::nullopt;  ///< Absent: it ended in an orderly way.
+};
 
 template <class M, class... Ms>
 concept OneOf = (std::same_as<M, Ms> || ...);
@@ -28,17 +80,16 @@ class ActorRef {
       ActorRef(const ActorRef<Others...>& other)  // NOLINT(google-explicit-constructor)
       : receiver_(other.receiver()) {}
 
-  /// Moves `message` into the actor's mailbox; its handler sees `sender` as the sender. Messages
-  /// from one thread to one actor are handled in order. On refusal leaves `message` unchanged:
-  /// kOverloaded when the mailbox is full, kNotFound when the actor is dead, kUnavailable when its
-  /// process is unreachable. For an actor of another process, success means only that the message
-  /// was queued for sending; the other node counts messages that it refuses. Use `ask` to learn the
-  /// result.
+  /// Moves `message` into the actor's mailbox. Messages from one thread to one actor are handled in
+  /// order. On refusal leaves `message` unchanged: kOverloaded when the mailbox is full, kNotFound
+  /// when the actor is dead, kUnavailable when its process is unreachable. For an actor of another
+  /// process, success means only that the message was queued for sending; the other node counts
+  /// messages that it refuses. Use `ask` to learn the result.
   template <Message M>
-  requires OneOf<M, Ms...> Status tell(M&& message, ActorId sender = ActorId::kNobody)
+  requires OneOf<M, Ms...> Status tell(M&& message)
   const {
     if (receiver_ == nullptr) return fail(Code::kNotFound, "no actor is named");
-    EnvelopePtr envelope = seal(std::forward<M>(message), sender);
+    EnvelopePtr envelope = seal(std::forward<M>(message));
     Status status = receiver_->push(envelope, MailboxCredit::kRequired);
     if (!status) message = std::move(static_cast<EnvelopeOf<M>&>(*envelope).message);
     return status;

@@ -52,34 +52,16 @@ class Question {
   bool settled_ = false;                  // under mutex_
 };
 
-/// The replier that the actor uses to settle a Question.
-template <class R>
-class QuestionReplier final : public Replier<R> {
- public:
-  explicit QuestionReplier(std::shared_ptr<Question<R>> question)
-      : question_(std::move(question)) {}
-  ~QuestionReplier() override {
-    question_->settle(fail(Code::kUnavailable, "the actor ended before it answered"));
-  }
-  QuestionReplier(const QuestionReplier&) = delete;
-  QuestionReplier& operator=(const QuestionReplier&) = delete;
-
-  void answer(Result<R> result) override { question_->settle(std::move(result)); }
-
- private:
-  std::shared_ptr<Question<R>> question_;
-};
-
 /// Asks, and calls `deliver` once with the result, on the thread that settles the question.
 template <Message M, class... Ms>
 void ask_and_deliver(const ActorRef<Ms...>& actor, M&& message, std::chrono::nanoseconds timeout,
-                     ActorId sender, typename Question<ReplyOf<M>>::Deliver deliver) {
+                     typename Question<ReplyOf<M>>::Deliver deliver) {
   using R = ReplyOf<M>;
   if (actor.receiver() == nullptr) return deliver(fail(Code::kNotFound, "no actor is named"));
   ActorHost& host = actor.receiver()->host();
   auto question = std::make_shared<Question<R>>(host.timers(), std::move(deliver));
-  EnvelopePtr envelope =
-      seal(std::forward<M>(message), sender, std::make_unique<QuestionReplier<R>>(question));
+  auto replier = reply_to<R>([question](Result<R> result) { question->settle(std::move(result)); });
+  EnvelopePtr envelope = seal(std::forward<M>(message), std::move(replier));
   const TimerQueue::Time deadline = host.clock().now() + timeout;
   Status status = actor.receiver()->push(envelope, MailboxCredit::kRequired);
   if (!status) return question->settle(pass(status));
@@ -114,7 +96,7 @@ template <Message M, class... Ms>
 requires OneOf<M, Ms...> Answer<ReplyOf<M>> ask(const ActorRef<Ms...>& actor, M&& message,
                                                 std::chrono::nanoseconds timeout) {
   Answer<ReplyOf<M>> answer;
-  ask_and_deliver(actor, std::forward<M>(message), timeout, ActorId::kNobody, answer.filler());
+  ask_and_deliver(actor, std::forward<M>(message), timeout, answer.filler());
   return answer;
 }
 

@@ -81,7 +81,7 @@ void Cell::run_messages(std::size_t& budget, EnvelopePtr& current) {
       ending_ = true;
       return;
     }
-    Context context(*this, current->sender);
+    Context context(*this);
     const Status status = actor_->receive(*current, context);
     if (!status) host().report(id(), status.error());
     if (ending_) return;
@@ -105,14 +105,8 @@ void Cell::die() {
     dead_ = true;
     watchers = std::exchange(watchers_, {});
   }
-  for (const ReceiverPtr& watcher : watchers) send_down(*watcher);
+  for (const ReceiverPtr& watcher : watchers) deliver(*watcher, Down{id(), crash_});
   host().forget(*this);  // May release the last reference to this cell.
-}
-
-void Cell::send_down(Receiver& watcher) const {
-  EnvelopePtr envelope = seal(Down{.actor = id(), .crash = crash_}, id());
-  // A dead watcher refuses it.
-  static_cast<void>(watcher.push(envelope, MailboxCredit::kExempt));
 }
 
 void Cell::watch(ReceiverPtr watcher) {
@@ -123,13 +117,10 @@ void Cell::watch(ReceiverPtr watcher) {
       return;
     }
   }
-  send_down(*watcher);
+  deliver(*watcher, Down{id(), crash_});
 }
 
-void Cell::stop_behind_queue() {
-  EnvelopePtr order = seal(StopOrder{}, ActorId::kNobody);
-  static_cast<void>(push(order, MailboxCredit::kExempt));  // The actor may be dead already.
-}
+void Cell::stop_behind_queue() { deliver(*this, StopOrder{}); }
 
 void Cell::stop_now() {
   drop_queue_.store(true, std::memory_order_relaxed);

@@ -5,16 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/runtime/actor_ref.h"
 #include "core/runtime/envelope.h"
 #include "core/runtime/executor/executor.h"
 #include "core/runtime/mailbox.h"
-#include "core/runtime/receiver.h"
 #include "core/runtime/supervisor.h"
 
 namespace forebay {
@@ -31,7 +32,6 @@ struct SpawnOptions {
   std::size_t mailbox_bytes = 1024 * 1024;  ///< Limit of the queued bytes, including envelopes.
   RestartLimit restart = {};                ///< By default the first crash ends the actor.
   Placement placement = Placement::kShared;
-  std::size_t stack_bytes = 512 * 1024;  ///< Of the actor's own thread.
 };
 
 class Actor;
@@ -71,23 +71,13 @@ class Cell final : public Resumable, public Receiver, public std::enable_shared_
 
   Next resume(std::size_t messages) override;
 
-  /// Links in the host's list of living actors; `self` keeps the cell alive while it is in the
-  /// list.
-  struct Living {
-    CellPtr self;
-    Cell* before = nullptr;
-    Cell* after = nullptr;
-  };
-  Living living;  // under the host's mutex
-
-  const std::string& name() const { return options_.name; }
-  std::size_t queued_bytes() const { return mailbox_.bytes(); }
+  /// In the host's list of living actors, which keeps the cell alive; under the host's mutex.
+  std::list<CellPtr>::iterator living;
 
  private:
   void run_messages(std::size_t& budget, EnvelopePtr& current);
   void handle_crash(Envelope* current, const Error& crash);
   void die();
-  void send_down(Receiver& watcher) const;
 
   std::atomic<bool> drop_queue_{false};
   bool ending_ = false;         // used by the reader only, as those below

@@ -1,17 +1,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "core/runtime/block_pool.h"
 #include "core/runtime/message.h"
-#include "core/runtime/wire_calls.h"
+#include "core/wire/codec.h"
 
 namespace forebay {
 
+/// Identifies a message type between nodes: FNV-1a of its tag. An actor accepts only a short list
+/// of tags, so a collision of two of them would show the first time they are used together.
+constexpr std::uint64_t tag_number(std::string_view tag) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char letter : tag) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
 struct Envelope;
+struct WireCalls;
 
 /// The runtime's functions for a message type. There is one object for each type, and its address
 /// identifies the type.
@@ -26,12 +40,8 @@ struct MessageType {
 struct Envelope {
   Envelope* next = nullptr;
   const MessageType* type = nullptr;
-  ActorId sender = ActorId::kNobody;
   std::size_t bytes = 0;  ///< The bytes it counts for in a mailbox.
 };
-
-template <Message M>
-struct EnvelopeOf;
 
 struct DestroyEnvelope {
   void operator()(Envelope* envelope) const { envelope->type->destroy(envelope); }
@@ -40,25 +50,64 @@ struct DestroyEnvelope {
 /// An envelope that is not in a mailbox; destroying it answers the asker.
 using EnvelopePtr = std::unique_ptr<Envelope, DestroyEnvelope>;
 
-/// Moves `message` into an envelope.
 template <Message M>
-EnvelopePtr seal(M&& message, ActorId sender,
-                 std::unique_ptr<Replier<ReplyOf<M>>> replier = nullptr);
+struct EnvelopeOf final : Envelope {
+  M message;
+  std::unique_ptr<Replier<ReplyOf<M>>> replier;  ///< Absent if there is no asker.
+};
+
+/// Sends the answer to a message from another node; `write` appends its bytes. Call it once.
+using WireWriter = std::function<void(WireBuffer& out, WireContext& context)>;
+using AnswerSink = std::function<void(const WireWriter& write)>;
+
+/// A received message or answer: untrusted bytes.
+struct WireInput {
+  std::span<const std::byte> bytes;
+  std::span<Frame> frames;
+  WireContext& context;
+};
+
+/// The functions that send and receive messages of one type between nodes.
+struct WireCalls {
+  std::uint64_t number = 0;  ///< Hash of the tag.
+
+  /// Appends the message's fields.
+  void (*encode)(const Envelope& envelope, WireBuffer& out, WireContext& context);
+
+  /// Decodes the message into an envelope, whose answer goes to `sink` if there is one. Returns
+  /// kCorrupt, and leaves `sink`, if the bytes do not decode.
+  Result<EnvelopePtr> (*decode)(const WireInput& input, AnswerSink& sink);
+
+  /// Delivers the received answer to the asker of `envelope`; delivers kCorrupt if it does not
+  /// decode.
+  void (*answer)(Envelope& envelope, const WireInput& input);
+
+  /// Whether `envelope` has an asker.
+  bool (*asks)(const Envelope& envelope);
+};
+
+/// A message that can be sent to another process: it lists its fields.
+template <class M>
+concept Travels = Message<M> && Fielded<M>;
 
 template <Travels M>
 struct TravellingCalls {
   using R = ReplyOf<M>;
 
   static void encode(const Envelope& envelope, WireBuffer& out, WireContext& context) {
-    forebay::encode(static_cast<const EnvelopeOf<M>&>(envelope).message, out, &context);
+    encode_value(static_cast<const EnvelopeOf<M>&>(envelope).message, out, &context);
   }
 
-  static Result<EnvelopePtr> decode(const WireInput& input, std::unique_ptr<AnswerSink>& sink) {
-    Result<M> message = forebay::decode<M>(input.bytes, input.frames, &input.context);
+  static Result<EnvelopePtr> decode(const WireInput& input, AnswerSink& sink) {
+    Result<M> message = decode_value<M>(M::kTag, input.bytes, input.frames, &input.context);
     if (!message) return pass(message);
     std::unique_ptr<Replier<R>> replier;
-    if (sink != nullptr) replier = std::make_unique<WireReplier<R>>(std::move(sink));
-    return seal(std::move(*message), ActorId::kNobody, std::move(replier));
+    if (sink) {
+      replier = reply_to<R>([sink = std::move(sink)](const Result<R>& result) {
+        sink([&](WireBuffer& out, WireContext& context) { encode_value(result, out, &context); });
+      });
+    }
+    return seal(std::move(*message), std::move(replier));
   }
 
   static void answer(Envelope& envelope, const WireInput& input) {
@@ -76,14 +125,10 @@ struct TravellingCalls {
   static constexpr WireCalls kCalls{tag_number(M::kTag), &encode, &decode, &answer, &asks};
 };
 
-template <Message M>
-constexpr const WireCalls* wire_calls_of() {
-  if constexpr (Travels<M>) {
-    return &TravellingCalls<M>::kCalls;
-  } else {
-    return nullptr;
-  }
-}
+template <class M>
+inline constexpr const WireCalls* kWireCallsOf = nullptr;
+template <Travels M>
+inline constexpr const WireCalls* kWireCallsOf<M> = &TravellingCalls<M>::kCalls;
 
 template <Message M>
 struct EnvelopeCalls {
@@ -98,24 +143,19 @@ struct EnvelopeCalls {
     give_block(typed, sizeof(EnvelopeOf<M>));
   }
 
-  static constexpr MessageType kType{M::kTag, &refuse, &destroy, wire_calls_of<M>()};
+  static constexpr MessageType kType{M::kTag, &refuse, &destroy, kWireCallsOf<M>};
 };
 
 template <Message M>
 inline constexpr const MessageType* kTypeOf = &EnvelopeCalls<M>::kType;
 
+/// Moves `message` into an envelope.
 template <Message M>
-struct EnvelopeOf final : Envelope {
-  M message;
-  std::unique_ptr<Replier<ReplyOf<M>>> replier;  ///< Absent if there is no asker.
-};
-
-template <Message M>
-EnvelopePtr seal(M&& message, ActorId sender, std::unique_ptr<Replier<ReplyOf<M>>> replier) {
+EnvelopePtr seal(M&& message, std::unique_ptr<Replier<ReplyOf<M>>> replier = nullptr) {
   using Sealed = EnvelopeOf<M>;
   const std::size_t bytes = sizeof(Sealed) - sizeof(M) + bytes_of(message);
   return EnvelopePtr(::new (take_block(sizeof(Sealed))) Sealed{
-      {nullptr, kTypeOf<M>, sender, bytes}, std::forward<M>(message), std::move(replier)});
+      {nullptr, kTypeOf<M>, bytes}, std::forward<M>(message), std::move(replier)});
 }
 
 }  // namespace forebay

@@ -3,7 +3,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "core/base/result.h"
 
@@ -51,5 +53,31 @@ class Replier {
   virtual ~Replier() = default;
   virtual void answer(Result<R> result) = 0;
 };
+
+/// A Replier that passes the result to `then`, on the thread that answers or destroys it.
+template <class R, class Then>
+class ReplyTo final : public Replier<R> {
+ public:
+  explicit ReplyTo(Then then) : then_(std::move(then)) {}
+  ~ReplyTo() override {
+    if (!answered_) then_(fail(Code::kUnavailable, "the actor ended before it answered"));
+  }
+  ReplyTo(const ReplyTo&) = delete;
+  ReplyTo& operator=(const ReplyTo&) = delete;
+
+  void answer(Result<R> result) override {
+    answered_ = true;
+    then_(std::move(result));
+  }
+
+ private:
+  Then then_;
+  bool answered_ = false;
+};
+
+template <class R, class Then>
+std::unique_ptr<Replier<R>> reply_to(Then then) {
+  return std::make_unique<ReplyTo<R, Then>>(std::move(then));
+}
 
 }  // namespace forebay

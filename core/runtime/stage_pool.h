@@ -8,7 +8,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/runtime/pool/pool_context.h"
 #include "core/runtime/pool/pool_engine.h"
 
 namespace forebay {
@@ -17,12 +16,6 @@ namespace forebay {
 template <class Message>
 concept PoolMessage = std::movable<Message> && requires(const Message& message) {
   { message.key } -> std::convertible_to<std::uint64_t>;
-};
-
-template <PoolMessage Message>
-struct PoolParcel final : Parcel {
-  explicit PoolParcel(Message&& moved) : message(std::move(moved)) {}
-  Message message;
 };
 
 /// Handles the messages of one actor of a pool: a stage's work for one split.
@@ -36,8 +29,8 @@ class PoolWorker : public ParcelWorker {
   virtual Status on(Message&& message, PoolContext& context) = 0;
 
  private:
-  Status handle(Parcel& parcel, PoolContext& context) final {
-    return on(std::move(static_cast<PoolParcel<Message>&>(parcel).message), context);
+  Status handle(void* parcel, PoolContext& context) final {
+    return on(std::move(*static_cast<Message*>(parcel)), context);
   }
 };
 
@@ -88,13 +81,11 @@ class StagePool final : public PoolEngine {
  private:
   static PoolMail pack(Message& message, std::size_t bytes) {
     const auto key = static_cast<std::uint64_t>(message.key);
-    return {.parcel = std::make_unique<PoolParcel<Message>>(std::move(message)),
-            .bytes = bytes,
-            .key = key};
+    return {.parcel = std::make_shared<Message>(std::move(message)), .bytes = bytes, .key = key};
   }
 
   static void unpack(PoolMail& mail, Message& message) {
-    message = std::move(static_cast<PoolParcel<Message>&>(*mail.parcel).message);
+    message = std::move(*static_cast<Message*>(mail.parcel.get()));
   }
 
   bool offer(Message& message, std::size_t bytes, PoolContext* caller) {

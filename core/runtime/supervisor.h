@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/error.h"
+#include "core/base/result.h"
 
 namespace forebay {
 

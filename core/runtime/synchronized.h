@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <utility>
 
@@ -52,6 +53,27 @@ class Synchronized<void> {
 
  private:
   mutable std::mutex mutex_;
+};
+
+/// Opens once and releases all waiting threads. Thread-safe.
+class Latch {
+ public:
+  void open() {
+    is_open_.change([](bool& is_open) { is_open = true; });
+  }
+
+  void wait() {
+    while (!wait_for(std::chrono::hours(1))) {
+    }
+  }
+
+  /// Returns false if the latch was still closed after `most`.
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds most) {
+    return is_open_.wait(most, std::identity(), [](bool) {});
+  }
+
+ private:
+  Synchronized<bool> is_open_;
 };
 
 }  // namespace forebay

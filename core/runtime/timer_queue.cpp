@@ -16,12 +16,9 @@ TimerQueue::Key TimerQueue::add(Time due, std::function<void()> function) {
 }
 
 void TimerQueue::cancel(const Key& key) {
-  std::function<void()> dropped;  // Destroyed after the lock is released.
+  decltype(functions_)::node_type dropped;  // Destroyed after the lock is released.
   const std::lock_guard lock(mutex_);
-  const auto found = functions_.find(key);
-  if (found == functions_.end()) return;
-  dropped = std::move(found->second);
-  functions_.erase(found);
+  dropped = functions_.extract(key);
 }
 
 std::optional<TimerQueue::Time> TimerQueue::fire(Time now) {

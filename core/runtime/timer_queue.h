@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/runtime/thread.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
 

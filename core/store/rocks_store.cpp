@@ -17,7 +17,7 @@
 
 #include "core/base/descriptor.h"
 #include "core/base/open_files.h"
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
 namespace {

@@ -1,26 +1,12 @@
 #include "core/wire/column_layout.h"
 
 #include <string>
+#include <utility>
 
 #include "core/data/digest.h"
 
 namespace forebay {
 namespace {
-
-/// Assigns consecutive aligned offsets.
-class Ruler {
- public:
-  std::size_t next(std::size_t bytes) {
-    constexpr std::size_t kStep = ColumnLayout::kAlignment;
-    const std::size_t place = at_;
-    at_ = (at_ + bytes + kStep - 1) / kStep * kStep;
-    return place;
-  }
-  std::size_t at() const { return at_; }
-
- private:
-  std::size_t at_ = 0;
-};
 
 bool is_sound(IdWidth width) {
   return width == IdWidth::k1 || width == IdWidth::k2 || width == IdWidth::k4 ||
@@ -42,20 +28,22 @@ std::uint64_t ColumnLayout::checksum_of(std::span<const std::byte> data) {
 }
 
 ColumnLocations ColumnLocations::of(const ColumnLayout& layout) {
-  Ruler ruler;
   ColumnLocations places;
-  places.labels = ruler.next(layout.rows);
+  const auto next = [&end = places.bytes](std::size_t size) {
+    constexpr std::size_t kStep = ColumnLayout::kAlignment;
+    return std::exchange(end, (end + size + kStep - 1) / kStep * kStep);
+  };
+  places.labels = next(layout.rows);
   places.dense.reserve(layout.dense);
   for (std::uint32_t i = 0; i < layout.dense; ++i) {
-    places.dense.push_back(ruler.next(layout.rows * sizeof(float)));
+    places.dense.push_back(next(layout.rows * sizeof(float)));
   }
   places.sparse.reserve(layout.sparse.size());
   for (const IdsLayout& ids : layout.sparse) {
-    const std::size_t lengths = ruler.next(layout.rows * ids.length_bytes);
-    const std::size_t values = ruler.next(ids.count * static_cast<std::size_t>(ids.width));
+    const std::size_t lengths = next(layout.rows * ids.length_bytes);
+    const std::size_t values = next(ids.count * static_cast<std::size_t>(ids.width));
     places.sparse.push_back({lengths, values});
   }
-  places.bytes = ruler.at();
   return places;
 }
 

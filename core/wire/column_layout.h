@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/data/narrow_ids.h"
+#include "core/data/column_set.h"
 #include "core/wire/compression.h"
 
 namespace forebay {

@@ -42,9 +42,6 @@ bool restore(std::span<const std::byte> data, Compression by, const Buffer& out)
 
 constexpr double kWorthIt = 1.1;
 
-/// In the order of their CPU cost, cheapest first.
-constexpr std::array kWays{Compression::kNone, Compression::kLz4, Compression::kZstd};
-
 std::string megabytes(double rate) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.0f MB/s", rate / 1e6);
@@ -110,14 +107,14 @@ Compression CompressionChoice::decide(const LinkLoad& load, const Trials& trials
   const std::array rates{rate(Compression::kNone, {}, load),
                          rate(Compression::kLz4, trials.lz4, load),
                          rate(Compression::kZstd, trials.zstd, load)};
-  auto chosen = static_cast<std::size_t>(current_);
+  auto chosen = static_cast<std::size_t>(current_);  // in the order of CPU cost, cheapest first
   for (std::size_t way = chosen; way-- > 0;) {
     if (rates[way] >= rates[chosen]) chosen = way;
   }
   for (std::size_t way = chosen + 1; way < rates.size(); ++way) {
     if (rates[way] > kWorthIt * rates[chosen]) chosen = way;
   }
-  current_ = kWays[chosen];
+  current_ = static_cast<Compression>(chosen);
   why_ = "compression " + std::string(name_in(kCompressionNames, current_)) +
          ": plain columns would arrive with " + megabytes(rates[0]) + ", by lz4 with " +
          megabytes(rates[1]) + ", by zstd with " + megabytes(rates[2]) + "; the link carries " +

@@ -9,7 +9,6 @@
 
 #include "core/base/result.h"
 #include "core/wire/frame.h"
-#include "core/wire/wire_context.h"
 
 namespace forebay {
 

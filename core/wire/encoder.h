@@ -1,56 +1,17 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string_view>
 
 #include "core/base/check.h"
 #include "core/wire/frame.h"
-#include "core/wire/wire_context.h"
 
 namespace forebay {
-
-/// A message being written: its bytes, and the frames sent beside them.
-///
-/// Owns both. Reuse a buffer and clear it: its capacity stays. Belongs to one thread.
-class WireBuffer {
- public:
-  /// A location where at least `bytes` more may be written. Call `filled_to` with the end of the
-  /// bytes written.
-  std::byte* room(std::size_t bytes) {
-    if (capacity_ - size_ < bytes) grow(bytes);
-    return bytes_.get() + size_;
-  }
-  void filled_to(const std::byte* end) { size_ = static_cast<std::size_t>(end - bytes_.get()); }
-
-  std::span<const std::byte> bytes() const { return {bytes_.get(), size_}; }
-  std::size_t size() const { return size_; }
-  void clear() {
-    size_ = 0;
-    frames.clear();
-  }
-
-  Frames frames;
-
- private:
-  void grow(std::size_t bytes) {
-    const std::size_t capacity = std::max({size_ + bytes, capacity_ * 2, std::size_t{256}});
-    auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
-    if (size_ > 0) std::memcpy(larger.get(), bytes_.get(), size_);
-    bytes_ = std::move(larger);
-    capacity_ = capacity;
-  }
-
-  std::unique_ptr<std::byte[]> bytes_;
-  std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
-};
 
 /// Appends values to the buffer as MessagePack, each in its shortest form.
 ///
@@ -90,20 +51,14 @@ class Encoder {
   void text(std::string_view value) {
     if (value.size() < 32) {
       put(static_cast<std::byte>(0xa0 | value.size()));
-    } else if (value.size() <= 0xff) {
-      put_sized<std::uint8_t>(0xd9, value.size());
     } else {
-      put_long(0xda, value.size());
+      put_length(0xd9, value.size());
     }
     append(value.data(), value.size());
   }
 
   void bytes(std::span<const std::byte> value) {
-    if (value.size() <= 0xff) {
-      put_sized<std::uint8_t>(0xc4, value.size());
-    } else {
-      put_long(0xc5, value.size());
-    }
+    put_length(0xc4, value.size());
     append(value.data(), value.size());
   }
 
@@ -150,6 +105,12 @@ class Encoder {
     *to = static_cast<std::byte>(mark);
     std::memcpy(to + 1, &swapped, sizeof(T));
     out_.filled_to(to + 1 + sizeof(T));
+  }
+
+  /// `mark` and 8 bits, or the following marks and more.
+  void put_length(unsigned mark, std::size_t size) {
+    if (size <= 0xff) return put_sized<std::uint8_t>(mark, size);
+    put_long(mark + 1, size);
   }
 
   /// `mark` and 16 bits, or the following mark and 32 bits.

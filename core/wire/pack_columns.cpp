@@ -88,9 +88,8 @@ class Packer {
     const auto length = [&](std::size_t row) {
       return column.offsets[row + 1] - column.offsets[row];
     };
-    if (bytes == 1) write_as<std::uint8_t>(columns_.rows, length, to);
-    if (bytes == 2) write_as<std::uint16_t>(columns_.rows, length, to);
-    if (bytes == 4) write_as<std::uint32_t>(columns_.rows, length, to);
+    if (bytes == 0) return;
+    with_width(bytes, [&]<class T>(T) { write_as<T>(columns_.rows, length, to); });
   }
 
   /// Zeroes the padding after a column, so that no uninitialized bytes leave the process.

@@ -25,26 +25,19 @@ Status check_limits(const ColumnLayout& layout, const UnpackLimits& limits) {
   return {};
 }
 
-/// Turns the lengths of one feature, each a T, into offsets; false unless they add up to `count`.
-template <class T>
-bool add_up(const std::byte* lengths, std::size_t rows, std::uint64_t count,
-            std::int32_t* offsets) {
-  std::uint64_t sum = 0;
-  offsets[0] = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    T length;
-    std::memcpy(&length, lengths + row * sizeof(T), sizeof(T));
-    sum += length;
-    offsets[row + 1] = static_cast<std::int32_t>(sum);
-  }
-  return sum == count;
-}
-
+/// Turns the lengths of one feature into offsets; false unless they add up to its number of ids.
 bool add_up(const std::byte* lengths, std::size_t rows, const IdsLayout& ids,
             std::int32_t* offsets) {
-  if (ids.length_bytes == 1) return add_up<std::uint8_t>(lengths, rows, ids.count, offsets);
-  if (ids.length_bytes == 2) return add_up<std::uint16_t>(lengths, rows, ids.count, offsets);
-  return add_up<std::uint32_t>(lengths, rows, ids.count, offsets);
+  return with_width(ids.length_bytes, [&]<class T>(T length) {
+    std::uint64_t sum = 0;
+    offsets[0] = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::memcpy(&length, lengths + row * sizeof(T), sizeof(T));
+      sum += length;
+      offsets[row + 1] = static_cast<std::int32_t>(sum);
+    }
+    return sum == ids.count;
+  });
 }
 
 bool are_labels(const std::byte* labels, std::size_t rows) {

@@ -2,12 +2,35 @@
 
 #include <utility>
 
-#include "core/base/background_worker.h"
+#include "core/base/thread/background_worker.h"
 #include "core/runtime/ask.h"
-#include "core/runtime/latch.h"
-#include "engine/cluster/start_head.h"
+#include "core/runtime/synchronized.h"
 
 namespace forebay {
+namespace {
+
+constexpr std::chrono::milliseconds kRetryInterval(10);
+
+}  // namespace
+
+Result<scheduler::HeadActor::Ref> start_head(NetworkEndpoint& net, Store& store,
+                                             scheduler::HeadOptions options) {
+  auto opened = scheduler::HeadActor::Journal::open(store);
+  if (!opened) return pass(opened);
+  if (const std::string& cut = opened->recovery().cut; !cut.empty()) {
+    options.say("the store's tail was cut off: " + cut);
+  }
+  options.version = program_version();
+  options.operators = operators_digest();
+  auto journal = std::make_shared<scheduler::HeadActor::Journal>(std::move(*opened));
+  const auto head = net.actors().spawn(
+      {.name = "head", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
+      [journal, options] { return std::make_unique<scheduler::HeadActor>(journal, options); });
+  net.node().publish(std::string(scheduler::kHeadName), scheduler::HeadRef(head));
+  net.node().publish(std::string(kStatusName), ActorRef<scheduler::QueryCluster>(head));
+  static_cast<void>(head.tell(scheduler::BeginHead{}));
+  return head;
+}
 
 Result<std::unique_ptr<HeadNode>> HeadNode::open(const Options& options) {
   auto end = std::unique_ptr<HeadNode>(new HeadNode());  // NOLINT: the constructor is private.
@@ -46,6 +69,37 @@ void HeadNode::run(const std::function<bool()>& stopped) const {
     if (stopped()) end.open();
   });
   end.wait();
+}
+
+Result<std::unique_ptr<HeadLook>> HeadLook::open(const std::string& address,
+                                                 const std::string& keys) {
+  auto look = std::unique_ptr<HeadLook>(new HeadLook(address));  // NOLINT: private.
+  auto net = NetworkEndpoint::make({.keys = keys, .say = {}}, look->clock_);
+  if (!net) return fail(net.error().code, "--keys: " + net.error().message);
+  look->net_ = std::move(*net);
+  if (auto status = look->net_->connect(address); !status) {
+    return fail(status.error().code, "--join: " + status.error().message);
+  }
+  return look;
+}
+
+// A head that has just started can be connected to before its actor exists.
+Result<scheduler::ClusterStatus> HeadLook::look(std::chrono::nanoseconds patience) {
+  using StatusRef = ActorRef<scheduler::QueryCluster>;
+  const auto until = clock_.now() + patience;
+  std::string why;
+  do {
+    const auto head = net_->actor<StatusRef>(without_scheme(address_), kStatusName);
+    if (head.receiver() != nullptr) {
+      auto answer = ask(head, scheduler::QueryCluster{}, patience).wait();
+      if (answer) return answer;
+      why = " (" + answer.error().message + ")";
+      if (answer.error().code != Code::kNotFound) break;
+    }
+    static_cast<void>(Latch().wait_for(kRetryInterval));
+  } while (clock_.now() < until);
+  return fail(Code::kUnavailable, "no head answers at " + address_ +
+                                      "; is the job running, and is it the right address?" + why);
 }
 
 }  // namespace forebay

@@ -4,12 +4,17 @@
 #include <utility>
 
 #include "actors/split_issuer.h"
-#include "actors/split_queue.h"
 #include "actors/stage/split_frames.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
+#include "engine/process/memory_use.h"
 
 namespace forebay {
 namespace {
+
+/// Between two decisions about compression.
+constexpr std::chrono::seconds kPeriod(2);
+/// Bytes a second assumed for a link that was never seen to be the bottleneck.
+constexpr double kFree = 1e12;
 
 /// Seconds that a split's dozen messages may take; each of them may wait for a CPU.
 constexpr double kTravelSeconds = 0.03;
@@ -27,7 +32,55 @@ std::uint64_t least_room(std::uint64_t threads, const Sizing& sizing) {
   return threads_bytes(threads) + 2 * sizing.sizes().largest_split;
 }
 
+constexpr std::uint32_t kMostWaiting = 64;
+constexpr std::uint32_t kUsualWaiting = 2;
+
+tuner::PipelineDescription description_of(const WorkerPipeline::Options& options) {
+  const MemorySizes& sizes = options.stages.sizes();
+  tuner::PipelineDescription description =
+      describe_stages(options.job, options.limits.cpus, sizes, options.resident_before);
+  description.default_prefetch = kUsualWaiting;
+  description.max_prefetch = kMostWaiting;
+  description.rows_per_split = options.rows_per_split;
+  description.prefetch_item_bytes = sizes.usual_split;
+  description.fixed_bytes += options.job.stages.size() * sizes.usual_split + sizes.largest_split;
+  return description;
+}
+
 }  // namespace
+
+bool LinkCompression::try_ways(NodeStages& stages) {
+  if (trials_) return true;
+  const std::vector<std::byte> sample = stages.sample();
+  if (sample.empty()) return false;
+  trials_ = {.lz4 = try_compression(sample, Compression::kLz4, stages.buffers(), clock_),
+             .zstd = try_compression(sample, Compression::kZstd, stages.buffers(), clock_)};
+  return true;
+}
+
+void LinkCompression::look(NodeStages& stages, std::uint64_t ready) {
+  const Sums now{
+      .at = clock_.now(), .plain = stages.plain_bytes(), .packed = stages.packed_bytes()};
+  if (!before_) before_ = now;
+  if (now.at - before_->at < kPeriod || !try_ways(stages)) return;
+  const double seconds = in_seconds(now.at - before_->at);
+  const auto made = static_cast<double>(now.plain - before_->plain) / seconds;
+  const auto sent = static_cast<double>(now.packed - before_->packed) / seconds;
+  before_ = now;
+  const bool limits = 2 * ready >= stages.slots();
+  make_rate_ = std::max(make_rate_, made);
+  const Compression current = choice_.current();
+  const LinkLoad load{.link_rate = limits ? sent : kFree,
+                      .make_rate = make_rate_,
+                      .cpus = cpus_,
+                      .receiver_cpus = 1};
+  // A link that is fast enough with compression may be so only because of the compression.
+  if (!limits && current != Compression::kNone) return;
+  if (choice_.decide(load, *trials_) == current) return;
+  stages.set_compression(choice_.current());
+  say_("compression " + std::string(name_in(kCompressionNames, choice_.current())) + ": " +
+       choice_.why());
+}
 
 NodeStages::NodeStages(Options options)
     : options_(std::move(options)),
@@ -116,6 +169,37 @@ std::size_t NodeStages::slots() const {
 
 std::uint64_t NodeStages::least_room_of(const JobRun& run) {
   return least_room(run.plan().stages().size(), Sizing(run.dataset(), run.plan(), run.order()));
+}
+
+WorkerPipeline::WorkerPipeline(const Options& options)
+    : TunedStages({.stages = options.stages.stages(),
+                   .buffers = options.stages.buffers(),
+                   .clock = options.clock,
+                   .description = description_of(options),
+                   .resident_before = options.resident_before}),
+      stages_(options.stages),
+      limits_(options.limits),
+      handed_over_(stages_.splits_done()) {}
+
+PipelineStats WorkerPipeline::stats() const {
+  PipelineStats stats;
+  stats.stages = stages_.stats();
+  return stats;
+}
+
+std::uint64_t WorkerPipeline::process_bytes() const { return resident_bytes(); }
+
+// The fill that a split client without requests would leave.
+double WorkerPipeline::prefetch_fill(const PipelineStats&) const {
+  return 2 * stages_.in_work() < stages_.slots() ? 1 : 0;
+}
+
+void WorkerPipeline::observe_consumer(const PipelineStats&, tuner::Observation& seen) {
+  const std::uint64_t handed_over = stages_.splits_done();
+  seen.trainer_steps = handed_over - handed_over_;
+  seen.trainer_step_seconds = seen.seconds * seen.prefetch_fill;
+  seen.trainer_wait_seconds = seen.seconds - seen.trainer_step_seconds;
+  handed_over_ = handed_over;
 }
 
 }  // namespace forebay

@@ -5,18 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "actors/epoch_order.h"
-#include "actors/memory_shares.h"
 #include "actors/sizing.h"
 #include "actors/stage/stage_pools.h"
+#include "core/base/clock.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 #include "core/runtime/synchronized.h"
 #include "core/wire/column_frames.h"
+#include "core/wire/compression.h"
 #include "core/wire/frame.h"
+#include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
+#include "engine/run/tuned_stages.h"
 
 namespace forebay {
 
@@ -102,6 +106,73 @@ class NodeStages final : StageOwner {
   std::vector<std::byte> sample_;  // guarded by serial_, like rate_
   mutable Rate rate_;
   StagePools stages_;
+};
+
+/// Decides by measurement whether a worker compresses what it sends: `cluster.compress = "auto"`.
+///
+/// Once a period it compares the bytes that the stages made with the bytes that could be handed
+/// over. If half of the splits that the node may hold are made and not fetched, the link to the
+/// trainer is the bottleneck, and the bytes sent are the link's capacity. Each kind of compression
+/// is tried on a split of this job. Belongs to one thread.
+class LinkCompression {
+ public:
+  using Say = std::function<void(const std::string&)>;
+
+  /// `say` reports each change with the measured rates.
+  LinkCompression(double cpus, const Clock& clock, Say say)
+      : cpus_(cpus), clock_(clock), say_(std::move(say)) {}
+
+  /// `ready`: number of splits that are made and not handed over.
+  void look(NodeStages& stages, std::uint64_t ready);
+
+ private:
+  struct Sums {
+    std::chrono::nanoseconds at{0};
+    std::uint64_t plain = 0;
+    std::uint64_t packed = 0;
+  };
+
+  bool try_ways(NodeStages& stages);
+
+  const double cpus_;
+  const Clock& clock_;
+  const Say say_;
+  CompressionChoice choice_;
+  std::optional<Sums> before_;
+  std::optional<CompressionChoice::Trials> trials_;
+  double make_rate_ = 0;  // the highest rate so far; reached while the link is not the bottleneck
+};
+
+/// A worker's stages as a tuned pipeline.
+///
+/// The split client takes the trainer's place: an item is a split handed over. While the node holds
+/// much fewer splits than it has room for, the split client counts as busy; otherwise it counts as
+/// waiting for this node. The prefetch is the number of finished splits that may wait.
+class WorkerPipeline final : public TunedStages {
+ public:
+  struct Options {
+    NodeStages& stages;
+    const JobSpec& job;
+    tuner::Limits limits;
+    std::uint64_t resident_before = 0;  ///< Bytes used before the stages were made.
+    std::uint64_t rows_per_split = 1;
+    const Clock& clock;
+  };
+
+  explicit WorkerPipeline(const Options& options);
+
+ private:
+  PipelineStats stats() const override;
+  tuner::Limits current_limits() const override { return limits_; }
+  std::uint64_t process_bytes() const override;
+  std::uint32_t prefetch() const override { return stages_.waiting(); }
+  void set_prefetch(std::uint32_t splits) override { stages_.set_waiting(splits); }
+  double prefetch_fill(const PipelineStats& stats) const override;
+  void observe_consumer(const PipelineStats& stats, tuner::Observation& seen) override;
+
+  NodeStages& stages_;
+  const tuner::Limits limits_;
+  std::uint64_t handed_over_;  // at the last observation
 };
 
 }  // namespace forebay

@@ -1,7 +1,7 @@
 #include "engine/cluster/node_tuners.h"
 
 #include <algorithm>
-#include <utility>
+#include <chrono>
 
 #include "actors/stage_list.h"
 #include "tuner/policy/policies.h"
@@ -108,6 +108,23 @@ Status NodeTuners::on(const DecisionTaken& taken, Context&) {
                   " are not logged any more: " + status.error().message);
   }
   return {};
+}
+
+tuner::Proposal CentralPolicy::decide(const tuner::Observation& seen) {
+  constexpr std::chrono::seconds kPatience(1);
+  if (const TunersRef tuners = tuners_(); tuners.receiver() != nullptr) {
+    question_.seen = seen;
+    if (auto answer = ask(tuners, AskDecision(question_), kPatience).wait()) {
+      return std::move(*answer);
+    }
+  }
+  tuner::Proposal same;
+  same.allocation.prefetch = seen.prefetch;
+  for (const tuner::StageObservation& stage : seen.stages) {
+    same.allocation.actors.push_back(stage.actors);
+  }
+  same.reason = "the trainer does not answer";
+  return same;
 }
 
 }  // namespace forebay

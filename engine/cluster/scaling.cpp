@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/open_files.h"
-#include "core/base/seconds.h"
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
 namespace {

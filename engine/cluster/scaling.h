@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/runtime/thread.h"
+#include "core/base/thread/start_thread.h"
 #include "engine/job/job_spec.h"
 #include "scheduler/autoscaler.h"
 #include "scheduler/cluster_status.h"

@@ -9,10 +9,7 @@
 
 #include "actors/stage/split_frames.h"
 #include "core/base/whole_file.h"
-#include "core/net/host_port.h"
-#include "engine/cluster/start_head.h"
-#include "engine/cluster/this_node.h"
-#include "engine/cluster/trainer_view.h"
+#include "engine/cluster/head_node.h"
 
 namespace forebay {
 namespace {
@@ -114,20 +111,18 @@ Status TrainerNode::open_head() {
   auto head = start_head(*net_, *store_, options);
   if (!head) return pass(head);
   own_head_ = *head;
-  keeper_ = *head;
-  head_status_ = *head;
   return {};
 }
 
 void TrainerNode::start_tuners() {
   NodeTuners::Options options{.job = job_, .command = command_, .note = say_};
-  if (keeper_.receiver() != nullptr) {
+  if (own_head_.receiver() != nullptr) {
     const std::string key = "tuner/" + job_.tuner.policy;
-    if (auto kept = ask(keeper_, scheduler::FindLearnedState{key}, 2s).wait()) {
+    if (auto kept = ask(own_head_, scheduler::FindLearnedState{key}, 2s).wait()) {
       options.learned_state = std::move(*kept);
     }
-    options.keep = [keeper = keeper_, key](const std::string& learned_state) {
-      static_cast<void>(keeper.tell(scheduler::SaveLearnedState{key, learned_state}));
+    options.keep = [head = own_head_, key](const std::string& learned_state) {
+      static_cast<void>(head.tell(scheduler::SaveLearnedState{key, learned_state}));
     };
   }
   tuners_ = net_->actors().spawn({.name = "tuners"},
@@ -140,7 +135,7 @@ JobRun::Sharing TrainerNode::sharing() {
           .makes_splits = job_.cluster.local,
           .on_given =
               [this](const Position& position) {
-                static_cast<void>(split_client_control_.tell(scheduler::Trained{position}));
+                static_cast<void>(split_client_.tell(scheduler::Trained{position}));
                 serial_([&] { rows_->given(position); });
               },
           .where = [this] { return where_splits_are(); }};
@@ -165,15 +160,14 @@ Status TrainerNode::start_split_client(JobRun& run, const JobText& text,
   options.on_closed = [this] { closed_.open(); };
   scheduler::HeadFinder& heads = *this;
   scheduler::ArrivalSink& sink = *this;
-  const auto split_client = net_->actors().spawn(
+  split_client_ = net_->actors().spawn(
       {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
       [options, &heads, &sink] {
         return std::make_unique<scheduler::SplitClient>(options, heads, sink);
       });
-  split_client_ = split_client;
-  split_client_control_ = split_client;
-  net_->node().publish(std::string(scheduler::kSplitClientName), split_client_);
-  return split_client.tell(scheduler::BeginSplitClient{});
+  net_->node().publish(std::string(scheduler::kSplitClientName),
+                       scheduler::SplitClientRef(split_client_));
+  return split_client_.tell(scheduler::BeginSplitClient{});
 }
 
 void TrainerNode::start_local_worker() {
@@ -201,8 +195,7 @@ Status TrainerNode::begin(JobRun& run) {
   if (auto status = start_split_client(run, *text, fingerprint); !status) return status;
   serial_([this] {
     begun_ = true;
-    static_cast<void>(
-        split_client_control_.tell(scheduler::IssueSplits{std::exchange(early_, {})}));
+    static_cast<void>(split_client_.tell(scheduler::IssueSplits{std::exchange(early_, {})}));
   });
   if (job_.cluster.local) {
     local_executor_ = std::make_unique<LocalSplitExecutor>(run.pipeline(), job_id_, fingerprint);
@@ -217,7 +210,7 @@ void TrainerNode::end(const std::string& error) {
   if (run_ == nullptr) return;
   remove_address();  // Here, too: a stopped run's destructors do not run.
   ticker_.reset();
-  static_cast<void>(split_client_control_.tell(scheduler::EndJob{error}));
+  static_cast<void>(split_client_.tell(scheduler::EndJob{error}));
   static_cast<void>(closed_.wait_for(2s));  // If the head is gone, the latch is never set.
   local_worker_.stop();
   // Once the network and the split client have stopped, no split reaches the pipeline any more.
@@ -229,17 +222,13 @@ void TrainerNode::end(const std::string& error) {
 void TrainerNode::issued(std::uint64_t number) {
   serial_([&] {
     if (!begun_) return early_.push_back(number);
-    static_cast<void>(split_client_control_.tell(scheduler::IssueSplits{{number}}));
+    static_cast<void>(split_client_.tell(scheduler::IssueSplits{{number}}));
   });
 }
 
 void TrainerNode::made_here(std::uint64_t number, std::uint64_t rows) {
-  count_rows(number, kLocalNode, rows);
+  serial_([&] { rows_->made(number, kLocalNode, rows); });
   local_executor_->made(number);
-}
-
-void TrainerNode::count_rows(std::uint64_t split, const std::string& node, std::uint64_t rows) {
-  serial_([&] { rows_->made(split, node, rows); });
 }
 
 Result<bool> TrainerNode::arrived(std::uint64_t split, const std::string& worker, Frames frames) {
@@ -264,22 +253,23 @@ Result<bool> TrainerNode::arrived(std::uint64_t split, const std::string& worker
   unpacked->times.arrived = clock_.now();
   unpacked->node = worker;
   if (!pipeline.accept(std::move(*unpacked))) return false;
-  count_rows(split, worker, rows);
+  serial_([&] { rows_->made(split, worker, rows); });
   return true;
 }
 
 scheduler::HeadRef TrainerNode::head() {
-  return other_head_ ? other_head_->actor<scheduler::HeadRef>(scheduler::kHeadName) : own_head_;
+  if (!other_head_) return own_head_;
+  return other_head_->actor<scheduler::HeadRef>(scheduler::kHeadName);
 }
 
 std::optional<scheduler::ClusterStatus> TrainerNode::ask_around() {
-  auto ref = head_status_;
+  ActorRef<scheduler::QueryCluster> ref = own_head_;
   if (other_head_) ref = other_head_->actor<ActorRef<scheduler::QueryCluster>>(kStatusName);
   std::optional<scheduler::ClusterStatus> head;
   if (ref.receiver() != nullptr) {
     if (auto answer = ask(ref, scheduler::QueryCluster{}, 200ms).wait()) head = std::move(*answer);
   }
-  const auto split_client = ask(split_client_control_, scheduler::QuerySplitClient{}, 200ms).wait();
+  const auto split_client = ask(split_client_, scheduler::QuerySplitClient{}, 200ms).wait();
   // A late answer: the next look asks again.
   if (!split_client || (!head && split_client->open)) return std::nullopt;
   return trainer_view(job_id_, std::move(head), *split_client);

@@ -8,19 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "actors/split_dispatch.h"
-#include "core/base/background_worker.h"
-#include "core/runtime/latch.h"
+#include "actors/pipeline.h"
+#include "core/base/thread/background_worker.h"
 #include "core/runtime/synchronized.h"
 #include "core/store/rocks_store.h"
-#include "engine/cluster/head_location.h"
-#include "engine/cluster/job_text.h"
-#include "engine/cluster/local_split_executor.h"
 #include "engine/cluster/network_endpoint.h"
 #include "engine/cluster/node_tuners.h"
-#include "engine/cluster/problems.h"
-#include "engine/cluster/rows_by_node.h"
 #include "engine/cluster/scaling.h"
+#include "engine/cluster/split_executors.h"
+#include "engine/cluster/trainer_view.h"
+#include "engine/cluster/worker_job.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "scheduler/client/split_client.h"
@@ -87,7 +84,6 @@ class TrainerNode final : public SplitDispatch,
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
   scheduler::HeadRef head() override;
   scheduler::SplitClientRef split_client(const std::string&) override { return split_client_; }
-  void count_rows(std::uint64_t split, const std::string& node, std::uint64_t rows);
 
   const JobSpec& job_;
   const std::string command_;
@@ -101,14 +97,8 @@ class TrainerNode final : public SplitDispatch,
   std::optional<HeadLocation> other_head_;  // if the job names a separate head
   std::unique_ptr<LocalSplitExecutor> local_executor_;
   JobRun* run_ = nullptr;
-  ActorRef<scheduler::IssueSplits, scheduler::Trained, scheduler::EndJob,
-           scheduler::QuerySplitClient>
-      split_client_control_;
-  scheduler::SplitClientRef split_client_;
-  scheduler::HeadRef own_head_;
-  ActorRef<scheduler::QueryCluster> head_status_;
-  // Our own head's actor.
-  ActorRef<scheduler::SaveLearnedState, scheduler::FindLearnedState> keeper_;
+  scheduler::SplitClient::Ref split_client_;
+  scheduler::HeadActor::Ref own_head_;  // unless the job names a separate head
   scheduler::WorkerActor::Ref local_worker_;
   NodeTuners::Ref tuners_;
   Latch closed_;

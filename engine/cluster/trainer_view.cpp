@@ -1,5 +1,6 @@
 #include "engine/cluster/trainer_view.h"
 
+#include <cctype>
 #include <utility>
 
 namespace forebay {
@@ -25,6 +26,45 @@ std::string refusals(const scheduler::ClusterStatus& cluster) {
       all += node.name + ": " + node.trouble + '\n';
   }
   return all;
+}
+
+bool Problems::is_news(const std::string& problem, std::chrono::nanoseconds now) {
+  constexpr std::chrono::seconds kAgain(30);
+  std::string bare = problem;
+  std::erase_if(bare, [](unsigned char letter) { return std::isdigit(letter) != 0; });
+  const auto [said, fresh] = said_.emplace(bare, now);
+  if (!fresh && now - said->second < kAgain) return false;
+  said->second = now;
+  return true;
+}
+
+void RowsByNode::made(std::uint64_t split, const std::string& node, std::uint64_t rows) {
+  if (split < frontier_) {
+    rows_[node] += rows;  // The trainer has received it already.
+  } else {
+    pending_[split] = {node, rows};
+  }
+}
+
+void RowsByNode::given(const Position& position) {
+  frontier_ = frontier(position);
+  const auto end = pending_.lower_bound(frontier_);
+  for (auto it = pending_.begin(); it != end; ++it) rows_[it->second.node] += it->second.rows;
+  pending_.erase(pending_.begin(), end);
+}
+
+std::map<std::string, std::uint64_t> RowsByNode::at(const Position& position) const {
+  std::map<std::string, std::uint64_t> rows = rows_;
+  const std::uint64_t lowest = frontier(position);
+  for (const std::uint32_t distance : position.ahead) {
+    const auto found = pending_.find(lowest + distance);
+    if (found != pending_.end()) rows[found->second.node] += found->second.rows;
+  }
+  const auto open = pending_.find(position.epoch * splits_per_epoch_ + position.first_split());
+  if (position.split_rows > 0 && open != pending_.end()) {
+    rows[open->second.node] += position.split_rows;
+  }
+  return rows;
 }
 
 }  // namespace forebay

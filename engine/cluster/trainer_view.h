@@ -1,8 +1,12 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
+#include "core/data/batch.h"
 #include "scheduler/cluster_status.h"
 
 namespace forebay {
@@ -17,5 +21,47 @@ scheduler::ClusterStatus trainer_view(const std::string& job,
 /// Returns why workers were refused, as one text, if no node makes splits of the job; empty if a
 /// node does, or if no worker was refused. Pure.
 std::string refusals(const scheduler::ClusterStatus& cluster);
+
+/// Tracks which problems were reported lately: the same problem is reported again after 30 seconds.
+/// Problems that differ only in figures (for example a duration) are the same. Pure state.
+class Problems {
+ public:
+  bool is_news(const std::string& problem, std::chrono::nanoseconds now);
+
+ private:
+  // Problem without figures → time of its last report.
+  std::map<std::string, std::chrono::nanoseconds> said_;
+};
+
+/// Counts the rows handed to the trainer by the node that made them. Pure state; its caller guards
+/// it.
+class RowsByNode {
+ public:
+  explicit RowsByNode(std::uint64_t splits_per_epoch) : splits_per_epoch_(splits_per_epoch) {}
+
+  /// Records that this node has made the split, with `rows` rows after filtering.
+  void made(std::uint64_t split, const std::string& node, std::uint64_t rows);
+
+  /// Records that the trainer has received everything before `position`.
+  void given(const Position& position);
+
+  /// Returns the rows at `position`, including rows of splits that were handed over in part.
+  std::map<std::string, std::uint64_t> at(const Position& position) const;
+
+ private:
+  struct Made {
+    std::string node;
+    std::uint64_t rows = 0;
+  };
+
+  std::uint64_t frontier(const Position& position) const {
+    return position.epoch * splits_per_epoch_ + position.split;
+  }
+
+  const std::uint64_t splits_per_epoch_;
+  std::uint64_t frontier_ = 0;  // all splits below it were handed over whole
+  std::map<std::string, std::uint64_t> rows_;
+  std::map<std::uint64_t, Made> pending_;  // splits at or after the trainer's position
+};
 
 }  // namespace forebay

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <variant>
 
-#include "actors/input/file_systems.h"
+#include "actors/input/file_system.h"
 #include "actors/loader_state.h"
-#include "engine/job/job_document.h"
+#include "core/base/whole_file.h"
+#include "core/data/digest.h"
+#include "core/wire/codec.h"
 #include "engine/job/job_file.h"
 #include "engine/outputs/job_files.h"
 
@@ -14,6 +17,23 @@ namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string fingerprint_text(const std::vector<SharedFile>& files) {
+  std::string text;
+  for (const SharedFile& file : files) {
+    text.append(file.name).append(1, '\n').append(file.content).append(1, '\n');
+  }
+  return text;
+}
+
+Result<SharedFile> library_at(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  const auto content = read_whole(path, kMostBytes);
+  if (!content) return fail(Code::kNotFound, path + ": the library cannot be read on this node");
+  return SharedFile{.name = fs::path(path).filename().string(),
+                    .bytes = content->size(),
+                    .content = Digest::of(content->data(), content->size()).hex()};
+}
 
 /// Removes leading slashes.
 std::string_view inner(std::string_view path) {
@@ -61,21 +81,33 @@ Result<std::string> folder_of(const JobSpec& job, const WorkerSetup& place) {
   return folder.string();
 }
 
-}  // namespace
-
-std::string mapped(const std::string& path,
-                   const std::vector<std::pair<std::string, std::string>>& data_roots) {
-  for (const auto& [root, to] : data_roots) {
-    std::string_view from = root;
-    while (from.size() > 1 && from.ends_with('/')) from.remove_suffix(1);
-    if (!path.starts_with(from)) continue;
-    if (path.size() == from.size()) return to;
-    const std::string_view rest = std::string_view(path).substr(from.size());
-    if (from == "/" || rest.front() == '/') return (fs::path(to) / inner(rest)).string();
+/// Returns the libraries that a job's operators load, as they are on this node.
+Result<std::vector<SharedFile>> libraries_of(const JobSpec& job) {
+  std::vector<SharedFile> libraries;
+  for (const TransformSpec& transform : job.transforms) {
+    const auto library = transform.params.find("library");
+    if (library == transform.params.end()) continue;
+    const auto* path = std::get_if<std::string>(&library->second);
+    if (path == nullptr) continue;
+    auto file = library_at(*path);
+    if (!file) return pass(file);
+    libraries.push_back(std::move(*file));
   }
-  return path;
+  return libraries;
 }
 
+/// Returns the files of a dataset as they are on this node.
+std::vector<SharedFile> files_of(const Dataset& dataset) {
+  std::vector<SharedFile> files;
+  files.reserve(dataset.files().size());
+  for (const DatasetFile& file : dataset.files()) {
+    files.push_back({file.name, file.bytes, file.content.hex()});
+  }
+  return files;
+}
+
+/// Returns the name of the first file of `wanted` that is missing in `here` or differs; "" if all
+/// are equal.
 std::string first_difference(const std::vector<SharedFile>& wanted,
                              const std::vector<SharedFile>& here) {
   for (std::size_t i = 0; i < std::max(wanted.size(), here.size()); ++i) {
@@ -89,6 +121,51 @@ std::string first_difference(const std::vector<SharedFile>& wanted,
     if (wanted[i].content != here[i].content) return wanted[i].name + " has other content";
   }
   return {};
+}
+
+}  // namespace
+
+Result<JobText> job_text_of(const JobSpec& job, const JobRun& run) {
+  auto libraries = libraries_of(job);
+  if (!libraries) return pass(libraries);
+  JobText text;
+  text.path = fs::absolute(job.path).lexically_normal().string();
+  text.text = job.source.text;
+  text.sets = job.source.sets;
+  text.state = to_json(run.state({}));
+  text.files = files_of(run.dataset());
+  text.libraries = std::move(*libraries);
+  return text;
+}
+
+std::string encode_job_text(const JobText& text) {
+  WireBuffer buffer;
+  encode_value(text, buffer);
+  const auto bytes = buffer.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Result<JobText> decode_job_text(const std::string& bytes) {
+  return decode_value<JobText>("the job's description", std::as_bytes(std::span(bytes)));
+}
+
+std::string fingerprint_of(const JobText& text) {
+  const std::string all =
+      text.state + '\n' + fingerprint_text(text.files) + fingerprint_text(text.libraries);
+  return Digest::of(all.data(), all.size()).hex();
+}
+
+std::string mapped(const std::string& path,
+                   const std::vector<std::pair<std::string, std::string>>& data_roots) {
+  for (const auto& [root, to] : data_roots) {
+    std::string_view from = root;
+    while (from.size() > 1 && from.ends_with('/')) from.remove_suffix(1);
+    if (!path.starts_with(from)) continue;
+    if (path.size() == from.size()) return to;
+    const std::string_view rest = std::string_view(path).substr(from.size());
+    if (from == "/" || rest.front() == '/') return (fs::path(to) / inner(rest)).string();
+  }
+  return path;
 }
 
 WorkerJob::~WorkerJob() {

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/background_worker.h"
-#include "core/base/seconds.h"
-#include "engine/cluster/central_policy.h"
-#include "engine/cluster/start_head.h"
-#include "engine/cluster/this_node.h"
+#include "core/base/clock.h"
+#include "core/base/thread/background_worker.h"
+#include "engine/cluster/head_node.h"
+#include "engine/cluster/network_endpoint.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -98,8 +97,7 @@ void WorkerNode::look_at_link() {
     const auto status = ask(worker_, scheduler::QueryWorker{}, 200ms).wait();
     if (!status) return;
     if (!compression_) {
-      compression_ = std::make_unique<LinkCompression>(LinkCompression::Options{
-          .cpus = static_cast<double>(options_.place.cpus), .clock = clock_, .say = options_.say});
+      compression_.emplace(static_cast<double>(options_.place.cpus), clock_, options_.say);
     }
     compression_->look(stages, status->ready);
   });
@@ -179,10 +177,11 @@ tuner::TunerActor::Options WorkerNode::tuning(const JobSpec& job) {
                     .tuned_pipeline = *tuned_pipeline_,
                     .clock = clock_,
                     .policy = std::make_unique<CentralPolicy>(
-                        CentralPolicy::Options{.node = node,
-                                               .description = tuned_pipeline_->description(),
-                                               .limits = tuned_pipeline_->current().limits,
-                                               .tuners = [this] { return tuners(); }}),
+                        AskDecision{.node = node,
+                                    .description = tuned_pipeline_->description(),
+                                    .limits = tuned_pipeline_->current().limits,
+                                    .seen = {}},
+                        [this] { return tuners(); }),
                     .fallback = nullptr,
                     .mode = mode,
                     .on_decision = [this, node](const tuner::Decision& decision) {

@@ -8,17 +8,14 @@
 #include <optional>
 #include <string>
 
-#include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
-#include "engine/cluster/head_location.h"
-#include "engine/cluster/link_compression.h"
 #include "engine/cluster/network_endpoint.h"
-#include "engine/cluster/stage_split_executor.h"
-#include "engine/cluster/tuner_messages.h"
-#include "engine/cluster/worker_pipeline.h"
+#include "engine/cluster/node_stages.h"
+#include "engine/cluster/node_tuners.h"
+#include "engine/cluster/split_executors.h"
 #include "engine/metrics/figures.h"
 #include "engine/run/memory_watch.h"
-#include "scheduler/finders.h"
+#include "scheduler/protocol.h"
 #include "scheduler/worker/worker_actor.h"
 #include "tuner/live/tuner_actor.h"
 
@@ -87,7 +84,7 @@ class WorkerNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
   std::chrono::nanoseconds last_head_{0};  // used on the ticker's thread, like leaving_
   bool leaving_ = false;
   std::chrono::nanoseconds next_look_{0};
-  std::unique_ptr<LinkCompression> compression_;  // used on the ticker's thread
+  std::optional<LinkCompression> compression_;  // used on the ticker's thread
   Latch over_;
   const Synchronized<> serial_{};                         // guards the members below
   std::optional<Result<scheduler::WorkerStatus>> ended_;  // the worker's last status

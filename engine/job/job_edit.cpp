@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "core/base/whole_file.h"
@@ -46,17 +47,12 @@ std::size_t end_of_value(const std::string& line, std::size_t at) {
   return at;
 }
 
-/// Returns `pipeline.allocation` for a line such as `[pipeline.allocation]  # …`; "" for lines that
-/// open no table.
-std::string table_of(const std::string& line) {
+/// Returns `pipeline.allocation` for a line such as `[pipeline.allocation]  # …`, "[]" for one that
+/// opens a list's table; nullopt for lines that open no table.
+std::optional<std::string> table_of(const std::string& line) {
   const std::string bare = without_spaces(line);
-  if (bare.empty() || bare.front() != '[' || bare.starts_with("[[")) return {};
-  return bare.substr(1, bare.find(']') - 1);
-}
-
-bool opens_table(const std::string& line) {
-  const std::string bare = without_spaces(line);
-  return !bare.empty() && bare.front() == '[';
+  if (!bare.starts_with('[')) return std::nullopt;
+  return bare.starts_with("[[") ? "[]" : bare.substr(1, bare.find(']') - 1);
 }
 
 bool sets(const std::string& line, const std::string& table, const std::string& name) {
@@ -74,9 +70,8 @@ std::string edited(const std::string& text, const std::string& table, const std:
   const std::string whole = table + "." + key;
   std::size_t behind = 0;  // one past the last line of the table
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (opens_table(lines[i])) {
-      const std::string opened = table_of(lines[i]);
-      current = opened.empty() ? "[]" : opened;
+    if (const auto opened = table_of(lines[i])) {
+      current = *opened;
     } else if (sets(lines[i], current, whole)) {
       const std::size_t begin = lines[i].find('=') + 1;
       const std::size_t end = end_of_value(lines[i], begin);

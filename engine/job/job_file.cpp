@@ -1,16 +1,19 @@
 #include "engine/job/job_file.h"
 
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "engine/job/job_keys.h"
-#include "engine/job/job_rules.h"
 #include "engine/job/text_file.h"
+#include "engine/job/toml_library.h"
 
 namespace forebay {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kWhere = "the job's values";
 
 std::string resolve(const std::string& base_dir, const std::string& path) {
   if (path.empty() || path.front() == '/' || base_dir == ".") return path;
@@ -78,6 +81,85 @@ Status make_stages(JobSpec& job) {
   return {};
 }
 
+/// Keys that contradict each other although each is valid on its own.
+struct Contradiction {
+  bool found = false;
+  std::string what;
+};
+
+std::vector<Contradiction> contradictions(const JobSpec& job) {
+  const TrainerSpec& trainer = job.trainer;
+  const bool csv = job.dataset.format == "csv";
+  const std::string& list_delimiter = job.dataset.csv.list_delimiter;
+  const bool has_rows = !trainer.evaluate.empty() || trainer.evaluate_share > 0;
+  const std::uint64_t actors = job.pipeline.total_actors();
+  return {
+      {job.dataset.paths.empty(),
+       "dataset.paths is missing; name the files to read, as in paths = [\"data/*.tsv\"]"},
+      {csv && job.columns.label.empty(),
+       "columns.label is missing; with format = \"csv\" it names the column that holds 0 or 1"},
+      {csv && job.columns.dense.empty() && job.columns.sparse.empty(),
+       "columns.dense and columns.sparse are missing; with format = \"csv\" they name what the "
+       "model sees"},
+      {!list_delimiter.empty() && list_delimiter.front() == job.dataset.csv.delimiter,
+       "dataset.csv.list_delimiter must differ from dataset.csv.delimiter"},
+      {!trainer.evaluate.empty() && trainer.evaluate_share > 0,
+       "trainer.evaluate and trainer.evaluate_share exclude each other; remove one"},
+      {trainer.evaluate_every > 0 && !has_rows,
+       "trainer.evaluate_every has no rows to evaluate on; set trainer.evaluate_share or "
+       "trainer.evaluate, too"},
+      {trainer.early_stopping > 0 && trainer.evaluate_every == 0,
+       "trainer.early_stopping goes by evaluations; set trainer.evaluate_every, too"},
+      {job.max_actors > 0 && actors > job.max_actors,
+       "pipeline.allocation has " + std::to_string(actors) +
+           " actors in all, but pipeline.max_actors allows " + std::to_string(job.max_actors)},
+      {!job.cluster.local && !job.cluster.used(),
+       "cluster.local = false, but no worker can join; set cluster.listen, too"},
+      {job.run.stall_fail < job.run.stall_after, "run.stall_fail must be at least run.stall_after"},
+  };
+}
+
+Status check_combinations(const JobSpec& job) {
+  for (const Contradiction& each : contradictions(job)) {
+    if (each.found) return fail(Code::kInvalid, job.path + ": " + each.what);
+  }
+  return {};
+}
+
+template <class T>
+std::string text_of(const T& value) {
+  std::ostringstream text;
+  text << toml::value<T>(value);
+  return text.str();
+}
+
+template <class T>
+std::string text_of(const std::vector<T>& values) {
+  std::string text;
+  for (const T& value : values) text.append(text.empty() ? "" : ", ").append(text_of(value));
+  return "[" + text + "]";
+}
+
+/// A dotted name in TOML; parts that are not bare keys are quoted.
+std::string key_text(const std::string& name) {
+  constexpr const char* kBare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  const bool bare = !name.empty() && name.find_first_not_of(kBare) == std::string::npos;
+  return bare ? name : text_of(name);
+}
+
+void add(std::string& text, const JobValues::Table& table) {
+  for (const auto& [name, value] : table) {
+    text += key_text(name) + " = ";
+    text += std::visit([](const auto& held) { return text_of(held); }, value) + '\n';
+  }
+}
+
+JobDocument::Values placed(const JobValues::Table& table, const std::string& where) {
+  JobDocument::Values values;
+  for (const auto& [name, value] : table) values[name] = {.value = value, .where = where};
+  return values;
+}
+
 }  // namespace
 
 Result<JobSpec> load_job(const std::string& path, const std::vector<std::string>& sets,
@@ -111,18 +193,42 @@ Result<JobSpec> read_job(const JobDocument& document, const std::string& path,
   if (auto read = read_transforms(document, job); !read) return pass(read);
   if (auto made = make_stages(job); !made) return pass(made);
   if (auto read = read_keys(document, job); !read) return pass(read);
-  job.run.dir = resolve(job.base_dir, job.run.dir);
-  job.cluster.keys = resolve(job.base_dir, job.cluster.keys);
+  for (std::string* file : {&job.run.dir, &job.cluster.keys, &job.trainer.checkpoint,
+                            &job.trainer.tensorboard, &job.trainer.csv}) {
+    *file = resolve(job.base_dir, *file);
+  }
   if (names_a_file(job.cluster.head)) job.cluster.head = resolve(job.base_dir, job.cluster.head);
-  job.trainer.checkpoint = resolve(job.base_dir, job.trainer.checkpoint);
   job.trainer.tables.folder = job.run.dir + "/tables";
   if (!document.values.contains("trainer.tables.memory")) {
     job.trainer.tables.memory_bytes = job.pipeline.memory_bytes / 4;
   }
-  job.trainer.tensorboard = resolve(job.base_dir, job.trainer.tensorboard);
-  job.trainer.csv = resolve(job.base_dir, job.trainer.csv);
   if (auto checked = check_combinations(job); !checked) return pass(checked);
   return job;
+}
+
+std::string to_toml(const JobValues& job) {
+  std::string text;
+  add(text, job.values);
+  for (const JobValues::Table& transform : job.transforms) {
+    text += "\n[[transform]]\n";
+    add(text, transform);
+  }
+  return text;
+}
+
+Result<JobSpec> read_values(const JobValues& job, const std::vector<std::string>& sets,
+                            const JobDefaults& defaults) {
+  JobDocument document;
+  document.values = placed(job.values, kWhere);
+  for (const JobValues::Table& transform : job.transforms) {
+    document.transforms.push_back({.where = kWhere, .values = placed(transform, kWhere)});
+  }
+  for (const std::string& set : sets) {
+    if (auto applied = apply_set(document, set); !applied) return pass(applied);
+  }
+  auto spec = read_job(document, job.folder + "/job", defaults);
+  if (spec) spec->source = {.text = to_toml(job), .sets = sets};
+  return spec;
 }
 
 }  // namespace forebay

@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
 
 std::string show_number(double number) {
-  char text[40];
   const bool whole = std::nearbyint(number) == number && std::abs(number) < 1e15;
-  std::snprintf(text, sizeof text, whole ? "%.0f" : "%g", number);
-  return text;
+  return printed(whole ? "%.0f" : "%g", number);
 }
 
 std::string describe_range(double low, double high) {
@@ -25,11 +22,17 @@ std::string show_seconds(double seconds) {
   return format_duration(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
 }
 
+/// Returns the value if it is a T.
+template <class T>
+std::optional<T> held(const ParamValue& value) {
+  const auto* own = std::get_if<T>(&value);
+  return own != nullptr ? std::optional(*own) : std::nullopt;
+}
+
 /// Returns the whole or fractional number that `value` is.
 std::optional<double> number_in(const ParamValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  return std::nullopt;
+  return held<double>(value);
 }
 
 std::optional<std::uint64_t> size_in(const ParamValue& value) {
@@ -131,25 +134,18 @@ JobKey duration(std::string name, std::chrono::nanoseconds& into, double low, do
 }
 
 JobKey flag(std::string name, bool& into) {
-  return converted(std::move(name), into, "true or false", [](const ParamValue& value) {
-    const auto* flag = std::get_if<bool>(&value);
-    return flag != nullptr ? std::optional(*flag) : std::nullopt;
-  });
+  return converted(std::move(name), into, "true or false", held<bool>);
 }
 
 JobKey text(std::string name, std::string& into) {
-  return converted(std::move(name), into, "a string", [](const ParamValue& value) {
-    const auto* text = std::get_if<std::string>(&value);
-    return text != nullptr ? std::optional(*text) : std::nullopt;
-  });
+  return converted(std::move(name), into, "a string", held<std::string>);
 }
 
 JobKey texts(std::string name, std::vector<std::string>& into) {
   return converted(std::move(name), into, "a list of strings",
                    [](const ParamValue& value) -> std::optional<std::vector<std::string>> {
                      if (const auto* one = std::get_if<std::string>(&value)) return {{*one}};
-                     const auto* list = std::get_if<std::vector<std::string>>(&value);
-                     return list != nullptr ? std::optional(*list) : std::nullopt;
+                     return held<std::vector<std::string>>(value);
                    });
 }
 
@@ -186,9 +182,8 @@ JobKey choice(std::string name, std::string& into, std::vector<std::string_view>
   std::string wanted;
   for (const std::string_view word : words) wanted.append(wanted.empty() ? "" : " | ").append(word);
   auto key = converted(std::move(name), into, wanted, [words](const ParamValue& value) {
-    const auto* text = std::get_if<std::string>(&value);
-    const bool known = text != nullptr && std::ranges::find(words, *text) != words.end();
-    return known ? std::optional(*text) : std::nullopt;
+    const auto text = held<std::string>(value);
+    return text && std::ranges::find(words, *text) != words.end() ? text : std::nullopt;
   });
   key.choices = std::move(words);
   return key;

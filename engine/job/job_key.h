@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/dataset_spec.h"
-#include "actors/order_spec.h"
+#include "actors/pipeline_spec.h"
 #include "core/base/enum_names.h"
 
 namespace forebay {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "core/base/nearest.h"
+#include "core/base/text/nearest.h"
 #include "engine/job/job_key.h"
 
 namespace forebay {

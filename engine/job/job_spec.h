@@ -5,19 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "actors/dataset_spec.h"
-#include "actors/order_spec.h"
 #include "actors/pipeline_spec.h"
 #include "actors/stage_list.h"
+#include "core/data/schema.h"
 #include "trainer/spec.h"
 
 namespace forebay {
 
 /// `[tuner]`: how the actors of the stages are set while a job runs.
 struct TunerSpec {
-  std::string mode = "on";                                    ///< off | advise | on
-  std::string policy = "intune";                              ///< See `forebay tune --policies`.
-  std::string reward = "usable";                              ///< usable | paper (tuner/reward.h)
+  std::string mode = "on";        ///< off | advise | on
+  std::string policy = "intune";  ///< See `forebay tune --policies`.
+  std::string reward = "usable";  ///< usable | paper (tuner/allocation.h)
   std::chrono::nanoseconds period = std::chrono::seconds(2);  ///< Time between two decisions.
 };
 
@@ -81,5 +80,9 @@ struct JobSpec {
   std::string base_dir;  ///< Its folder: "." or a path.
   JobSource source;      ///< The text and settings it was read from.
 };
+
+/// Describes for the user what a job's model uses on its device; "" on the cpu. Whether the device
+/// has enough memory is checked when the model is made.
+std::string describe_device(const JobSpec& job, const Schema& schema);
 
 }  // namespace forebay

@@ -1,12 +1,11 @@
 #include "engine/job/quantity.h"
 
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <span>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
+#include "core/base/text/printable.h"
 
 namespace forebay {
 namespace {
@@ -50,12 +49,6 @@ std::optional<std::uint64_t> parse_scaled(std::string_view text, std::span<const
   return std::nullopt;
 }
 
-std::string print(const char* format, double value) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> parse_size(std::string_view text) {
@@ -86,13 +79,13 @@ std::string format_size(std::uint64_t bytes) {
     ++unit;
   }
   const bool whole = unit == 0 || value >= 100 || std::abs(value - std::round(value)) < 0.005;
-  return print(whole ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value) + " " + kUnits[unit];
+  return printed(whole ? "%.0f" : value >= 10 ? "%.1f" : "%.2f", value) + " " + kUnits[unit];
 }
 
 std::string format_duration(std::chrono::nanoseconds time) {
   const double seconds = in_seconds(time);
-  if (seconds < 1) return print("%.0f ms", seconds * 1e3);
-  if (seconds < 60) return print(seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  if (seconds < 1) return printed("%.0f ms", seconds * 1e3);
+  if (seconds < 60) return printed(seconds < 10 ? "%.1f s" : "%.0f s", seconds);
   const auto total = static_cast<std::uint64_t>(std::llround(seconds));
   if (total < 3600) return std::to_string(total / 60) + " min " + std::to_string(total % 60) + " s";
   return std::to_string(total / 3600) + " h " + std::to_string(total / 60 % 60) + " min";
@@ -104,12 +97,18 @@ std::string format_count(std::uint64_t count) {
   return text;
 }
 
-std::string format_number(double number, int digits) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, number);
-  return text.data();
-}
+std::string format_number(double number, int digits) { return printed("%.*f", digits, number); }
 
 std::string format_percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+
+Result<std::uint64_t> environment_number(const std::string& name, std::string_view text,
+                                         std::uint64_t least, std::uint64_t most) {
+  constexpr std::size_t kShown = 40;
+  const auto value = parse_count(text);
+  if (value && *value >= least && *value <= most) return *value;
+  return fail(Code::kInvalid, name + " is \"" + printable(text, kShown) +
+                                  "\" in the environment and must be a whole number within " +
+                                  std::to_string(least) + " to " + std::to_string(most));
+}
 
 }  // namespace forebay

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "core/base/result.h"
 
 namespace forebay {
 
@@ -29,10 +33,24 @@ std::string format_duration(std::chrono::nanoseconds time);
 /// Returns `1,234,567`.
 std::string format_count(std::uint64_t count);
 
+/// Returns what std::printf prints, cut to 127 characters.
+template <class... Values>
+std::string printed(const char* format, Values... values) {
+  std::array<char, 128> text{};
+  std::snprintf(text.data(), text.size(), format, values...);
+  return text.data();
+}
+
 /// Returns the number with so many digits behind its point.
 std::string format_number(double number, int digits);
 
 /// Returns `42 %` for a share of 0.42.
 std::string format_percent(double share);
+
+/// Reads the whole number `text` that a launcher stored in the variable `name`: digits only, from
+/// `least` to `most`. Blanks, signs, an empty text and values out of range are kInvalid, with the
+/// variable, its value and the range. All numbers of the environment are read by this function.
+Result<std::uint64_t> environment_number(const std::string& name, std::string_view text,
+                                         std::uint64_t least, std::uint64_t most);
 
 }  // namespace forebay

@@ -7,12 +7,11 @@
 
 #include <forebay/loader.h>
 
-#include "core/base/seconds.h"
-#include "core/base/start_thread.h"
+#include "core/base/clock.h"
+#include "core/base/thread/start_thread.h"
 #include "core/data/batch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_file.h"
-#include "engine/job/job_values.h"
 #include "engine/job/quantity.h"
 #include "engine/loader/loader_error.h"
 #include "engine/process/machine.h"
@@ -68,8 +67,13 @@ LoaderSchema schema_of(const Schema& schema) {
 }
 
 /// Translates an exception of a library (no memory, no thread) into an error for the caller.
-LoaderError error_of(const std::exception& thrown) {
-  return {.code = LoaderError::Code::kUnavailable, .message = thrown.what(), .key = ""};
+template <class Function>
+auto caught(const Function& function) -> std::invoke_result_t<Function> {
+  try {
+    return function();
+  } catch (const std::exception& thrown) {
+    return LoaderError{LoaderError::Code::kUnavailable, thrown.what(), ""};
+  }
 }
 
 }  // namespace
@@ -270,19 +274,6 @@ LoaderBatch::Column LoaderBatch::sparse(std::size_t column) const {
   const auto own = all.subspan(column * rows(), rows());
   return {.lengths = own, .values = values().subspan(sum(all.first(column * rows())), sum(own))};
 }
-
-namespace {
-
-template <class Function>
-auto caught(const Function& function) -> std::invoke_result_t<Function> {
-  try {
-    return function();
-  } catch (const std::exception& thrown) {
-    return error_of(thrown);
-  }
-}
-
-}  // namespace
 
 Loader::Loader(std::unique_ptr<Running> running) : running_(std::move(running)) {}
 

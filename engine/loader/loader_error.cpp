@@ -40,27 +40,15 @@ std::string job_key_in(std::string_view message) {
 }
 
 LoaderError opening_error(const Error& error) {
-  switch (error.code) {
-    case Code::kCorrupt:
-      return made(LoaderError::Code::kData, error);
-    case Code::kUnavailable:
-    case Code::kTimeout:
-      return made(LoaderError::Code::kUnavailable, error);
-    default:
-      return made(LoaderError::Code::kConfig, error);
-  }
+  if (error.code == Code::kCorrupt) return made(LoaderError::Code::kData, error);
+  const bool refused = error.code == Code::kUnavailable || error.code == Code::kTimeout;
+  return made(refused ? LoaderError::Code::kUnavailable : LoaderError::Code::kConfig, error);
 }
 
 LoaderError stream_error(const Error& error) {
-  switch (error.code) {
-    case Code::kTimeout:
-      return made(LoaderError::Code::kStalled, error);
-    case Code::kUnavailable:
-    case Code::kOverloaded:
-      return made(LoaderError::Code::kUnavailable, error);
-    default:
-      return made(LoaderError::Code::kData, error);
-  }
+  if (error.code == Code::kTimeout) return made(LoaderError::Code::kStalled, error);
+  const bool refused = error.code == Code::kUnavailable || error.code == Code::kOverloaded;
+  return made(refused ? LoaderError::Code::kUnavailable : LoaderError::Code::kData, error);
 }
 
 }  // namespace forebay

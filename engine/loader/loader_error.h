@@ -2,7 +2,7 @@
 
 #include <forebay/loader.h>
 
-#include "core/base/error.h"
+#include "core/base/result.h"
 
 namespace forebay {
 

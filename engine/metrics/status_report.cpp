@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 namespace {

@@ -4,28 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
 #include "tuner/emulated/emulated_machine.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/policy/policies.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay {
 namespace {
-
-using tuner::AskTunerStatus;
-using tuner::CurrentState;
-using tuner::Decision;
-using tuner::EmulatedMachine;
-using tuner::Lateness;
-using tuner::Observation;
-using tuner::PipelineModel;
-using tuner::Policy;
-using tuner::PolicyContext;
-using tuner::SimTotals;
-using tuner::Truth;
-using tuner::Tuner;
 
 constexpr double kShownOver = 2;  // seconds; over a shorter time a rate is too noisy
 constexpr double kBetweenShows = 0.5;
@@ -38,30 +25,31 @@ class Emulation {
     machine_.apply(spec.allocation);
   }
 
-  Result<EmulationOutcome> run(std::unique_ptr<Policy> policy, std::unique_ptr<Policy> fallback);
+  Result<EmulationOutcome> run(std::unique_ptr<tuner::Policy> policy,
+                               std::unique_ptr<tuner::Policy> fallback);
   double now() const { return machine_.now(); }
 
  private:
   void run_fixed();
-  void run_tuned(std::unique_ptr<Policy> policy, std::unique_ptr<Policy> fallback);
+  void run_tuned(std::unique_ptr<tuner::Policy> policy, std::unique_ptr<tuner::Policy> fallback);
   void watch_until(double seconds);
-  void note(const Decision& decision);
+  void note(const tuner::Decision& decision);
   void show();
   EmulationOutcome outcome();
 
   const EmulationSpec& spec_;
   const EmulationHooks& hooks_;
   const SystemClock clock_;
-  EmulatedMachine machine_;
+  tuner::EmulatedMachine machine_;
   EmulationOutcome outcome_;
-  std::vector<SimTotals> recent_;  // totals since the first of them make up the displayed rates
+  std::vector<tuner::SimTotals> recent_;  // since the first of them: the displayed rates
   Synchronized<> serial_;
-  std::vector<Observation> seen_;  // guarded by serial_ while a tuner lives, like view_
+  std::vector<tuner::Observation> seen_;  // guarded by serial_ while a tuner lives, like view_
   EmulationView view_;
 };
 
-Result<EmulationOutcome> Emulation::run(std::unique_ptr<Policy> policy,
-                                        std::unique_ptr<Policy> fallback) {
+Result<EmulationOutcome> Emulation::run(std::unique_ptr<tuner::Policy> policy,
+                                        std::unique_ptr<tuner::Policy> fallback) {
   if (policy == nullptr) {
     run_fixed();
   } else {
@@ -78,19 +66,20 @@ void Emulation::run_fixed() {
   watch_until(spec_.seconds);
 }
 
-void Emulation::run_tuned(std::unique_ptr<Policy> policy, std::unique_ptr<Policy> fallback) {
+void Emulation::run_tuned(std::unique_ptr<tuner::Policy> policy,
+                          std::unique_ptr<tuner::Policy> fallback) {
   ActorSystem system({}, clock_);
   const auto make_tuner = [&] {
-    return std::make_unique<Tuner>(
-        Tuner::Options{.tuned_pipeline = machine_,
-                       .clock = clock_,
-                       .policy = std::move(policy),
-                       .fallback = std::move(fallback),
-                       .on_decision = [this](const Decision& made) { note(made); }});
+    return std::make_unique<tuner::Tuner>(
+        tuner::Tuner::Options{.tuned_pipeline = machine_,
+                              .clock = clock_,
+                              .policy = std::move(policy),
+                              .fallback = std::move(fallback),
+                              .on_decision = [this](const tuner::Decision& made) { note(made); }});
   };
   const auto tuner = tuner::start_tuner(system, {.make_tuner = make_tuner, .period = spec_.period});
   watch_until(spec_.seconds);
-  if (const auto status = ask(tuner, AskTunerStatus{}, std::chrono::seconds(10)).wait()) {
+  if (const auto status = ask(tuner, tuner::AskTunerStatus{}, std::chrono::seconds(10)).wait()) {
     outcome_.tuner_cpu_share = status->cpu_seconds / std::max(status->seconds, 1e-9);
   }
 }
@@ -103,7 +92,7 @@ void Emulation::watch_until(double seconds) {
   }
 }
 
-void Emulation::note(const Decision& decision) {
+void Emulation::note(const tuner::Decision& decision) {
   serial_([&] {
     seen_.push_back(decision.seen);
     ++outcome_.decisions;
@@ -115,10 +104,10 @@ void Emulation::note(const Decision& decision) {
 
 void Emulation::show() {
   recent_.push_back(machine_.totals());
-  const SimTotals& now = recent_.back();
-  const SimTotals& then = recent_.front();
+  const tuner::SimTotals& now = recent_.back();
+  const tuner::SimTotals& then = recent_.front();
   const double passed = std::max(now.seconds - then.seconds, 1e-9);
-  const CurrentState current = machine_.current();
+  const tuner::CurrentState current = machine_.current();
   EmulationView view = serial_([this] { return EmulationView(view_); });
   view.seconds = now.seconds;
   view.splits_per_second = static_cast<double>(now.trained - then.trained) / passed;
@@ -137,7 +126,7 @@ EmulationOutcome Emulation::outcome() {
          (first - 1)->at_seconds - (first - 1)->seconds / 2 >= spec_.seconds / 2) {
     --first;
   }
-  const CurrentState current = machine_.current();
+  const tuner::CurrentState current = machine_.current();
   ModelledFigures& figures = outcome_.figures;
   figures.measured = sum_of({first, seen_.end()});
   figures.allocation = {.actors = current.actors, .prefetch = current.prefetch};
@@ -146,7 +135,7 @@ EmulationOutcome Emulation::outcome() {
       oracle_rate(spec_.model, std::max(0.0, end - figures.measured.seconds), end);
   figures.peak_memory_bytes = machine_.totals().memory_peak;
   figures.out_of_memory = machine_.out_of_memory();
-  const Lateness late = machine_.lateness();
+  const tuner::Lateness late = machine_.lateness();
   outcome_.lateness_seconds = late.mean_seconds();
   outcome_.worst_lateness_seconds = late.worst_seconds;
   outcome_.kept_time = late.is_made_up_for();
@@ -157,22 +146,22 @@ EmulationOutcome Emulation::outcome() {
 
 Result<EmulationOutcome> emulate(const EmulationSpec& spec, const EmulationHooks& hooks) {
   std::function<double()> now = [] { return 0.0; };
-  std::unique_ptr<Policy> policy;
-  std::unique_ptr<Policy> fallback;
+  std::unique_ptr<tuner::Policy> policy;
+  std::unique_ptr<tuner::Policy> fallback;
   if (!spec.policy.empty()) {
-    const PipelineModel start = tuner::model_at(spec.model, 0);
-    const PolicyContext context{.description = tuner::description_of(spec.model),
-                                .limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes},
-                                .seed = spec.seed,
-                                .fixed = spec.allocation,
-                                .truth =
-                                    [&] {
-                                      const PipelineModel current =
-                                          tuner::model_at(spec.model, now());
-                                      return Truth{.costs = tuner::costs_of(current),
-                                                   .trainer_rate = tuner::trainer_rate_of(current)};
-                                    },
-                                .weights = {}};
+    const tuner::PipelineModel start = tuner::model_at(spec.model, 0);
+    const tuner::PolicyContext context{
+        .description = tuner::description_of(spec.model),
+        .limits = {.cpus = start.cpus, .memory_bytes = start.memory_bytes},
+        .seed = spec.seed,
+        .fixed = spec.allocation,
+        .truth =
+            [&] {
+              const tuner::PipelineModel current = tuner::model_at(spec.model, now());
+              return tuner::Truth{.costs = tuner::costs_of(current),
+                                  .trainer_rate = tuner::trainer_rate_of(current)};
+            },
+        .weights = {}};
     auto made = tuner::make_policy(spec.policy, context);
     if (!made) return pass(made);
     policy = std::move(*made);

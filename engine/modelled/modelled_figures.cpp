@@ -1,28 +1,21 @@
 #include "engine/modelled/modelled_figures.h"
 
 #include <algorithm>
-#include <cstdio>
 
-#include "tuner/sim/oracle.h"
+#include "engine/job/quantity.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay {
 namespace {
 
-std::string percent(double share) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
-  return text;
-}
+std::string percent(double share) { return printed("%.0f %%", 100 * share); }
 
 /// Shares of the lifetime of the stage's actors, and the time that one actor takes for a split.
 std::vector<std::string> stage_row(const std::string& name, const tuner::StageObservation& seen) {
   const double lived = std::max(seen.actor_seconds, 1e-12);
-  char service[20];
-  std::snprintf(service, sizeof service, "%.3g",
-                seen.done > 0 ? seen.done_seconds / static_cast<double>(seen.done) : 0.0);
   return {name,
           std::to_string(seen.actors),
-          seen.done > 0 ? service : "-",
+          seen.done > 0 ? printed("%.3g", seen.done_seconds / static_cast<double>(seen.done)) : "-",
           percent(seen.working_seconds / lived),
           percent(seen.input_wait_seconds / lived),
           percent(seen.output_wait_seconds / lived),

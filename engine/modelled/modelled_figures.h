@@ -7,8 +7,8 @@
 
 #include "engine/report/json_object.h"
 #include "tuner/allocation.h"
-#include "tuner/observation.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay {
 

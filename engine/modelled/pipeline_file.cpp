@@ -1,73 +1,75 @@
 #include "engine/modelled/pipeline_file.h"
 
 #include <algorithm>
-#include <charconv>
-#include <concepts>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "actors/source/index/partial_file.h"
-#include "core/base/nearest.h"
+#include "core/base/text/nearest.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
 #include "engine/job/toml_text.h"
-#include "engine/modelled/pipeline_fields.h"
 #include "engine/modelled/toml_fields.h"
 #include "tuner/allocation.h"
 
 namespace forebay {
 namespace {
 
-/// Returns a TOML basic string. Names contain no control characters.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
+// The keys of each table of a pipeline file, for its reader and for its writer: `Fields` has
+// needs(key, member, low, high) for a key that must be there and may(…) for one that need not.
+// Ranges are so narrow that no sum over a pipeline overflows.
+
+constexpr double kMostMemory = 0x1.0p60;
+constexpr double kMostActorBytes = 0x1.0p44;  // 64 stages of 4096 such actors are 2⁶² bytes.
+constexpr double kMostSplitBytes = 0x1.0p40;  // 64 queues of 65536 such splits are 2⁶² bytes.
+constexpr double kMostCpus = 65536;
+constexpr double kMostActors = 4096;
+constexpr double kLongest = 1e4;  // Seconds of a service or a step; far beyond any use.
+constexpr double kShortest = 1e-6;
+
+void machine_fields(auto& fields, auto& model) {
+  fields.needs("name", model.name);
+  fields.needs("cpus", model.cpus, 1, kMostCpus);
+  fields.needs("memory_bytes", model.memory_bytes, 1, kMostMemory);
+  fields.needs("base_bytes", model.base_bytes, 0, kMostMemory);
+  fields.needs("rows_per_split", model.rows_per_split, 1, 1e9);
+  fields.needs("queue_splits", model.queue_splits, 1, 65536);
 }
 
-/// Returns the shortest text that parses to the same number, with a point or an exponent as TOML
-/// requires.
-std::string shown(double number) {
-  char text[40];
-  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
-  std::string out(text, end);
-  return out.find_first_of(".e") == std::string::npos ? out + ".0" : out;
+void trainer_fields(auto& fields, auto& model) {
+  fields.needs("step_seconds", model.trainer_step_seconds, kShortest, kLongest);
+  fields.needs("prefetch_splits", model.prefetch_splits, 1, 1e6);
 }
 
-/// Builds lines of `key = value`.
-class FieldWriter {
- public:
-  void table(std::string_view header) { text_.append("\n").append(header).append("\n"); }
-  template <class T>
-  void needs(std::string_view key, const T& value, double /*low*/ = 0, double /*high*/ = 0) {
-    add(key, value);
-  }
-  template <class T>
-  void may(std::string_view key, const T& value, double /*low*/ = 0, double /*high*/ = 0) {
-    add(key, value);
-  }
-  const std::string& text() const { return text_; }
+void stage_fields(auto& fields, auto& stage) {
+  fields.needs("name", stage.name);
+  fields.needs("seconds", stage.seconds, kShortest, kLongest);
+  fields.may("cpu", stage.cpu, 0, 1);
+  fields.may("alpha", stage.alpha, 0, 10);
+  fields.may("beta", stage.beta, 0, 10);
+  fields.may("noise", stage.noise, 0, 10);
+  fields.may("max_rate", stage.max_rate, 0, 1e6);
+  fields.may("max_actors", stage.max_actors, 1, kMostActors);
+  fields.needs("bytes_per_actor", stage.bytes_per_actor, 0, kMostActorBytes);
+  fields.needs("bytes_out", stage.bytes_out, 0, kMostSplitBytes);
+}
 
- private:
-  void add(std::string_view key, const std::string& text) { line(key, quoted(text)); }
-  void add(std::string_view key, double number) { line(key, shown(number)); }
-  void add(std::string_view key, std::integral auto number) { line(key, std::to_string(number)); }
-  template <class T>
-  void add(std::string_view key, const std::optional<T>& value) {
-    if (value) add(key, *value);
-  }
-  void line(std::string_view key, const std::string& value) {
-    text_.append(key).append(" = ").append(value).append("\n");
-  }
+/// An event of the stage that is called `stage`.
+void stage_event_fields(auto& fields, auto& event, auto& stage) {
+  fields.needs("at_seconds", event.at_seconds, 0, 1e9);
+  fields.needs("stage", stage);
+  fields.may("seconds_factor", event.seconds_factor, 1e-3, 1e3);
+  fields.may("max_rate", event.max_rate, 0, 1e6);
+}
 
-  std::string text_;
-};
+/// An event of the machine or the trainer.
+void machine_event_fields(auto& fields, auto& event) {
+  fields.needs("at_seconds", event.at_seconds, 0, 1e9);
+  fields.may("cpus", event.cpus, 1, kMostCpus);
+  fields.may("memory_bytes", event.memory_bytes, 1, kMostMemory);
+  fields.may("trainer_step_seconds", event.trainer_step_seconds, kShortest, kLongest);
+}
 
-using tuner::ModelEvent;
 using tuner::PipelineModel;
 using tuner::StageModel;
 
@@ -96,7 +98,7 @@ class Reading {
     if (status) status = each(root, "stage", 1, kMostStages, &Reading::read_stage);
     if (status) status = each(root, "event", 0, kMostEvents, &Reading::read_event);
     if (!status) return pass(status);
-    std::ranges::stable_sort(model_.events, {}, &ModelEvent::at_seconds);
+    std::ranges::stable_sort(model_.events, {}, &tuner::ModelEvent::at_seconds);
     return std::move(model_);
   }
 
@@ -147,7 +149,7 @@ class Reading {
 
   Status read_event(const toml::table& from) {
     TomlFields table(file_, from, "event.");
-    ModelEvent event;
+    tuner::ModelEvent event;
     std::string stage;
     const bool of_stage = from.contains("stage");
     if (of_stage) {

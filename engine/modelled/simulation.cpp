@@ -3,74 +3,56 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/base/nearest.h"
+#include "core/base/text/nearest.h"
 #include "engine/job/quantity.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
 
 namespace forebay {
 namespace {
 
-/// Fills an allocation, one `stage=count` at a time.
-class AllocationReading {
- public:
-  explicit AllocationReading(const tuner::PipelineDescription& description)
-      : description_(description),
-        read_(tuner::one_each(description)),
-        given_(description.stages.size()) {}
+tl::unexpected<Error> refuse_part(std::string_view part, const std::string& why) {
+  return fail(Code::kInvalid, "--allocation " + std::string(part) + why);
+}
 
-  Status add(std::string_view part) {
-    const std::size_t equals = part.find('=');
-    if (equals == std::string_view::npos) return refuse(part, ": must be STAGE=COUNT,…, or oracle");
-    auto stage = index_of(part.substr(0, equals));
-    if (!stage) return pass(stage);
-    if (given_[*stage]) return refuse(part, ": that stage is named twice");
-    given_[*stage] = true;
-    const auto count = parse_count(part.substr(equals + 1));
-    const std::uint32_t most = description_.stages[*stage].max_actors;
-    if (!count || *count < 1 || *count > most) {
-      return refuse(part, ": must be a whole number from 1 to " + std::to_string(most));
-    }
-    read_.actors[*stage] = static_cast<std::uint32_t>(*count);
-    return {};
+Result<std::size_t> stage_named(std::string_view name,
+                                const tuner::PipelineDescription& description) {
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const tuner::StageDescription& stage : description.stages) {
+    if (stage.name == name) return names.size();
+    names.push_back(stage.name);
+    all.append(all.empty() ? "" : ", ").append(stage.name);
   }
-
-  const tuner::Allocation& allocation() const { return read_; }
-
- private:
-  Result<std::size_t> index_of(std::string_view name) const {
-    std::vector<std::string_view> names;
-    for (const tuner::StageDescription& stage : description_.stages) names.push_back(stage.name);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == name) return i;
-    }
-    std::string all;
-    for (const std::string_view known : names) all.append(all.empty() ? "" : ", ").append(known);
-    auto unknown =
-        refuse(name, ": no such stage" + did_you_mean(name, names) + " (stages: " + all + ")");
-    return pass(unknown);
-  }
-
-  static Status refuse(std::string_view part, const std::string& why) {
-    return fail(Code::kInvalid, "--allocation " + std::string(part) + why);
-  }
-
-  const tuner::PipelineDescription& description_;
-  tuner::Allocation read_;
-  std::vector<bool> given_;
-};
+  return refuse_part(name,
+                     ": no such stage" + did_you_mean(name, names) + " (stages: " + all + ")");
+}
 
 }  // namespace
 
 Result<tuner::Allocation> parse_allocation(std::string_view text,
                                            const tuner::PipelineDescription& description) {
-  AllocationReading reading(description);
+  tuner::Allocation read = tuner::one_each(description);
+  std::vector<bool> given(description.stages.size());
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    if (auto added = reading.add(text.substr(0, comma)); !added) return pass(added);
+    const std::string_view part = text.substr(0, comma);
     text.remove_prefix(std::min(comma + 1, text.size()));
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos)
+      return refuse_part(part, ": must be STAGE=COUNT,…, or oracle");
+    auto stage = stage_named(part.substr(0, equals), description);
+    if (!stage) return pass(stage);
+    if (given[*stage]) return refuse_part(part, ": that stage is named twice");
+    given[*stage] = true;
+    const auto count = parse_count(part.substr(equals + 1));
+    const std::uint32_t most = description.stages[*stage].max_actors;
+    if (!count || *count < 1 || *count > most) {
+      return refuse_part(part, ": must be a whole number from 1 to " + std::to_string(most));
+    }
+    read.actors[*stage] = static_cast<std::uint32_t>(*count);
   }
-  return reading.allocation();
+  return read;
 }
 
 ModelledFigures simulate(const tuner::PipelineModel& model, const tuner::Allocation& allocation,

@@ -1,10 +1,11 @@
 #include "engine/modelled/toml_fields.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <utility>
 
-#include "core/base/nearest.h"
+#include "core/base/text/nearest.h"
+#include "engine/job/quantity.h"
 #include "engine/job/toml_text.h"
 
 namespace forebay {
@@ -13,27 +14,19 @@ namespace {
 constexpr std::size_t kMostNameBytes = 200;
 
 std::string shown(const toml::node& node) {
-  char text[40];
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
   if (const auto* string = node.as_string()) return '"' + string->get().substr(0, 60) + '"';
   if (node.is_table()) return "a table";
   if (node.is_array()) return "a list";
   if (!node.is_floating_point()) return "a date";
-  std::snprintf(text, sizeof text, "%g", node.as_floating_point()->get());
-  return text;
+  return printed("%g", node.as_floating_point()->get());
 }
 
 bool is_name(const std::string& text) {
   return !text.empty() && text.size() <= kMostNameBytes &&
          std::none_of(text.begin(), text.end(),
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
-std::string describe_range(const char* format, double low, double high) {
-  char text[100];
-  std::snprintf(text, sizeof text, format, low, high);
-  return text;
 }
 
 }  // namespace
@@ -46,39 +39,31 @@ TomlFields::TomlFields(std::string_view file, const toml::table& table, std::str
       where_(prefix_.empty() ? std::string(file) : at_line(file, table)),
       known_(std::move(tables)) {}
 
-std::string TomlFields::wanted(const std::string& /*type*/, const Range& /*range*/) {
-  return "a name: text of 1 to 200 characters without control characters";
-}
-
-std::string TomlFields::wanted(double /*type*/, const Range& range) {
-  return describe_range("a number from %g to %g", range.low, range.high);
-}
-
-std::string TomlFields::wanted(std::int64_t /*type*/, const Range& range) {
-  return describe_range("a whole number from %.0f to %.0f", range.low, range.high);
-}
-
-bool TomlFields::read(const toml::node& node, std::string& into, const Range& /*range*/) {
-  const auto* text = node.as_string();
-  if (text == nullptr || !is_name(text->get())) return false;
+std::string TomlFields::read(const toml::node* node, std::string& into, const Range& /*range*/) {
+  const auto* text = node == nullptr ? nullptr : node->as_string();
+  if (text == nullptr || !is_name(text->get())) {
+    return "a name: text of 1 to 200 characters without control characters";
+  }
   into = text->get();
-  return true;
+  return "";
 }
 
-bool TomlFields::read(const toml::node& node, double& into, const Range& range) {
-  const auto number = node.value<double>();
-  if (!node.is_number() || !number || !(*number >= range.low && *number <= range.high)) {
-    return false;
+std::string TomlFields::read(const toml::node* node, double& into, const Range& range) {
+  const auto number = node != nullptr && node->is_number() ? node->value<double>() : std::nullopt;
+  if (!number || !(*number >= range.low && *number <= range.high)) {
+    return printed("a number from %g to %g", range.low, range.high);
   }
   into = *number;
-  return true;
+  return "";
 }
 
-bool TomlFields::read(const toml::node& node, std::int64_t& into, const Range& range) {
+std::string TomlFields::read(const toml::node* node, std::int64_t& into, const Range& range) {
   double number = 0;
-  if (!node.is_integer() || !read(node, number, range)) return false;
-  into = node.as_integer()->get();
-  return true;
+  if (node == nullptr || !node->is_integer() || !read(node, number, range).empty()) {
+    return printed("a whole number from %.0f to %.0f", range.low, range.high);
+  }
+  into = node->as_integer()->get();
+  return "";
 }
 
 void TomlFields::refuse(std::string_view key, const toml::node& node, const std::string& wanted) {
@@ -102,6 +87,23 @@ Status TomlFields::finish() const {
                                     did_you_mean(key.str(), known_));
   }
   return missing_;
+}
+
+void FieldWriter::add(std::string_view key, const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  line(key, quoted + '"');
+}
+
+// The shortest text that parses to the same number, with a point or an exponent as TOML requires.
+void FieldWriter::add(std::string_view key, double number) {
+  char text[40];
+  const auto end = std::to_chars(text, text + sizeof text, number).ptr;
+  const std::string shown(text, end);
+  line(key, shown.find_first_of(".e") == std::string::npos ? shown + ".0" : shown);
 }
 
 }  // namespace forebay

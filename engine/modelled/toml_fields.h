@@ -44,12 +44,10 @@ class TomlFields {
     double high;
   };
 
-  static std::string wanted(const std::string& type, const Range& range);
-  static std::string wanted(double type, const Range& range);
-  static std::string wanted(std::int64_t type, const Range& range);
-  static bool read(const toml::node& node, std::string& into, const Range& range);
-  static bool read(const toml::node& node, double& into, const Range& range);
-  static bool read(const toml::node& node, std::int64_t& into, const Range& range);
+  /// Returns what the key wants if the node is missing (null) or has another value; "": it is read.
+  static std::string read(const toml::node* node, std::string& into, const Range& range);
+  static std::string read(const toml::node* node, double& into, const Range& range);
+  static std::string read(const toml::node* node, std::int64_t& into, const Range& range);
 
   template <class T>
   void field(std::string_view key, T& into, const Range& range, bool needed) {
@@ -74,9 +72,10 @@ class TomlFields {
   bool take(std::string_view key, T& into, const Range& range, bool needed) {
     known_.push_back(key);
     const toml::node* node = table_.get(key);
-    if (node != nullptr && read(*node, into, range)) return true;
-    if (node != nullptr) refuse(key, *node, wanted(into, range));
-    if (node == nullptr && needed) miss(key, wanted(into, range));
+    const std::string wanted = read(node, into, range);
+    if (wanted.empty()) return true;
+    if (node != nullptr) refuse(key, *node, wanted);
+    if (node == nullptr && needed) miss(key, wanted);
     return false;
   }
   void refuse(std::string_view key, const toml::node& node, const std::string& wanted);
@@ -89,6 +88,34 @@ class TomlFields {
   std::vector<std::string_view> known_;
   Status refused_;
   Status missing_;
+};
+
+/// Writes the fields of TOML tables, in lines of `key = value`. Names contain no control
+/// characters.
+class FieldWriter {
+ public:
+  void table(std::string_view header) { text_.append("\n").append(header).append("\n"); }
+  void needs(std::string_view key, const auto& value, double /*low*/ = 0, double /*high*/ = 0) {
+    add(key, value);
+  }
+  void may(std::string_view key, const auto& value, double /*low*/ = 0, double /*high*/ = 0) {
+    add(key, value);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void add(std::string_view key, const std::string& text);
+  void add(std::string_view key, double number);
+  void add(std::string_view key, std::integral auto number) { line(key, std::to_string(number)); }
+  template <class T>
+  void add(std::string_view key, const std::optional<T>& value) {
+    if (value) add(key, *value);
+  }
+  void line(std::string_view key, const std::string& value) {
+    text_.append(key).append(" = ").append(value).append("\n");
+  }
+
+  std::string text_;
 };
 
 }  // namespace forebay

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <variant>
 
-#include "actors/input/file_systems.h"
+#include "actors/input/file_system.h"
 
 namespace forebay {
 namespace {

@@ -7,7 +7,6 @@
 #include "engine/job/job_spec.h"
 #include "engine/outputs/inputs.h"
 #include "engine/outputs/outputs.h"
-#include "engine/outputs/running_inputs.h"
 
 namespace forebay {
 

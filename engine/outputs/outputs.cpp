@@ -41,6 +41,9 @@ bool is_of_a_store(const std::string& name) {
   return is_checkpoint_name(name) || is_unfinished(name) || is_set_aside(name);
 }
 
+/// Outputs and their names that exist already as regular files.
+using Existing = std::map<FileIdentity, std::pair<const Output*, std::string>>;
+
 /// Checks the outputs of one command, one rule after the other.
 class Check {
  public:
@@ -55,15 +58,12 @@ class Check {
 
  private:
   Status folders_of(const Output& output);
-  Status own_files(
-      const std::map<FileIdentity, std::pair<const Output*, std::string>>& there) const;
+  Status own_files(const Existing& there) const;
 
   const std::vector<Output>& outputs_;
   const Inputs& inputs_;
   PlaceFinder find_;
 };
-
-using Existing = std::map<FileIdentity, std::pair<const Output*, std::string>>;
 
 /// Finds the regular files that exist already at the outputs' paths.
 Existing existing_files(const std::vector<Output>& outputs) {

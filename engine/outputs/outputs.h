@@ -7,7 +7,6 @@
 
 #include "core/base/result.h"
 #include "engine/outputs/inputs.h"
-#include "engine/outputs/running_inputs.h"
 
 namespace forebay {
 

@@ -17,23 +17,19 @@ Result<RunDir> RunDir::hold(const std::string& path) {
   std::filesystem::create_directories(path, error);
   if (error) return fail(Code::kInvalid, "run.dir " + path + ": " + error.message());
   const std::string file = path + "/lock";
-  const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock < 0) return fail(Code::kInvalid, "run.dir " + file + ": " + std::strerror(errno));
-  RunDir held(lock);
-  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+  Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!lock) return fail(Code::kInvalid, "run.dir " + file + ": " + std::strerror(errno));
+  if (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
     return fail(Code::kUnavailable,
                 path + " is in use by process " + proc_text(file) +
                     "; wait for it, or give this run its own with --set run.dir=DIR");
   }
   const std::string pid = std::to_string(::getpid());
-  const bool written = ::ftruncate(lock, 0) == 0 && ::pwrite(lock, pid.data(), pid.size(), 0) ==
-                                                        static_cast<ssize_t>(pid.size());
+  const bool written =
+      ::ftruncate(lock.number(), 0) == 0 &&
+      ::pwrite(lock.number(), pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
   if (!written) return fail(Code::kUnavailable, "run.dir " + file + ": " + std::strerror(errno));
-  return held;
-}
-
-RunDir::~RunDir() {
-  if (lock_ >= 0) ::close(lock_);
+  return RunDir(std::move(lock));
 }
 
 }  // namespace forebay

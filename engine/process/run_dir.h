@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 
 namespace forebay {
@@ -13,14 +15,11 @@ namespace forebay {
 class RunDir {
  public:
   static Result<RunDir> hold(const std::string& path);
-  RunDir(RunDir&& other) noexcept : lock_(other.lock_) { other.lock_ = -1; }
-  RunDir& operator=(RunDir&&) = delete;
-  ~RunDir();
 
  private:
-  explicit RunDir(int lock) : lock_(lock) {}
+  explicit RunDir(Descriptor lock) : lock_(std::move(lock)) {}
 
-  int lock_;
+  Descriptor lock_;
 };
 
 }  // namespace forebay

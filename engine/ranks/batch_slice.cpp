@@ -66,16 +66,17 @@ Status check(const BatchSlice& slice, const SliceLimits& limits) {
   return {};
 }
 
-Result<std::shared_ptr<const Batch>> unpack(const Batch& shape, const Frame& frame, Columns columns,
+Result<std::shared_ptr<const Batch>> unpack(const BatchSlice& slice, Columns columns,
                                             BufferPool& pool) {
   auto framed = std::make_shared<FramedBatch>();
   Batch& batch = framed->batch;
-  batch.number = shape.number;
-  batch.rows = shape.rows;
-  batch.dense_features = shape.dense_features;
-  batch.sparse_features = shape.sparse_features;
-  batch.num_ids = shape.num_ids;
+  batch.number = slice.number;
+  batch.rows = slice.rows;
+  batch.dense_features = slice.dense_features;
+  batch.sparse_features = slice.sparse_features;
+  batch.num_ids = slice.num_ids;
   const Places places(batch, columns);
+  const Frame& frame = slice.frames[0];
   const auto corrupt = [&] {
     return fail(Code::kCorrupt, "rank 0 sent a slice of batch " + std::to_string(batch.number) +
                                     " with another number of ids than it says");
@@ -95,17 +96,6 @@ Result<std::shared_ptr<const Batch>> unpack(const Batch& shape, const Frame& fra
   const bool sane = std::ranges::all_of(lengths, [](std::int32_t length) { return length >= 0; });
   if (!sane || ids_in(lengths.data(), lengths.size()) != batch.num_ids) return corrupt();
   return std::shared_ptr<const Batch>(framed, &batch);
-}
-
-/// Returns a batch that has only the counts, without columns.
-Batch shape_of(std::uint64_t number, std::uint64_t rows, std::uint64_t sparse_features,
-               std::uint64_t num_ids) {
-  Batch batch;
-  batch.number = number;
-  batch.rows = rows;
-  batch.sparse_features = sparse_features;
-  batch.num_ids = num_ids;
-  return batch;
 }
 
 }  // namespace
@@ -151,8 +141,11 @@ BatchSlice packed_slice(const std::shared_ptr<const Batch>& slice) {
 }
 
 std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool) {
-  auto own =
-      std::make_shared<Batch>(shape_of(ids.number, ids.rows, ids.sparse_features, ids.num_ids));
+  auto own = std::make_shared<Batch>();
+  own->number = ids.number;
+  own->rows = ids.rows;
+  own->sparse_features = ids.sparse_features;
+  own->num_ids = ids.num_ids;
   const Places places(*own, Columns::kIds);
   own->storage = pool.take(places.bytes);
   places.point(*own, own->storage.data());
@@ -161,31 +154,20 @@ std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool) {
   return own;
 }
 
-BatchIds packed_ids(const std::shared_ptr<const Batch>& ids) {
-  return {.number = ids->number,
-          .rows = ids->rows,
-          .features = ids->sparse_features,
-          .num_ids = ids->num_ids,
-          .frames = {Frame(ids, ids->storage.data(), ids->storage.size())}};
-}
-
 Result<std::shared_ptr<const Batch>> unpack_slice(const BatchSlice& slice,
                                                   const SliceLimits& limits, BufferPool& pool) {
   if (auto sound = check(slice, limits); !sound) return pass(sound);
-  Batch shape = shape_of(slice.number, slice.rows, slice.sparse_features, slice.num_ids);
-  shape.dense_features = slice.dense_features;
-  return unpack(shape, slice.frames[0], Columns::kAll, pool);
+  return unpack(slice, Columns::kAll, pool);
 }
 
 Result<std::shared_ptr<const Batch>> unpack_ids(const BatchIds& ids, std::size_t most_rows,
                                                 std::size_t most_features, BufferPool& pool) {
-  if (ids.rows > most_rows || ids.features > most_features || ids.frames.size() != 1 ||
+  if (ids.rows > most_rows || ids.sparse_features > most_features || ids.frames.size() != 1 ||
       ids.num_ids > ids.frames[0].size()) {
     return fail(Code::kCorrupt, "rank 0 sent ids of batch " + std::to_string(ids.number) +
                                     " that no such batch has");
   }
-  return unpack(shape_of(ids.number, ids.rows, ids.features, ids.num_ids), ids.frames[0],
-                Columns::kIds, pool);
+  return unpack(ids, Columns::kIds, pool);
 }
 
 }  // namespace forebay

@@ -28,17 +28,12 @@ struct BatchSlice {
   }
 };
 
-/// The ids of a whole batch that are in a rank's tables, as bytes: lengths, ids, in one buffer. A
-/// rank may prefetch them before it trains on its rows of the batch.
-struct BatchIds {
-  std::uint64_t number = 0;
-  std::uint64_t rows = 0;
-  std::uint64_t features = 0;  ///< Tables or parts of tables.
-  std::uint64_t num_ids = 0;
-  Frames frames;  ///< Exactly one.
-
+/// The ids of a whole batch that are in a rank's tables, as bytes: lengths, ids, in one buffer. The
+/// features are tables or parts of tables. A rank may prefetch the ids before it trains on its rows
+/// of the batch.
+struct BatchIds : BatchSlice {
   static auto fields(auto& self) {
-    return std::tie(self.number, self.rows, self.features, self.num_ids, self.frames);
+    return std::tie(self.number, self.rows, self.sparse_features, self.num_ids, self.frames);
   }
 };
 
@@ -52,7 +47,7 @@ BatchSlice packed_slice(const std::shared_ptr<const Batch>& slice);
 /// Copies a batch that has neither labels nor dense features.
 std::shared_ptr<const Batch> copy_ids(const Batch& ids, BufferPool& pool);
 /// Returns the message for the ids; it shares their memory.
-BatchIds packed_ids(const std::shared_ptr<const Batch>& ids);
+inline BatchIds packed_ids(const std::shared_ptr<const Batch>& ids) { return {packed_slice(ids)}; }
 
 /// Limits on what a receiver accepts.
 struct SliceLimits {

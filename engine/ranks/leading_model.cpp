@@ -1,10 +1,52 @@
 #include "engine/ranks/leading_model.h"
 
-#include "engine/ranks/merged_state.h"
+#include "engine/ranks/state_peer.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 #include "trainer/spec.h"
 
 namespace forebay {
+namespace {
+
+/// Takes part in rank 0's scoring without rows of its own.
+Status score_nothing(const Schema& schema, Model& model) {
+  Batch nothing;
+  nothing.dense_features = schema.dense.size();
+  nothing.sparse_features = schema.sparse.size();
+  return model.predict(nothing, {});
+}
+
+Status carry_out(const RankCommand& command, RankFollower& leader, Model& model, Followed& done) {
+  switch (command.kind) {
+    case RankCommand::Kind::kStep: {
+      if (command.has_ids) {
+        if (auto told = leader.wait_for_ids(command.number); !told) return told;
+      }
+      auto slice = leader.slice(command.number);
+      if (!slice) return pass(slice);
+      auto loss = model.step(**slice);
+      if (!loss) return pass(loss);
+      done.batches += 1;
+      done.rows += (*slice)->rows;
+      return {};
+    }
+    case RankCommand::Kind::kScore:
+      return score_nothing(leader.schema(), model);
+    case RankCommand::Kind::kSnapshot:
+      leader.take_back();
+      leader.give(model.snapshot());
+      return {};
+    case RankCommand::Kind::kRestore:
+      leader.take_back();
+      leader.ready(restore_part(*leader.state(command), model));
+      return {};
+    case RankCommand::Kind::kEnd:
+    case RankCommand::Kind::kMeet:
+      break;
+  }
+  return fail(Code::kCorrupt, "rank 0 orders what this rank does not know");
+}
+
+}  // namespace
 
 void LeadingModel::prefetch(std::shared_ptr<const Batch> batch) {
   if (dividers_.empty()) return;
@@ -55,7 +97,9 @@ bool LeadingModel::was_announced(std::uint64_t number) {
 }
 
 Result<double> LeadingModel::step(const Batch& batch) {
-  leader_.command_step(batch.number, was_announced(batch.number));
+  leader_.command({.kind = RankCommand::Kind::kStep,
+                   .number = batch.number,
+                   .has_ids = was_announced(batch.number)});
   expected_.change([this](Expected& expected) { tell_more(expected); });
   auto loss = own_->step(batch);
   if (!loss) return tl::unexpected<Error>(leader_.explain(std::move(loss.error())));
@@ -63,7 +107,7 @@ Result<double> LeadingModel::step(const Batch& batch) {
 }
 
 Status LeadingModel::predict(const Batch& batch, std::span<float> scores) {
-  leader_.command(RankCommand::Kind::kScore);
+  leader_.command({.kind = RankCommand::Kind::kScore});
   auto scored = own_->predict(batch, scores);
   if (!scored) return tl::unexpected<Error>(leader_.explain(std::move(scored.error())));
   return scored;
@@ -82,20 +126,32 @@ Result<std::unique_ptr<StateSource>> LeadingModel::snapshot() {
 }
 
 Status LeadingModel::restore(StateSource& from) {
-  std::vector<StateTensor> wanted;
-  {
-    auto own = own_->snapshot();
-    if (!own) return pass(own);
-    wanted = (*own)->tensors();
-  }
   const RankLeader::OpenState open = std::exchange(open_, nullptr);
   if (auto begun = leader_.restore(open); !begun) return begun;
   auto source = open();
   if (!source) return pass(source);
-  PartOfState part(lies_in_tiers(from) ? **source : from, wanted);
-  auto own = own_->restore(part);
+  auto own = restore_part(lies_in_tiers(from) ? **source : from, *own_);
   auto others = leader_.wait_until_ready();
   return own ? others : own;
+}
+
+Result<Followed> follow(RankFollower& leader, Model& model) {
+  Followed done;
+  leader.tell_ids([&model](std::shared_ptr<const Batch> ids) { model.prefetch(std::move(ids)); });
+  for (;;) {
+    auto command = leader.next_command();
+    if (!command) return pass(command);
+    if (command->kind == RankCommand::Kind::kEnd) {
+      done.signal = static_cast<int>(command->number);
+      if (command->ended) return done;
+      return fail(command->ended.error().code, "rank 0: " + command->ended.error().message);
+    }
+    if (auto status = carry_out(*command, leader, model, done); !status) {
+      Error error = leader.explain(std::move(status.error()));
+      leader.failed(error);
+      return tl::unexpected<Error>(std::move(error));
+    }
+  }
 }
 
 }  // namespace forebay

@@ -6,10 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/runtime/synchronized.h"
+#include "engine/ranks/rank_follower.h"
 #include "engine/ranks/rank_leader.h"
 #include "trainer/model.h"
-#include "trainer/ranks/batch_divider.h"
+#include "trainer/ranks/placement.h"
 
 namespace forebay {
 
@@ -61,5 +63,16 @@ class LeadingModel final : public Model {
   std::vector<BatchDivider> dividers_;  // used under the lock of expected_
   Synchronized<Expected> expected_;
 };
+
+/// Result of a run on a rank other than 0.
+struct Followed {
+  std::uint64_t batches = 0;
+  std::uint64_t rows = 0;  ///< Rows of this rank.
+  int signal = 0;          ///< The signal that stopped all ranks; 0: no signal.
+};
+
+/// Executes rank 0's commands until the run is over. Fails with the error of this rank or of rank
+/// 0.
+Result<Followed> follow(RankFollower& leader, Model& model);
 
 }  // namespace forebay

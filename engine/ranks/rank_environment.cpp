@@ -1,24 +1,30 @@
 #include "engine/ranks/rank_environment.h"
 
-#include <string_view>
+#include <type_traits>
 
 #include "core/net/host_port.h"
-#include "engine/process/environment_number.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
 
 constexpr int kMostRanks = 4096;
 
-Result<int> number_of(const std::string& name, std::string_view text, int least, int most) {
-  return environment_number(name, text, static_cast<std::uint64_t>(least),
-                            static_cast<std::uint64_t>(most))
-      .map([](std::uint64_t number) { return static_cast<int>(number); });
-}
-
 std::string text_of(const RankEnvironment::Variables& variable, const char* name) {
   const char* value = variable(name);
   return value == nullptr ? "" : value;
+}
+
+/// Reads the number of a variable that may be missing; then `into` keeps its value.
+Status read_number(const RankEnvironment::Variables& variable, const char* name, int least,
+                   int most, auto& into) {
+  const std::string text = text_of(variable, name);
+  if (text.empty()) return {};
+  auto number = environment_number(name, text, static_cast<std::uint64_t>(least),
+                                   static_cast<std::uint64_t>(most));
+  if (!number) return pass(number);
+  into = static_cast<std::remove_reference_t<decltype(into)>>(*number);
+  return {};
 }
 
 }  // namespace
@@ -34,34 +40,25 @@ Result<std::optional<RankEnvironment>> RankEnvironment::read(const Variables& va
   };
   if (size.empty()) return missing("WORLD_SIZE", "RANK");
   RankEnvironment found;
-  auto ranks = number_of("WORLD_SIZE", size, 1, kMostRanks);
-  if (!ranks) return pass(ranks);
-  if (rank.empty() && *ranks > 1) return missing("RANK", "WORLD_SIZE");
-  auto own = number_of("RANK", rank.empty() ? "0" : rank, 0, *ranks - 1);
-  if (!own) return pass(own);
-  if (*ranks == 1) return std::optional<RankEnvironment>();
-  found.size = *ranks;
-  found.rank = *own;
-  found.local_rank = *own;
-  if (const auto local = text_of(variable, "LOCAL_RANK"); !local.empty()) {
-    auto value = number_of("LOCAL_RANK", local, 0, *ranks - 1);
-    if (!value) return pass(value);
-    found.local_rank = *value;
-  }
+  const auto take = [&](const char* name, int least, int most, auto& into) {
+    return read_number(variable, name, least, most, into);
+  };
+  if (auto read = take("WORLD_SIZE", 1, kMostRanks, found.size); !read) return pass(read);
+  if (rank.empty() && found.size > 1) return missing("RANK", "WORLD_SIZE");
+  if (auto read = take("RANK", 0, found.size - 1, found.rank); !read) return pass(read);
+  if (found.size == 1) return std::optional<RankEnvironment>();
+  found.local_rank = found.rank;
+  if (auto read = take("LOCAL_RANK", 0, found.size - 1, found.local_rank); !read) return pass(read);
   found.host = text_of(variable, "MASTER_ADDR");
   if (found.host.empty()) return missing("MASTER_ADDR", "WORLD_SIZE");
-  if (found.host_is_local()) found.local_size = *ranks;
-  if (const auto local = text_of(variable, "LOCAL_WORLD_SIZE"); !local.empty()) {
-    auto value = number_of("LOCAL_WORLD_SIZE", local, 1, *ranks);
-    if (!value) return pass(value);
-    found.local_size = *value;
-    found.one_machine = *value == *ranks;
-  }
-  const std::string port_text = text_of(variable, "MASTER_PORT");
-  if (port_text.empty()) return missing("MASTER_PORT", "WORLD_SIZE");
-  auto port = number_of("MASTER_PORT", port_text, 1, 65535);
-  if (!port) return pass(port);
-  found.port = static_cast<std::uint16_t>(*port);
+  if (found.host_is_local()) found.local_size = found.size;
+  int on_this_machine = 0;
+  if (auto read = take("LOCAL_WORLD_SIZE", 1, found.size, on_this_machine); !read)
+    return pass(read);
+  if (on_this_machine > 0) found.local_size = on_this_machine;
+  found.one_machine = on_this_machine == found.size;
+  if (text_of(variable, "MASTER_PORT").empty()) return missing("MASTER_PORT", "WORLD_SIZE");
+  if (auto read = take("MASTER_PORT", 1, 65535, found.port); !read) return pass(read);
   found.launcher_store = text_of(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
   found.group = "forebay/" + text_of(variable, "TORCHELASTIC_RUN_ID") + "/" +
                 text_of(variable, "TORCHELASTIC_RESTART_COUNT");

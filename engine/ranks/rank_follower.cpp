@@ -16,25 +16,18 @@ constexpr auto kFollowerLook = 100ms;
 
 }  // namespace
 
-RankFollower::RankFollower(Options options)
+RankFollower::RankFollower(RankOptions options)
     : options_(std::move(options)),
       budget_(~std::size_t{0}),
       received_(~std::size_t{0}),
       buffers_(budget_),
       state_("rank 0", [this](const RankMessage& message) { return link_->send(0, message); }) {}
 
-Result<std::unique_ptr<RankFollower>> RankFollower::open(const Options& options,
+Result<std::unique_ptr<RankFollower>> RankFollower::open(const RankOptions& options,
                                                          const Clock& clock) {
   auto follower = std::unique_ptr<RankFollower>(  // NOLINT: the constructor is private.
       new RankFollower(options));
-  auto link = RankLink::make({.rank = options.rank,
-                              .size = options.size,
-                              .group = options.group,
-                              .keys = options.keys,
-                              .alike = options.alike,
-                              .say = options.say,
-                              .received = &follower->received_},
-                             *follower, clock);
+  auto link = RankLink::make(options, *follower, clock, &follower->received_);
   if (!link) return pass(link);
   follower->link_ = std::move(*link);
   if (auto status = follower->link_->connect(options.address); !status) return pass(status);

@@ -13,7 +13,6 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 #include "core/data/schema.h"
 #include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_link.h"
@@ -28,24 +27,8 @@ namespace forebay {
 /// and the slices' memory. One thread, the model's, calls all functions.
 class RankFollower final : RankListener {
  public:
-  struct Options {
-    int rank = 1;
-    int size = 2;
-    std::string group;
-    std::string keys;        ///< As `cluster.keys`.
-    std::string alike = {};  ///< As RankLeader::Options.
-    std::string address;     ///< RankLeader::address.
-    std::uint64_t batch_size = 0;
-    std::chrono::nanoseconds timeout = std::chrono::seconds(30);
-    /// Polled. The first result other than 0 is sent to rank 0.
-    std::function<int()> stop_signal;
-    /// Rank 0 was asked to stop before all ranks had met.
-    std::function<void(int signal)> on_stop = {};
-    std::function<void(const std::string&)> say = {};  ///< Receives a sentence for the user.
-  };
-
   /// Starts to connect to rank 0.
-  static Result<std::unique_ptr<RankFollower>> open(const Options& options, const Clock& clock);
+  static Result<std::unique_ptr<RankFollower>> open(const RankOptions& options, const Clock& clock);
   ~RankFollower() override;
 
   /// Waits until rank 0 reports that all ranks have connected. Fails with rank 0's report on
@@ -87,8 +70,6 @@ class RankFollower final : RankListener {
   /// Stops processing messages. Call it before the model is destroyed.
   void close();
 
-  std::uint64_t buffer_bytes() const { return received_.used() + budget_.used(); }
-
  private:
   struct Inbox {
     std::optional<RankAccepted> accepted;
@@ -103,7 +84,7 @@ class RankFollower final : RankListener {
     Collective* ranks = nullptr;  // aborted when `broken` is set
   };
 
-  explicit RankFollower(Options options);
+  explicit RankFollower(RankOptions options);
   void on_message(int rank, RankMessage message) override;
   void on_ids(const BatchIds& ids);
   void pass_on(std::shared_ptr<const Batch> ids);
@@ -115,7 +96,7 @@ class RankFollower final : RankListener {
   Status meets(const RankCommand& command) const;
   void break_off(const std::string& why);
 
-  const Options options_;
+  const RankOptions options_;
   MemoryBudget budget_;
   MemoryBudget received_;
   BufferPool buffers_;

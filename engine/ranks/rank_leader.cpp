@@ -28,10 +28,6 @@ std::string did_not_come(const std::string& ranks, std::chrono::nanoseconds time
 
 }  // namespace
 
-bool RankLeader::Peers::any_lost() const {
-  return std::ranges::any_of(by_rank, [](const Peer& peer) { return peer.lost; });
-}
-
 std::string RankLeader::Peers::lost() const {
   std::string names;
   for (std::size_t rank = 1; rank < by_rank.size(); ++rank) {
@@ -65,7 +61,7 @@ const char* RankLeader::Peers::what_to_do() const {
   return "; go on from the last checkpoint with --resume, with as many ranks as there are";
 }
 
-RankLeader::RankLeader(Options options)
+RankLeader::RankLeader(RankOptions options)
     : options_(std::move(options)),
       budget_(~std::size_t{0}),
       received_(~std::size_t{0}),
@@ -80,20 +76,14 @@ RankLeader::RankLeader(Options options)
   }
 }
 
-Result<std::unique_ptr<RankLeader>> RankLeader::open(const Options& options, const Clock& clock) {
+Result<std::unique_ptr<RankLeader>> RankLeader::open(const RankOptions& options,
+                                                     const Clock& clock) {
   auto leader = std::unique_ptr<RankLeader>(  // NOLINT: the constructor is private.
       new RankLeader(options));
-  auto link = RankLink::make({.rank = 0,
-                              .size = options.size,
-                              .group = options.group,
-                              .keys = options.keys,
-                              .alike = {},
-                              .say = options.say,
-                              .received = &leader->received_},
-                             *leader, clock);
+  auto link = RankLink::make(options, *leader, clock, &leader->received_);
   if (!link) return pass(link);
   leader->link_ = std::move(*link);
-  auto address = leader->link_->listen(options.listen);
+  auto address = leader->link_->listen(options.address);
   if (!address) return pass(address);
   leader->address_ = std::move(*address);
   return leader;
@@ -110,7 +100,7 @@ Status RankLeader::wait_for_ranks(const std::atomic<bool>& stop) {
   for (std::chrono::nanoseconds waited{0}; waited < options_.timeout; waited += kLeaderLook) {
     if (stop) return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
     const auto enough = [](const Peers& peers) {
-      return peers.any_lost() || peers.not_here().empty();
+      return !peers.lost().empty() || peers.not_here().empty();
     };
     if (peers_.wait(kLeaderLook, enough, [](Peers&) {})) break;
     const std::string missing = peers_.change([](const Peers& peers) { return peers.not_here(); });
@@ -133,7 +123,7 @@ Status RankLeader::wait_for_ranks(const std::atomic<bool>& stop) {
 
 Status RankLeader::check_ranks() {
   return peers_.change([](const Peers& peers) -> Status {
-    if (!peers.any_lost()) return {};
+    if (peers.lost().empty()) return {};
     return fail(Code::kUnavailable, peers.lost() + peers.what_to_do());
   });
 }
@@ -151,7 +141,7 @@ Status RankLeader::accept(const Schema& schema) {
 }
 
 Status RankLeader::restore(const OpenState& open) {
-  RankCommand command{.kind = RankCommand::Kind::kRestore, .number = 0, .ended = {}};
+  RankCommand command{.kind = RankCommand::Kind::kRestore};
   for (std::size_t rank = 1; rank < states_.size(); ++rank) {
     auto source = open();
     if (!source) return pass(source);
@@ -169,9 +159,9 @@ Result<std::vector<Answer>> RankLeader::wait_for(std::optional<Answer> Peer::*me
   std::string lost;
   const auto all = [&](const Peers& peers) {
     const auto others = std::span(peers.by_rank).subspan(1);
-    return peers.any_lost() || std::ranges::all_of(others, [&](const Peer& peer) {
-             return (peer.*member).has_value();
-           });
+    return !peers.lost().empty() || std::ranges::all_of(others, [&](const Peer& peer) {
+      return (peer.*member).has_value();
+    });
   };
   const bool came = peers_.wait(most, all, [&](Peers& peers) {
     lost = peers.lost();
@@ -195,9 +185,7 @@ Status RankLeader::wait_until_ready() {
       return fail(made.error().code, name_of(static_cast<int>(rank)) + ": " + made.error().message);
     }
   }
-  for (const auto& state : states_) {
-    if (state) state->serve(nullptr);
-  }
+  for (const auto& state : std::span(states_).subspan(1)) state->serve(nullptr);
   return {};
 }
 
@@ -250,16 +238,6 @@ void RankLeader::on_credit(int rank, std::uint64_t slices) {
   });
 }
 
-void RankLeader::command(RankCommand::Kind kind, std::uint64_t number) {
-  tell_all(RankCommand{.kind = kind, .number = number, .ended = {}});
-}
-
-void RankLeader::command_step(std::uint64_t number, bool has_ids) {
-  RankCommand command{.kind = RankCommand::Kind::kStep, .number = number, .ended = {}};
-  command.has_ids = has_ids;
-  tell_all(command);
-}
-
 void RankLeader::tell_ids(int rank, const Batch& ids) {
   static_cast<void>(link_->send(rank, packed_ids(copy_ids(ids, buffers_))));
 }
@@ -269,7 +247,7 @@ void RankLeader::tell_all(const RankMessage& message) {
 }
 
 Result<std::vector<std::unique_ptr<StateSource>>> RankLeader::snapshots() {
-  command(RankCommand::Kind::kSnapshot);
+  command({.kind = RankCommand::Kind::kSnapshot});
   auto states = wait_for(&Peer::state, options_.timeout);
   if (!states) return pass(states);
   std::vector<std::unique_ptr<StateSource>> sources;
@@ -285,7 +263,7 @@ Error RankLeader::explain(Error error) {
   if (error.code != Code::kUnavailable && error.code != Code::kTimeout) return error;
   std::string lost;
   const bool known = peers_.wait(
-      kUntilLost, [](const Peers& peers) { return peers.any_lost(); },
+      kUntilLost, [](const Peers& peers) { return !peers.lost().empty(); },
       [&](const Peers& peers) { lost = peers.lost() + peers.what_to_do(); });
   if (!known) return error;
   return {Code::kUnavailable, lost};
@@ -295,7 +273,7 @@ void RankLeader::breaks(Collective& ranks) {
   const bool lost = peers_.change([&](Peers& peers) {
     peers.ranks = &ranks;
     peers.meeting = false;
-    return peers.any_lost();
+    return !peers.lost().empty();
   });
   if (lost) break_off();
 }
@@ -310,16 +288,15 @@ void RankLeader::break_off() {
     return peers.lost();
   });
   if (ranks == nullptr) return;
-  tell_all(RankCommand{.kind = RankCommand::Kind::kEnd,
-                       .number = 0,
-                       .ended = fail(Code::kUnavailable, lost + what_to_do)});
+  command({.kind = RankCommand::Kind::kEnd, .ended = fail(Code::kUnavailable, lost + what_to_do)});
   ranks->abandon(lost);
 }
 
 void RankLeader::end(const Status& how, int signal) {
   if (peers_.change([](Peers& peers) { return std::exchange(peers.ended, true); })) return;
-  tell_all(RankCommand{
-      .kind = RankCommand::Kind::kEnd, .number = static_cast<std::uint64_t>(signal), .ended = how});
+  command({.kind = RankCommand::Kind::kEnd,
+           .number = static_cast<std::uint64_t>(signal),
+           .ended = how});
   const auto all_gone = [](const Peers& peers) {
     return std::ranges::all_of(std::span(peers.by_rank).subspan(1),
                                [](const Peer& peer) { return peer.lost || !peer.here; });

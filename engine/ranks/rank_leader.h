@@ -14,7 +14,6 @@
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 #include "core/data/schema.h"
 #include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_link.h"
@@ -32,18 +31,7 @@ namespace forebay {
 /// open, end() always. One thread, the model's, calls all functions.
 class RankLeader final : public BatchSource, RankListener {
  public:
-  struct Options {
-    int size = 2;
-    std::string group;
-    std::string keys;        ///< As `cluster.keys`.
-    std::string alike = {};  ///< Text that must be equal on all ranks.
-    std::string listen;      ///< HOST:0
-    std::chrono::nanoseconds timeout = std::chrono::seconds(30);
-    std::function<void(int signal)> on_stop;  ///< A rank was asked to stop. On the link's thread.
-    std::function<void(const std::string&)> say = {};  ///< Receives a sentence for the user.
-  };
-
-  static Result<std::unique_ptr<RankLeader>> open(const Options& options, const Clock& clock);
+  static Result<std::unique_ptr<RankLeader>> open(const RankOptions& options, const Clock& clock);
   ~RankLeader() override;
 
   const std::string& address() const { return address_; }
@@ -66,10 +54,8 @@ class RankLeader final : public BatchSource, RankListener {
   /// Returns the rows of rank 0.
   Result<std::shared_ptr<const Batch>> next() override;
 
-  void command(RankCommand::Kind kind, std::uint64_t number = 0);
-  /// Commands all ranks to train on their rows of this batch; `has_ids`: tell_ids() has sent its
-  /// ids to every other rank.
-  void command_step(std::uint64_t number, bool has_ids);
+  /// Commands all ranks. With `has_ids`, tell_ids() has sent the batch's ids to every other rank.
+  void command(const RankCommand& command) { tell_all(command); }
   /// Sends a rank the ids of its rows that a batch will need. Any thread, as the functions below.
   void tell_ids(int rank, const Batch& ids);
   /// Copies the ids for rank 0's own model.
@@ -100,7 +86,6 @@ class RankLeader final : public BatchSource, RankListener {
 
   /// Returns the most bytes of slices that it holds if a global batch has `batch_bytes`.
   static std::uint64_t bytes_for(std::uint64_t batch_bytes) { return 3 * batch_bytes; }
-  std::uint64_t buffer_bytes() const { return budget_.used(); }
 
  private:
   struct Peer {
@@ -119,14 +104,13 @@ class RankLeader final : public BatchSource, RankListener {
     Collective* ranks = nullptr;  // aborted when a rank is lost
     bool meeting = false;         // true until all have met
     bool ended = false;           // a rank that disconnects afterwards is not lost
-    bool any_lost() const;
-    std::string lost() const;
+    std::string lost() const;     // which and why; "": none
     std::string not_here() const;
     std::string different() const;
     const char* what_to_do() const;
   };
 
-  explicit RankLeader(Options options);
+  explicit RankLeader(RankOptions options);
 
   void on_hello(int rank, const RankHello& hello) override;
   void on_message(int rank, RankMessage message) override;
@@ -142,7 +126,7 @@ class RankLeader final : public BatchSource, RankListener {
   Result<std::vector<Answer>> wait_for(std::optional<Answer> Peer::*member,
                                        std::chrono::nanoseconds most);
 
-  const Options options_;
+  const RankOptions options_;
   MemoryBudget budget_;
   MemoryBudget received_;
   BufferPool buffers_;

@@ -31,14 +31,14 @@ bool is_bulk(const RankMessage& message) {
 
 }  // namespace
 
-Result<std::unique_ptr<RankLink>> RankLink::make(const Options& options, RankListener& listener,
-                                                 const Clock& clock) {
+Result<std::unique_ptr<RankLink>> RankLink::make(const RankOptions& options, RankListener& listener,
+                                                 const Clock& clock, MemoryBudget* received) {
   auto link = std::unique_ptr<RankLink>(  // NOLINT: the constructor is private.
       new RankLink(options, listener));
   ZmqTransport::Options transport;
   transport.heartbeat = std::chrono::duration_cast<std::chrono::milliseconds>(options.heartbeat);
   transport.lost_after = options.lost_after;
-  transport.received = options.received;
+  transport.received = received;
   transport.say = options.say;
   if (!options.keys.empty()) {
     auto keys = CurveKeys::read(options.keys);

@@ -8,7 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 #include "core/net/zmq/zmq_transport.h"
 #include "core/runtime/synchronized.h"
 #include "engine/ranks/rank_messages.h"
@@ -27,30 +27,38 @@ class RankListener {
   virtual void on_lost(int rank, const std::string& why) = 0;
 };
 
+/// One rank of a run, and how it reaches the others.
+struct RankOptions {
+  int rank = 0;
+  int size = 1;
+  std::string group;             ///< Identifies the start that all ranks belong to.
+  std::string keys;              ///< As `cluster.keys`.
+  std::string alike = {};        ///< Text that must be equal on all ranks.
+  std::string address = {};      ///< Rank 0: HOST:0 to listen on; others: RankLeader::address.
+  std::uint64_t batch_size = 0;  ///< Of all ranks together. Not used by rank 0.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(30);
+  /// Polled by all ranks but 0. The first result other than 0 is sent to rank 0.
+  std::function<int()> stop_signal = {};
+  /// Rank 0: a rank was asked to stop, on the link's thread. Others: rank 0 was asked to stop
+  /// before all ranks had met.
+  std::function<void(int signal)> on_stop = {};
+  std::function<void(const std::string&)> say = {};  ///< Receives a sentence for the user.
+  std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
+  /// Missed heartbeats after which a rank is lost. A rank on a busy machine may be delayed for a
+  /// while, and its loss ends the run.
+  int lost_after = 12;
+};
+
 /// Messages between rank 0, which listens, and each other rank, which connects.
 ///
 /// Owns a transport. Closes the connection of a peer that does not begin with a RankHello of this
 /// group, or that sends something other than a RankMessage. Any thread may send.
 class RankLink final : TransportHandler {
  public:
-  /// A rank on a busy machine may be delayed for a while, and its loss ends the run.
-  static constexpr int kLostAfter = 12;
-
-  struct Options {
-    int rank = 0;
-    int size = 1;
-    std::string group;
-    std::string keys;                                  ///< As `cluster.keys`.
-    std::string alike = {};                            ///< Sent with the hello.
-    std::function<void(const std::string&)> say = {};  ///< As ZmqTransport::Options.
-    std::chrono::nanoseconds heartbeat = std::chrono::milliseconds(250);
-    int lost_after = kLostAfter;  ///< Missed heartbeats after which a rank is lost.
-    MemoryBudget* received = nullptr;
-  };
-
-  /// Reads the keys. `listener` outlives stop().
-  static Result<std::unique_ptr<RankLink>> make(const Options& options, RankListener& listener,
-                                                const Clock& clock);
+  /// Reads the keys. `listener` outlives stop(). Counts received bytes in `received` if it is set.
+  static Result<std::unique_ptr<RankLink>> make(const RankOptions& options, RankListener& listener,
+                                                const Clock& clock,
+                                                MemoryBudget* received = nullptr);
   ~RankLink() override;
 
   /// Rank 0 only. Returns the address it really listens on.
@@ -68,7 +76,7 @@ class RankLink final : TransportHandler {
   void stop() { transport_->stop(); }
 
  private:
-  RankLink(Options options, RankListener& listener)
+  RankLink(RankOptions options, RankListener& listener)
       : options_(std::move(options)), listener_(listener) {}
 
   void on_peer_up(PeerId peer, const PeerInfo& info) override;
@@ -78,7 +86,7 @@ class RankLink final : TransportHandler {
   int rank_of(PeerId peer);
   void greet(PeerId peer, const RankMessage& first);
 
-  const Options options_;
+  const RankOptions options_;
   RankListener& listener_;
   bool has_keys_ = false;
   std::unique_ptr<ZmqTransport> transport_;

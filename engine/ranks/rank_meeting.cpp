@@ -6,11 +6,11 @@
 #include <future>
 #include <utility>
 
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 #include "core/data/digest.h"
-#include "core/net/tcp_port.h"
+#include "core/net/host_port.h"
 #include "core/runtime/synchronized.h"
-#include "engine/cluster/this_node.h"
+#include "engine/cluster/network_endpoint.h"
 #include "engine/job/quantity.h"
 #include "trainer/module.h"
 
@@ -67,8 +67,17 @@ Status check_stop(const std::atomic<bool>& stop) {
   return fail(Code::kUnavailable, "the ranks have not met: a stop was asked for");
 }
 
-Result<std::unique_ptr<Collective>> connect(const Store& store, const GivenUp& given_up) {
-  return apart([store] { return store->connect(); }, given_up);
+/// Connects this rank to all others. `node`, its leader or follower, knows when a rank is lost.
+template <class Node>
+Result<std::unique_ptr<Collective>> connect(const Store& store, Node& node,
+                                            const std::atomic<bool>& stop) {
+  auto ranks = apart([store] { return store->connect(); },
+                     [&] {
+                       auto still = check_stop(stop);
+                       return still ? node.check_ranks() : still;
+                     });
+  if (ranks || stop) return ranks;
+  return tl::unexpected<Error>(node.explain(std::move(ranks.error())));
 }
 
 /// Where a rank searches for rank 0, and until when.
@@ -187,18 +196,12 @@ Result<std::unique_ptr<Collective>> meet_followers(const JobSpec& job,
   auto store = apart(open, [&] { return check_stop(stop); });
   if (!store) return pass(store);
   if (auto here = leader.wait_for_ranks(stop); !here) return pass(here);
-  leader.command(RankCommand::Kind::kMeet);
-  auto ranks = connect(*store, [&] {
-    auto still = check_stop(stop);
-    return still ? leader.check_ranks() : still;
-  });
-  if (ranks || stop) return ranks;
-  const Error why = leader.explain(std::move(ranks.error()));
-  return fail(why.code, why.message);
+  leader.command({.kind = RankCommand::Kind::kMeet});
+  return connect(*store, leader, stop);
 }
 
 Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environment,
-                              RankFollower::Options options, const Clock& clock,
+                              RankOptions options, const Clock& clock,
                               const std::atomic<bool>& stop) {
   auto trainer = open_trainer();
   if (!trainer) return pass(trainer);
@@ -208,14 +211,9 @@ Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environ
   auto leader = RankFollower::open(options, clock);
   if (!leader) return pass(leader);
   if (auto here = (*leader)->wait_to_meet(); !here) return pass(here);
-  auto ranks = connect(found->store, [&] {
-    auto still = check_stop(stop);
-    return still ? (*leader)->check_ranks() : still;
-  });
-  if (ranks) return MetLeader{std::move(*ranks), std::move(*leader)};
-  if (stop) return pass(ranks);
-  const Error why = (*leader)->explain(std::move(ranks.error()));
-  return fail(why.code, why.message);
+  auto ranks = connect(found->store, **leader, stop);
+  if (!ranks) return pass(ranks);
+  return MetLeader{std::move(*ranks), std::move(*leader)};
 }
 
 }  // namespace forebay

@@ -45,7 +45,7 @@ struct MetLeader {
 
 /// Does the same on every other rank. Sets the address in `options`.
 Result<MetLeader> meet_leader(const JobSpec& job, const RankEnvironment& environment,
-                              RankFollower::Options options, const Clock& clock,
+                              RankOptions options, const Clock& clock,
                               const std::atomic<bool>& stop);
 
 }  // namespace forebay

@@ -6,7 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/data/schema.h"
 #include "core/wire/codec.h"
 #include "core/wire/frame.h"
 #include "engine/ranks/batch_slice.h"
@@ -69,7 +68,7 @@ struct RankCommand {
   };
   Kind kind = Kind::kStep;
   std::uint64_t number = 0;
-  Result<void> ended;
+  Result<void> ended = {};
   std::vector<StateTensor> tensors = {};
   bool has_ids = false;  ///< Of kStep: each rank was sent BatchIds of the batch.
   static auto fields(auto& self) {

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,12 +13,25 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/json_text.h"
-#include "core/base/start_thread.h"
-#include "engine/run/control_socket.h"
+#include "core/base/text/json_text.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
 namespace {
+
+void set_patience(int socket, int seconds) {
+  const timeval patience{.tv_sec = seconds, .tv_usec = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
+sockaddr_un address_in(int folder) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = "/proc/self/fd/" + std::to_string(folder) + "/" + kControlName;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return address;
+}
 
 /// An answer may wait until memory use has gone down.
 constexpr int kAnswerSeconds = 10;
@@ -45,7 +60,57 @@ Result<std::string> ask(const std::string& run_dir, const std::string& line, std
   return answered;
 }
 
+Result<std::string> ask_for(const std::string& run_dir, const char* question) {
+  auto answer = ask(run_dir, question, kMostLookBytes);
+  // The job is about to begin or to end.
+  if (answer && *answer == "{}") return fail(Code::kNotFound, "no job runs in " + run_dir + " now");
+  return answer;
+}
+
 }  // namespace
+
+Result<Descriptor> open_folder(const std::string& path) {
+  const int folder = ::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return fail(Code::kNotFound, path + ": " + std::strerror(errno));
+  return Descriptor(folder);
+}
+
+Result<Descriptor> make_socket(int seconds) {
+  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (made < 0) return fail(Code::kUnavailable, std::string("a socket: ") + std::strerror(errno));
+  set_patience(made, seconds);
+  return Descriptor(made);
+}
+
+bool connect_control(int socket, int folder) {
+  const sockaddr_un address = address_in(folder);
+  return ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+Result<std::string> receive_line(int socket, std::size_t most) {
+  std::string line;
+  char byte = 0;
+  while (line.size() < most) {
+    const ssize_t got = ::recv(socket, &byte, 1, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return fail(Code::kTimeout, "no answer");
+    if (byte == '\n') return line;
+    line += byte;
+  }
+  return fail(Code::kCorrupt, "a line longer than " + std::to_string(most) + " bytes");
+}
+
+bool send_line(int socket, const std::string& line) {
+  const std::string whole = line + '\n';
+  std::size_t sent = 0;
+  while (sent < whole.size()) {
+    const ssize_t more = ::send(socket, whole.data() + sent, whole.size() - sent, MSG_NOSIGNAL);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) return false;
+    sent += static_cast<std::size_t>(more);
+  }
+  return true;
+}
 
 Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& run_dir, Set set,
                                                            Queries queries) {
@@ -54,9 +119,11 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& ru
   auto socket = make_socket(1);
   if (!socket) return pass(socket);
   ::unlinkat(folder->number(), kControlName, 0);
-  const bool ready = bind_control(socket->number(), folder->number()) &&
-                     ::fchmodat(folder->number(), kControlName, 0600, 0) == 0 &&
-                     ::listen(socket->number(), 4) == 0;
+  const sockaddr_un address = address_in(folder->number());
+  const bool ready =
+      ::bind(socket->number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      ::fchmodat(folder->number(), kControlName, 0600, 0) == 0 &&
+      ::listen(socket->number(), 4) == 0;
   if (!ready) {
     return fail(Code::kUnavailable, run_dir + "/" + kControlName + ": " + std::strerror(errno));
   }
@@ -94,9 +161,7 @@ void ControlServer::serve() {
 }
 
 void ControlServer::answer(int caller) const {
-  const timeval patience{.tv_sec = 1, .tv_usec = 0};
-  ::setsockopt(caller, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(caller, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  set_patience(caller, 1);
   const auto line = receive_line(caller, kMostBytes);
   if (!line) return;
   const auto asked = parse_json(*line);
@@ -130,17 +195,6 @@ Result<std::string> ask_to_set(const std::string& run_dir, const std::string& ke
   if (done.empty()) return fail(Code::kInvalid, text_of(answer, "error"));
   return done;
 }
-
-namespace {
-
-Result<std::string> ask_for(const std::string& run_dir, const char* question) {
-  auto answer = ask(run_dir, question, kMostLookBytes);
-  // The job is about to begin or to end.
-  if (answer && *answer == "{}") return fail(Code::kNotFound, "no job runs in " + run_dir + " now");
-  return answer;
-}
-
-}  // namespace
 
 Result<std::string> ask_to_look(const std::string& run_dir) {
   return ask_for(run_dir, "{\"look\":true}");

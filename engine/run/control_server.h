@@ -4,13 +4,26 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
-#include "core/runtime/thread.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
+
+/// Functions for both sides of a job's control socket. The socket is opened relative to its
+/// folder's descriptor, since the path of a socket is limited to 107 bytes.
+inline constexpr const char* kControlName = "control";
+
+/// Opens the folder; kNotFound: it does not exist.
+Result<Descriptor> open_folder(const std::string& path);
+/// Makes a socket with a timeout of `seconds` for the other side.
+Result<Descriptor> make_socket(int seconds);
+/// Connects the socket to the control socket of a folder; returns whether that succeeded.
+bool connect_control(int socket, int folder);
+/// Receives one line of at most `most` bytes, without its end; kTimeout, kCorrupt.
+Result<std::string> receive_line(int socket, std::size_t most);
+bool send_line(int socket, const std::string& line);
 
 /// Answers `forebay set`, `status`, `top` and `trace` while a job runs: a Unix socket in the job's
 /// folder that only the folder's owner may use; requests and answers are one line of JSON each,
@@ -28,7 +41,7 @@ class ControlServer {
   using Query = std::function<std::string()>;
   struct Queries {
     Query status = {};  ///< The job's current state.
-    Query trace = {};   ///< The job's last splits (engine/trace/history_text.h).
+    Query trace = {};   ///< The job's last splits (engine/trace/run_trace.h).
   };
 
   static Result<std::unique_ptr<ControlServer>> open(const std::string& run_dir, Set set,

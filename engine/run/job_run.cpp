@@ -5,7 +5,7 @@
 #include "actors/position_check.h"
 #include "actors/sizing.h"
 #include "actors/source/manifest.h"
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 #include "engine/process/memory_use.h"
 
 namespace forebay {
@@ -54,6 +54,11 @@ std::string names_of(const Schema& schema) {
 std::string csv_of(const DatasetSpec& dataset) {
   return std::string(1, dataset.csv.delimiter) + (dataset.csv.header ? "h" : "-") +
          dataset.csv.list_delimiter;
+}
+
+std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
+  const std::size_t actors = job.pipeline.total_actors() + kOtherActors;
+  return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
 }
 
 }  // namespace
@@ -190,15 +195,6 @@ std::uint64_t JobRun::used_bytes() const {
 }
 
 MemorySizes JobRun::sizes() const { return Sizing(*dataset_, *plan_, order_).sizes(); }
-
-namespace {
-
-std::size_t threads_wanted(const JobSpec& job, const JobRun::Sharing& sharing) {
-  const std::size_t actors = job.pipeline.total_actors() + kOtherActors;
-  return actors + kRunThreads + (sharing.dispatch != nullptr ? kClusterThreads : 0);
-}
-
-}  // namespace
 
 Status JobRun::start(std::uint64_t resident, std::uint64_t max_batches, const Sharing& sharing) {
   const Sizing sizing(*dataset_, *plan_, order_);

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "actors/loader_state.h"
-#include "actors/memory_shares.h"
 #include "actors/pipeline.h"
 #include "actors/quarantine.h"
+#include "actors/sizing.h"
 #include "actors/source/dataset.h"
 #include "actors/transform/transform.h"
 #include "core/base/clock.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
 

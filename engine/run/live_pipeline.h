@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/job/job_spec.h"
-#include "engine/process/cpu_limit.h"
+#include "engine/process/machine.h"
 #include "engine/run/job_run.h"
 #include "engine/run/tuned_stages.h"
 

@@ -1,7 +1,7 @@
 #include <array>
 #include <chrono>
 
-#include "core/base/nearest.h"
+#include "core/base/text/nearest.h"
 #include "engine/job/job_document.h"
 #include "engine/job/job_keys.h"
 #include "engine/job/quantity.h"

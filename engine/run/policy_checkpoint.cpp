@@ -1,6 +1,7 @@
 #include "engine/run/policy_checkpoint.h"
 
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -10,6 +11,9 @@
 namespace forebay {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTunerFolder = "tuner/";
 constexpr std::string_view kFormat = "forebay-experience ";
 constexpr std::string_view kKind = "forebay-experience 1 ";
 constexpr std::size_t kMostPolicyBytes = std::size_t{64} << 20;
@@ -21,24 +25,24 @@ std::string head_of(const std::string& learned_state) {
 
 }  // namespace
 
-Result<std::string> LearnedStateFile::read() const {
-  auto text = read_whole(path_, kMostPolicyBytes);
+Result<std::string> read_learned_state(const std::string& path) {
+  auto text = read_whole(path, kMostPolicyBytes);
   if (!text) return text;
   if (text->starts_with(kFormat) && !text->starts_with(kKind)) {
-    return fail(Code::kInvalid, path_ + " is of another version");
+    return fail(Code::kInvalid, path + " is of another version");
   }
   const std::size_t end = text->find('\n');
   std::string learned_state = end == std::string::npos ? std::string() : text->substr(end + 1);
   if (end == std::string::npos || text->substr(0, end + 1) != head_of(learned_state)) {
-    return fail(Code::kCorrupt, path_ + " is damaged");
+    return fail(Code::kCorrupt, path + " is damaged");
   }
   return learned_state;
 }
 
-Status LearnedStateFile::write(const std::string& learned_state) const {
+Status write_learned_state(const std::string& path, const std::string& learned_state) {
   std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
-  return replace_whole(path_, head_of(learned_state) + learned_state, Sync::kNo);
+  fs::create_directories(fs::path(path).parent_path(), error);
+  return replace_whole(path, head_of(learned_state) + learned_state, Sync::kNo);
 }
 
 PolicyCheckpoint::~PolicyCheckpoint() { keep(); }
@@ -54,9 +58,33 @@ void PolicyCheckpoint::keep() noexcept {
   try {
     const std::string learned_state = policy_->learned_state();
     if (learned_state.empty()) return;
-    const Status written = file_.write(learned_state);
+    const Status written = write_learned_state(path_, learned_state);
     if (!written && lost_) std::exchange(lost_, {})(written.error().message);
   } catch (...) {  // NOLINT: whatever a policy throws, the job goes on.
+  }
+}
+
+std::map<std::string, std::string> saved_learned_state(const std::string& run_dir) {
+  std::map<std::string, std::string> kept;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(run_dir) / kTunerFolder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(kAside)) continue;
+    auto text = read_whole(entry.path(), kMostPolicyBytes);
+    if (text) kept.emplace(std::string(kTunerFolder) + name, std::move(*text));
+  }
+  return kept;
+}
+
+void restore_learned_state(const std::map<std::string, std::string>& texts,
+                           const std::string& run_dir) {
+  for (const auto& [name, text] : texts) {
+    if (!name.starts_with(kTunerFolder)) continue;
+    const fs::path path = fs::path(run_dir) / name;
+    std::error_code error;
+    if (fs::exists(path, error)) continue;
+    fs::create_directories(path.parent_path(), error);
+    static_cast<void>(replace_whole(path, text, Sync::kNo));
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -9,21 +10,13 @@
 
 namespace forebay {
 
-/// File with the learned state of a policy for a job, kept between runs: a small file, written to a
-/// temporary name and renamed, with a digest of its content.
-class LearnedStateFile {
- public:
-  explicit LearnedStateFile(std::string path) : path_(std::move(path)) {}
-
-  /// kNotFound: the file does not exist; kCorrupt: its content does not match the digest; kInvalid:
-  /// another version, or not a regular file; kUnavailable: it cannot be read.
-  Result<std::string> read() const;
-  /// If the new file cannot be written completely, removes it and keeps the old one.
-  Status write(const std::string& learned_state) const;
-
- private:
-  std::string path_;
-};
+/// Reads the learned state of a policy for a job, kept between runs: a small file with a digest of
+/// its content. kNotFound: the file does not exist; kCorrupt: its content does not match the
+/// digest; kInvalid: another version, or not a regular file; kUnavailable: it cannot be read.
+Result<std::string> read_learned_state(const std::string& path);
+/// Writes it to a temporary name and renames it. If the new file cannot be written completely,
+/// removes it and keeps the old one.
+Status write_learned_state(const std::string& path, const std::string& learned_state);
 
 /// A policy that saves its learned state every few decisions and at its end. If it cannot be saved,
 /// calls `lost` once with the reason; no job fails for it.
@@ -31,8 +24,8 @@ class PolicyCheckpoint final : public tuner::Policy {
  public:
   using Lost = std::function<void(const std::string& why)>;
 
-  PolicyCheckpoint(std::unique_ptr<tuner::Policy> policy, LearnedStateFile file, Lost lost)
-      : policy_(std::move(policy)), file_(std::move(file)), lost_(std::move(lost)) {}
+  PolicyCheckpoint(std::unique_ptr<tuner::Policy> policy, std::string path, Lost lost)
+      : policy_(std::move(policy)), path_(std::move(path)), lost_(std::move(lost)) {}
   ~PolicyCheckpoint() override;
 
   std::string_view name() const override { return policy_->name(); }
@@ -44,9 +37,19 @@ class PolicyCheckpoint final : public tuner::Policy {
   void keep() noexcept;
 
   const std::unique_ptr<tuner::Policy> policy_;
-  const LearnedStateFile file_;
+  const std::string path_;
   Lost lost_;  // empty once it was called
   int decisions_ = 0;
 };
+
+/// Returns the learned states of the tuner's policies in `run_dir`, as small files of a checkpoint:
+/// "tuner/POLICY-WORK" → content. Files that cannot be read are left out.
+std::map<std::string, std::string> saved_learned_state(const std::string& run_dir);
+
+/// Writes a checkpoint's learned states into `run_dir` unless files of these names exist, so that a
+/// resume on another machine continues with them. Files that cannot be written are skipped; no job
+/// fails for them.
+void restore_learned_state(const std::map<std::string, std::string>& texts,
+                           const std::string& run_dir);
 
 }  // namespace forebay

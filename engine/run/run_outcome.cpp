@@ -1,5 +1,7 @@
 #include "engine/run/run_outcome.h"
 
+#include "core/base/whole_file.h"
+
 namespace forebay {
 namespace {
 
@@ -9,6 +11,9 @@ JsonObject rows_by_node(const RunOutcome& outcome) {
   for (const auto& [node, rows] : outcome.rows_by_node) json.add(node, rows);
   return json;
 }
+
+/// Many times the size of any state.
+constexpr std::size_t kMostStateBytes = 64 << 10;
 
 }  // namespace
 
@@ -32,6 +37,19 @@ JsonObject to_json(const RunOutcome& outcome) {
       .add("quarantine", outcome.quarantine);
   if (!outcome.address.empty()) json.add("address", outcome.address);
   return json;
+}
+
+Result<LoaderState> read_state_file(const std::string& path) {
+  const std::string where = "--resume " + path;
+  auto text = read_whole(path, kMostStateBytes);
+  if (text) return parse_loader_state(*text, where);
+  return fail(text.error().code, "--resume " + text.error().message);
+}
+
+Status write_state_file(const std::string& path, const LoaderState& state) {
+  auto written = replace_whole(path, to_json(state), Sync::kYes);
+  if (!written) return fail(written.error().code, "--state " + written.error().message);
+  return {};
 }
 
 }  // namespace forebay

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "actors/loader_state.h"
+#include "core/base/result.h"
 #include "engine/report/json_object.h"
 #include "engine/run/job_run.h"
 
@@ -36,5 +38,12 @@ struct RunOutcome {
 };
 
 JsonObject to_json(const RunOutcome& outcome);
+
+/// Reads a loader state that `--state` wrote; refuses files in another format or larger than any
+/// state.
+Result<LoaderState> read_state_file(const std::string& path);
+
+/// Writes a temporary file, syncs it and renames it, so that the file is always complete.
+Status write_state_file(const std::string& path, const LoaderState& state);
 
 }  // namespace forebay

@@ -3,20 +3,46 @@
 #include <chrono>
 #include <utility>
 
+#include <spdlog/logger.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+
+#include "core/base/text/printable.h"
+
 namespace forebay {
 namespace {
 
 constexpr std::chrono::milliseconds kLookPeriod{200};
+constexpr std::size_t kMostLogBytes = 4 << 20;
 
 }  // namespace
+
+RunLog::RunLog(const std::string& run_dir, const std::string& command) {
+  try {
+    auto sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
+        run_dir + "/logs/" + command + ".log", kMostLogBytes, /*max_files=*/1);
+    logger_ = std::make_shared<spdlog::logger>(command, std::move(sink));
+    logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
+    logger_->flush_on(spdlog::level::info);
+    // Without a handler, it writes to stderr.
+    logger_->set_error_handler([](const std::string&) {});
+  } catch (const spdlog::spdlog_ex&) {
+    logger_ = nullptr;
+  }
+}
+
+RunLog::~RunLog() = default;
+
+void RunLog::write(const std::string& line) {
+  if (logger_) logger_->info("{}", printable_message(line));
+}
 
 RunWatch::RunWatch(Options options)
     : options_(std::move(options)),
       log_(options_.job.run.dir, options_.name),
-      stop_(options_.events.stop, options_.run),
-      stalls_(options_.run, options_.job.run,
-              {.warn = [this](const std::string& what) { say(what); },
-               .fail = [this](const std::string& what) { stalled(what); }}) {
+      stream_({.run = options_.run,
+               .spec = options_.job.run,
+               .events = options_.events,
+               .say = [this](const std::string& what) { say(what); }}) {
   log_.write(options_.name + " " + options_.job.path + " begins at batch " +
              std::to_string(options_.run.begin().batches));
   if (options_.events.view) {
@@ -55,9 +81,8 @@ void RunWatch::watch_memory() {
 
 void RunWatch::look() {
   say_notes();
-  stop_.look();
+  stream_.look();
   if (view_) view_->look();
-  stalls_.look();
 }
 
 void RunWatch::note(const std::string& line) {
@@ -82,13 +107,6 @@ void RunWatch::say(const std::string& line) {
   } else {
     options_.events.announce(line);
   }
-}
-
-// The thread that waits for a batch gets the error; stuck actors stay stuck.
-void RunWatch::stalled(const std::string& what) {
-  say(what);
-  if (options_.events.stalled) options_.events.stalled(what);
-  options_.run.pipeline().end_with({Code::kTimeout, what});
 }
 
 void RunWatch::end() {

@@ -6,17 +6,36 @@
 #include <string>
 #include <vector>
 
-#include "core/base/background_worker.h"
+#include "core/base/thread/background_worker.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
-#include "engine/run/run_log.h"
-#include "engine/run/stall_watchdog.h"
-#include "engine/run/stop_relay.h"
+#include "engine/run/stall_watch.h"
 #include "engine/run/tuning.h"
 
+namespace spdlog {
+class logger;
+}
+
 namespace forebay {
+
+/// A run's log: its messages in a file of the job's folder, with the time of each line.
+///
+/// Owns `DIR/logs/COMMAND.log` and keeps its last few megabytes. Any thread may write. If the file
+/// cannot be made or written, the run goes on without a log.
+class RunLog {
+ public:
+  RunLog(const std::string& run_dir, const std::string& command);
+  ~RunLog();
+  RunLog(const RunLog&) = delete;
+  RunLog& operator=(const RunLog&) = delete;
+
+  void write(const std::string& line);
+
+ private:
+  std::shared_ptr<spdlog::logger> logger_;
+};
 
 /// Watches a running job, a few times a second: relays a stop request, reports stalls, updates the
 /// view, and writes all messages to the job's log. If the program wants it, compares the memory of
@@ -50,12 +69,10 @@ class RunWatch {
   void look();
   void say_notes();
   void say(const std::string& line);
-  void stalled(const std::string& what);
 
   const Options options_;
   RunLog log_;
-  StopRelay stop_;
-  StallWatchdog stalls_;
+  StreamWatch stream_;
   const Synchronized<> noted_;  // guards the two below
   std::vector<std::string> notes_;
   LookupCounts lookups_;

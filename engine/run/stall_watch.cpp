@@ -1,5 +1,7 @@
 #include "engine/run/stall_watch.h"
 
+#include <utility>
+
 namespace forebay {
 namespace {
 
@@ -60,6 +62,36 @@ std::uint64_t progress_of(const PipelineStats& stats, std::uint64_t batches_take
   std::uint64_t progress = batches_taken;
   for (const StageStats& stage : stats.stages) progress += stage.pool.totals.messages;
   return progress;
+}
+
+StreamWatch::StreamWatch(Options options)
+    : options_(std::move(options)),
+      stalls_({options_.spec.stall_after, options_.spec.stall_fail}, options_.run.clock().now()) {}
+
+void StreamWatch::look() {
+  JobRun& run = options_.run;
+  if (!stopped_ && options_.events.stop_requested()) {
+    stopped_ = true;
+    run.stop();
+  }
+  if (failed_) return;
+  const PipelineStats stats = run.pipeline().stats();
+  const auto now = run.clock().now();
+  const std::uint64_t taken = run.source().batches() + run.source().beside();
+  const auto verdict = stalls_.look(progress_of(stats, taken), now);
+  if (verdict != StallWatch::Verdict::kWarnNow && verdict != StallWatch::Verdict::kFailNow) return;
+  std::string what = options_.prefix + "no progress for " + seconds(stalls_.stalled_for(now)) +
+                     ": " + describe_stall(stats, run.source().trainer_is_busy(), now);
+  if (const std::string where = run.elsewhere(); !where.empty()) what += " (" + where + ")";
+  options_.say(what);
+  if (verdict == StallWatch::Verdict::kFailNow) stalled(what);
+}
+
+// The thread that waits for a batch gets the error; stuck actors stay stuck.
+void StreamWatch::stalled(const std::string& what) {
+  failed_ = true;
+  if (options_.events.stalled) options_.events.stalled(what);
+  options_.run.pipeline().end_with({Code::kTimeout, what});
 }
 
 }  // namespace forebay

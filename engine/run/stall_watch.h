@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "actors/pipeline.h"
+#include "engine/run/run_events.h"
 
 namespace forebay {
 
@@ -41,5 +43,34 @@ std::string describe_stall(const PipelineStats& stats, bool trainer_is_busy,
 
 /// Returns a count that grows with every split through any stage and every batch taken.
 std::uint64_t progress_of(const PipelineStats& stats, std::uint64_t batches_taken);
+
+/// Ends a run's stream of batches after a stop request, and when the run makes no progress.
+///
+/// Reports a stall once after `run.stall_after`, and again after `run.stall_fail`, each time with
+/// the reason; after the second report the stream ends with it as its error. look() is called a few
+/// times a second by one thread: a stop request may come from a signal handler, which can only set
+/// a flag. What the options refer to must outlive it.
+class StreamWatch {
+ public:
+  struct Options {
+    JobRun& run;
+    const RunSpec& spec;
+    const RunEvents& events;
+    std::function<void(const std::string&)> say;  ///< Receives the reports.
+    std::string prefix = {};                      ///< Begins each report.
+  };
+
+  explicit StreamWatch(Options options);
+
+  void look();
+
+ private:
+  void stalled(const std::string& what);
+
+  const Options options_;
+  StallWatch stalls_;
+  bool stopped_ = false;
+  bool failed_ = false;
+};
 
 }  // namespace forebay

@@ -4,14 +4,22 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/base/cpu_time.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "core/data/digest.h"
-#include "engine/run/decision_text.h"
 #include "engine/run/policy_checkpoint.h"
 
 namespace forebay {
 namespace {
+
+void append(std::string& words, const std::string& more) {
+  words += (words.empty() ? "" : ", ") + more;
+}
+
+void append_change(std::string& words, const std::string& name, std::uint32_t from,
+                   std::uint32_t to) {
+  if (from == to) return;
+  append(words, name + " " + std::to_string(from) + " -> " + std::to_string(to));
+}
 
 /// Uses the model's plan alone; reads no weights file.
 constexpr const char* kFallback = "intune:no-network";
@@ -35,6 +43,29 @@ bool is_known(const std::string& policy) {
 }
 
 }  // namespace
+
+std::string describe(const tuner::Decision& decision,
+                     const tuner::PipelineDescription& description) {
+  std::string words;
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    append_change(words, description.stages[i].name, decision.seen.stages[i].actors,
+                  decision.applied.actors[i]);
+  }
+  append_change(words, "prefetch", decision.seen.prefetch, decision.applied.prefetch);
+  if (words.empty()) words = "no change";
+  if (!decision.proposal.reason.empty()) words += ": " + decision.proposal.reason;
+  return words;
+}
+
+std::string describe(const tuner::Allocation& allocation,
+                     const tuner::PipelineDescription& description) {
+  std::string words;
+  for (std::size_t i = 0; i < description.stages.size(); ++i) {
+    append(words, description.stages[i].name + " " + std::to_string(allocation.actors[i]));
+  }
+  append(words, "prefetch " + std::to_string(allocation.prefetch));
+  return words;
+}
 
 std::string decision_log_path(const std::string& run_dir, int back) {
   return run_dir + "/decisions" + (back == 0 ? "" : "." + std::to_string(back)) + ".jsonl";
@@ -116,12 +147,11 @@ std::unique_ptr<tuner::Policy> Tuning::make_policy() {
     return fallback_policy();
   }
   const std::string path = job_.run.dir + "/tuner/" + job_.tuner.policy + "-" + name_of_work(run_);
-  const LearnedStateFile file(path);
   auto kept =
-      std::make_unique<PolicyCheckpoint>(std::move(*made), file, [this](const std::string& why) {
+      std::make_unique<PolicyCheckpoint>(std::move(*made), path, [this](const std::string& why) {
         note("what the tuner learns is not kept for the next run: " + why);
       });
-  const auto learned_state = file.read();
+  const auto learned_state = read_learned_state(path);
   if (learned_state && kept->restore(*learned_state)) {
     header_.restored = *learned_state;
   } else if (learned_state || learned_state.error().code != Code::kNotFound) {

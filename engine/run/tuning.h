@@ -8,16 +8,26 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_spec.h"
 #include "engine/run/control_server.h"
 #include "engine/run/live_pipeline.h"
 #include "tuner/live/tuner_actor.h"
 #include "tuner/log/decision_log.h"
+#include "tuner/policy.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay {
+
+/// Describes a decision in one line: `transform 1 -> 3, prefetch 4 -> 6: transform holds the others
+/// up`.
+std::string describe(const tuner::Decision& decision,
+                     const tuner::PipelineDescription& description);
+
+/// Describes an allocation in one line: `load 1, decode 2, prefetch 4`.
+std::string describe(const tuner::Allocation& allocation,
+                     const tuner::PipelineDescription& description);
 
 /// The tuner of a running job: its policy, its actor, its log, and the server for `forebay set`.
 ///

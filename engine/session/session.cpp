@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/metrics/status_report.h"
 #include "engine/process/memory_use.h"
-#include "engine/trace/history_text.h"
+#include "engine/trace/run_trace.h"
 
 namespace forebay {
 namespace {
@@ -71,17 +71,13 @@ Status Session::start(std::uint64_t taken, std::uint64_t max_batches) {
     if (auto begun = cluster_->begin(*run_); !begun) return begun;
   }
   tuning_.emplace(*run_, job_, cpus_, options_.command);
-  start_watch();
-  answer_queries();
-  return {};
-}
-
-void Session::start_watch() {
   watch_ = std::make_unique<RunWatch>(RunWatch::Options{.run = *run_,
                                                         .job = job_,
                                                         .name = options_.command,
                                                         .events = options_.events,
                                                         .tuning = &*tuning_});
+  answer_queries();
+  return {};
 }
 
 // Answers `forebay status`, `top` and `trace` in the job's folder, and Prometheus, until end().

@@ -8,12 +8,12 @@
 
 #include "actors/loader_state.h"
 #include "core/base/result.h"
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 #include "engine/cluster/trainer_node.h"
 #include "engine/job/job_spec.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
-#include "engine/process/cpu_limit.h"
+#include "engine/process/machine.h"
 #include "engine/process/run_dir.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
@@ -86,7 +86,6 @@ class Session {
 
  private:
   Session(const JobSpec& job, Options options, RunDir held);
-  void start_watch();
   void answer_queries();
 
   const JobSpec& job_;

@@ -6,11 +6,10 @@
 #include <limits>
 #include <utility>
 
-#include "actors/memory_shares.h"
-#include "core/base/background_worker.h"
+#include "actors/sizing.h"
+#include "core/base/thread/background_worker.h"
 #include "engine/run/run_watch.h"
-#include "engine/run/stall_watchdog.h"
-#include "engine/run/stop_relay.h"
+#include "engine/run/stall_watch.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {
@@ -83,14 +82,6 @@ bool Evaluating::due(std::uint64_t step) const {
   return found_.empty() || found_.back().step != step;
 }
 
-void Evaluating::say(const std::string& what) const { events_->announce("evaluation: " + what); }
-
-void Evaluating::stalled(const std::string& what) {
-  say(what);
-  if (events_->stalled) events_->stalled("evaluation: " + what);
-  rows_->pipeline().end_with({Code::kTimeout, "evaluation: " + what});
-}
-
 Result<std::optional<Quality>> Evaluating::in_the_middle(Model& model, JobRun& main,
                                                          std::uint64_t step) {
   if (events_->stop_requested()) return std::optional<Quality>();
@@ -100,14 +91,12 @@ Result<std::optional<Quality>> Evaluating::in_the_middle(Model& model, JobRun& m
   const std::uint64_t others = job_->pipeline.memory_bytes - kMemorySlack - pipeline_bytes();
   if (auto started = rows_->start(others, kAll, sharing); !started) return pass(started);
   auto quality = [&] {
-    StopRelay stop(events_->stop, *rows_);
-    StallWatchdog stalls(*rows_, job_->run,
-                         {.warn = [this](const std::string& what) { say(what); },
-                          .fail = [this](const std::string& what) { stalled(what); }});
-    const Ticker ticker(kPeriod, [&] {
-      stop.look();
-      stalls.look();
-    });
+    StreamWatch stream({.run = *rows_,
+                        .spec = job_->run,
+                        .events = *events_,
+                        .say = [this](const std::string& what) { events_->announce(what); },
+                        .prefix = "evaluation: "});
+    const Ticker ticker(kPeriod, [&] { stream.look(); });
     return score(model, step);
   }();
   rows_->close();

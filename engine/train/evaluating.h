@@ -10,7 +10,7 @@
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "engine/run/run_events.h"
-#include "trainer/evaluation/evaluations.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/model.h"
 
 namespace forebay {
@@ -60,8 +60,6 @@ class Evaluating {
 
   std::uint64_t scores_bytes() const;
   std::uint64_t pipeline_bytes() const;
-  void say(const std::string& what) const;
-  void stalled(const std::string& what);
   Result<std::optional<Quality>> score(Model& model, std::uint64_t step);
 
   const JobSpec* job_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "engine/job/quantity.h"
 #include "engine/report/json_object.h"
 
@@ -25,9 +25,9 @@ bool ModelThreads::may_change(const JobSpec& job) {
 }
 
 // A batch is trained in kModelShares shares; more threads would only wait.
-int ModelThreads::first(const JobSpec& job, const Machine& machine) {
+int ModelThreads::first(const JobSpec& job, int cpus, int trainers) {
   if (job.trainer.threads > 0) return job.trainer.threads;
-  const int own = std::min(job.pipeline.cpus, machine.cpus / machine.trainers);
+  const int own = std::min(job.pipeline.cpus, cpus / trainers);
   return std::clamp(own, 1, static_cast<int>(kModelShares));
 }
 

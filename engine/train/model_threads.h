@@ -29,18 +29,13 @@ class ModelThreads {
     std::function<void(const std::string&)> say;  ///< Reports a message to the user.
   };
 
-  /// The CPUs that this process may use, and the number of the job's trainers that share them.
-  struct Machine {
-    int cpus = 1;
-    int trainers = 1;
-  };
-
   /// Returns whether this job's threads may change while it runs.
   static bool may_change(const JobSpec& job);
   /// Returns the number of threads at the start: `trainer.threads`; without it `pipeline.cpus`, but
-  /// at most this trainer's share of the machine and kModelShares. No CPU is reserved for the
-  /// pipeline: it needs a small share of one, which the kernel gives it on demand.
-  static int first(const JobSpec& job, const Machine& machine);
+  /// at most its share of the machine's `cpus`, which so many `trainers` of the job use, and
+  /// kModelShares. No CPU is reserved for the pipeline: it needs a small share of one, which the
+  /// kernel gives it on demand.
+  static int first(const JobSpec& job, int cpus, int trainers = 1);
   /// Returns the largest number of threads that the model must support if it starts with `start`.
   static int most(const JobSpec& job, int start);
 

@@ -1,10 +1,10 @@
 #include "engine/train/train_log.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {
@@ -19,14 +19,14 @@ LogLine line_at(const Position& position) {
 
 }  // namespace
 
-Result<TrainLog> TrainLog::open(const JobSpec& job, const Position& begin, const Before& before) {
+Result<TrainLog> TrainLog::open(const JobSpec& job, const Position& begin, const std::string& kept,
+                                bool evaluated) {
   TrainLog log;
-  log.restore(before.kept);
+  log.restore(kept);
   log.every_ = std::max<std::uint64_t>(job.trainer.log_every, 1);
   if (!job.trainer.csv.empty()) {
-    auto csv = begin.batches == 0
-                   ? CsvFile::begin(job.trainer.csv)
-                   : CsvFile::resume(job.trainer.csv, begin.batches, before.evaluated);
+    auto csv = begin.batches == 0 ? CsvFile::begin(job.trainer.csv)
+                                  : CsvFile::resume(job.trainer.csv, begin.batches, evaluated);
     if (!csv) return pass(csv);
     log.csv_.emplace(std::move(*csv));
   }
@@ -40,10 +40,7 @@ Result<TrainLog> TrainLog::open(const JobSpec& job, const Position& begin, const
 
 std::string TrainLog::kept() const {
   if (!events_ && !csv_) return {};
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%llu %.17g\n", static_cast<unsigned long long>(steps_),
-                loss_sum_);
-  return text.data();
+  return printed("%llu %.17g\n", static_cast<unsigned long long>(steps_), loss_sum_);
 }
 
 void TrainLog::restore(const std::string& kept) {

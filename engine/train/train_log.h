@@ -10,8 +10,7 @@
 #include "engine/job/job_spec.h"
 #include "engine/run/job_run.h"
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/log/csv_file.h"
-#include "trainer/log/event_file.h"
+#include "trainer/log/run_log.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {
@@ -26,15 +25,11 @@ inline constexpr char kTrainLogFile[] = "train_log.txt";
 /// Belongs to the model's thread.
 class TrainLog {
  public:
-  /// State of the run before this one.
-  struct Before {
-    std::string kept = {};  ///< The result of kept(); "": none was kept.
-    /// That run evaluated the model at the position where this one begins.
-    bool evaluated = false;
-  };
   /// Creates or opens the files for a run that continues after `begin`; fails if that is not
-  /// possible.
-  static Result<TrainLog> open(const JobSpec& job, const Position& begin, const Before& before);
+  /// possible. `kept`: what the run before kept(), or "". `evaluated`: that run evaluated the model
+  /// at `begin`.
+  static Result<TrainLog> open(const JobSpec& job, const Position& begin,
+                               const std::string& kept = {}, bool evaluated = false);
 
   /// Returns what the next line's mean needs when a later run continues from here: the number of
   /// steps since the last line and the sum of their losses, "7 4.25". Empty if nothing is logged.

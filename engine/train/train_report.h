@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "engine/run/run_outcome.h"
-#include "trainer/evaluation/evaluations.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/model.h"
 #include "trainer/saving/saver.h"
 

@@ -4,20 +4,15 @@
 #include <limits>
 #include <utility>
 
-#include "engine/job/device_text.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
-#include "engine/train/learned_state.h"
+#include "engine/run/policy_checkpoint.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/checkpoint.h"
 
 namespace forebay {
 
 namespace {
-
-ModelThreads::Machine machine_of(const std::optional<RankEnvironment>& ranks) {
-  return {.cpus = available_cpus(), .trainers = ranks ? ranks->local_size : 1};
-}
 
 TrainRun::Options with_stop(TrainRun::Options options, StopSource& nobody) {
   if (options.events.stop == nullptr) options.events.stop = &nobody;
@@ -34,7 +29,8 @@ TrainRun::TrainRun(JobSpec job, Options options)
     : job_(std::move(job)),
       options_(with_stop(std::move(options), nobody_)),
       stop_(*options_.events.stop),
-      first_threads_(ModelThreads::first(job_, machine_of(options_.ranks))) {
+      first_threads_(ModelThreads::first(job_, available_cpus(),
+                                         options_.ranks ? options_.ranks->local_size : 1)) {
   job_.trainer.threads = ModelThreads::most(job_, first_threads_);
 }
 
@@ -87,7 +83,7 @@ Status TrainRun::prepare() {
   if (auto status = start(); !status) return status;
   const auto& found = evaluating_->found();
   const bool evaluated = !found.empty() && found.back().step == job_run().begin().batches;
-  auto log = TrainLog::open(job_, job_run().begin(), {log_kept_, evaluated});
+  auto log = TrainLog::open(job_, job_run().begin(), log_kept_, evaluated);
   if (!log) return pass(log);
   log_.emplace(std::move(*log));
   return checkpoints_->began(job_run().clock());

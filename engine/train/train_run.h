@@ -13,11 +13,11 @@
 #include "engine/session/session.h"
 #include "engine/train/checkpointing.h"
 #include "engine/train/evaluating.h"
-#include "engine/train/leading.h"
 #include "engine/train/model_threads.h"
 #include "engine/train/train_log.h"
 #include "engine/train/train_report.h"
 #include "engine/train/trained_model.h"
+#include "engine/train/training_ranks.h"
 #include "trainer/train_loop.h"
 
 namespace forebay {

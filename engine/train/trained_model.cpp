@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 #include "engine/process/memory_use.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/module.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/ranks/vector_exchange.h"

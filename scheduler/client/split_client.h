@@ -13,7 +13,6 @@
 #include "core/runtime/actor.h"
 #include "scheduler/client/wanted_splits.h"
 #include "scheduler/cluster_status.h"
-#include "scheduler/finders.h"
 #include "scheduler/protocol.h"
 #include "scheduler/range_set.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/format_seconds.h"
+#include "scheduler/cluster_status.h"
 
 namespace forebay::scheduler {
 namespace {

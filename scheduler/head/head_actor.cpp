@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "scheduler/format_seconds.h"
+#include "scheduler/cluster_status.h"
 #include "scheduler/head/head_status.h"
 #include "scheduler/head/placement.h"
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "scheduler/head/placement.h"
-#include "scheduler/head/straggler.h"
 
 namespace forebay::scheduler {
 

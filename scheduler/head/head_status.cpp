@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/seconds.h"
-#include "scheduler/format_seconds.h"
+#include "core/base/clock.h"
+#include "scheduler/cluster_status.h"
 
 namespace forebay::scheduler {
 namespace {

@@ -3,17 +3,6 @@
 #include <algorithm>
 
 namespace forebay::scheduler {
-namespace {
-
-template <class Leases>
-std::size_t index_of(const Leases& leases, LeaseTable::Holder holder) {
-  const auto found = std::find_if(leases.begin(), leases.end(),
-                                  [holder](const auto& lease) { return lease.holder == holder; });
-  return static_cast<std::size_t>(found - leases.begin());
-}
-
-}  // namespace
-
 bool LeaseTable::issue(std::uint64_t split) {
   if (!splits_.try_emplace(split).second) return false;
   waiting_.insert(split);
@@ -43,7 +32,7 @@ std::vector<std::uint64_t> LeaseTable::lease(Holder holder, std::size_t count, T
 bool LeaseTable::adopt(Holder holder, std::uint64_t split, Time now) {
   const auto found = splits_.find(split);
   if (found == splits_.end()) return false;
-  if (index_of(found->second, holder) < found->second.size()) return true;
+  if (lease_of(found->second, holder) != found->second.end()) return true;
   if (found->second.size() >= kMostHolders) return false;
   add(found, holder, now);
   return true;
@@ -61,12 +50,11 @@ void LeaseTable::prolong(Holder holder, std::span<const std::uint64_t> splits, T
   for (const std::uint64_t split : splits) {
     const auto found = splits_.find(split);
     if (found == splits_.end()) continue;
-    const std::size_t index = index_of(found->second, holder);
-    if (index == found->second.size()) continue;
-    Lease& lease = found->second[index];
-    deadlines_.erase({lease.deadline, split, holder});
-    lease.deadline = now + lease_;
-    deadlines_.insert({lease.deadline, split, holder});
+    const auto lease = lease_of(found->second, holder);
+    if (lease == found->second.end()) continue;
+    deadlines_.erase({lease->deadline, split, holder});
+    lease->deadline = now + lease_;
+    deadlines_.insert({lease->deadline, split, holder});
   }
 }
 
@@ -78,7 +66,7 @@ std::optional<LeaseTable::Ended> LeaseTable::arrived(std::uint64_t split, Time n
   ended.holders.reserve(found->second.size());
   while (!found->second.empty()) {
     ended.holders.push_back(found->second.front().holder);
-    end(found, 0);
+    end(found, found->second.begin());
   }
   waiting_.erase(split);
   splits_.erase(found);
@@ -88,9 +76,9 @@ std::optional<LeaseTable::Ended> LeaseTable::arrived(std::uint64_t split, Time n
 bool LeaseTable::give_back(Holder holder, std::uint64_t split) {
   const auto found = splits_.find(split);
   if (found == splits_.end()) return false;
-  const std::size_t index = index_of(found->second, holder);
-  if (index == found->second.size()) return false;
-  end(found, index);
+  const auto lease = lease_of(found->second, holder);
+  if (lease == found->second.end()) return false;
+  end(found, lease);
   return true;
 }
 
@@ -146,13 +134,12 @@ void LeaseTable::add(Splits::iterator split, Holder holder, Time now) {
   waiting_.erase(split->first);
 }
 
-void LeaseTable::end(Splits::iterator split, std::size_t index) {
-  const auto at = split->second.begin() + static_cast<std::ptrdiff_t>(index);
-  deadlines_.erase({at->deadline, split->first, at->holder});
-  const auto held = held_.find(at->holder);
+void LeaseTable::end(Splits::iterator split, Leases::iterator lease) {
+  deadlines_.erase({lease->deadline, split->first, lease->holder});
+  const auto held = held_.find(lease->holder);
   held->second.erase(split->first);
   if (held->second.empty()) held_.erase(held);
-  split->second.erase(at);
+  split->second.erase(lease);
   if (split->second.empty()) waiting_.insert(split->first);
 }
 

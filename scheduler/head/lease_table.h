@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -101,7 +102,10 @@ class LeaseTable {
   static constexpr std::size_t kMostHolders = 2;
 
   void add(Splits::iterator split, Holder holder, Time now);
-  void end(Splits::iterator split, std::size_t index);
+  void end(Splits::iterator split, Leases::iterator lease);
+  static Leases::iterator lease_of(Leases& leases, Holder holder) {
+    return std::ranges::find(leases, holder, &Lease::holder);
+  }
 
   Time lease_;
   Splits splits_;

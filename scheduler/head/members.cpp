@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/seconds.h"
-#include "scheduler/format_seconds.h"
+#include "core/base/clock.h"
+#include "scheduler/cluster_status.h"
 #include "scheduler/head/head_options.h"
 
 namespace forebay::scheduler {

@@ -28,7 +28,6 @@ class RateMeter {
 
   /// Records that the count is `count` at time `now`. Returns the rate per second.
   double update(std::uint64_t count, std::chrono::nanoseconds now);
-  double rate() const { return rate_; }
 
  private:
   std::uint64_t count_ = 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "core/runtime/actor_ref.h"
 #include "core/runtime/message.h"
 #include "core/wire/frame.h"

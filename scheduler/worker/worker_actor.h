@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/runtime/actor.h"
-#include "scheduler/finders.h"
 #include "scheduler/protocol.h"
 #include "scheduler/worker/held_splits.h"
 
@@ -161,8 +160,7 @@ class WorkerActor final : public ActorOf<WorkerActor, Lease, Revoke, JobEnded, E
   SplitClientRef split_client_;
   std::string split_client_address_;
   std::uint64_t incarnation_ = 0;
-  bool joining_ = false;  // An ask is in flight, as those below.
-  bool beating_ = false;
+  bool joining_ = false;       // An ask is in flight.
   std::uint64_t attempt_ = 0;  // Counts the attempts to join; answers to earlier ones are stale.
   Time next_reconnect_ = {};
   JobShare job_;

@@ -9,7 +9,7 @@
 #include "actors/epoch_order.h"
 #include "actors/position_check.h"
 #include "actors/reorder_buffer.h"
-#include "actors/split_queue.h"
+#include "actors/split_issuer.h"
 #include "core/base/random.h"
 #include "tests/support/columns.h"
 #include "tests/support/fake_dataset.h"

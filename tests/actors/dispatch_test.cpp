@@ -1,10 +1,8 @@
 #include <map>
 #include <mutex>
 
-#include "actors/expected_splits.h"
 #include "actors/pipeline.h"
 #include "actors/split_issuer.h"
-#include "actors/split_queue.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

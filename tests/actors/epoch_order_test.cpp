@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "actors/permutation.h"
 #include "tests/support/fake_dataset.h"
 
 #include "tests/support/catch.h"

@@ -8,7 +8,7 @@
 
 #include "actors/position_check.h"
 #include "actors/quarantine.h"
-#include "actors/stage/load_split.h"
+#include "actors/stage/stage_worker.h"
 #include "tests/actors/dataset_run.h"
 #include "tests/support/made_up_format.h"
 #include "tests/support/memory_file_system.h"

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/json_text.h"
 #include "core/base/random.h"
+#include "core/base/text/json_text.h"
 #include "tests/support/loader_state_text.h"
 
 #include "tests/support/catch.h"

@@ -1,5 +1,4 @@
-#include "actors/memory_shares.h"
-
+#include "actors/sizing.h"
 #include "core/base/random.h"
 
 #include "tests/support/catch.h"

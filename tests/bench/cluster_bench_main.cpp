@@ -4,13 +4,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "core/base/clock.h"
-#include "tools/bench/cluster/cluster_bench.h"
-#include "tools/bench/cluster/remote_bench.h"
+#include "tools/bench/bench.h"
 
 namespace {
 
-int print(const forebay::Result<std::vector<forebay::BenchResult>>& results) {
+int print(const forebay::BenchResults& results) {
   if (!results) {
     std::fprintf(stderr, "%s\n", results.error().message.c_str());
     return 1;
@@ -25,14 +23,12 @@ int print(const forebay::Result<std::vector<forebay::BenchResult>>& results) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const forebay::SystemClock clock;
-  const std::string program = argc > 1 ? argv[1] : "";
+  forebay::BenchOptions options;
+  options.program = argc > 1 ? argv[1] : "";
   const std::string what = argc > 2 ? argv[2] : "";
-  const int rounds = argc > 3 ? std::atoi(argv[3]) : 3;
+  if (argc > 3) options.rounds = std::atoi(argv[3]);
   int failed = 0;
-  if (what != "emulated") {
-    failed += print(forebay::run_remote_bench({.rounds = rounds, .program = program}, clock));
-  }
-  if (what != "remote") failed += print(forebay::run_cluster_bench({.rounds = rounds}, clock));
+  if (what != "emulated") failed += print(forebay::bench_remote(options));
+  if (what != "remote") failed += print(forebay::bench_clusters(options));
   return failed;
 }

@@ -2,11 +2,10 @@
 
 #include <cstdio>
 
-#include "core/base/clock.h"
-#include "tools/bench/cluster/head_bench.h"
+#include "tools/bench/bench.h"
 
 int main() {
-  const auto results = forebay::run_head_bench({}, forebay::SystemClock());
+  const auto results = forebay::bench_head({});
   if (!results) {
     std::fprintf(stderr, "%s\n", results.error().message.c_str());
     return 1;

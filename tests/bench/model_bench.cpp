@@ -20,9 +20,9 @@
 #include "core/base/median.h"
 #include "engine/process/memory_use.h"
 #include "trainer/module.h"
-#include "trainer/table_bench.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 #include "trainer/torch/network/network.h"
+#include "trainer/train_bench.h"
 
 namespace forebay {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tuner/compare/comparison.h"
-#include "tuner/compare/machine.h"
 #include "tuner/sim/random_pipeline.h"
+#include "tuner/sim/simulator.h"
 
 namespace forebay::tuner {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <cstdio>
 
-#include "core/base/clock.h"
-#include "tools/bench/runtime_bench.h"
+#include "tools/bench/bench.h"
 
 int main() {
-  const forebay::SystemClock clock;
+  const auto results = forebay::bench_runtime({.rounds = 1});
+  if (!results) return 1;
   const char* separator = "{";
-  for (const forebay::BenchResult& result : forebay::run_runtime_bench({}, clock)) {
+  for (const forebay::BenchResult& result : *results) {
     std::printf("%s\"%s\": %.0f", separator, result.name.c_str(), result.value);
     separator = ", ";
   }

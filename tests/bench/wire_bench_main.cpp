@@ -3,14 +3,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "core/base/clock.h"
-#include "tools/bench/cluster/wire_bench.h"
+#include "tools/bench/bench.h"
 
 int main(int argc, char** argv) {
-  forebay::WireBenchOptions options;
+  forebay::BenchOptions options{.rounds = 5};
   if (argc > 1) options.rounds = std::atoi(argv[1]);
   if (argc > 2) options.only = argv[2];
-  const auto results = forebay::run_wire_bench(options, forebay::SystemClock());
+  const auto results = forebay::bench_messages(options);
   if (!results) {
     std::fprintf(stderr, "%s\n", results.error().message.c_str());
     return 1;

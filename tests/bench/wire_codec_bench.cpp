@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "actors/stage/batcher.h"
+#include "core/wire/codec.h"
 #include "core/wire/column_frames.h"
-#include "core/wire/message_codec.h"
 #include "tests/support/any_columns.h"
 
 namespace {
@@ -52,8 +52,8 @@ void bench_messages() {
     for (int i = 0; i < kMessages; ++i) {
       ++note.split;
       buffer.clear();
-      encode(note, buffer);
-      const auto back = decode<Note>(buffer.bytes());
+      encode_value(note, buffer);
+      const auto back = decode_value<Note>(Note::kTag, buffer.bytes());
       sum += back ? back->split : 0;
     }
   });
@@ -62,7 +62,7 @@ void bench_messages() {
     for (int i = 0; i < kMessages; ++i) {
       ++note.split;
       buffer.clear();
-      encode(note, buffer);
+      encode_value(note, buffer);
       sum += buffer.size();
     }
   });

@@ -13,7 +13,7 @@
 
 #include "core/base/check.h"
 #include "core/net/curve_keys.h"
-#include "core/wire/message_codec.h"
+#include "core/wire/codec.h"
 
 namespace {
 
@@ -52,7 +52,7 @@ Frames three_frames() { return Frames(3); }
 
 std::string encoded(const Message& message) {
   WireBuffer buffer;
-  encode(message, buffer);
+  encode_value(message, buffer);
   return {reinterpret_cast<const char*>(buffer.bytes().data()), buffer.size()};
 }
 
@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const std::byte> input(reinterpret_cast<const std::byte*>(data), size);
   check_key({reinterpret_cast<const char*>(data), size});
   Frames frames = three_frames();
-  const auto message = decode<Message>(input, frames);
+  const auto message = decode_value<Message>(Message::kTag, input, frames);
   if (!message) {
     FOREBAY_CHECK(message.error().code == Code::kCorrupt);
     return 0;
@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const std::string once = encoded(*message);
   Frames again = three_frames();
-  const auto back = decode<Message>(bytes_of(once), again);
+  const auto back = decode_value<Message>(Message::kTag, bytes_of(once), again);
   FOREBAY_CHECK(back.has_value());
   FOREBAY_CHECK(encoded(*back) == once);
   return 0;

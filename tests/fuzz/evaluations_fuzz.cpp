@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/base/check.h"
-#include "trainer/evaluation/evaluations.h"
+#include "trainer/evaluation/evaluation.h"
 
 /// Any bytes as a checkpoint's evaluations.json: accepted values can be judged, and read back to
 /// the last bit.

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "actors/source/index/file_index.h"
-#include "actors/source/stored/zstd_frame.h"
-#include "actors/transform/shared_object.h"
+#include "actors/source/stored/zstd_stream.h"
+#include "actors/transform/user_function.h"
 #include "core/base/check.h"
 
 namespace {

@@ -6,7 +6,7 @@
 
 #include "actors/loader_state.h"
 #include "core/base/check.h"
-#include "core/base/json_text.h"
+#include "core/base/text/json_text.h"
 #include "tests/actors/counted_job.h"
 
 namespace {

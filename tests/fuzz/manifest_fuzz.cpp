@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/check.h"
-#include "core/base/json_text.h"
+#include "core/base/text/json_text.h"
 #include "core/data/digest.h"
-#include "trainer/saving/manifest.h"
+#include "trainer/saving/checkpoint.h"
 
 namespace {
 

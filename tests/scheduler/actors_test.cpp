@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 #include "scheduler/client/split_client.h"
 #include "scheduler/head/head_actor.h"
 #include "scheduler/worker/worker_actor.h"

@@ -13,8 +13,8 @@
 
 #include "core/node/node.h"
 #include "scheduler/client/split_client.h"
-#include "scheduler/finders.h"
 #include "scheduler/head/head_actor.h"
+#include "scheduler/protocol.h"
 #include "scheduler/worker/split_executor.h"
 #include "scheduler/worker/worker_actor.h"
 #include "tests/scheduler/sim_job.h"

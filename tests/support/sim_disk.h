@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/base/random.h"
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 
 namespace forebay::test {
 

@@ -1,7 +1,7 @@
-#include "trainer/batch_faults.h"
-
 #include <limits>
 #include <vector>
+
+#include "trainer/model.h"
 
 #include "tests/support/catch.h"
 

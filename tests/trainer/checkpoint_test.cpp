@@ -14,7 +14,7 @@
 #include "tests/support/temp_dir.h"
 #include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/durable_file.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 #include "tests/support/catch.h"
 
@@ -29,7 +29,7 @@ class TwoTensors final : public Model {
   bool learns() const override { return true; }
   Result<double> step(const Batch&) override { return 0; }
   Status predict(const Batch&, std::span<float>) override { return {}; }
-  Result<std::unique_ptr<StateSource>> snapshot() override { return MemorySource::take(tensors()); }
+  Result<std::unique_ptr<StateSource>> snapshot() override { return snapshot_of_memory(tensors()); }
   Status restore(StateSource& from) override { return restore_memory(from, tensors()); }
 
   std::array<float, 4> weights{};

@@ -1,8 +1,8 @@
 #include <string>
 
-#include "trainer/evaluation/evaluations.h"
+#include "trainer/evaluation/evaluation.h"
 #include "trainer/model_description.h"
-#include "trainer/saving/manifest.h"
+#include "trainer/saving/checkpoint.h"
 
 #include "tests/support/catch.h"
 

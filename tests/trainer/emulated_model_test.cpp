@@ -1,4 +1,4 @@
-#include "trainer/emulated_model.h"
+#include "trainer/model.h"
 
 #include "tests/support/catch.h"
 

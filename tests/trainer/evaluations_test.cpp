@@ -1,4 +1,4 @@
-#include "trainer/evaluation/evaluations.h"
+#include "trainer/evaluation/evaluation.h"
 
 #include "tests/support/catch.h"
 

@@ -1,7 +1,7 @@
-#include "trainer/loss_window.h"
-
 #include <algorithm>
 #include <vector>
+
+#include "trainer/train_loop.h"
 
 #include "tests/support/catch.h"
 

@@ -10,11 +10,10 @@
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
 #include "trainer/saving/block_file.h"
-#include "trainer/saving/folder_source.h"
-#include "trainer/saving/folder_writer.h"
+#include "trainer/saving/checkpoint_folder.h"
 #include "trainer/saving/saver.h"
 #include "trainer/saving/tensor_file.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 #include "tests/support/catch.h"
 
@@ -311,7 +310,7 @@ TEST_CASE("a link that was hashed for the checkpoint before is not read again",
   const auto write = [&](const char* name, const Manifest& previous) {
     const fs::path folder = fs::path(temp.path()) / name;
     fs::create_directory(folder);
-    return write_folder(folder.string(), source, {{"a/b.json", "{}"}}, {.previous = previous});
+    return write_folder(folder.string(), source, {{"a/b.json", "{}"}}, previous);
   };
   auto first = write("first", {});
   REQUIRE(first);
@@ -385,11 +384,11 @@ TEST_CASE("a checkpoint's parts are read in turns, piece by piece", "[trainer][s
   std::vector<float> weights = {1, 2, 3, 4};
   std::vector<float> moments = {5, 6, 7, 8};
   using Part = StateTensor::Part;
-  auto source = MemorySource::take(
+  auto source = snapshot_of_memory(
       {in_memory({.name = "w", .shape = {4}}, weights),
        in_memory({.name = "w", .part = Part::kOptimizer, .shape = {4}}, moments)});
   REQUIRE(source);
-  auto written = write_folder(temp.path(), **source, {}, {});
+  auto written = write_folder(temp.path(), **source, {});
   REQUIRE(written);
   auto from = FolderSource::open(temp.path(), *written);
   REQUIRE(from);
@@ -456,8 +455,8 @@ TEST_CASE("a folder's parts are read in any order, and each is checked", "[train
       tensors.push_back(in_memory({.name = name, .part = part, .shape = {3000}}, values));
     }
   }
-  const auto state = MemorySource::take(tensors).value();
-  const auto manifest = write_folder(temp.path(), *state, {}, {}).value();
+  const auto state = snapshot_of_memory(tensors).value();
+  const auto manifest = write_folder(temp.path(), *state, {}).value();
   std::vector<float> got(3000);
   const auto read = [&](FolderSource& source, std::size_t index) {
     std::ranges::fill(got, 0.0f);

@@ -1,6 +1,6 @@
 #include "trainer/spec.h"
 
-#include "trainer/saving/block_ring.h"
+#include "trainer/saving/block_file.h"
 
 #include "tests/support/catch.h"
 

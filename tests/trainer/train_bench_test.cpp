@@ -2,7 +2,7 @@
 
 #include "tests/support/manual_clock.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/emulated_model.h"
+#include "trainer/model.h"
 
 #include "tests/support/catch.h"
 

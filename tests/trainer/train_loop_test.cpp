@@ -5,7 +5,7 @@
 
 #include "tests/support/manual_clock.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 #include "tests/support/catch.h"
 
@@ -29,7 +29,7 @@ class ScriptedModel final : public Model {
     for (std::size_t row = 0; row < batch.rows; ++row) scores[row] = 2 * batch.labels[row] - 1;
     return {};
   }
-  Result<std::unique_ptr<StateSource>> snapshot() override { return MemorySource::take({}); }
+  Result<std::unique_ptr<StateSource>> snapshot() override { return snapshot_of_memory({}); }
   Status restore(StateSource& from) override { return restore_memory(from, {}); }
 
   std::optional<std::uint64_t> fails_at;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tests/tuner/late_pipeline.h"
-#include "tuner/fit.h"
+#include "tuner/allocation.h"
 
 #include "tests/support/catch.h"
 

@@ -7,13 +7,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/json_text.h"
+#include "core/base/text/json_text.h"
 #include "core/base/whole_file.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 namespace {
@@ -35,6 +37,7 @@ std::string end_of_file(const std::string& path) {
 }  // namespace
 
 Result<std::map<std::string, double>> numbers_said_by(const std::string& command) {
+  if (StopRequest::requested()) return fail(Code::kUnavailable, "stopped");
   std::FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return fail(Code::kUnavailable, "cannot start a shell for: " + command);
   std::array<char, 4096> buffer{};
@@ -49,6 +52,12 @@ Result<std::map<std::string, double>> numbers_said_by(const std::string& command
     if (value.is_number()) numbers[name] = value.get<double>();
   }
   return numbers;
+}
+
+Result<double> rate_said_by(const std::string& command) {
+  auto said = numbers_said_by(command);
+  if (!said) return pass(said);
+  return (*said)["rows_per_second"];
 }
 
 Result<MeasuredProgram> MeasuredProgram::start(std::vector<std::string> arguments,
@@ -113,6 +122,15 @@ std::string BenchProcess::Lines::read() const {
   char letter = 0;
   while (::read(in_, &letter, 1) == 1 && letter != '\n') line += letter;
   return line;
+}
+
+Result<double> BenchProcess::Lines::read_number() const {
+  const std::string said = read();
+  double number = 0;
+  const auto end = std::from_chars(said.data(), said.data() + said.size(), number).ptr;
+  if (!said.empty() && end == said.data() + said.size()) return number;
+  return fail(Code::kUnavailable, said.empty() ? "a process of the benchmark ended"
+                                               : "a process of the benchmark: " + said);
 }
 
 void BenchProcess::Lines::write(const std::string& line) const {

@@ -13,8 +13,11 @@
 namespace forebay {
 
 /// Runs a program to its end and returns the numbers of the JSON object in its last line of stdout.
-/// kUnavailable names the command if it fails or prints no such line.
+/// kUnavailable names the command if it fails or prints no such line; or a stop was requested.
 Result<std::map<std::string, double>> numbers_said_by(const std::string& command);
+
+/// Returns the number `rows_per_second` of such a program.
+Result<double> rate_said_by(const std::string& command);
 
 /// A program that runs beside this one and whose CPU time is measured.
 ///
@@ -56,6 +59,8 @@ class BenchProcess {
     Lines(int in, int out) : in_(in), out_(out) {}
     /// Returns "" if the other side has closed.
     std::string read() const;
+    /// Reads a line that is a number. kUnavailable: it is the reason why there is no number.
+    Result<double> read_number() const;
     void write(const std::string& line) const;
     void close() const;
 

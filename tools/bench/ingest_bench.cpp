@@ -1,5 +1,3 @@
-#include "tools/bench/ingest_bench.h"
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -10,54 +8,73 @@
 #include "actors/pipeline.h"
 #include "actors/sizing.h"
 #include "actors/stage/batcher.h"
-#include "actors/stage/load_split.h"
 #include "actors/stage/permute.h"
+#include "actors/stage/stage_worker.h"
 #include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
+#include "engine/process/machine.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_process.h"
+#include "tools/bench/bench_setup.h"
+#include "trainer/module.h"
+#include "trainer/train_bench.h"
 
 namespace forebay {
 namespace {
 
+/// Made-up rows and the objects that process them.
+struct UsualWork {
+  BenchFolder data;
+  std::unique_ptr<Dataset> dataset;
+  TransformPlan plan;
+  OrderSpec order = {};
+};
+
+Result<UsualWork> usual_work(std::uint64_t rows) {
+  auto data = made_up_rows(rows);
+  if (!data) return pass(data);
+  auto dataset = open_made_up(*data);
+  if (!dataset) return pass(dataset);
+  // The transforms of the published figures.
+  const TransformSpec log1p{"log1p", {"I*"}, {}};
+  const TransformSpec hash{"sigrid_hash", {"C*"}, {{"max_value", std::int64_t{1'000'000}}}};
+  auto plan = TransformPlan::compile({log1p, hash}, (*dataset)->format().schema());
+  if (!plan) return pass(plan);
+  return UsualWork{std::move(*data), std::move(*dataset), std::move(*plan)};
+}
+
 /// Everything that both the plain loop and the pipeline use.
 struct Bench {
-  explicit Bench(const IngestBenchOptions& given)
-      : options(given),
-        budget(given.memory_bytes),
-        buffers(budget),
-        order(given.dataset, given.order) {
-    for (const DatasetFile& file : given.dataset.files()) names.push_back(file.name);
+  explicit Bench(const UsualWork& given) : work(given), order(*given.dataset, given.order) {
+    for (const DatasetFile& file : given.dataset->files()) names.push_back(file.name);
   }
 
-  const IngestBenchOptions& options;
-  MemoryBudget budget;
-  BufferPool buffers;
+  static constexpr std::uint64_t kMemory = std::uint64_t{2} << 30;
+
+  const UsualWork& work;
+  const int cpus = available_cpus();
+  MemoryBudget budget{kMemory};
+  BufferPool buffers{budget};
   EpochOrder order;
   std::vector<std::string> names;
   SystemClock clock;
-
-  double seconds(const std::function<Status()>& work, Status& status) {
-    const auto begin = clock.now();
-    status = work();
-    return in_seconds(clock.now() - begin);
-  }
 };
 
 /// One thread's share of the plain loop: every `stride`-th split, through all stages, into batches.
 Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
-  const IngestBenchOptions& options = bench.options;
-  SplitReader reader(options.dataset, bench.buffers);
-  Batcher batcher(options.order.batch_size, bench.buffers);
-  const TransformContext context{bench.buffers, options.order.seed, bench.names};
+  const UsualWork& work = bench.work;
+  SplitReader reader(*work.dataset, bench.buffers);
+  Batcher batcher(work.order.batch_size, bench.buffers);
+  const TransformContext context{bench.buffers, work.order.seed, bench.names};
   Digest chain;
   for (std::size_t split = first; split < bench.order.num_splits(); split += stride) {
     auto raw = reader.read(bench.order.blocks(0, split));
     if (!raw) return pass(raw);
-    Decoded decoded = options.dataset.format().decode(*raw, {}, bench.buffers);
+    Decoded decoded = work.dataset->format().decode(*raw, {}, bench.buffers);
     raw->bytes = {};
     ColumnSet columns = permute_rows(decoded.columns, bench.order.row_key(0, split), bench.buffers);
     decoded.columns = {};
-    if (auto status = options.plan.run(columns, context); !status) return status;
+    if (auto status = work.plan.run(columns, context); !status) return status;
     batcher.add(std::move(columns), 0);
     while (batcher.full()) chain = chain.then(Batcher::digest(batcher.cut()));
   }
@@ -66,7 +83,7 @@ Status plain_share(Bench& bench, std::size_t first, std::size_t stride) {
 }
 
 Status plain_loop(Bench& bench) {
-  const auto threads = static_cast<std::size_t>(bench.options.threads);
+  const auto threads = static_cast<std::size_t>(bench.cpus);
   std::vector<Status> results(threads);
   {
     std::vector<std::jthread> running;
@@ -80,21 +97,19 @@ Status plain_loop(Bench& bench) {
   return {};
 }
 
-constexpr std::uint64_t kTrainingPrefetch = std::uint64_t{16} << 20;  // about five batches
-
 Result<std::unique_ptr<Pipeline>> start_pipeline(Bench& bench) {
-  const IngestBenchOptions& options = bench.options;
+  const UsualWork& work = bench.work;
+  const auto many = static_cast<std::uint32_t>(bench.cpus);
   PipelineSpec spec;
-  spec.memory_bytes = options.memory_bytes;
-  spec.actors = options.actors;
-  const Sizing sizing(options.dataset, options.plan, options.order);
-  auto memory = plan_memory(spec, sizing, 0);
+  spec.memory_bytes = Bench::kMemory;
+  spec.actors = {1, many, 1, many};  // load, decode, shuffle, transform
+  auto memory = plan_memory(spec, Sizing(*work.dataset, work.plan, work.order), 0);
   if (!memory) return pass(memory);
   return std::make_unique<Pipeline>(
-      Pipeline::Options{.dataset = options.dataset,
-                        .plan = options.plan,
-                        .order = options.order,
-                        .actors = options.actors,
+      Pipeline::Options{.dataset = *work.dataset,
+                        .plan = work.plan,
+                        .order = work.order,
+                        .actors = spec.actors,
                         .memory = *memory,
                         .decode = {},
                         .start = {},
@@ -116,7 +131,7 @@ Status whole_pipeline(Bench& bench) {
 /// Returns the raw bytes of splits of about 64 MiB in total, more than any cache holds.
 Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
   std::vector<RawSplit> splits;
-  SplitReader reader(bench.options.dataset, bench.buffers);
+  SplitReader reader(*bench.work.dataset, bench.buffers);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < bench.order.num_splits() && bytes < (std::size_t{64} << 20); ++i) {
     auto raw = reader.read(bench.order.blocks(0, i));
@@ -127,16 +142,12 @@ Result<std::vector<RawSplit>> raw_splits(Bench& bench) {
   return splits;
 }
 
-/// Nanoseconds a row of each stage alone, on one core.
-struct StageTimes {
-  std::vector<double> load, copy, decode, shuffle, transform, batch;
-};
-
-Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes& times) {
-  const IngestBenchOptions& options = bench.options;
-  SplitReader reader(options.dataset, bench.buffers);
-  const TransformContext context{bench.buffers, options.order.seed, bench.names};
-  Batcher batcher(options.order.batch_size, bench.buffers);
+/// Measures the nanoseconds a row of each stage alone, on one core.
+Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, Measurements& all) {
+  const UsualWork& work = bench.work;
+  SplitReader reader(*work.dataset, bench.buffers);
+  const TransformContext context{bench.buffers, work.order.seed, bench.names};
+  Batcher batcher(work.order.batch_size, bench.buffers);
   std::size_t i = 0;
   std::size_t rows = 0;
   ColumnSet columns;
@@ -146,14 +157,14 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
     return {};
   };
   const auto decode = [&]() -> Status {
-    columns = options.dataset.format().decode(splits[i], {}, bench.buffers).columns;
+    columns = work.dataset->format().decode(splits[i], {}, bench.buffers).columns;
     return {};
   };
   const auto shuffle = [&]() -> Status {
     columns = permute_rows(columns, bench.order.row_key(0, i), bench.buffers);
     return {};
   };
-  const auto transform = [&] { return options.plan.run(columns, context); };
+  const auto transform = [&] { return work.plan.run(columns, context); };
   const auto batch = [&]() -> Status {
     rows += columns.rows;
     batcher.add(std::move(columns), 0);
@@ -165,67 +176,131 @@ Status time_stages(Bench& bench, const std::vector<RawSplit>& splits, StageTimes
     return again ? Status{} : Status(pass(again));
   };
   struct Stage {
-    std::vector<double>& times;
-    std::function<Status()> work;
+    const char* name;
+    std::function<Status()> run;
     double spent = 0;
   };
-  Stage stages[] = {{times.copy, copy},           {times.decode, decode}, {times.shuffle, shuffle},
-                    {times.transform, transform}, {times.batch, batch},   {times.load, load}};
-  Status status;
+  Stage stages[] = {{"copy", copy},           {"decode", decode}, {"shuffle", shuffle},
+                    {"transform", transform}, {"batch", batch},   {"load", load}};
   for (; i < splits.size(); ++i) {
     for (Stage& stage : stages) {
-      stage.spent += bench.seconds(stage.work, status);
-      if (!status) return status;
+      const Stopwatch watch;
+      if (auto status = stage.run(); !status) return status;
+      stage.spent += watch.seconds();
     }
   }
-  for (Stage& stage : stages) {
-    stage.times.push_back(stage.spent / static_cast<double>(rows) * 1e9);
+  for (const Stage& stage : stages) {
+    all.add(stage.name, stage.spent / static_cast<double>(rows) * 1e9);
   }
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<BenchResult>> bench_ingest(const IngestBenchOptions& options) {
-  Bench bench(options);
+/// Measures the stages, and the seconds of the plain loop and of the pipeline.
+Result<Measurements> measure_ingest(const UsualWork& work, int rounds) {
+  Bench bench(work);
   auto splits = raw_splits(bench);
   if (!splits) return pass(splits);
-  StageTimes stages;
-  std::vector<double> plain;
-  std::vector<double> pipeline;
-  std::vector<double> slowdown;
-  Status status;
-  for (int round = 0; round < options.rounds; ++round) {
-    if (auto timed = time_stages(bench, *splits, stages); !timed) return pass(timed);
-    plain.push_back(bench.seconds([&] { return plain_loop(bench); }, status));
-    if (!status) return pass(status);
-    pipeline.push_back(bench.seconds([&] { return whole_pipeline(bench); }, status));
-    if (!status) return pass(status);
-    slowdown.push_back(pipeline.back() / plain.back());
-  }
-  const auto rows = static_cast<double>(options.dataset.rows());
-  const double copy = median(stages.copy);
-  const double plain_rate = rows / median(plain);
-  return std::vector<BenchResult>{
-      {"copy", copy, "ns/row", {}, {}},
-      {"load", median(stages.load), "ns/row", {}, {}},
-      {"decode", median(stages.decode), "ns/row", copy, copy / median(stages.decode)},
-      {"shuffle", median(stages.shuffle), "ns/row", {}, {}},
-      {"transform", median(stages.transform), "ns/row", {}, {}},
-      {"batch", median(stages.batch), "ns/row", {}, {}},
-      {"plain_loop", plain_rate, "rows/s", {}, {}},
-      {"pipeline", rows / median(pipeline), "rows/s", plain_rate, {}},
-      {"pipeline_over_plain_loop", median(slowdown), "x", 1.0, 1 / median(slowdown)}};
+  Measurements all;
+  auto measured = each_round(rounds, [&]() -> Status {
+    if (auto timed = time_stages(bench, *splits, all); !timed) return timed;
+    const Stopwatch watch;
+    if (auto done = plain_loop(bench); !done) return done;
+    const double plain = watch.seconds();
+    if (auto done = whole_pipeline(bench); !done) return done;
+    const double pipeline = watch.seconds() - plain;
+    all.add("plain_loop", plain);
+    all.add("pipeline", pipeline);
+    all.add("slowdown", pipeline / plain);
+    return {};
+  });
+  if (!measured) return pass(measured);
+  return all;
 }
 
-Result<TrainBench> bench_training_fed(const IngestBenchOptions& options, Model& model) {
-  Bench bench(options);
+double rate_of(const UsualWork& work, double seconds) {
+  return static_cast<double>(work.dataset->rows()) / seconds;
+}
+
+/// Measures the public loader in `folder` (tests/bench/public) on the same files.
+Result<BenchResult> public_loader(const std::string& folder, const BenchFolder& data, double ours) {
+  auto theirs =
+      rate_said_by("'" + folder + "/venv/bin/python' '" + folder + "/pyarrow_numpy.py' --threads " +
+                   std::to_string(available_cpus()) + " '" + data.path() + "'/*.tsv");
+  if (!theirs) return pass(theirs);
+  return BenchResult::over("pipeline_over_pyarrow", ours, "rows/s", *theirs);
+}
+
+/// Compares the rows/s at the requested size with those at a tenth of it.
+Result<BenchResult> growth(std::uint64_t rows, double at_full_size) {
+  constexpr int kRounds = 9;
+  auto work = usual_work(std::max<std::uint64_t>(rows / 10, 1));
+  if (!work) return pass(work);
+  auto small = measure_ingest(*work, kRounds);
+  if (!small) return pass(small);
+  return BenchResult::over("growth", at_full_size, "rows/s", rate_of(*work, (*small)["pipeline"]));
+}
+
+Result<BenchResult> train_with(const UsualWork& work, int threads, const std::string& name) {
+  constexpr std::uint64_t kPrefetch = std::uint64_t{16} << 20;  // about five batches
+  TrainerSpec spec;
+  spec.threads = threads;
+  auto shape = shape_of(spec, work.plan.output());
+  if (!shape) return pass(shape);
+  auto model = make_model(spec, *shape);
+  if (!model) return pass(model);
+  Bench bench(work);
   auto pipeline = start_pipeline(bench);
   if (!pipeline) return pass(pipeline);
   // A large stock of batches would be consumed in one turn and be made again during the other
   // one's.
-  (*pipeline)->set_prefetch(kTrainingPrefetch);
-  return bench_training(model, **pipeline, bench.clock, {});
+  (*pipeline)->set_prefetch(kPrefetch);
+  auto rates = bench_training(**model, **pipeline, bench.clock, {});
+  if (!rates) return pass(rates);
+  return BenchResult{name, rates->fed, "rows/s", rates->cached, rates->ratio()};
+}
+
+}  // namespace
+
+BenchResults bench_ingest(const BenchOptions& options) {
+  auto work = usual_work(options.rows);
+  if (!work) return pass(work);
+  auto measured = measure_ingest(*work, options.rounds);
+  if (!measured) return pass(measured);
+  const Measurements& all = *measured;
+  const double plain = rate_of(*work, all["plain_loop"]);
+  const double rate = rate_of(*work, all["pipeline"]);
+  std::vector<BenchResult> results = {
+      {"copy", all["copy"], "ns/row"},
+      {"load", all["load"], "ns/row"},
+      BenchResult::under("decode", all["decode"], "ns/row", all["copy"]),
+      {"shuffle", all["shuffle"], "ns/row"},
+      {"transform", all["transform"], "ns/row"},
+      {"batch", all["batch"], "ns/row"},
+      {"plain_loop", plain, "rows/s"},
+      {"pipeline", rate, "rows/s", plain},
+      BenchResult::under("pipeline_over_plain_loop", all["slowdown"], "x", 1)};
+  if (options.other) {
+    auto more = public_loader(*options.other, work->data, rate);
+    if (!more) return pass(more);
+    results.push_back(std::move(*more));
+  }
+  if (options.growth) {
+    auto more = growth(options.rows, rate);
+    if (!more) return pass(more);
+    results.push_back(std::move(*more));
+  }
+  return results;
+}
+
+BenchResults bench_train(const BenchOptions& options) {
+  auto work = usual_work(options.rows);
+  if (!work) return pass(work);
+  const int cpus = available_cpus();
+  auto spare = train_with(*work, std::max(cpus - 1, 1), "train_with_pipeline");
+  if (!spare) return pass(spare);
+  auto all = train_with(*work, cpus, "train_with_pipeline_on_all_cpus");
+  if (!all) return pass(all);
+  return std::vector<BenchResult>{*spare, *all};
 }
 
 }  // namespace forebay

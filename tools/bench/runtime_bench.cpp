@@ -1,19 +1,25 @@
-#include "tools/bench/runtime_bench.h"
-
-#include <algorithm>
+#include <array>
 #include <future>
 #include <memory>
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "core/runtime/actor.h"
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "core/runtime/stage_pool.h"
+#include "tools/bench/bench.h"
 #include "tools/bench/bench_process.h"
+#include "tools/bench/bench_setup.h"
 
 namespace forebay {
 namespace {
+
+// The amount of work of each workload.
+constexpr std::uint64_t kFanInMessages = 4'000'000;  // of all senders together
+constexpr std::uint64_t kRoundTrips = 1'000'000;
+constexpr std::uint64_t kSpawns = 300'000;
+constexpr std::uint64_t kPoolTokens = 40'000;
 
 constexpr std::uint64_t kSenders = 4;
 constexpr std::uint64_t kBurst = 256;
@@ -94,19 +100,19 @@ class MayflyActor final : public ActorOf<MayflyActor, Continue> {
   }
 };
 
-double per_second(std::uint64_t count, std::chrono::nanoseconds time) {
-  return static_cast<double>(count) / in_seconds(time);
+double per_second(std::uint64_t count, const Stopwatch& watch) {
+  return static_cast<double>(count) / watch.seconds();
 }
 
-ActorSystem::Options system_options(const RuntimeBenchOptions& options) {
-  return {.executor = {.name = "bench", .threads = options.threads}, .on_unheard = {}};
+ActorSystem::Options system_options() {
+  return {.executor = {.name = "bench", .threads = 2}, .on_unheard = {}};
 }
 
-double fan_in(const RuntimeBenchOptions& options, const Clock& clock) {
-  ActorSystem system(system_options(options), clock);
+double fan_in(const Clock& clock) {
+  ActorSystem system(system_options(), clock);
   std::promise<void> done;
-  const std::uint64_t each = options.fan_in_messages / kSenders;
-  const auto start = clock.now();
+  constexpr std::uint64_t each = kFanInMessages / kSenders;
+  const Stopwatch watch;
   const auto receiver = system.spawn(
       {.name = "receiver"}, [&] { return std::make_unique<ReceiverActor>(each * kSenders, done); });
   for (std::uint64_t i = 0; i < kSenders; ++i) {
@@ -115,31 +121,31 @@ double fan_in(const RuntimeBenchOptions& options, const Clock& clock) {
     FOREBAY_CHECK(sender.tell(Continue{}).has_value());
   }
   done.get_future().wait();
-  return per_second(each * kSenders, clock.now() - start);
+  return per_second(each * kSenders, watch);
 }
 
-double ping_pong(const RuntimeBenchOptions& options, const Clock& clock) {
-  ActorSystem system(system_options(options), clock);
+double ping_pong(const Clock& clock) {
+  ActorSystem system(system_options(), clock);
   std::promise<void> done;
-  const auto start = clock.now();
+  const Stopwatch watch;
   const auto make = [&] { return std::make_unique<PlayerActor>(done); };
   const auto ping = system.spawn({.name = "ping"}, make);
   const auto pong = system.spawn({.name = "pong"}, make);
-  FOREBAY_CHECK(ping.tell(Ball{2 * options.round_trips, pong}).has_value());
+  FOREBAY_CHECK(ping.tell(Ball{2 * kRoundTrips, pong}).has_value());
   done.get_future().wait();
-  return per_second(options.round_trips, clock.now() - start);
+  return per_second(kRoundTrips, watch);
 }
 
-double spawn(const RuntimeBenchOptions& options, const Clock& clock) {
-  ActorSystem system(system_options(options), clock);
-  const auto start = clock.now();
-  for (std::uint64_t i = 0; i < options.spawns; ++i) {
+double spawn(const Clock& clock) {
+  ActorSystem system(system_options(), clock);
+  const Stopwatch watch;
+  for (std::uint64_t i = 0; i < kSpawns; ++i) {
     const auto mayfly =
         system.spawn({.name = "mayfly"}, [] { return std::make_unique<MayflyActor>(); });
     FOREBAY_CHECK(mayfly.tell(Continue{}).has_value());
   }
   system.shutdown(ActorHost::Stop::kDrain);
-  return per_second(options.spawns, clock.now() - start);
+  return per_second(kSpawns, watch);
 }
 
 /// Counts as a split of 1 MiB without having the bytes.
@@ -165,7 +171,7 @@ class PassOn final : public PoolWorker<Token> {
   StagePool<Token>* const behind_;
 };
 
-double pool_handoff(const RuntimeBenchOptions& options, const Clock& clock) {
+double pool_handoff(const Clock& clock) {
   constexpr std::size_t kPools = 4;
   std::vector<std::unique_ptr<StagePool<Token>>> pools;
   for (std::size_t i = 0; i < kPools; ++i) {
@@ -183,24 +189,47 @@ double pool_handoff(const RuntimeBenchOptions& options, const Clock& clock) {
     pools.back()->grow(2);
   }
   const double start = own_cpu_seconds();
-  for (std::uint64_t key = 0; key < options.pool_tokens; ++key) {
+  for (std::uint64_t key = 0; key < kPoolTokens; ++key) {
     FOREBAY_CHECK(pools.back()->offer(Token{key}, kTokenBytes));
   }
   pools.back()->close();
   for (auto pool = pools.rbegin(); pool != pools.rend(); ++pool) (*pool)->join();
-  return (own_cpu_seconds() - start) * 1e9 / static_cast<double>(options.pool_tokens * kPools);
+  return (own_cpu_seconds() - start) * 1e9 / static_cast<double>(kPoolTokens * kPools);
 }
+
+struct Workload {
+  const char* name;
+  double (*measure)(const Clock& clock);
+  const char* unit;
+};
+
+constexpr std::array kWorkloads = {
+    Workload{"fan_in", fan_in, "messages/s"}, Workload{"ping_pong", ping_pong, "round trips/s"},
+    Workload{"spawn", spawn, "actors/s"}, Workload{"pool_handoff", pool_handoff, "ns"}};
 
 }  // namespace
 
-std::vector<BenchResult> run_runtime_bench(const RuntimeBenchOptions& options, const Clock& clock) {
-  const auto result = [](std::string name, double value, std::string unit) {
-    return BenchResult{std::move(name), value, std::move(unit), std::nullopt, std::nullopt};
-  };
-  return {result("fan_in", fan_in(options, clock), "messages/s"),
-          result("ping_pong", ping_pong(options, clock), "round trips/s"),
-          result("spawn", spawn(options, clock), "actors/s"),
-          result("pool_handoff", pool_handoff(options, clock), "ns")};
+BenchResults bench_runtime(const BenchOptions& options) {
+  const SystemClock clock;
+  Measurements ours;
+  Measurements theirs;
+  auto measured = each_round(options.rounds, [&]() -> Status {
+    for (const Workload& each : kWorkloads) ours.add(each.name, each.measure(clock));
+    if (!options.other) return {};
+    auto said = numbers_said_by("'" + *options.other + "'");
+    if (!said) return pass(said);
+    for (const auto& [name, value] : *said) theirs.add(name, value);
+    return {};
+  });
+  if (!measured) return pass(measured);
+  std::vector<BenchResult> results;
+  for (const Workload& each : kWorkloads) {
+    const double value = ours[each.name];
+    results.push_back(theirs.has(each.name)
+                          ? BenchResult::over(each.name, value, each.unit, theirs[each.name])
+                          : BenchResult{each.name, value, each.unit});
+  }
+  return results;
 }
 
 }  // namespace forebay

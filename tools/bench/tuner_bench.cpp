@@ -1,14 +1,16 @@
-#include "tools/bench/tuner_bench.h"
+#include <algorithm>
+#include <string>
+#include <vector>
 
-#include <utility>
-
-#include "core/base/cpu_time.h"
+#include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_setup.h"
+#include "tools/process/process_end.h"
 #include "tuner/compare/comparison.h"
-#include "tuner/compare/machine.h"
 #include "tuner/guard.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/policy/policies.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/random_pipeline.h"
 #include "tuner/sim/simulator.h"
 
@@ -17,6 +19,8 @@ namespace {
 
 using tuner::PipelineModel;
 
+constexpr std::uint64_t kPipelines = 4;  // random ones of 9 stages on 128 CPUs, in each round
+constexpr double kSimulatedSeconds = 120;
 constexpr double kSimulatorLimit = 2e6;
 constexpr double kDecisionLimit = 1e-3;
 constexpr double kShareLimit = 0.01;
@@ -33,34 +37,25 @@ PipelineModel large_pipeline(std::uint64_t seed) {
   return tuner::random_pipeline(seed, options);
 }
 
-/// The figures of each round, of which medians are taken.
-struct Measured {
-  std::vector<double> steps_per_second;
-  std::vector<double> decision;
-  std::vector<double> guard_step;
-  std::vector<double> plan;
-};
-
-double simulator_speed(const std::vector<PipelineModel>& models, double seconds) {
+double simulator_speed(const std::vector<PipelineModel>& models) {
   std::uint64_t steps = 0;
   double used = 0;
   for (const PipelineModel& model : models) {
     tuner::Simulator simulator(model, 1);
     simulator.apply({tuner::oracle_of(model).allocation.actors, 1});
     const double before = in_seconds(thread_cpu_time());
-    simulator.run_until(seconds);
+    simulator.run_until(kSimulatedSeconds);
     used += in_seconds(thread_cpu_time()) - before;
     steps += simulator.totals().steps;
   }
   return static_cast<double>(steps) / used;
 }
 
-double decision_seconds(const std::vector<PipelineModel>& models,
-                        const TunerBenchOptions& options) {
+double decision_seconds(const std::vector<PipelineModel>& models, const std::string& policy) {
   double sum = 0;
   for (const PipelineModel& model : models) {
-    const auto run = tuner::run_one({.model = model, .policy = options.policy},
-                                    tuner::simulated_machines(), options.stopped);
+    const auto run = tuner::run_one({.model = model, .policy = policy}, tuner::simulated_machines(),
+                                    StopRequest::requested);
     sum += run.record.seconds_per_decision;
   }
   return sum / static_cast<double>(models.size());
@@ -90,42 +85,29 @@ double plan_seconds(const std::vector<PipelineModel>& models) {
   return found > 0 ? used / (kPlans * static_cast<double>(models.size())) : 0;
 }
 
-BenchResult slower_is_worse(std::string name, double value, std::string unit, double limit) {
-  return {std::move(name), value, std::move(unit), limit, value > 0 ? limit / value : 0};
-}
-
-std::vector<BenchResult> results_of(const Measured& measured) {
-  const double steps = median(measured.steps_per_second);
-  const double decision = median(measured.decision);
-  const double guard = median(measured.guard_step);
-  const double share = decision / tuner::kPeriodSeconds + guard * kStepsPerSecond;
-  return {{"simulator_steps", steps, "steps/s", kSimulatorLimit, steps / kSimulatorLimit},
-          slower_is_worse("decision", decision, "s", kDecisionLimit),
-          slower_is_worse("tuner_cpu", share, "cores", kShareLimit),
-          {"guard_step", guard, "s", std::nullopt, std::nullopt},
-          {"plan", median(measured.plan), "s", std::nullopt, std::nullopt}};
-}
-
 }  // namespace
 
-Result<std::vector<BenchResult>> bench_tuner(const TunerBenchOptions& options) {
+BenchResults bench_tuner(const BenchOptions& options) {
+  const bool known = std::ranges::count(tuner::policies(), "intune", &tuner::PolicyInfo::name) > 0;
+  const std::string policy = known ? "intune" : "greedy";
   std::vector<PipelineModel> models;
-  for (std::uint64_t seed = 1; seed <= options.pipelines; ++seed) {
-    models.push_back(large_pipeline(seed));
-  }
-  if (auto known = tuner::check_run({.model = models.front(), .policy = options.policy}); !known) {
-    return pass(known);
-  }
-  const auto stopped = [&options] { return options.stopped && options.stopped(); };
-  Measured measured;
-  for (int round = 0; round < options.rounds && !stopped(); ++round) {
-    measured.steps_per_second.push_back(simulator_speed(models, options.simulated_seconds));
-    measured.decision.push_back(decision_seconds(models, options));
-    measured.guard_step.push_back(guard_seconds(models.front()));
-    measured.plan.push_back(plan_seconds(models));
-  }
-  if (stopped()) return fail(Code::kUnavailable, "stopped");
-  return results_of(measured);
+  for (std::uint64_t seed = 1; seed <= kPipelines; ++seed) models.push_back(large_pipeline(seed));
+  Measurements all;
+  auto measured = each_round(options.rounds, [&]() -> Status {
+    all.add("steps", simulator_speed(models));
+    all.add("decision", decision_seconds(models, policy));
+    all.add("guard", guard_seconds(models.front()));
+    all.add("plan", plan_seconds(models));
+    return {};
+  });
+  if (!measured) return pass(measured);
+  const double share = all["decision"] / tuner::kPeriodSeconds + all["guard"] * kStepsPerSecond;
+  return std::vector<BenchResult>{
+      BenchResult::over("simulator_steps", all["steps"], "steps/s", kSimulatorLimit),
+      BenchResult::under("decision", all["decision"], "s", kDecisionLimit),
+      BenchResult::under("tuner_cpu", share, "cores", kShareLimit),
+      {"guard_step", all["guard"], "s"},
+      {"plan", all["plan"], "s"}};
 }
 
 }  // namespace forebay

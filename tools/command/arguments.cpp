@@ -4,9 +4,13 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/whole_file.h"
 #include "engine/job/job_file.h"
 #include "engine/job/quantity.h"
+#include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
+#include "tools/process/paths.h"
+#include "tools/process/standard_streams.h"
 
 namespace forebay {
 namespace {
@@ -17,6 +21,41 @@ JobDefaults defaults_here() {
 
 }  // namespace
 
+std::string Invocation::value(const std::string& option, const std::string& otherwise) const {
+  const auto found = options.find(option);
+  return found == options.end() || found->second.empty() ? otherwise : found->second.back();
+}
+
+std::vector<std::string> Invocation::values(const std::string& option) const {
+  const auto found = options.find(option);
+  return found == options.end() ? std::vector<std::string>() : found->second;
+}
+
+std::optional<std::uint64_t> OptionReader::count_in(const std::string& text, std::uint64_t low,
+                                                    std::uint64_t high) {
+  const auto count = parse_count(text);
+  return count && *count >= low && *count <= high ? count : std::nullopt;
+}
+
+std::string OptionReader::range_text(std::uint64_t low, std::uint64_t high) {
+  const bool bounded = high < std::numeric_limits<std::uint64_t>::max();
+  return "a whole number " + (bounded
+                                  ? "from " + std::to_string(low) + " to " + std::to_string(high)
+                                  : "of at least " + std::to_string(low));
+}
+
+OptionReader& OptionReader::port(const std::string& option, std::uint16_t& into,
+                                 std::uint64_t lowest) {
+  return value(option, into, "a port, from 1 to 65535",
+               [=](const std::string& text) { return count_in(text, lowest, 65535); });
+}
+
+OptionReader& OptionReader::command(std::string& into) {
+  return value("--command", into, "train or ingest", [](const std::string& text) {
+    return text == "train" || text == "ingest" ? std::optional(text) : std::nullopt;
+  });
+}
+
 Result<JobSpec> open_job(const Invocation& invocation) {
   return load_job(invocation.arguments.front(), invocation.values("--set"), defaults_here());
 }
@@ -26,22 +65,25 @@ Result<JobSpec> open_job(const Invocation& invocation, std::string text) {
                    defaults_here());
 }
 
-Result<std::uint64_t> count_of(const Invocation& invocation, const std::string& option,
-                               std::uint64_t low, std::uint64_t high, std::uint64_t otherwise) {
-  if (!invocation.has(option)) return otherwise;
-  const auto count = parse_count(invocation.value(option));
-  if (count && *count >= low && *count <= high) return *count;
-  const bool bounded = high < std::numeric_limits<std::uint64_t>::max();
-  return fail(Code::kInvalid,
-              option + " " + invocation.value(option) + ": must be a whole number " +
-                  (bounded ? "from " + std::to_string(low) + " to " + std::to_string(high)
-                           : "of at least " + std::to_string(low)));
-}
-
 std::string run_folder_in(const std::string& folder) {
   const std::string inside = folder + "/.forebay";
   std::error_code error;
   return std::filesystem::is_directory(inside, error) ? inside : folder;
+}
+
+Status check_out_file(const std::string& path) {
+  if (auto place = check_output_path("--out", path); !place) return place;
+  return check_outputs({{.name = "--out", .path = path, .aside = kAside}}, {});
+}
+
+Exit print_result(const Invocation& invocation, const JsonObject& json,
+                  const std::function<void()>& print_text) {
+  if (invocation.has("--json")) {
+    print_json(json);
+  } else {
+    print_text();
+  }
+  return Exit::done();
 }
 
 }  // namespace forebay

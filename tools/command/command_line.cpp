@@ -1,5 +1,3 @@
-#include "tools/command/command_line.h"
-
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -8,17 +6,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/base/nearest.h"
 #include "core/base/result.h"
+#include "core/base/text/nearest.h"
+#include "tools/command/commands.h"
 
 namespace forebay {
 namespace {
 
 const Command* find_command(std::string_view name) {
-  for (const Command& command : all_commands()) {
-    if (command.name == name) return &command;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(all_commands(), name, &Command::name);
+  return found == all_commands().end() ? nullptr : &*found;
 }
 
 /// Returns the subcommand of `command` that `words` begin with, or `command` itself if there is
@@ -26,8 +23,7 @@ const Command* find_command(std::string_view name) {
 const Command& part_of(const Command& command, const std::vector<std::string>& words) {
   if (words.empty()) return command;
   const std::string name = std::string(command.name) + " " + words.front();
-  const auto found = std::find_if(command.parts.begin(), command.parts.end(),
-                                  [&](const Command& part) { return part.name == name; });
+  const auto found = std::ranges::find(command.parts, name, &Command::name);
   return found == command.parts.end() ? command : *found;
 }
 
@@ -138,16 +134,6 @@ Exit run_help(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-std::string Invocation::value(const std::string& option, const std::string& otherwise) const {
-  const auto found = options.find(option);
-  return found == options.end() || found->second.empty() ? otherwise : found->second.back();
-}
-
-std::vector<std::string> Invocation::values(const std::string& option) const {
-  const auto found = options.find(option);
-  return found == options.end() ? std::vector<std::string>() : found->second;
-}
 
 Exit run_command_line(const std::vector<std::string>& words) {
   if (words.empty()) {

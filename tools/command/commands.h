@@ -1,12 +1,12 @@
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tools/process/exit_status.h"
+#include "tools/command/arguments.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 
@@ -15,19 +15,6 @@ struct OptionSpec {
   std::string_view name;   ///< `--rows`
   std::string_view value;  ///< `N`; empty for a flag.
   std::string_view help;
-};
-
-/// The arguments after a command's name.
-struct Invocation {
-  std::vector<std::string> arguments;  ///< Arguments without dashes, in order.
-  /// `--set` → its values; empty for a flag.
-  std::map<std::string, std::vector<std::string>> options;
-
-  bool has(const std::string& option) const { return options.contains(option); }
-  /// Returns the last value given for `option`, or `otherwise`.
-  std::string value(const std::string& option, const std::string& otherwise = "") const;
-  /// Returns all values given for `option`.
-  std::vector<std::string> values(const std::string& option) const;
 };
 
 /// A subcommand: its arguments and the function that runs it.
@@ -51,6 +38,18 @@ inline constexpr OptionSpec kSetOption{"--set", "KEY=VALUE",
 
 /// Returns every command, in the order of `forebay help`.
 std::span<const Command> all_commands();
+
+/// Runs the command line after `forebay`; help and version go to stdout. Wrong usage returns exit
+/// status 2 and suggests the nearest known name.
+Exit run_command_line(const std::vector<std::string>& words);
+
+/// Returns the page of `forebay help`, or of `forebay <command> --help`.
+std::string help_page();
+std::string help_page(const Command& command);
+
+/// Returns `forebay 0.1.0`, then one line for each library in use. Reads libtorch's version from
+/// file names only, since loading it takes a second.
+std::string version_page();
 
 // The functions called by the rows of commands.cpp, one file each.
 Exit run_bench(const Invocation& invocation);
@@ -82,6 +81,6 @@ Exit run_set(const Invocation& invocation);
 Exit run_synth(const Invocation& invocation);
 
 /// Returns the command `tune` with its subcommands (tune.cpp).
-std::vector<Command> tune_commands();
+Command tune_command();
 
 }  // namespace forebay

@@ -5,12 +5,10 @@
 
 #include "core/base/clock.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/doctor/job_checks.h"
-#include "tools/doctor/machine_checks.h"
+#include "tools/doctor/checks.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/terminal_events.h"
 
 namespace forebay {
@@ -24,11 +22,6 @@ void append(std::vector<Finding>& checks, std::vector<Finding> more) {
 Training training_of(const std::optional<JobSpec>& job) {
   if (!job) return Training::kMaybe;
   return learns(job->trainer.model) ? Training::kWanted : Training::kNo;
-}
-
-std::vector<Finding> look_at_job(const JobSpec& job, const Result<TorchProbe>& probe) {
-  const bool learns = training_of(job) == Training::kWanted && probe;
-  return check_job(job, learns ? std::optional(*probe) : std::nullopt, terminal_events().hooks());
 }
 
 void print_checks(const std::vector<Finding>& checks, bool as_json) {
@@ -60,7 +53,11 @@ Exit run_doctor(const Invocation& invocation) {
                          ? Result<TorchProbe>(fail(Code::kNotFound, "not looked for"))
                          : probe_torch();
   append(checks, check_torch(probe, training));
-  if (job) append(checks, look_at_job(*job, probe));
+  if (job) {
+    const bool learns = training == Training::kWanted && probe;
+    append(checks, check_job(*job, learns ? std::optional(*probe) : std::nullopt,
+                             terminal_events().hooks()));
+  }
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   print_checks(checks, invocation.has("--json"));
   return {count_bad(checks) > 0 ? Exit::kFailed : Exit::kDone, ""};

@@ -10,26 +10,17 @@
 namespace forebay {
 namespace {
 
-void append_float(std::string& text, float value) {
-  if (std::isnan(value)) {
-    text += "nan";
-    return;
-  }
-  if (std::isinf(value)) {
-    text += value < 0 ? "-inf" : "inf";
-    return;
-  }
+/// Appends a number as std::to_chars writes it in this format.
+template <class Number, class... Format>
+void append_number(std::string& text, Number number, Format... format) {
   std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(),
-                                 static_cast<double>(value), std::chars_format::general, 9);
-  text.append(digits.data(), end.ptr);
+  char* const end = digits.data() + digits.size();
+  text.append(digits.data(), std::to_chars(digits.data(), end, number, format...).ptr);
 }
 
-template <class Integer>
-void append_integer(std::string& text, Integer value) {
-  std::array<char, 24> digits;
-  text.append(digits.data(),
-              std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+void append_float(std::string& text, float value) {
+  const double shown = std::isnan(value) ? std::abs(value) : value;  // without the sign of a NaN
+  append_number(text, shown, std::chars_format::general, 9);
 }
 
 /// Returns where each feature's ids begin.
@@ -47,7 +38,7 @@ std::vector<const std::int64_t*> first_ids(const Batch& batch) {
 void append_list(std::string& text, const std::int64_t* ids, std::int32_t length) {
   for (std::int32_t i = 0; i < length; ++i) {
     if (i > 0) text += ',';
-    append_integer(text, ids[i]);
+    append_number(text, ids[i]);
   }
 }
 
@@ -69,7 +60,7 @@ Result<DumpFile> DumpFile::create(const std::string& path, const Schema& schema)
 Status DumpFile::write(const Batch& batch) {
   auto ids = first_ids(batch);
   for (std::size_t row = 0; row < batch.rows; ++row) {
-    append_integer(text_, batch.number);
+    append_number(text_, batch.number);
     text_ += '\t';
     append_float(text_, batch.labels[row]);
     for (std::size_t column = 0; column < batch.dense_features; ++column) {

@@ -17,8 +17,8 @@
 #include "trainer/model_description.h"
 #include "trainer/module.h"
 #include "trainer/saving/checkpoint.h"
+#include "trainer/saving/checkpoint_folder.h"
 #include "trainer/saving/checkpoint_names.h"
-#include "trainer/saving/folder_source.h"
 
 namespace forebay {
 namespace {
@@ -115,13 +115,9 @@ Exit run_export(const Invocation& invocation) {
   const std::string file = invocation.value("--out");
   if (file.empty()) return Exit::refused("export needs --out FILE; see forebay export --help");
   Bounds bounds{.file = file, .most_bytes = {}};
-  if (invocation.has("--max-bytes")) {
-    const std::string most = invocation.value("--max-bytes");
-    bounds.most_bytes = parse_size(most);
-    if (!bounds.most_bytes) {
-      return Exit::refused("--max-bytes " + most + ": must be a size, such as 512MiB");
-    }
-  }
+  OptionReader read(invocation);
+  read.value("--max-bytes", bounds.most_bytes, "a size, such as 512MiB", parse_size);
+  if (!read.status()) return Exit::refused(read.status().error());
   if (auto place = check_output_path("--out", file); !place) return Exit::refused(place.error());
   const std::string& named = invocation.arguments.front();
   auto paths = candidates(named);
@@ -136,19 +132,20 @@ Exit run_export(const Invocation& invocation) {
       print_message(last->message + "; trying the one before it");
       continue;
     }
-    if (invocation.has("--json")) {
-      JsonObject json;
-      json.add("file", file).add("bytes", exported->model.bytes);
-      json.add("parameters", exported->model.parameters).add("checkpoint", path.string());
-      json.add("batches", exported->batches);
-      print_json(json);
-    } else {
+    const auto print_text = [&] {
       std::printf("%s: %s of %s, %llu parameters, as of batch %llu\n", file.c_str(),
                   format_size(exported->model.bytes).c_str(), path.string().c_str(),
                   static_cast<unsigned long long>(exported->model.parameters),
                   static_cast<unsigned long long>(exported->batches));
-    }
-    return Exit::done();
+    };
+    return print_result(invocation,
+                        JsonObject()
+                            .add("file", file)
+                            .add("bytes", exported->model.bytes)
+                            .add("parameters", exported->model.parameters)
+                            .add("checkpoint", path.string())
+                            .add("batches", exported->batches),
+                        print_text);
   }
   return last->code == Code::kUnavailable ? Exit::failed(*last) : Exit::refused(*last);
 }

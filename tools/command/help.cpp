@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
-#include "tools/command/command_line.h"
+#include "core/base/text/text.h"
+#include "tools/command/commands.h"
+#include "tools/launch/fill.h"
 
 namespace forebay {
 namespace {
@@ -63,26 +66,29 @@ std::string bash_function() {
          "complete -o filenames -F _forebay forebay\n";
 }
 
-// Puts text into single quotes for fish and zsh.
-std::string quoted(std::string_view text) {
-  std::string result = "'";
-  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 std::string fish_lines() {
   std::string lines;
   for (const Command& command : all_commands()) {
     const std::string name(command.name);
     lines += "complete -c forebay -n __fish_use_subcommand -f -a " + name + " -d " +
-             quoted(command.summary) + "\n";
+             shell_word(command.summary) + "\n";
     for (const OptionSpec& option : command.options) {
       lines += "complete -c forebay -n '__fish_seen_subcommand_from " + name + "' -l " +
                std::string(option.name.substr(2)) + (option.value.empty() ? "" : " -r") + " -d " +
-               quoted(option.help) + "\n";
+               shell_word(option.help) + "\n";
     }
   }
   return lines + "complete -c forebay -n __fish_use_subcommand -l version -d 'versions'\n";
+}
+
+/// Returns a completion script for `bash`, `zsh` or `fish`; "" for other shells.
+std::string completion_script(std::string_view shell) {
+  if (shell == "bash") return bash_function();
+  if (shell == "zsh") {
+    return "#compdef forebay\nautoload -U +X bashcompinit && bashcompinit\n" + bash_function();
+  }
+  if (shell == "fish") return fish_lines();
+  return "";
 }
 
 }  // namespace
@@ -124,25 +130,22 @@ std::string help_page(const Command& command) {
   return page + "\nexample:\n" + std::string(command.example) + "\n";
 }
 
-std::string completion_script(std::string_view shell) {
-  if (shell == "bash") return bash_function();
-  if (shell == "zsh") {
-    return "#compdef forebay\nautoload -U +X bashcompinit && bashcompinit\n" + bash_function();
-  }
-  if (shell == "fish") return fish_lines();
-  return "";
-}
-
 std::string version_page() {
   // The build sets `zlib 1.2.13|zstd 1.5.4|…`; one line for each here.
   std::string page = "forebay " FOREBAY_VERSION "\n";
   std::string_view rest = FOREBAY_LIBRARIES;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('|'), rest.size());
-    page += "  " + std::string(rest.substr(0, end)) + "\n";
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  while (!rest.empty()) page += "  " + std::string(take_until(rest, '|')) + "\n";
   return page;
+}
+
+Exit run_completion(const Invocation& invocation) {
+  const std::string script = completion_script(invocation.arguments.front());
+  if (script.empty()) {
+    return Exit::refused("completion " + invocation.arguments.front() +
+                         ": no such shell; bash, zsh and fish are known");
+  }
+  std::fwrite(script.data(), 1, script.size(), stdout);
+  return Exit::done();
 }
 
 }  // namespace forebay

@@ -3,15 +3,14 @@
 
 #include "actors/source/dataset.h"
 #include "core/base/clock.h"
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/run_dir.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/terminal_events.h"
 
 namespace forebay {
@@ -27,10 +26,6 @@ void print_files(const Dataset& dataset) {
               format_size(dataset.bytes()).c_str(), dataset.fingerprint().hex().c_str());
 }
 
-Result<std::unique_ptr<Dataset>> index_dataset(const JobSpec& job) {
-  return open_dataset(job.dataset, job.columns, dataset_options(job, terminal_events().hooks()));
-}
-
 }  // namespace
 
 Exit run_index(const Invocation& invocation) {
@@ -40,23 +35,22 @@ Exit run_index(const Invocation& invocation) {
   if (!guarded) return Exit::refused(guarded.error());
   auto held = RunDir::hold(job->run.dir);
   if (!held) return Exit::refused(held.error());
-  auto dataset = index_dataset(*job);
+  auto dataset =
+      open_dataset(job->dataset, job->columns, dataset_options(*job, terminal_events().hooks()));
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!dataset) {
     const bool damaged = dataset.error().code == Code::kCorrupt;
     return damaged ? Exit::failed(dataset.error()) : Exit::refused(dataset.error());
   }
-  if (!invocation.has("--json")) {
-    print_files(**dataset);
-    return Exit::done();
-  }
-  print_json(JsonObject()
-                 .add("fingerprint", (*dataset)->fingerprint().hex())
-                 .add("files", (*dataset)->files().size())
-                 .add("blocks", (*dataset)->num_blocks())
-                 .add("rows", (*dataset)->rows())
-                 .add("bytes", (*dataset)->bytes()));
-  return Exit::done();
+  const Dataset& found = **dataset;
+  return print_result(invocation,
+                      JsonObject()
+                          .add("fingerprint", found.fingerprint().hex())
+                          .add("files", found.files().size())
+                          .add("blocks", found.num_blocks())
+                          .add("rows", found.rows())
+                          .add("bytes", found.bytes()),
+                      [&] { print_files(found); });
 }
 
 }  // namespace forebay

@@ -7,15 +7,12 @@
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
 #include "engine/run/run_outcome.h"
-#include "engine/run/state_file.h"
 #include "engine/session/session.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/command/dump_file.h"
-#include "tools/process/exit_status.h"
 #include "tools/process/paths.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/summary.h"
 #include "tools/terminal/terminal_events.h"
 
@@ -61,8 +58,9 @@ class Ingest {
 
 Status Ingest::prepare() {
   constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-  auto batches = count_of(invocation_, "--max-batches", 0, kAll, kAll);
-  if (!batches) return pass(batches);
+  std::uint64_t batches = kAll;
+  auto read = OptionReader(invocation_).count("--max-batches", batches, 0, kAll).status();
+  if (!read) return read;
   if (const std::string to = invocation_.value("--state"); !to.empty()) {
     if (auto status = check_output_path("--state", to); !status) return status;
   }
@@ -77,7 +75,7 @@ Status Ingest::prepare() {
     if (!dump) return pass(dump);
     dump_ = std::move(*dump);
   }
-  return session_->start(resident_bytes(), *batches);
+  return session_->start(resident_bytes(), batches);
 }
 
 Status Ingest::pull() {

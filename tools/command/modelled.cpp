@@ -1,21 +1,21 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <string>
 
-#include "core/base/printable.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
+#include "core/base/text/printable.h"
 #include "engine/job/quantity.h"
 #include "engine/modelled/emulation.h"
 #include "engine/modelled/modelled_figures.h"
 #include "engine/modelled/pipeline_file.h"
 #include "engine/modelled/simulation.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/inspect/text_table.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
 #include "tuner/live/tuner_actor.h"
 
@@ -30,27 +30,9 @@ struct ModelledRun {
   std::uint64_t seed = 1;
 };
 
-Result<double> seconds_of(const Invocation& invocation, double usual) {
-  if (!invocation.has("--seconds")) return usual;
-  const auto time = parse_duration(invocation.value("--seconds"));
-  const double seconds = time ? in_seconds(*time) : 0;
-  if (seconds > 0) return seconds;
-  return fail(Code::kInvalid, "--seconds " + invocation.value("--seconds") +
-                                  ": must be a time above 0, as in 600 or 10m");
-}
-
-Result<tuner::Allocation> allocation_of(const Invocation& invocation,
-                                        const tuner::PipelineModel& model) {
-  const std::string text = invocation.value("--allocation");
-  const tuner::PipelineDescription description = tuner::description_of(model);
-  auto allocation = text == "oracle" ? Result<tuner::Allocation>(oracle_allocation(model))
-                                     : parse_allocation(text, description);
-  if (!allocation) return allocation;
-  auto prefetch = count_of(invocation, "--prefetch", 1, std::numeric_limits<std::uint32_t>::max(),
-                           allocation->prefetch);
-  if (!prefetch) return pass(prefetch);
-  allocation->prefetch = static_cast<std::uint32_t>(*prefetch);
-  return allocation;
+std::optional<double> positive_seconds(const std::string& text) {
+  const auto time = parse_duration(text);
+  return time && time->count() > 0 ? std::optional(in_seconds(*time)) : std::nullopt;
 }
 
 /// Reads the file and --allocation, --prefetch, --seconds and --seed. `usual_seconds` returns the
@@ -59,13 +41,18 @@ Result<ModelledRun> read_modelled_run(const Invocation& invocation,
                                       double (*usual_seconds)(const tuner::PipelineModel&)) {
   auto model = load_pipeline(invocation.arguments.front());
   if (!model) return pass(model);
-  auto allocation = allocation_of(invocation, *model);
+  const std::string text = invocation.value("--allocation");
+  auto allocation = text == "oracle" ? Result<tuner::Allocation>(oracle_allocation(*model))
+                                     : parse_allocation(text, tuner::description_of(*model));
   if (!allocation) return pass(allocation);
-  auto seconds = seconds_of(invocation, usual_seconds(*model));
-  if (!seconds) return pass(seconds);
-  auto seed = count_of(invocation, "--seed", 0, std::numeric_limits<std::int64_t>::max(), 1);
-  if (!seed) return pass(seed);
-  return ModelledRun{std::move(*model), std::move(*allocation), *seconds, *seed};
+  const double seconds = usual_seconds(*model);
+  ModelledRun run{std::move(*model), std::move(*allocation), seconds, 1};
+  OptionReader read(invocation);
+  read.count("--prefetch", run.allocation.prefetch, 1, std::numeric_limits<std::uint32_t>::max())
+      .value("--seconds", run.seconds, "a time above 0, as in 600 or 10m", positive_seconds)
+      .count("--seed", run.seed, 0, std::numeric_limits<std::int64_t>::max());
+  if (auto status = read.status(); !status) return pass(status);
+  return run;
 }
 
 void print_figures(const ModelledFigures& figures, const tuner::PipelineModel& model) {
@@ -152,11 +139,8 @@ Exit run_simulate(const Invocation& invocation) {
   if (!run) return Exit::refused(run.error());
   const ModelledFigures figures = simulate(run->model, run->allocation, run->seconds, run->seed,
                                            [] { return StopRequest::requested(); });
-  if (invocation.has("--json")) {
-    print_json(json_of(figures, run->model));
-  } else {
-    print_figures(figures, run->model);
-  }
+  print_result(invocation, json_of(figures, run->model),
+               [&] { print_figures(figures, run->model); });
   return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
 }
 
@@ -178,16 +162,9 @@ Exit run_emulate(const Invocation& invocation) {
                                             if (line.is_due()) line.show(describe(view, spec));
                                           }});
   line.clear();
-  if (!outcome) {
-    return outcome.error().code == Code::kInvalid ? Exit::refused(outcome.error())
-                                                  : Exit::failed(outcome.error());
-  }
+  if (!outcome) return Exit::of(outcome.error(), Code::kInvalid);
   warn_of_lateness(*outcome);
-  if (invocation.has("--json")) {
-    print_json(json_of(*outcome, spec));
-  } else {
-    print(*outcome, spec);
-  }
+  print_result(invocation, json_of(*outcome, spec), [&] { print(*outcome, spec); });
   return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
 }
 

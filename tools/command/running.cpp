@@ -8,19 +8,16 @@
 #include <optional>
 
 #include "core/base/whole_file.h"
-#include "engine/cluster/head_look.h"
+#include "engine/cluster/head_node.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/status_report.h"
-#include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
 #include "engine/run/control_server.h"
-#include "engine/trace/chrome_trace.h"
-#include "engine/trace/history_text.h"
+#include "engine/trace/run_trace.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/process/paths.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/status_page.h"
 
 namespace forebay {
@@ -62,21 +59,13 @@ Result<std::string> look_once(const Look& look) {
   return look();
 }
 
-Exit not_answered(const Error& error) {
-  return error.code == Code::kNotFound ? Exit::refused(error) : Exit::failed(error);
-}
+Exit not_answered(const Error& error) { return Exit::of(error, Code::kNotFound); }
 
 using Time = SplitTimes::Time;
 
-/// Returns the value of `--seconds`; nullopt: everything that the job remembers.
-Result<std::optional<Time>> time_of(const Invocation& invocation) {
-  const std::string text = invocation.value("--seconds");
-  if (!invocation.has("--seconds")) return std::optional<Time>();
+std::optional<Time> positive_time(const std::string& text) {
   const auto time = parse_duration(text);
-  if (!time || *time <= Time(0)) {
-    return fail(Code::kInvalid, "--seconds " + text + ": must be a time, such as 10 or 2m");
-  }
-  return std::optional<Time>(*time);
+  return time && *time > Time(0) ? time : std::nullopt;
 }
 
 }  // namespace
@@ -90,14 +79,9 @@ Exit run_set(const Invocation& invocation) {
   const std::string key = assignment.substr(0, equals);
   const StopRequest::AtOnce waiting;
   auto done = ask_to_set(run_folder(invocation), key, assignment.substr(equals + 1));
-  if (!done && done.error().code == Code::kInvalid) return Exit::refused(done.error());
-  if (!done) return Exit::failed(done.error());
-  if (invocation.has("--json")) {
-    print_json(JsonObject().add("key", key).add("done", *done));
-  } else {
-    print_line(*done);
-  }
-  return Exit::done();
+  if (!done) return Exit::of(done.error(), Code::kInvalid);
+  return print_result(invocation, JsonObject().add("key", key).add("done", *done),
+                      [&] { print_line(*done); });
 }
 
 Exit run_status(const Invocation& invocation) {
@@ -142,11 +126,11 @@ Exit run_trace(const Invocation& invocation) {
         "--join: the trainer keeps the trace of all nodes; run this on its node, with --dir");
   }
   const std::string out = invocation.value("--out", "trace.json");
-  if (auto status = check_output_path("--out", out); !status) return Exit::refused(status.error());
-  const Output output{.name = "--out", .path = out, .aside = kAside};
-  if (auto status = check_outputs({output}, {}); !status) return Exit::refused(status.error());
-  auto time = time_of(invocation);
-  if (!time) return Exit::refused(time.error());
+  if (auto status = check_out_file(out); !status) return Exit::refused(status.error());
+  std::optional<Time> time;  // nullopt: everything that the job remembers
+  OptionReader read(invocation);
+  read.value("--seconds", time, "a time, such as 10 or 2m", positive_time);
+  if (!read.status()) return Exit::refused(read.status().error());
   auto answer = [&] {
     const StopRequest::AtOnce waiting;
     return ask_to_trace(run_folder(invocation));
@@ -155,21 +139,18 @@ Exit run_trace(const Invocation& invocation) {
   auto history = parse_history(*answer);
   if (!history) return Exit::failed(history.error());
   std::vector<PastSplit>& splits = history->splits;
-  if (*time) {
-    std::erase_if(splits, [since = history->now - **time](const PastSplit& split) {
+  if (time) {
+    std::erase_if(splits, [since = history->now - *time](const PastSplit& split) {
       return split.batch.end < since;
     });
   }
   if (auto status = replace_whole(out, chrome_trace(*history), Sync::kNo); !status) {
     return Exit::failed({status.error().code, "--out " + status.error().message});
   }
-  if (invocation.has("--json")) {
-    print_json(JsonObject().add("out", out).add("splits", splits.size()));
-  } else {
+  return print_result(invocation, JsonObject().add("out", out).add("splits", splits.size()), [&] {
     std::printf("%s: %s splits; open it in ui.perfetto.dev or chrome://tracing\n", out.c_str(),
                 format_count(splits.size()).c_str());
-  }
-  return Exit::done();
+  });
 }
 
 }  // namespace forebay

@@ -9,10 +9,8 @@
 #include "engine/modelled/pipeline_file.h"
 #include "engine/outputs/outputs.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 #include "tools/synth/synth_files.h"
 #include "tuner/sim/random_pipeline.h"
 
@@ -30,12 +28,11 @@ Result<SynthSpec> read_spec(const Invocation& invocation) {
   if (!invocation.has("--rows")) {
     return fail(Code::kInvalid, "synth needs --rows N; see forebay synth --help");
   }
-  for (const auto& [option, into] :
-       {std::pair{"--rows", &spec.rows}, {"--files", &spec.files}, {"--seed", &spec.seed}}) {
-    auto count = count_of(invocation, option, 0, kMost, 1);
-    if (!count) return pass(count);
-    *into = *count;
-  }
+  OptionReader read(invocation);
+  read.count("--rows", spec.rows, 0, kMost)
+      .count("--files", spec.files, 0, kMost)
+      .count("--seed", spec.seed, 0, kMost);
+  if (auto status = read.status(); !status) return pass(status);
   spec.folder = invocation.value("--out");
   if (invocation.has("--force")) spec.existing = SynthSpec::Existing::kReplace;
   return spec;
@@ -64,12 +61,9 @@ Result<PipelinesSpec> read_pipelines_spec(const Invocation& invocation) {
     return fail(Code::kInvalid,
                 "synth pipelines needs --count N and --out DIR; see forebay synth --help");
   }
-  auto count = count_of(invocation, "--count", 1, 100'000, 1);
-  if (!count) return pass(count);
-  auto seed = count_of(invocation, "--seed", 0, kMost, 1);
-  if (!seed) return pass(seed);
-  spec.count = *count;
-  spec.seed = *seed;
+  OptionReader read(invocation);
+  read.count("--count", spec.count, 1, 100'000).count("--seed", spec.seed, 0, kMost);
+  if (auto status = read.status(); !status) return pass(status);
   spec.folder = invocation.value("--out");
   spec.replace = invocation.has("--force");
   spec.options.events = invocation.has("--events");
@@ -111,13 +105,11 @@ Exit synth_pipelines(const Invocation& invocation) {
     if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());
     if (auto written = write_one(*spec, number); !written) return Exit::refused(written.error());
   }
-  if (invocation.has("--json")) {
-    print_json(JsonObject().add("files", spec->count).add("out", spec->folder));
-  } else {
-    std::printf("%s random pipelines in %s\n", format_count(spec->count).c_str(),
-                spec->folder.c_str());
-  }
-  return Exit::done();
+  return print_result(invocation, JsonObject().add("files", spec->count).add("out", spec->folder),
+                      [&] {
+                        std::printf("%s random pipelines in %s\n",
+                                    format_count(spec->count).c_str(), spec->folder.c_str());
+                      });
 }
 
 }  // namespace
@@ -139,19 +131,19 @@ Exit run_synth(const Invocation& invocation) {
   });
   if (!written && StopRequest::requested()) return Exit::stopped(StopRequest::signal());
   if (!written) return Exit::failed(written.error());
-  if (invocation.has("--json")) {
-    print_json(JsonObject()
-                   .add("rows", written->rows)
-                   .add("bytes", written->bytes)
-                   .add("files", written->files)
-                   .add("best_auc", written->best_auc));
-    return Exit::done();
-  }
-  std::printf("%s rows, %s, %s files in %s; no model can have an AUC above %.4f on them\n",
-              format_count(written->rows).c_str(), format_size(written->bytes).c_str(),
-              format_count(written->files).c_str(), spec->folder.c_str(),
-              written->best_auc.value_or(0.5));
-  return Exit::done();
+  const auto print_text = [&] {
+    std::printf("%s rows, %s, %s files in %s; no model can have an AUC above %.4f on them\n",
+                format_count(written->rows).c_str(), format_size(written->bytes).c_str(),
+                format_count(written->files).c_str(), spec->folder.c_str(),
+                written->best_auc.value_or(0.5));
+  };
+  return print_result(invocation,
+                      JsonObject()
+                          .add("rows", written->rows)
+                          .add("bytes", written->bytes)
+                          .add("files", written->files)
+                          .add("best_auc", written->best_auc),
+                      print_text);
 }
 
 }  // namespace forebay

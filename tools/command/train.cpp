@@ -3,30 +3,22 @@
 
 #include "engine/outputs/job_files.h"
 #include "engine/ranks/rank_environment.h"
-#include "engine/train/follow_run.h"
 #include "engine/train/train_run.h"
+#include "engine/train/training_ranks.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
+#include "tools/terminal/summary.h"
 #include "tools/terminal/terminal_events.h"
-#include "tools/terminal/train_text.h"
 
 namespace forebay {
 namespace {
 
 Exit exit_of(const TrainEnd& end) {
-  switch (end.how) {
-    case TrainEnd::How::kDone:
-      return Exit::done();
-    case TrainEnd::How::kStopped:
-      return Exit::stopped(end.signal);
-    case TrainEnd::How::kFailed:
-      return Exit::failed(end.error);
-    case TrainEnd::How::kRefused:
-      return Exit::refused(end.error);
-  }
+  if (end.how == TrainEnd::How::kStopped) return Exit::stopped(end.signal);
+  if (end.how == TrainEnd::How::kFailed) return Exit::failed(end.error);
+  if (end.how == TrainEnd::How::kRefused) return Exit::refused(end.error);
   return Exit::done();
 }
 

@@ -1,5 +1,3 @@
-#include "tools/compare/compare_json.h"
-
 #include <array>
 #include <charconv>
 #include <numeric>
@@ -7,6 +5,8 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/base/text/text.h"
+#include "tools/compare/compare_result.h"
 
 namespace forebay {
 namespace {
@@ -199,12 +199,7 @@ std::string trace_csv(const ComparisonResult& result, const std::vector<Pipeline
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    if (letter == '"') quoted += '"';
-    quoted += letter;
-  }
-  return quoted + "\"";
+  return '"' + replaced(text, "\"", "\"\"") + '"';
 }
 
 }  // namespace forebay

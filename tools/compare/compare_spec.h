@@ -7,8 +7,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "tuner/compare/machine.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/sim/simulator.h"
 
 namespace forebay {
 

@@ -1,26 +1,18 @@
-#include "tools/compare/compare_tables.h"
-
+#include <algorithm>
 #include <array>
-#include <cstdio>
+#include <utility>
 
+#include "core/base/text/text.h"
 #include "engine/job/quantity.h"
+#include "tools/compare/compare_result.h"
 #include "tools/inspect/text_table.h"
 
 namespace forebay {
 namespace {
 
-std::string bar_escaped(const std::string& cell) {
-  std::string escaped;
-  for (const char letter : cell) {
-    if (letter == '|') escaped += '\\';
-    escaped += letter;
-  }
-  return escaped;
-}
-
 std::string markdown_row(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (const std::string& cell : cells) line += " " + bar_escaped(cell) + " |";
+  for (const std::string& cell : cells) line += " " + replaced(cell, "|", "\\|") + " |";
   return line + "\n";
 }
 
@@ -66,10 +58,8 @@ struct Cell {
     for (const ComparedRun* run : runs) most = std::max(most, run->figures.memory_peak);
     return most;
   }
-  std::uint64_t dead() const {
-    std::uint64_t count = 0;
-    for (const ComparedRun* run : runs) count += run->out_of_memory ? 1 : 0;
-    return count;
+  std::ptrdiff_t dead() const {
+    return std::ranges::count(runs, true, &ComparedRun::out_of_memory);
   }
 };
 
@@ -141,15 +131,11 @@ std::string html_of(const Table& table) {
   return text + "</table>\n";
 }
 
-std::string html_escaped(const std::string& text) {
-  constexpr std::string_view kMarkup = "&<>\"";
-  constexpr const char* kNames[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
-  std::string escaped;
-  for (const char letter : text) {
-    const std::size_t at = kMarkup.find(letter);
-    escaped += at == std::string_view::npos ? std::string(1, letter) : kNames[at];
-  }
-  return escaped;
+std::string html_escaped(std::string text) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kEscapes = {
+      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}}};
+  for (const auto& [letter, escape] : kEscapes) text = replaced(std::move(text), letter, escape);
+  return text;
 }
 
 Table summary_table(const ComparisonResult& result) {

@@ -1,5 +1,3 @@
-#include "tools/compare/plot_script.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -12,6 +10,7 @@
 
 #include <spawn.h>
 
+#include "tools/compare/report.h"
 #include "tools/process/paths.h"
 
 namespace forebay {
@@ -90,8 +89,8 @@ std::string problem_of(int status) {
   return "no plots: the script that draws them ended with status " + std::to_string(status);
 }
 
-}  // namespace
-
+/// Returns the path of the script that draws plots: beside the program, in its prefix's
+/// share/forebay, or in the source tree that the program was built in; "" if it is in none of them.
 std::string find_plot_script() {
   const auto self = own_path();
   if (!self) return {};
@@ -105,6 +104,8 @@ std::string find_plot_script() {
   }
   return {};
 }
+
+}  // namespace
 
 Result<std::vector<std::string>> draw_plots(const std::string& folder,
                                             const std::vector<std::string>& pipelines,

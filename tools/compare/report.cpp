@@ -8,7 +8,6 @@
 #include <set>
 
 #include "engine/job/quantity.h"
-#include "tools/compare/plot_script.h"
 
 namespace forebay {
 namespace {

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tools/compare/compare_json.h"
-#include "tools/compare/compare_tables.h"
+#include "tools/compare/compare_result.h"
 #include "tuner/sim/pipeline_model.h"
 
 namespace forebay {
@@ -57,5 +56,12 @@ using ReportNotes = std::vector<std::string>;
 /// prepared folder. kUnavailable: it cannot be written.
 Result<ReportNotes> write_report(const std::string& folder, const ReportContent& content,
                                  const std::atomic<bool>& stop);
+
+/// Runs the script that draws plots (plot_script.cpp) in a separate process on a report's folder
+/// and returns the names of the plots in `folder`/plots. kUnavailable says what to install if the
+/// script cannot run; when `stop` is set the process is ended.
+Result<std::vector<std::string>> draw_plots(const std::string& folder,
+                                            const std::vector<std::string>& pipelines,
+                                            const std::atomic<bool>& stop);
 
 }  // namespace forebay

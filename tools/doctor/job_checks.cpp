@@ -1,19 +1,17 @@
-#include "tools/doctor/job_checks.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 
 #include "actors/sizing.h"
-#include "actors/source/stored/codec.h"
-#include "actors/stage/load_split.h"
-#include "engine/job/device_text.h"
+#include "actors/source/stored/file_list.h"
+#include "actors/stage/stage_worker.h"
+#include "engine/job/job_spec.h"
 #include "engine/job/quantity.h"
 #include "engine/outputs/job_files.h"
 #include "engine/process/memory_use.h"
 #include "engine/process/run_dir.h"
-#include "tools/doctor/machine_checks.h"
+#include "tools/doctor/checks.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/spec.h"
 

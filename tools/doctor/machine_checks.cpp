@@ -1,20 +1,30 @@
-#include "tools/doctor/machine_checks.h"
-
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "core/base/cpu_level.h"
+#include "core/base/enum_names.h"
+#include "core/base/text/printable.h"
 #include "engine/job/quantity.h"
 #include "engine/process/machine.h"
+#include "tools/doctor/checks.h"
 
 namespace forebay {
 namespace {
+
+constexpr EnumName<Finding::Verdict> kVerdicts[] = {{"ok", Finding::Verdict::kOk},
+                                                    {"warn", Finding::Verdict::kWarn},
+                                                    {"bad", Finding::Verdict::kBad}};
+
+std::string message_of(const Finding& check) {
+  return check.advice.empty() ? check.what : check.what + " — " + check.advice;
+}
 
 Finding check_cpus(const std::optional<JobSpec>& job) {
   const int cpus = available_cpus();
@@ -85,6 +95,24 @@ fs::path nearest_there(const std::string& path) {
 }
 
 }  // namespace
+
+std::string to_line(const Finding& check) {
+  std::string line(name_in(kVerdicts, check.verdict));
+  line.resize(6, ' ');
+  return line + check.name + ": " + printable_message(message_of(check));
+}
+
+JsonObject to_json(const Finding& check) {
+  return JsonObject()
+      .add("name", check.name)
+      .add("status", name_in(kVerdicts, check.verdict))
+      .add("message", message_of(check));
+}
+
+std::size_t count_bad(const std::vector<Finding>& checks) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      checks, [](const Finding& check) { return check.verdict == Finding::Verdict::kBad; }));
+}
 
 std::vector<Finding> check_machine(const std::optional<JobSpec>& job) {
   return {check_cpus(job), check_simd(), check_memory(job)};

@@ -1,20 +1,19 @@
-#include "tools/doctor/torch_probe.h"
-
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
 
+#include "core/base/text/text.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
-#include "tools/process/stop_request.h"
+#include "tools/doctor/checks.h"
+#include "tools/process/process_end.h"
 #include "trainer/module.h"
 
 namespace forebay {
@@ -95,9 +94,7 @@ Result<TorchProbe> parse(const std::string& text) {
 Blas find_blas(std::string_view maps) {
   Blas found;
   while (!maps.empty()) {
-    const std::size_t end = std::min(maps.find('\n'), maps.size());
-    const std::string_view line = maps.substr(0, end);
-    maps.remove_prefix(std::min(end + 1, maps.size()));
+    const std::string_view line = take_until(maps, '\n');
     const std::size_t slash = line.find('/');
     if (slash == std::string_view::npos) continue;
     const std::string_view path = line.substr(slash);

@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "engine/job/quantity.h"
-#include "tools/inspect/reports.h"
+#include "tools/inspect/inspect.h"
 #include "trainer/model_description.h"
 #include "trainer/saving/checkpoint.h"
+#include "trainer/saving/checkpoint_folder.h"
 #include "trainer/saving/checkpoint_names.h"
 #include "trainer/saving/durable_file.h"
-#include "trainer/saving/folder_source.h"
-#include "trainer/saving/folder_writer.h"
 
 namespace forebay {
 namespace {
@@ -37,11 +36,16 @@ Place place_of(const fs::path& path) {
   return {folder / "..", (fs::path(kLinkFolder) / name).string()};
 }
 
+std::uint64_t bytes_of(const Manifest& manifest) {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, file] : manifest.files) bytes += file.bytes;
+  return bytes;
+}
+
 FileReport report_of_manifest(const std::string& path, const Manifest& manifest) {
   FileReport report;
-  std::uint64_t bytes = 0;
+  const std::uint64_t bytes = bytes_of(manifest);
   for (const auto& [name, file] : manifest.files) {
-    bytes += file.bytes;
     report.lines.push_back(name + ", " + format_size(file.bytes));
   }
   report.title = "manifest of a checkpoint: " + format_count(manifest.files.size()) + " files, " +
@@ -70,16 +74,10 @@ Result<Held> look_into(const Checkpoint& checkpoint) {
   return held;
 }
 
-std::uint64_t bytes_of(const Checkpoint& checkpoint) {
-  std::uint64_t bytes = 0;
-  for (const auto& [name, file] : checkpoint.manifest.files) bytes += file.bytes;
-  return bytes;
-}
-
 std::string title_of(const Checkpoint& checkpoint) {
   return "checkpoint after " + format_count(checkpoint.batches) + " batches, " +
          format_count(checkpoint.state.loader.position.rows) + " rows, " +
-         format_size(bytes_of(checkpoint));
+         format_size(bytes_of(checkpoint.manifest));
 }
 
 std::string part_of(const StateTensor& tensor) {
@@ -133,7 +131,7 @@ JsonObject json_of(const Held& held) {
       .add("loss", checkpoint.state.losses.mean())
       .add("order_digest", loader.position.digest.hex())
       .add("fingerprint", loader.fingerprint)
-      .add("bytes", bytes_of(checkpoint))
+      .add("bytes", bytes_of(checkpoint.manifest))
       .add("files", checkpoint.manifest.files, json_of_file)
       .add("tensors", held.tensors, json_of_tensor)
       .add("experience", learned_state_in(checkpoint));

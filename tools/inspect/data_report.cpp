@@ -3,9 +3,10 @@
 
 #include "actors/format/criteo/criteo_row.h"
 #include "core/base/enum_names.h"
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
+#include "core/base/text/text.h"
 #include "engine/job/quantity.h"
-#include "tools/inspect/reports.h"
+#include "tools/inspect/inspect.h"
 #include "tools/inspect/table_guess.h"
 #include "tools/inspect/text_table.h"
 
@@ -35,17 +36,10 @@ JsonObject json_of(const FileSample& sample, const char* kind, std::uint64_t row
       .add("rows_estimated", !sample.whole);
 }
 
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
 void show_first_rows(FileReport& report, std::string_view text) {
   std::vector<std::string> rows;
   while (rows.size() < kRowsShown && !text.empty()) {
-    rows.push_back(printable(take_line(text), kMostShown));
+    rows.push_back(printable(take_until(text, '\n'), kMostShown));
   }
   report.lines.emplace_back("first rows:");
   for (const std::string& row : rows) report.lines.push_back("  " + row);
@@ -65,7 +59,7 @@ CriteoCount count_criteo(const FileSample& sample) {
   CriteoCount count;
   CriteoRow row;
   while (!text.empty()) {
-    const std::string why = row.parse(take_line(text));
+    const std::string why = row.parse(take_until(text, '\n'));
     ++count.rows;
     if (why.empty()) {
       count.clicks += row.label > 0 ? 1 : 0;

@@ -1,11 +1,10 @@
-#include "tools/inspect/file_sample.h"
-
 #include <algorithm>
 #include <array>
 #include <span>
 
-#include "actors/input/file_systems.h"
+#include "actors/input/file_system.h"
 #include "actors/source/stored/byte_stream.h"
+#include "tools/inspect/inspect.h"
 
 namespace forebay {
 namespace {

@@ -8,11 +8,10 @@
 #include "actors/source/index/file_index.h"
 #include "actors/source/index/index_cache.h"
 #include "actors/transform/transform.h"
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 #include "engine/job/job_document.h"
 #include "engine/job/job_file.h"
 #include "engine/process/machine.h"
-#include "tools/inspect/file_sample.h"
 #include "tools/inspect/text_table.h"
 #include "trainer/saving/checkpoint.h"
 

@@ -7,12 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "actors/input/file_systems.h"
-#include "core/base/json_text.h"
-#include "core/base/printable.h"
+#include "actors/input/file_system.h"
+#include "core/base/text/json_text.h"
+#include "core/base/text/printable.h"
+#include "core/base/text/text.h"
 #include "engine/job/quantity.h"
-#include "engine/run/decision_text.h"
-#include "tools/inspect/reports.h"
+#include "engine/run/tuning.h"
+#include "tools/inspect/inspect.h"
 #include "tools/inspect/text_table.h"
 #include "tuner/log/decision_log.h"
 
@@ -45,10 +46,21 @@ void show_counts(FileReport& report, const Counts& counts, const char* key, cons
   report.json.add(key, list);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text.empty() ? "-" : text;
+/// Shows a table of keys and values; returns the same as an object.
+template <class Settings>
+JsonObject show_settings(FileReport& report, const Settings& settings, std::size_t most) {
+  std::vector<std::vector<std::string>> table;
+  JsonObject json;
+  for (const auto& [key, value] : settings) {
+    table.push_back({printable(key, most), printable(value, most)});
+    json.add(key, value);
+  }
+  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  return json;
+}
+
+std::string list_of(const std::vector<std::string>& words) {
+  return words.empty() ? "-" : joined(words, ", ");
 }
 
 }  // namespace
@@ -74,13 +86,7 @@ FileReport report_state(const std::string& path, const LoaderState& state) {
   }
   report.lines.push_back("of the dataset with fingerprint " + state.fingerprint +
                          " and a job with");
-  std::vector<std::vector<std::string>> table;
-  JsonObject identity;
-  for (const auto& [key, value] : state.identity) {
-    table.push_back({printable(key, kMostShown), printable(value, kMostShown)});
-    identity.add(key, value);
-  }
-  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
+  const JsonObject identity = show_settings(report, state.identity, kMostShown);
   report.json.add("version", state.version)
       .add("batches", at.batches)
       .add("rows", at.rows)
@@ -179,32 +185,25 @@ FileReport report_job(const std::string& path, const JobSpec& job) {
   const std::string cpus = std::to_string(job.pipeline.cpus);
   const std::vector<std::pair<std::string, std::string>> settings = {
       {"dataset.format", job.dataset.format},
-      {"dataset.paths", joined(job.dataset.paths)},
+      {"dataset.paths", list_of(job.dataset.paths)},
       {"dataset.bad_rows", std::to_string(job.dataset.bad_rows)},
       {"columns.label", job.columns.label.empty() ? "-" : job.columns.label},
-      {"columns.dense", joined(job.columns.dense)},
-      {"columns.sparse", joined(job.columns.sparse)},
+      {"columns.dense", list_of(job.columns.dense)},
+      {"columns.sparse", list_of(job.columns.sparse)},
       {"order.seed", std::to_string(job.order.seed)},
       {"order.shuffle", std::string(name_in(kShuffleNames, job.order.shuffle))},
       {"order.epochs", std::to_string(job.order.epochs)},
       {"order.batch_size", std::to_string(job.order.batch_size)},
-      {"transforms", joined(ops)},
+      {"transforms", list_of(ops)},
       {"pipeline.cpus", cpus},
       {"pipeline.memory", format_size(job.pipeline.memory_bytes)},
       {"trainer.model", std::string(name_in(kModelNames, job.trainer.model))},
       {"trainer.checkpoint", job.trainer.checkpoint.empty() ? "-" : job.trainer.checkpoint},
-      {"trainer.evaluate", joined(job.trainer.evaluate)},
+      {"trainer.evaluate", list_of(job.trainer.evaluate)},
       {"run.dir", job.run.dir},
   };
   FileReport report{.title = "job", .json = json_of(path, "job")};
-  std::vector<std::vector<std::string>> table;
-  JsonObject json;
-  for (const auto& [key, value] : settings) {
-    table.push_back({key, printable(value, 200)});
-    json.add(key, value);
-  }
-  for (std::string& line : align_columns(table)) report.lines.push_back("  " + std::move(line));
-  report.json.add("settings", json);
+  report.json.add("settings", show_settings(report, settings, 200));
   return report;
 }
 
@@ -216,8 +215,8 @@ Result<FileReport> report_decisions(const std::string& path) {
   auto log = tuner::read_decision_log(path);
   if (!log) return pass(log);
   const auto& decisions = log->decisions;
-  const auto faults = std::count_if(decisions.begin(), decisions.end(),
-                                    [](const auto& decision) { return !decision.fault.empty(); });
+  const auto faults = std::ranges::count_if(
+      decisions, [](const auto& decision) { return !decision.fault.empty(); });
   const tuner::Allocation& last = decisions.empty() ? log->header.start : decisions.back().applied;
   FileReport report;
   report.title = "decision log, " + format_count(decisions.size()) + " decisions of " +

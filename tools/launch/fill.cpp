@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/base/text/text.h"
 
 namespace forebay {
 namespace {
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
 }
 
 bool is_plain(char c) {
@@ -53,7 +54,7 @@ void append_filled(std::string_view line, const Blanks& blanks, std::string& fil
 class Conditions {
  public:
   bool hold() const {
-    return std::all_of(holds_.begin(), holds_.end(), [](bool holds) { return holds; });
+    return std::ranges::all_of(holds_, [](bool holds) { return holds; });
   }
   bool closed() const { return holds_.empty(); }
 
@@ -95,15 +96,7 @@ std::string fill(std::string_view text, const Blanks& blanks) {
 
 std::string shell_word(std::string_view word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
-  std::string quoted = "'";
-  for (char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
+  return "'" + replaced(std::string(word), "'", "'\\''") + "'";
 }
 
 std::string yaml_text(std::string_view text) {
@@ -126,10 +119,9 @@ std::string yaml_text(std::string_view text) {
 std::string indented(std::string_view text, std::size_t spaces) {
   std::string block;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) block.append(spaces, ' ').append(text.substr(0, end));
+    const std::string_view line = take_until(text, '\n');
+    if (!line.empty()) block.append(spaces, ' ').append(line);
     block += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return block;
 }

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/base/text/text.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
 
@@ -11,24 +12,9 @@ namespace {
 constexpr std::uint16_t kPort = 29400;
 constexpr std::uint16_t kMetricsPort = 9464;
 
-// Escapes a word: Kubernetes replaces $(NAME) in a command's words by a variable's value, and $$ by
-// $.
-std::string as_it_stands(const std::string& word) {
-  std::string escaped;
-  for (const char c : word) escaped.append(c == '$' ? 2 : 1, c);
-  return escaped;
-}
-
-// Joins `lines` for a line of a template that has its own line break.
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text.append(text.empty() ? "" : "\n").append(line);
-  return text;
-}
-
 std::string quoted_list(std::vector<std::string> list) {
   for (std::string& word : list) word = "            - " + yaml_text(word);
-  return joined(list);
+  return joined(list, "\n");
 }
 
 std::vector<std::string> trainer_arguments(const LaunchSpec& spec, const std::string& job_file,
@@ -38,7 +24,8 @@ std::vector<std::string> trainer_arguments(const LaunchSpec& spec, const std::st
   const auto set = [&](const std::string& assignment) {
     list.insert(list.end(), {"--set", assignment});
   };
-  for (const std::string& assignment : spec.options.sets) set(as_it_stands(assignment));
+  // Kubernetes replaces $(NAME) in a command's words by a variable's value, and $$ by $.
+  for (const std::string& assignment : spec.options.sets) set(replaced(assignment, "$", "$$"));
   // Set last, so that the pod's resources override those of the job's own machine.
   set("cluster.listen=tcp://0.0.0.0:" + std::to_string(port));
   if (!spec.keys.empty()) set("cluster.keys=/keys");
@@ -76,7 +63,7 @@ std::string secret_of(const std::vector<KeyFile>& keys) {
   for (const KeyFile& key : keys) {
     lines.push_back("  " + entry_of(key.name) + ": " + base64(key.content));
   }
-  return joined(lines);
+  return joined(lines, "\n");
 }
 
 std::string key_items(const std::vector<KeyFile>& keys) {
@@ -85,13 +72,13 @@ std::string key_items(const std::vector<KeyFile>& keys) {
   for (const KeyFile& key : keys) {
     lines.push_back("              - {key: " + entry_of(key.name) + ", path: " + key.name + "}");
   }
-  return joined(lines);
+  return joined(lines, "\n");
 }
 
 // Selects only the keys that a worker needs: the head's secret key stays with the head.
 std::vector<KeyFile> of_a_worker(const std::vector<KeyFile>& keys) {
   std::vector<KeyFile> some;
-  std::copy_if(keys.begin(), keys.end(), std::back_inserter(some), [](const KeyFile& key) {
+  std::ranges::copy_if(keys, std::back_inserter(some), [](const KeyFile& key) {
     return key.name == "server.key" || key.name == "client.key" || key.name == "client.key_secret";
   });
   return some;
@@ -104,10 +91,6 @@ Blanks key_blanks(const std::vector<KeyFile>& keys) {
           {"WORKER_KEYS", secret_of(some)},
           {"HEAD_KEY_ITEMS", key_items(keys)},
           {"WORKER_KEY_ITEMS", key_items(some)}};
-}
-
-std::uint64_t mib(const LaunchSpec& spec) {
-  return (spec.memory_bytes >> 20) + (spec.memory_bytes >> 24) + 64;
 }
 
 }  // namespace
@@ -126,7 +109,7 @@ std::vector<LaunchFile> k8s_files(const LaunchSpec& spec, const std::vector<KeyF
                    {"IMAGE", yaml_text(spec.options.image)},
                    {"COMMAND_WORDS", quoted_list(trainer_arguments(spec, job_file, port))},
                    {"WORKER_WORDS", quoted_list(worker_arguments(spec, port))},
-                   {"MEMORY", std::to_string(mib(spec))},
+                   {"MEMORY", std::to_string(mib_wanted(spec))},
                    {"GPU_REQUEST", gpus.empty() ? "" : ", nvidia.com/gpu: \"" + gpus + "\""},
                    {"METRICS_PORT", spec.metrics.empty() ? "" : std::to_string(kMetricsPort)},
                    {"CLAIM", claim.empty() ? "" : yaml_text(claim)},

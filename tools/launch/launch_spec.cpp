@@ -7,7 +7,6 @@
 #include "core/base/check.h"
 #include "core/data/digest.h"
 #include "engine/job/text_file.h"
-#include "tools/launch/templates.h"
 
 namespace forebay {
 namespace {
@@ -83,10 +82,13 @@ Blanks blanks_of_scripts(const LaunchSpec& spec) {
           {"METRICS", worker_metrics(spec)}};
 }
 
+std::uint64_t mib_wanted(const LaunchSpec& spec) {
+  return (spec.memory_bytes >> 20) + (spec.memory_bytes >> 24) + 64;
+}
+
 LaunchFile filled_file(std::string_view path, std::uint32_t mode, const Blanks& blanks) {
   const auto templates = launch_templates();
-  const auto found = std::find_if(templates.begin(), templates.end(),
-                                  [&](const LaunchTemplate& each) { return each.name == path; });
+  const auto found = std::ranges::find(templates, path, &LaunchTemplate::name);
   FOREBAY_CHECK(found != templates.end());
   return {std::string(path.substr(path.rfind('/') + 1)), mode, fill(found->text, blanks)};
 }

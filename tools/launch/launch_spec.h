@@ -58,6 +58,10 @@ Result<LaunchSpec> launch_spec(const JobSpec& job, std::string job_text, std::st
 /// Returns the values of the names that several launchers' templates share.
 Blanks blanks_of_scripts(const LaunchSpec& spec);
 
+/// Returns the MiB to ask a scheduler for: with a margin for memory that the kernel counts and the
+/// process does not.
+std::uint64_t mib_wanted(const LaunchSpec& spec);
+
 /// Returns the file that the template `path` (below tools/launch/templates) gives, under its own
 /// name.
 LaunchFile filled_file(std::string_view path, std::uint32_t mode, const Blanks& blanks);
@@ -72,5 +76,19 @@ struct KeyFile {
   std::string content;
 };
 std::vector<LaunchFile> k8s_files(const LaunchSpec& spec, const std::vector<KeyFile>& keys);
+
+/// What to do with files of an earlier launch that were edited since.
+enum class Edited { kRefuse, kReplace };
+
+/// Writes `files` into `folder`, which is created if it does not exist; each file appears complete
+/// and with its mode, or not at all. Its last line is a digest, from which a later launch knows
+/// whether the file was edited: then kInvalid names it before any file is written. A user's own
+/// file is written only once. Returns the paths.
+Result<std::vector<std::string>> write_files(const std::string& folder,
+                                             const std::vector<LaunchFile>& files, Edited edited);
+
+/// Returns the files of a folder that `forebay keys new` made, by name. kInvalid: there is no file,
+/// a file is above 64 KiB, or its name does not suit a Kubernetes Secret.
+Result<std::vector<KeyFile>> read_keys(const std::string& folder);
 
 }  // namespace forebay

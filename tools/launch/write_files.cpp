@@ -1,5 +1,3 @@
-#include "tools/launch/write_files.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -7,6 +5,7 @@
 #include "core/base/whole_file.h"
 #include "core/data/digest.h"
 #include "engine/job/text_file.h"
+#include "tools/launch/launch_spec.h"
 
 namespace forebay {
 namespace {
@@ -103,8 +102,7 @@ Result<std::vector<KeyFile>> read_keys(const std::string& folder) {
     return fail(Code::kInvalid, "cluster.keys " + folder + ": holds no keys; forebay keys new " +
                                     folder + " makes them");
   }
-  std::sort(keys.begin(), keys.end(),
-            [](const KeyFile& a, const KeyFile& b) { return a.name < b.name; });
+  std::ranges::sort(keys, {}, &KeyFile::name);
   return keys;
 }
 

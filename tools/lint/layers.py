@@ -10,7 +10,7 @@ import sys
 # file's path names its layer. A layer may include itself and the
 # layers listed for it, nothing else.
 CORE = ["core/base", "core/data", "core/wire", "core/store", "core/net", "core/runtime", "core/node", "core/net/zmq"]
-SPEC = ["actors/dataset_spec", "actors/row_filter", "actors/stage_list"]
+SPEC = ["actors/pipeline_spec", "actors/stage_list"]
 BLOCKS = ["actors/source/index/block_builder"]
 FORMAT = ["actors/format" + part for part in ("", "/criteo", "/csv", "/formats")]
 SOURCE = ["actors/source" + part for part in ("/stored", "/index", "")]
@@ -36,8 +36,7 @@ MAY_SEE = {
     "core/runtime": CORE[:5],
     "core/node": CORE[:7],
     "core/net/zmq": CORE[:3] + ["core/net"],
-    "actors/dataset_spec": CORE[:2],
-    "actors/row_filter": CORE[:2],
+    "actors/pipeline_spec": CORE[:1],
     "actors/stage_list": CORE[:2] + SPEC[:1],
     "actors/source/index/block_builder": CORE[:1],
     "actors/input": CORE[:1],
@@ -70,7 +69,7 @@ MAY_SEE = {
     "trainer/embedding": CORE + ["core/store/rows"] + ACTORS + ["trainer"],
     "trainer/torch": CORE + ACTORS + ["trainer", "trainer/embedding", "trainer/ranks"],
     "engine/process": CORE[:1],
-    "engine/job": CORE[:2] + ["actors", "actors/dataset_spec", "actors/stage_list", "trainer"],
+    "engine/job": CORE[:2] + ["actors", "actors/pipeline_spec", "actors/stage_list", "trainer"],
     "engine/outputs": CORE[:1] + ["actors/input", "trainer"] + ["engine/process", "engine/job"],
     "engine/report": CORE[:1] + ["engine/job"],
     "engine/trace": CORE[:1] + ["actors", "actors/stage_list"] + ["engine/report"],
@@ -98,10 +97,10 @@ MAY_SEE = {
         ["engine/process", "engine/job", "engine/outputs", "engine/report", "engine/run", "tools/process"],
     "tools/compare": CORE[:1] + TUNER +
         ["engine/process", "engine/job", "engine/report", "engine/modelled", "tools/process", "tools/inspect"],
-    "tools/bench": CORE[:1] + ["core/runtime"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
+    "tools/bench": CORE[:2] + ["core/runtime"] + ACTORS + TUNER + ["trainer", "engine/process", "tools/process",
                                                                  "tools/synth"],
     "tools/bench/cluster": CORE + ACTORS + SCHEDULER + ["engine/process", "engine/job", "engine/run", "engine/cluster",
-                                                        "tools/bench"],
+                                                        "tools/process", "tools/bench"],
     "tools/bench/training": CORE + ["core/store/rows"] + TRAINER + ["engine/process", "engine/ranks", "tools/bench"],
     "tools/command": CORE + ACTORS + TUNER + TRAINER + ENGINE + TOOLS,
     "tools/command/cluster": CORE + SCHEDULER + ENGINE + ["tools/launch", "tools/process", "tools/symmetric",

@@ -14,7 +14,7 @@ IN_CODE = [
     ("a thread, mutex or condition outside core",
      r"\bstd::(?:mutex|shared_mutex|thread|jthread|condition_variable\w*|async)\b", ("core/", "tests/", "tools/bench/",  # a benchmark's plain loop has threads of its own
       "examples/loader/",  # a program of its own
-      "trainer/state/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/tiered/row_fetcher", "trainer/embedding/tiered/whole_tables", "trainer/saving/block_ring", "trainer/saving/checkpoint_writer", "trainer/torch/device/device_lanes", "trainer/torch/ranked_tables",
+      "trainer/state/copy_before_change", "trainer/embedding/look_ahead", "trainer/embedding/tiered/disk_rows", "trainer/embedding/tiered/whole_tables", "trainer/saving/block_file", "trainer/saving/saver", "trainer/torch/device/transfer", "trainer/torch/ranked_tables",
       "engine/ranks/rank_meeting", "engine/ranks/state_peer")),  # who trains, who writes and the disk meet there
     ("a stream, a signal handler or an end of the process outside the program",
      r"\b(?:stderr|stdout|_exit|_Exit|quick_exit|sigaction)\b|\bstd::(?:cerr|cout|exit|signal)\b",
@@ -22,7 +22,7 @@ IN_CODE = [
     ("a file of a dataset that is not read through actors/input",
      r"(?<![\w>.])::(?:open|stat|lstat|fstat|access|pread|preadv2|glob)\(|\bopen_file\(|\bstd::i?fstream\b|\bfopen\(|<glob\.h>",
      ("core/", "scheduler/", "tuner/", "trainer/", "engine/", "tools/", "tests/", "include/", "examples/", "actors/input/",
-      "actors/source/index/partial_file", "actors/quarantine", "actors/transform/shared_object")),  # files of our own, libraries
+      "actors/source/index/partial_file", "actors/quarantine", "actors/transform/user_function")),  # files of our own, libraries
     ("a sleep", r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b",
      ("core/base/", "engine/process/memory_use")),  # no event tells that memory went back to the kernel
     # `std::unique_ptr<T>(new T(...))` is allowed: open() reaches a private constructor this way.
@@ -47,6 +47,7 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"' r"|'(?:[^'\\]|\\.)'")
 LOOK_AGAIN = {"test": 500, ".cpp": 400, ".h": 200}
 # Words of the page for newcomers, of a folder's README, of the map of the design; characters of a page's line.
 README_WORDS, FOLDER_WORDS, DESIGN_WORDS, PAGE_WIDTH = 1800, 650, 2000, 120
+FOLDER_FILES = 25  # of code, in a folder without folders
 
 
 def tracked():
@@ -105,6 +106,11 @@ def check_pages(paths):
     for folder in sorted(folders):
         if f"{folder}/README.md" not in paths:
             yield f"{folder}: has no README.md"
+    for folder in sorted(folders):
+        names = list(pathlib.Path(folder).iterdir())
+        files = sum(name.suffix in CODE for name in names)
+        if files > FOLDER_FILES and not any(name.is_dir() for name in names):
+            yield f"{folder}: {files} files; what in it is a folder of its own? (over {FOLDER_FILES})"
     for path in paths:
         if path.endswith(".md"):
             yield from check_page(path, pathlib.Path(path).read_text())

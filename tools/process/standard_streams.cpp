@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 
 namespace forebay {
 

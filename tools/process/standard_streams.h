@@ -16,7 +16,7 @@ void open_closed_streams();
 bool flush_stdout();
 
 /// Writes `forebay: LINE` to stderr as one line; unprintable characters in it are escaped
-/// (core/base/printable.h). Any thread.
+/// (core/base/text/printable.h). Any thread.
 void print_message(std::string_view line);
 
 /// Writes `line` to stdout, escaped in the same way.

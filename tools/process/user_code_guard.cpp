@@ -17,8 +17,8 @@
 #include <string_view>
 
 #include "core/base/sanitizers.h"
-#include "core/base/user_code.h"
-#include "tools/process/exit_status.h"
+#include "core/base/thread/user_code.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 namespace {
@@ -121,8 +121,7 @@ void report(std::string_view verb, std::string_view what, std::string_view advic
 void on_fatal(int number) {
   const int error = errno;
   if (suspicious()) {
-    const auto known = std::find_if(kFatal.begin(), kFatal.end(),
-                                    [number](const Fatal& each) { return each.number == number; });
+    const auto* const known = std::ranges::find(kFatal, number, &Fatal::number);
     report(" was ended by ", known == kFatal.end() ? "a signal" : known->words,
            "; mend the function", "; one of them may be the cause");
   }

@@ -7,9 +7,10 @@ namespace forebay {
 ///
 /// Exit handlers catch exit and quick_exit; signal handlers on separate stacks catch crashes and
 /// abort; called_exit() catches _exit and _Exit if the program defines them by it
-/// (tools/exit_calls.cpp). An end in a thread that published no function (core/base/user_code.h) is
-/// attributed to the loaded functions; if none is loaded, the process ends as without the guard. A
-/// sanitizer keeps its signals. The state is global, as handlers require.
+/// (tools/exit_calls.cpp). An end in a thread that published no function
+/// (core/base/thread/user_code.h) is attributed to the loaded functions; if none is loaded, the
+/// process ends as without the guard. A sanitizer keeps its signals. The state is global, as
+/// handlers require.
 class UserCodeGuard {
  public:
   /// Call once, early in main, before any thread starts.

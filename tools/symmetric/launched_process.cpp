@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/data/digest.h"
-#include "engine/process/environment_number.h"
+#include "engine/job/quantity.h"
 
 namespace forebay {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -36,5 +37,25 @@ Result<LaunchedProcess> placement_in(const Environment& environment);
 /// Returns a port on which all processes of a job agree without communication: from 20000 to 29999,
 /// derived from the job's id.
 std::uint16_t port_of(const LaunchedProcess& placement);
+
+/// How the processes of one job find their head.
+struct MeetingPoint {
+  /// Written by the trainer; visible to processes that share its file system.
+  std::string address_file;
+  std::string first_host;  ///< Rank 0's host.
+  /// The port that rank 0 listens on if it is free, for processes without shared files.
+  std::uint16_t port = 0;
+  /// Time in which only the file is read.
+  std::chrono::nanoseconds alone = std::chrono::seconds(10);
+  std::chrono::nanoseconds patience = std::chrono::minutes(10);
+};
+
+/// Returns the address to join from the one that the trainer wrote: an address that means every
+/// interface is reached at `first_host`. "" if `written` is not an address.
+std::string joinable(const std::string& written, const std::string& first_host);
+
+/// Waits until the head listens and returns its address. The address in an old file is used only
+/// after a successful connection. kTimeout after `patience`; kUnavailable when `stop` returns true.
+Result<std::string> await_head(const MeetingPoint& point, const std::function<bool()>& stop);
 
 }  // namespace forebay

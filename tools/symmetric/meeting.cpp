@@ -1,13 +1,12 @@
-#include "tools/symmetric/meeting.h"
-
 #include <poll.h>
 
 #include <string_view>
 
 #include "core/base/clock.h"
-#include "core/net/tcp_port.h"
+#include "core/net/host_port.h"
 #include "engine/job/quantity.h"
 #include "engine/job/text_file.h"
+#include "tools/symmetric/launched_process.h"
 
 namespace forebay {
 namespace {

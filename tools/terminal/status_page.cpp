@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 #include "engine/job/quantity.h"
 #include "tools/inspect/text_table.h"
 
@@ -26,6 +26,13 @@ double number(const Json& json, const char* key) {
 
 std::uint64_t count(const Json& json, const char* key) {
   return static_cast<std::uint64_t>(std::clamp(number(json, key), 0.0, 1e18));
+}
+
+std::string counted(const Json& json, const char* key) { return format_count(count(json, key)); }
+
+/// Returns `2 GiB of 4 GiB`.
+std::string of_limit(const Json& json, const char* used, const char* limit) {
+  return format_size(count(json, used)) + " of " + format_size(count(json, limit));
 }
 
 std::string text(const Json& json, const char* key) {
@@ -52,10 +59,6 @@ std::string percent(double part, double whole) {
   return whole > 0 ? format_number(100 * std::clamp(part / whole, 0.0, 1.0), 0) + " %" : "-";
 }
 
-std::string of_limit(std::uint64_t used, std::uint64_t limit) {
-  return format_size(used) + " of " + format_size(limit);
-}
-
 void append_table(const std::vector<Row>& rows, std::string& page) {
   for (const std::string& line : align_columns(rows)) page.append("  ").append(line).append("\n");
 }
@@ -66,17 +69,15 @@ std::string run_lines(const Json& before, const Json& now) {
   const double waited = number(now, "waited_seconds") - number(before, "waited_seconds");
   std::string page =
       text(now, "command") + ", " + format_number(number(now, "seconds"), 0) + " s: ";
-  page += format_count(count(now, "rows")) + " rows, " + format_count(count(now, "batches")) +
-          " batches, ";
+  page += counted(now, "rows") + " rows, " + counted(now, "batches") + " batches, ";
   page += format_count(static_cast<std::uint64_t>(time > 0 ? std::max(rows / time, 0.0) : 0)) +
           " rows/s; the trainer waited " + percent(waited, time) + " of the time\n";
-  page += "memory " + of_limit(count(now, "memory_bytes"), count(now, "memory_limit_bytes")) +
-          "; ready " +
-          of_limit(count(now, "prefetch_bytes"), count(now, "prefetch_capacity_bytes")) + " in " +
-          format_count(count(now, "prefetch_batches")) + " batches; on their way " +
-          of_limit(count(now, "window_bytes"), count(now, "window_capacity_bytes")) + "\n";
+  page += "memory " + of_limit(now, "memory_bytes", "memory_limit_bytes") + "; ready " +
+          of_limit(now, "prefetch_bytes", "prefetch_capacity_bytes") + " in " +
+          counted(now, "prefetch_batches") + " batches; on their way " +
+          of_limit(now, "window_bytes", "window_capacity_bytes") + "\n";
   if (const std::string last = text(now, "last_decision"); !last.empty()) {
-    page += "tuner: " + format_count(count(now, "decisions")) + " decisions; " + last + "\n";
+    page += "tuner: " + counted(now, "decisions") + " decisions; " + last + "\n";
   }
   return page;
 }
@@ -93,9 +94,9 @@ void append_stages(const Json& before, const Json& now, std::string& page) {
     const double input = since("wait_input_seconds");
     const double output = since("wait_output_seconds");
     const double lived = busy + input + output;
-    rows.push_back({text(stage, "name"), format_count(count(stage, "actors")), percent(busy, lived),
+    rows.push_back({text(stage, "name"), counted(stage, "actors"), percent(busy, lived),
                     percent(input, lived), percent(output, lived),
-                    format_count(count(stage, "queued_splits")) + " splits, " +
+                    counted(stage, "queued_splits") + " splits, " +
                         format_size(count(stage, "queued_bytes"))});
   }
   append_table(rows, page);
@@ -104,17 +105,15 @@ void append_stages(const Json& before, const Json& now, std::string& page) {
 std::string head_line(const Json& now) {
   const std::string job = text(now, "job");
   if (job.empty()) return "no job is open\n";
-  return "job " + job + ", epoch " + format_count(count(now, "epoch")) + ": " +
+  return "job " + job + ", epoch " + counted(now, "epoch") + ": " +
          format_number(number(now, "splits_per_second"), 1) + " splits/s\n";
 }
 
 void append_cluster(const Json& now, std::string& page) {
   if (!now.contains("nodes")) return;
-  page += "splits: " + format_count(count(now, "splits_finished")) + " of " +
-          format_count(count(now, "splits")) + " done, " +
-          format_count(count(now, "splits_leased")) + " leased, " +
-          format_count(count(now, "splits_waiting")) + " waiting, " +
-          format_count(count(now, "splits_issued_again")) + " issued again\n";
+  page += "splits: " + counted(now, "splits_finished") + " of " + counted(now, "splits") +
+          " done, " + counted(now, "splits_leased") + " leased, " + counted(now, "splits_waiting") +
+          " waiting, " + counted(now, "splits_issued_again") + " issued again\n";
   std::vector<Row> rows = {
       {"node", "state", "leases", "splits", "splits/s", "CPUs", "memory", "heard"}};
   for (const Json& node : list(now, "nodes")) {
@@ -122,11 +121,11 @@ void append_cluster(const Json& now, std::string& page) {
     const std::string trouble = text(node, "trouble");
     rows.push_back({text(node, "name"),
                     text(node, "state") + (trouble.empty() ? "" : ": " + trouble),
-                    format_count(count(node, "leases")), format_count(count(node, "splits")),
+                    counted(node, "leases"), counted(node, "splits"),
                     format_number(number(node, "splits_per_second"), 1),
                     format_number(number(node, "busy_cpus"), 1) + " of " +
                         format_number(number(node, "cpus"), 0),
-                    of_limit(count(node, "memory_bytes"), count(node, "memory_limit_bytes")),
+                    of_limit(node, "memory_bytes", "memory_limit_bytes"),
                     format_number(number(node, "silent_seconds"), 1) + " s ago"});
   }
   append_table(rows, page);

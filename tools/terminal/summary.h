@@ -6,7 +6,8 @@
 
 #include "engine/job/job_spec.h"
 #include "engine/run/run_outcome.h"
-#include "tools/terminal/stage_views.h"
+#include "engine/train/train_report.h"
+#include "tools/terminal/progress.h"
 
 namespace forebay {
 
@@ -33,5 +34,11 @@ std::string format_summary(const SummaryView& view);
 /// and the reason.
 std::string summary_of(const RunOutcome& outcome, const JobSpec& job,
                        SummaryView::Consumer consumer);
+
+/// Prints the report of a training run of `job` to stdout for the user.
+void print_report(const TrainReport& report, const JobSpec& job);
+
+/// Prints the same as one JSON object.
+void print_report_as_json(const TrainReport& report);
 
 }  // namespace forebay

@@ -12,13 +12,10 @@
 
 #include "actors/pipeline.h"
 #include "core/base/clock.h"
-#include "core/base/seconds.h"
 #include "engine/process/memory_use.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
-#include "tools/terminal/stage_views.h"
 
 namespace forebay {
 namespace {

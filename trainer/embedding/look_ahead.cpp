@@ -1,9 +1,8 @@
 #include "trainer/embedding/look_ahead.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 #include "trainer/spec.h"
 
 namespace forebay {
@@ -13,9 +12,6 @@ namespace {
 constexpr std::size_t kMostReady = kMostExpectedBatches;
 
 }  // namespace
-
-LookAhead::LookAhead(TableStorage& storage, std::size_t shares)
-    : storage_(storage), shares_(shares), finder_(storage.folds()) {}
 
 LookAhead::~LookAhead() {
   {
@@ -64,11 +60,6 @@ LookAhead::Prepared LookAhead::prepare(const Expected& expected) {
   return prepared;
 }
 
-Status LookAhead::find(const Batch& batch, BatchRows& rows) {
-  const std::lock_guard lock(finder_mutex_);
-  return finder_.find(batch, share_rows(batch), rows);
-}
-
 Status LookAhead::place(BatchRows& rows, std::uint64_t turn) {
   while (true) {
     std::uint64_t before = 0;
@@ -93,15 +84,6 @@ Status LookAhead::place(BatchRows& rows, std::uint64_t turn) {
     changed_.wait(lock, [&] { return stop_ || finished_ > before || given_back_ > given_back; });
     if (stop_) return fail(Code::kUnavailable, "looking ahead was stopped");
   }
-}
-
-std::uint64_t LookAhead::finished() const {
-  const std::lock_guard lock(mutex_);
-  return finished_;
-}
-
-std::size_t LookAhead::share_rows(const Batch& batch) const {
-  return std::max<std::size_t>((batch.rows + shares_ - 1) / shares_, 1);
 }
 
 std::unique_ptr<BatchRows> LookAhead::spare() {
@@ -216,11 +198,6 @@ void LookAhead::forget() {
   pass_over(turns_ + 1);
   changed_.wait(lock, [this] { return preparing_.turn == 0; });
   pass_over(turns_ + 1);
-}
-
-LookupCounts LookAhead::lookups() const {
-  const std::lock_guard lock(mutex_);
-  return lookups_;
 }
 
 }  // namespace forebay

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -27,7 +28,8 @@ namespace forebay {
 class LookAhead {
  public:
   /// Each batch is divided into `shares` shares of BatchRows.
-  explicit LookAhead(TableStorage& storage, std::size_t shares);
+  explicit LookAhead(TableStorage& storage, std::size_t shares)
+      : storage_(storage), shares_(shares), finder_(storage.folds()) {}
   ~LookAhead();
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;
@@ -43,7 +45,10 @@ class LookAhead {
   /// Cancels all prefetched batches that were not stepped on.
   void forget();
 
-  LookupCounts lookups() const;
+  LookupCounts lookups() const {
+    const std::lock_guard lock(mutex_);
+    return lookups_;
+  }
 
   /// Calls `work` while no batch is being prepared, so that it may inspect the storage.
   template <class Work>
@@ -69,11 +74,19 @@ class LookAhead {
 
   void run();
   Prepared prepare(const Expected& expected);
-  Status find(const Batch& batch, BatchRows& rows);
+  Status find(const Batch& batch, BatchRows& rows) {
+    const std::lock_guard lock(finder_mutex_);
+    return finder_.find(batch, share_rows(batch), rows);
+  }
   Status complete(BatchRows& rows, std::uint64_t turn);
   Status place(BatchRows& rows, std::uint64_t turn);
-  std::uint64_t finished() const;
-  std::size_t share_rows(const Batch& batch) const;
+  std::uint64_t finished() const {
+    const std::lock_guard lock(mutex_);
+    return finished_;
+  }
+  std::size_t share_rows(const Batch& batch) const {
+    return std::max<std::size_t>((batch.rows + shares_ - 1) / shares_, 1);
+  }
   /// Requires the mutex. Returns the turn for which this batch was prefetched, or 0.
   std::uint64_t turn_of(const Batch& batch) const;
   void pass_over(std::uint64_t turn);

@@ -2,9 +2,7 @@
 
 #include <bit>
 #include <cstring>
-#include <utility>
 
-#include "trainer/embedding/make_tables.h"
 #include "trainer/embedding/tiered/tiered_state.h"
 
 namespace forebay {
@@ -29,15 +27,15 @@ class HashedRows final : public ScoredRows {
  public:
   explicit HashedRows(TableLayout layout) : ScoredRows(std::move(layout)), places_(tables()) {}
 
-  Status read_metadata(StateSource& state) {
+ private:
+  static constexpr std::int32_t kNobody = -1;
+
+  Status read_metadata(StateSource& state) override {
     for (std::size_t table = 0; table < tables(); ++table) {
       if (auto read = read_table(state, table); !read) return read;
     }
     return {};
   }
-
- private:
-  static constexpr std::int32_t kNobody = -1;
 
   Status read_table(StateSource& state, std::size_t table) {
     const std::string name = layout_.name_of(table);
@@ -80,14 +78,17 @@ class TieredRows final : public ScoredRows {
   explicit TieredRows(TableLayout layout)
       : ScoredRows(std::move(layout)), disk_(layout_, /*folder=*/"") {}
 
-  Status read_metadata(StateSource& state) {
+ private:
+  static constexpr std::int64_t kNobody = -1;
+
+  Status read_metadata(StateSource& state) override {
     auto numbers = read_metadata_tensor<std::int64_t>(state, kTierKeys, -1);
     if (!numbers) return pass(numbers);
     numbers_ = std::move(*numbers);
     for (const std::int64_t number : numbers_) {
       if (number != kNobody && !disk_.has(number)) return names_other_row();
     }
-    const auto extent = static_cast<std::int64_t>(disk_.rows() / 8 + 1);
+    const auto extent = static_cast<std::int64_t>(disk_.written_bytes());
     auto written = read_metadata_tensor<std::uint8_t>(state, kTierWritten, extent);
     if (!written) return pass(written);
     for (const std::uint8_t byte : *written) {
@@ -96,9 +97,6 @@ class TieredRows final : public ScoredRows {
     arenas_.push_back({.name = kTierRows, .slots = numbers_.size()});
     return {};
   }
-
- private:
-  static constexpr std::int64_t kNobody = -1;
 
   Status fill(StateSource& state) override {
     for (std::size_t table = 0; table < tables(); ++table) {
@@ -143,28 +141,22 @@ class TieredRows final : public ScoredRows {
   std::uint64_t written_ = 0;          // rows that are on the disk
 };
 
-template <class Rows>
-Result<std::unique_ptr<ScoredRows>> with_metadata(TableLayout layout, StateSource& state) {
-  auto rows = std::make_unique<Rows>(std::move(layout));
-  if (auto read = rows->read_metadata(state); !read) return pass(read);
-  return rows;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ScoredRows>> ScoredRows::open(const TrainerSpec& spec,
                                                      const ModelShape& shape, StateSource& state) {
   TableLayout layout = layout_of(spec, shape);
-  switch (spec.tables.storage) {
-    case TrainerSpec::Storage::kHashed:
-      return with_metadata<HashedRows>(std::move(layout), state);
-    case TrainerSpec::Storage::kTiered:
-      if (!lies_in_tiers(state)) break;  // The tables of several ranks are whole.
-      return with_metadata<TieredRows>(std::move(layout), state);
-    case TrainerSpec::Storage::kMemory:
-      break;
+  std::unique_ptr<ScoredRows> rows;
+  if (spec.tables.storage == TrainerSpec::Storage::kHashed) {
+    rows = std::make_unique<HashedRows>(std::move(layout));
+  } else if (spec.tables.storage == TrainerSpec::Storage::kTiered && lies_in_tiers(state)) {
+    rows = std::make_unique<TieredRows>(std::move(layout));
+  } else {
+    // The tiered tables of several ranks are whole, too.
+    rows = std::make_unique<WholeRows>(std::move(layout));
   }
-  return std::make_unique<WholeRows>(std::move(layout));
+  if (auto read = rows->read_metadata(state); !read) return pass(read);
+  return rows;
 }
 
 ScoredRows::ScoredRows(TableLayout layout) : layout_(std::move(layout)) {
@@ -182,11 +174,6 @@ std::uint64_t ScoredRows::bytes() const {
   return bytes;
 }
 
-Status ScoredRows::begin(StateSource& state, Tables into) {
-  into_ = std::move(into);
-  return fill(state);
-}
-
 Result<bool> ScoredRows::take(StateSource& state, std::size_t index) {
   const StateTensor& tensor = state.tensors()[index];
   const auto arena = std::ranges::find(arenas_, tensor.name, &Arena::name);
@@ -197,20 +184,15 @@ Result<bool> ScoredRows::take(StateSource& state, std::size_t index) {
     return fail(Code::kCorrupt, tensor.name + " has other extents than the model");
   }
   arena->taken = true;
-  auto read = read_slots(state, index, static_cast<std::size_t>(arena - arenas_.begin()));
+  const auto number = static_cast<std::size_t>(arena - arenas_.begin());
+  auto read = read_rows(state, index, [&](std::size_t slot, std::span<const float> values) {
+    for (; !values.empty(); values = values.subspan(layout_.width), ++slot) {
+      if (float* to = place(number, slot)) std::copy_n(values.data(), layout_.width, to);
+    }
+    return Status();
+  });
   if (!read) return pass(read);
   return true;
-}
-
-Status ScoredRows::read_slots(StateSource& state, std::size_t index, std::size_t arena) {
-  const std::size_t width = layout_.width;
-  const auto take = [&](std::size_t slot, std::span<const float> values) -> Status {
-    for (; !values.empty(); values = values.subspan(width), ++slot) {
-      if (float* to = place(arena, slot)) std::copy_n(values.data(), width, to);
-    }
-    return {};
-  };
-  return read_rows(state, index, take);
 }
 
 Status ScoredRows::end() const {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -40,7 +41,10 @@ class ScoredRows {
   std::uint64_t bytes() const;
 
   /// Sets the destination of the rows: rows(t) · row_width values per table, valid until end().
-  Status begin(StateSource& state, Tables into);
+  Status begin(StateSource& state, Tables into) {
+    into_ = std::move(into);
+    return fill(state);
+  }
   /// Reads tensor `index` of the state if it holds rows; returns false for another tensor.
   Result<bool> take(StateSource& state, std::size_t index);
   /// Returns an error if the state lacked some rows.
@@ -56,6 +60,8 @@ class ScoredRows {
     bool taken = false;
   };
 
+  /// Reads the slot metadata.
+  virtual Status read_metadata(StateSource&) { return {}; }
   /// Reads the values that are known before the tensors are read.
   virtual Status fill(StateSource&) { return {}; }
   /// Destination of the row in a slot; nullptr if the row is not needed.
@@ -71,8 +77,6 @@ class ScoredRows {
   std::vector<std::vector<std::int64_t>> keys_;
 
  private:
-  Status read_slots(StateSource& state, std::size_t index, std::size_t arena);
-
   Tables into_;
 };
 

@@ -1,18 +1,54 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/base/result.h"
 #include "trainer/embedding/batch_rows.h"
-#include "trainer/embedding/row_arena.h"
-#include "trainer/embedding/row_values.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/embedding/pages.h"
+#include "trainer/spec.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
+
+/// The first values of a table's rows: uniform within ±1/√rows (Naumov et al. 2019), a function of
+/// (seed, feature, key) alone, so that a row is the same wherever and whenever it is first needed.
+/// Values after the first `dim` begin at 0.
+class RowValues {
+ public:
+  RowValues(std::uint64_t seed, std::size_t feature, std::int64_t rows, std::size_t dim)
+      : seed_(mix64(seed, feature)),
+        bound_(static_cast<float>(1 / std::sqrt(static_cast<double>(rows)))),
+        dim_(dim) {}
+
+  void fill(std::int64_t key, std::span<float> weights) const {
+    std::uint64_t at = mix64(seed_, static_cast<std::uint64_t>(key));
+    for (std::size_t i = 0; i < dim_; i += 2, at += 0x9e3779b97f4a7c15ULL) {
+      const std::uint64_t bits = mix64(at);
+      weights[i] = within(static_cast<std::uint32_t>(bits));
+      if (i + 1 < dim_) weights[i + 1] = within(static_cast<std::uint32_t>(bits >> 32));
+    }
+    for (std::size_t i = dim_; i < weights.size(); ++i) weights[i] = 0;
+  }
+
+ private:
+  /// Uniform in 24 bits, exact in a float, symmetric about 0.
+  float within(std::uint32_t bits) const {
+    const auto steps = static_cast<std::int32_t>(bits >> 8);
+    return static_cast<float>(2 * steps + 1 - (1 << 24)) * (0x1.0p-24f * bound_);
+  }
+
+  std::uint64_t seed_;
+  float bound_;
+  std::size_t dim_;
+};
 
 /// The layout of tables: a row has `width` weights, of which `dim` begin at random and the rest at
 /// 0, and `state_width` values of optimizer state, which begin at 0.
@@ -91,17 +127,74 @@ class TableStorage {
 
   /// Takes a snapshot of `others` and of the tables, as of the finished turns, without effects of
   /// prepared batches.
-  virtual Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others);
+  virtual Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) {
+    append_to(others);
+    return snapshot_of_memory(std::move(others));
+  }
   /// Restores a snapshot. Requires that no batch is prepared or borrowed for.
   virtual Status restore(StateSource& from, std::vector<MemoryTensor> others);
 
-  /// For tables in memory that are part of a larger state: appends their tensors.
-  void append_to(std::vector<MemoryTensor>& tensors) { append_state(tensors); }
+  /// For tables in memory: appends their tensors, which may be part of a larger state.
+  virtual void append_to(std::vector<MemoryTensor>&) {}
 
  protected:
-  /// For tables in memory: appends their tensors; the second is called after they were overwritten.
-  virtual void append_state(std::vector<MemoryTensor>&) {}
+  /// For tables in memory: called after those tensors were overwritten.
   virtual void restored() {}
 };
+
+/// Returns the layout of the tables of `spec`.
+TableLayout layout_of(const TrainerSpec& spec, const ModelShape& shape);
+
+/// Makes the storage of `spec.tables`, with its first values; `room` outlives it. Fails if a folder
+/// cannot be used.
+Result<std::unique_ptr<TableStorage>> make_tables(const TrainerSpec& spec, const ModelShape& shape,
+                                                  CopyRoom& room);
+
+/// Checks that tiered tables have memory for batches that name at most `ids_per_batch` different
+/// rows: one batch to train on and one to score. The error states the sizes.
+Status check_tables(const TrainerSpec& spec, const ModelShape& shape, std::uint64_t ids_per_batch);
+
+/// `storage = "memory"`: every row of every table is in memory; a slot is a row. The tables begin
+/// with their first values. `folder` is made and removed when tables are restored from a tiered
+/// state.
+std::unique_ptr<TableStorage> make_memory_tables(const TableLayout& layout, CopyRoom& room,
+                                                 const std::string& folder = "");
+
+/// `storage = "hashed"`: an id gets a row of its own once it was seen `admit_after` times, the
+/// current batch included (counted by a sketch: never later, and earlier if ids collide in it).
+/// Before that, and if a table is full, ids share its first row, which is trained like any other.
+/// A table has at most `layout.rows` rows, including the shared one.
+///
+/// A row whose id was not seen for `evict_after` steps is dropped at the next step whose number is
+/// a multiple of a quarter of that; counts are halved then, so that rarely seen ids never
+/// accumulate. All of this depends on the ids and steps alone. Because these slot metadata are part
+/// of the tables' state, rows get their slots in the step; only the rows that a batch names are
+/// found ahead of it.
+std::unique_ptr<TableStorage> make_hashed_tables(const TableLayout& layout,
+                                                 const TrainerSpec::Tables& spec, CopyRoom& room);
+
+/// `storage = "tiered"`: rows that batches need, and those seen most often, are in one arena for
+/// all tables; the rest is on the disk.
+///
+/// A row is given a slot when a batch needs it: it is read from the disk if it was ever written
+/// there, otherwise made with its first values. Evicts the row seen least often among a sample of
+/// the rows that are not held by a batch. A trained row is appended to the log when it is evicted,
+/// before any row is read for a later batch, so a read never returns stale values. Rows are read
+/// while the next batch is prepared.
+///
+/// Uses `spec.memory_bytes` for everything: rows, their index, the log; empties `spec.folder`.
+/// Restores a linked snapshot, or whole tables.
+Result<std::unique_ptr<TableStorage>> make_tiered_tables(const TableLayout& layout,
+                                                         const TrainerSpec::Tables& spec,
+                                                         CopyRoom& room);
+
+/// Bytes of tiered tables with so many rows in memory, and with a snapshot; grows with the rows.
+std::uint64_t tiered_bytes(const TableLayout& layout, std::uint64_t slots,
+                           TrainerSpec::Tables::Snapshot snapshot);
+
+/// Number of rows that fit `memory_bytes` of tiered tables; 0: not even the index fits.
+std::uint64_t tiered_slots(
+    const TableLayout& layout, std::uint64_t memory_bytes,
+    TrainerSpec::Tables::Snapshot snapshot = TrainerSpec::Tables::Snapshot::kLinked);
 
 }  // namespace forebay

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
@@ -70,7 +71,9 @@ class Evaluation {
   using Auc = TrainerSpec::Auc;
   static constexpr std::uint64_t kMostExactRows = std::uint64_t{1} << 20;
 
-  explicit Evaluation(Auc kind = Auc::kExact);
+  explicit Evaluation(Auc kind = Auc::kExact) : kind_(kind) {
+    if (kind == Auc::kStreaming) streamed_.emplace();
+  }
 
   /// The most bytes that it takes for so many rows.
   static std::uint64_t bytes(Auc kind, std::uint64_t rows);
@@ -106,5 +109,32 @@ double log_loss_of(double logit, bool label);
 
 /// The entropy of a binary event of probability `chance`, in nats.
 double entropy_of(double chance);
+
+/// The result of one evaluation.
+struct Evaluated {
+  std::uint64_t step = 0;  ///< Steps trained since the job's start.
+  Quality quality;
+
+  bool operator==(const Evaluated&) const = default;
+};
+
+/// The summary of a run's evaluations: the best one, and whether to stop early.
+struct EvaluationState {
+  std::optional<std::uint64_t> best_step = {};  ///< The first of equals; empty without evaluations.
+  std::uint64_t without_gain = 0;               ///< Evaluations since the best one.
+  bool enough = false;                          ///< No gain for `early_stopping` evaluations.
+};
+
+/// Judges evaluations by `spec.early_stopping_metric`. An evaluation without that figure is no
+/// gain, except for the AUC of rows of one class, which is ignored because it says nothing about
+/// the model. A pure function of all evaluations since the job's start, so a resumed run ends at
+/// the same step.
+EvaluationState judge(const TrainerSpec& spec, std::span<const Evaluated> evaluations);
+
+/// One JSON object for a checkpoint; "" if there are no evaluations. Parsing restores figures to
+/// the last bit.
+std::string to_json(std::span<const Evaluated> evaluations);
+/// Returns nothing if `text` is not the output of `to_json`.
+std::optional<std::vector<Evaluated>> parse_evaluations(const std::string& text);
 
 }  // namespace forebay

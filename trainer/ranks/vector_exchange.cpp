@@ -4,7 +4,6 @@
 #include <cstring>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "core/base/check.h"
 #include "trainer/ranks/placement.h"
@@ -198,18 +197,12 @@ VectorExchange::Part VectorExchange::part(std::size_t owned_feature, std::size_t
   return {.first_row = first_row_[rank], .rows = rows_of_[rank], .vectors = vectors};
 }
 
-void VectorExchange::start_vectors() {
-  start({owner_side_, to_user_bytes_}, {user_side_, to_owner_bytes_});
+void VectorExchange::start(std::span<const float> send, const Sizes& send_bytes,
+                           std::span<float> receive, const Sizes& receive_bytes) {
+  pending_ = ranks_.start_all_to_all({std::as_bytes(send).first(sum(send_bytes)), send_bytes,
+                                      std::as_writable_bytes(receive).first(sum(receive_bytes)),
+                                      receive_bytes});
 }
-
-void VectorExchange::start(const Side& from, const Side& to) {
-  const auto send = from.values.first(sum(from.bytes) / sizeof(float));
-  const auto receive = to.values.first(sum(to.bytes) / sizeof(float));
-  pending_ = ranks_.start_all_to_all(
-      {std::as_bytes(send), from.bytes, std::as_writable_bytes(receive), to.bytes});
-}
-
-Status VectorExchange::wait() { return std::exchange(pending_, nullptr)->wait(); }
 
 const float* VectorExchange::vectors(std::size_t feature) const {
   const std::size_t owner = owner_[feature];
@@ -230,11 +223,7 @@ void VectorExchange::start_gradients(std::span<const float* const> gradients) {
         user_side_.data() + to_owner_at_[owner_[feature]] + vectors_of(place_[feature], rows());
     if (block > 0) std::memcpy(to, gradients[feature], block * sizeof(float));
   }
-  start({user_side_, to_owner_bytes_}, {owner_side_, to_user_bytes_});
-}
-
-const float* VectorExchange::gradients(std::size_t owned_feature, std::size_t rank) {
-  return rank == rank_ ? own_gradients_[owned_feature] : part(owned_feature, rank).vectors;
+  start(user_side_, to_owner_bytes_, owner_side_, to_user_bytes_);
 }
 
 std::uint64_t VectorExchange::bytes_for(std::size_t features, std::size_t ranks, std::size_t dim,

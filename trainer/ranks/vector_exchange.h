@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -49,7 +50,7 @@ class VectorExchange {
   Part part(std::size_t owned_feature, std::size_t rank);
 
   /// Call it once every part of every owned feature is filled.
-  void start_vectors();
+  void start_vectors() { start(owner_side_, to_user_bytes_, user_side_, to_owner_bytes_); }
   /// [rows(), dim] of any feature; valid after wait().
   const float* vectors(std::size_t feature) const;
 
@@ -57,10 +58,12 @@ class VectorExchange {
   /// not copied.
   void start_gradients(std::span<const float* const> gradients);
   /// Gradients of the rows of part(owned_feature, rank); valid after wait().
-  const float* gradients(std::size_t owned_feature, std::size_t rank);
+  const float* gradients(std::size_t owned_feature, std::size_t rank) {
+    return rank == rank_ ? own_gradients_[owned_feature] : part(owned_feature, rank).vectors;
+  }
 
   /// Blocks until the vectors or gradients that were started have arrived.
-  Status wait();
+  Status wait() { return std::exchange(pending_, nullptr)->wait(); }
 
   /// The most bytes for global batches of this size.
   static std::uint64_t bytes_for(std::size_t features, std::size_t ranks, std::size_t dim,
@@ -73,12 +76,6 @@ class VectorExchange {
   };
   using Sizes = std::vector<std::size_t>;  // per rank
 
-  /// The values for all ranks, or from them, in the ranks' order.
-  struct Side {
-    std::span<float> values;
-    const Sizes& bytes;
-  };
-
   Status exchange_sizes(const Batch& mine);
   void pack_ids(const Batch& mine);
   Status unpack_ids();
@@ -87,7 +84,9 @@ class VectorExchange {
   }
   /// Computes the offsets in floats, and the bytes, of blocks that differ by rank.
   void lay_out_vectors();
-  void start(const Side& from, const Side& to);
+  /// Starts to send the values for all ranks, in the ranks' order, and to receive those from them.
+  void start(std::span<const float> send, const Sizes& send_bytes, std::span<float> receive,
+             const Sizes& receive_bytes);
 
   Collective& ranks_;
   const std::size_t rank_;

@@ -8,10 +8,54 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/open_files.h"
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
+
+std::span<std::byte> BlockRing::block(std::size_t number) {
+  void* begin = memory_.get();
+  std::size_t space = kBytes;
+  std::align(kDirectPage, kBlocks * kBlockBytes, begin, space);
+  return {static_cast<std::byte*>(begin) + number % kBlocks * kBlockBytes, kBlockBytes};
+}
+
+std::span<std::byte> BlockRing::to_fill() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return closed_ || filled_ - emptied_ < kBlocks; });
+  return closed_ ? std::span<std::byte>() : block(filled_);
+}
+
+void BlockRing::filled(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  bytes_[filled_ % kBlocks] = bytes;
+  ++filled_;
+  changed_.notify_one();
+}
+
+void BlockRing::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_one();
+}
+
+std::span<const std::byte> BlockRing::to_empty() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return closed_ || ended_ || filled_ > emptied_; });
+  if (closed_ || filled_ == emptied_) return {};
+  return block(emptied_).first(bytes_[emptied_ % kBlocks]);
+}
+
+void BlockRing::emptied() {
+  const std::lock_guard lock(mutex_);
+  ++emptied_;
+  changed_.notify_one();
+}
+
+void BlockRing::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
 
 Result<std::unique_ptr<BlockFileWriter>> BlockFileWriter::create(const std::string& path) {
   Descriptor file = open_direct(path, O_WRONLY | O_CREAT | O_EXCL);

@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <string_view>
+#include <system_error>
 
 #include "core/base/open_files.h"
-#include "trainer/saving/checkpoint_names.h"
-#include "trainer/saving/checkpoint_store.h"
+#include "trainer/saving/checkpoint_folder.h"
 #include "trainer/saving/durable_file.h"
-#include "trainer/saving/folder_writer.h"
 
 namespace forebay {
 namespace {
@@ -61,11 +59,11 @@ Result<Descriptor> hold(const std::string& directory) {
 
 Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std::size_t keep) {
   std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) {
-    return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be made: " +
-                                    error.message() + "; set trainer.checkpoint to another");
-  }
+  const auto refuse = [&](const std::string& action) {
+    return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be " + action +
+                                    ": " + error.message() + "; set trainer.checkpoint to another");
+  };
+  if (fs::create_directories(directory, error); error) return refuse("made");
   auto held = hold(directory);
   if (!held) return pass(held);
   const IsOne is_left_over = [](std::string_view name) {
@@ -75,16 +73,8 @@ Result<CheckpointStore> CheckpointStore::open(const std::string& directory, std:
   // Reports an unwritable directory now, not minutes later at the first checkpoint.
   const fs::path trial = fs::path(directory) / kTrial;
   if (fs::create_directory(trial, error); !error) fs::remove(trial, error);
-  if (error) {
-    return fail(Code::kInvalid, directory + ": the checkpoint directory cannot be written: " +
-                                    error.message() + "; set trainer.checkpoint to another");
-  }
+  if (error) return refuse("written");
   return CheckpointStore(directory, std::max<std::size_t>(keep, 1), std::move(*held));
-}
-
-bool CheckpointStore::empty() const {
-  const auto names = list_checkpoints(directory_);
-  return names && names->empty();
 }
 
 Result<std::string> CheckpointStore::save(StateSource& source, const TrainState& state,
@@ -96,7 +86,7 @@ Result<std::string> CheckpointStore::save(StateSource& source, const TrainState&
   fs::remove_all(aside, error);
   fs::create_directory(aside, error);
   if (error) return fail(Code::kUnavailable, aside + ": cannot be made: " + error.message());
-  auto written = write_folder(aside, source, to_texts(state), {.previous = last_, .go_on = go_on});
+  auto written = write_folder(aside, source, to_texts(state), last_, go_on);
   if (!written) {
     fs::remove_all(aside, error);
     return fail(written.error().code,

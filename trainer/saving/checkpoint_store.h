@@ -10,6 +10,7 @@
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 #include "trainer/saving/checkpoint.h"
+#include "trainer/saving/checkpoint_names.h"
 
 namespace forebay {
 
@@ -23,7 +24,7 @@ namespace forebay {
 ///   losses.json             {"steps": n, "last": […]}, the LossWindow
 ///   evaluations.json        TrainState::evaluations, unchanged; empty without evaluations
 ///   …                       TrainState's texts
-///   manifest.json           all files with their sizes and digests (trainer/saving/manifest.h)
+///   manifest.json           all files with their sizes and digests (trainer/saving/checkpoint.h)
 ///
 /// Written aside as `.tmp-…`, synced, renamed: a checkpoint that has its name is complete. Entries
 /// with other names (trainer/saving/checkpoint_names.h) are left alone. Only one process may use a
@@ -37,7 +38,10 @@ class CheckpointStore {
 
   /// Whether there is no checkpoint, damaged ones included. False if the directory cannot be read;
   /// restore_last then reports the error.
-  bool empty() const;
+  bool empty() const {
+    const auto names = list_checkpoints(directory_);
+    return names && names->empty();
+  }
 
   /// Writes a checkpoint; the previous one stays until it is complete. `go_on`, if set, receives
   /// the number of bytes of tensors written so far; the save is cancelled (kTimeout) when it

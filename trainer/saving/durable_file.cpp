@@ -54,15 +54,6 @@ void RunningDigest::add(const void* data, std::size_t size) {
   }
 }
 
-Digest RunningDigest::finish() {
-  take_piece(piece_.data(), piece_.size());
-  return digest_;
-}
-
-void RunningDigest::take_piece(const std::byte* data, std::size_t size) {
-  digest_ = digest_.then(Digest::of(data, size));
-}
-
 Status sync_to_disk(const std::string& path) {
   const Descriptor file(open_file(path, O_RDONLY));
   if (!file) return file_error(path, "be opened");

@@ -15,10 +15,15 @@ namespace forebay {
 class RunningDigest {
  public:
   void add(const void* data, std::size_t size);
-  Digest finish();
+  Digest finish() {
+    take_piece(piece_.data(), piece_.size());
+    return digest_;
+  }
 
  private:
-  void take_piece(const std::byte* data, std::size_t size);
+  void take_piece(const std::byte* data, std::size_t size) {
+    digest_ = digest_.then(Digest::of(data, size));
+  }
 
   Digest digest_;
   std::vector<std::byte> piece_;

@@ -1,9 +1,9 @@
 #include "trainer/saving/saver.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "core/base/seconds.h"
+#include "core/base/check.h"
+#include "core/base/clock.h"
 
 namespace forebay {
 namespace {
@@ -17,6 +17,86 @@ double speed_of(std::uint64_t bytes, std::chrono::nanoseconds time) {
 }
 
 }  // namespace
+
+CheckpointWriter::~CheckpointWriter() {
+  const std::lock_guard lock(mutex_);
+  ends_ = given_up_ = true;
+  if (reading_ != nullptr) reading_->give_up();
+  changed_.notify_all();
+}
+
+bool CheckpointWriter::busy(std::chrono::nanoseconds at_most) const {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, at_most, [this] { return !in_flight_; });
+}
+
+void CheckpointWriter::begin(std::unique_ptr<StateSource> state, TrainState beside) {
+  const std::lock_guard lock(mutex_);
+  FOREBAY_CHECK(!in_flight_ && !ended_);
+  progress_ = {};
+  for (const StateTensor& tensor : state->tensors()) progress_.bytes += tensor.bytes();
+  state_ = std::move(state);
+  beside_ = std::move(beside);
+  began_ = clock_.now();
+  given_up_ = false;
+  in_flight_ = true;
+  changed_.notify_all();
+}
+
+CheckpointWriter::Progress CheckpointWriter::progress() const {
+  const std::lock_guard lock(mutex_);
+  if (!in_flight_) return {};
+  Progress now = progress_;
+  now.taken = clock_.now() - began_;
+  return now;
+}
+
+void CheckpointWriter::give_up() {
+  const std::lock_guard lock(mutex_);
+  given_up_ = true;
+  if (reading_ != nullptr) reading_->give_up();
+}
+
+void CheckpointWriter::run() {
+  std::unique_lock lock(mutex_);
+  while (!ends_) {
+    if (in_flight_) {
+      write(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void CheckpointWriter::write(std::unique_lock<std::mutex>& lock) {
+  auto state = std::move(state_);
+  const TrainState beside = std::move(beside_);
+  reading_ = state.get();
+  lock.unlock();
+  auto path = store_.save(*state, beside, [this](std::uint64_t written) {
+    const std::lock_guard guard(mutex_);
+    progress_.written = written;
+    return !given_up_;
+  });
+  lock.lock();
+  reading_ = nullptr;
+  lock.unlock();
+  state.reset();
+  lock.lock();
+  ended_ = Ended{.batches = beside.loader.position.batches,
+                 .path = std::move(path),
+                 .bytes = progress_.bytes,
+                 .took = clock_.now() - began_};
+  in_flight_ = false;
+  sweeping_ = true;
+  changed_.notify_all();
+  lock.unlock();
+  // Training does not wait for the removal; the next save() reports the same error.
+  static_cast<void>(store_.sweep());
+  lock.lock();
+  sweeping_ = false;
+  changed_.notify_all();
+}
 
 std::optional<std::chrono::nanoseconds> time_to_write(std::uint64_t bytes,
                                                       double bytes_per_second) {
@@ -43,10 +123,6 @@ Saver::Saver(CheckpointStore& store, const Clock& clock, Options options)
       checkpoint_(options_.checkpoint),
       batches_(options_.batches),
       writer_(store, clock) {}
-
-std::optional<std::chrono::nanoseconds> Saver::time_left() const {
-  return options_.time_left ? options_.time_left() : std::nullopt;
-}
 
 Result<bool> Saver::save(Model& model, TrainState beside) {
   if (writer_.busy()) return false;

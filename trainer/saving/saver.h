@@ -1,18 +1,94 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
+#include "core/base/thread/start_thread.h"
 #include "trainer/model.h"
 #include "trainer/saving/checkpoint_store.h"
-#include "trainer/saving/checkpoint_writer.h"
 
 namespace forebay {
+
+/// Writes checkpoints on its own thread, one at a time, while training goes on.
+///
+/// Belongs to the model's thread; the writer has exclusive use of the store during its lifetime. A
+/// snapshot is released as soon as it is written; replaced checkpoints are removed after that, and
+/// only the next checkpoint and wait_swept() wait for the removal. The destructor cancels the
+/// checkpoint in flight.
+class CheckpointWriter {
+ public:
+  /// The result of a checkpoint.
+  struct Ended {
+    std::uint64_t batches = 0;
+    Result<std::string> path;  ///< kTimeout: cancelled.
+    std::uint64_t bytes = 0;   ///< Of the checkpoint's tensors.
+    std::chrono::nanoseconds took{};
+  };
+
+  CheckpointWriter(CheckpointStore& store, const Clock& clock)
+      : store_(store), clock_(clock), thread_({.name = "checkpoints"}, [this] { run(); }) {}
+  ~CheckpointWriter();
+  CheckpointWriter(const CheckpointWriter&) = delete;
+  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+
+  /// Blocks until no checkpoint is in flight, at most for so long; returns whether one still is.
+  bool busy(std::chrono::nanoseconds at_most = {}) const;
+  /// Begins the next checkpoint. Requires that none is in flight and that the last result was
+  /// taken.
+  void begin(std::unique_ptr<StateSource> state, TrainState beside);
+  /// Returns the result of the checkpoint that ended, once.
+  std::optional<Ended> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(ended_, std::nullopt);
+  }
+
+  /// Of the checkpoint in flight: bytes of its tensors, bytes written, and the time since its
+  /// begin.
+  struct Progress {
+    std::uint64_t bytes = 0;
+    std::uint64_t written = 0;
+    std::chrono::nanoseconds taken{};
+  };
+  Progress progress() const;
+
+  /// Blocks until the checkpoints that the last one replaced are removed, at most for so long;
+  /// returns whether they are still being removed.
+  bool sweeping(std::chrono::nanoseconds at_most) const {
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, at_most, [this] { return !sweeping_; });
+  }
+  /// Cancels the checkpoint in flight; it ends soon, unwritten.
+  void give_up();
+
+ private:
+  void run();
+  void write(std::unique_lock<std::mutex>& lock);
+
+  CheckpointStore& store_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::unique_ptr<StateSource> state_;  // of the checkpoint in flight, until the thread takes it
+  StateSource* reading_ = nullptr;      // the snapshot that the thread reads
+  TrainState beside_;
+  bool in_flight_ = false;
+  bool given_up_ = false;
+  bool sweeping_ = false;
+  bool ends_ = false;  // ends the thread
+  Progress progress_;
+  std::chrono::nanoseconds began_{};
+  std::optional<Ended> ended_;
+  Thread thread_;  // last: it uses all of the above
+};
 
 /// The state of a run that has to end soon while its last batches are in no checkpoint yet.
 struct LastSaveQuestion {
@@ -76,7 +152,9 @@ class Saver {
   bool last_one_fits() const;
   void tidy();
   void write_last(Model& model, TrainState beside);
-  std::optional<std::chrono::nanoseconds> time_left() const;
+  std::optional<std::chrono::nanoseconds> time_left() const {
+    return options_.time_left ? options_.time_left() : std::nullopt;
+  }
   Ended ended_after(std::uint64_t batches);
 
   const Options options_;

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/json_text.h"
 #include "core/base/open_files.h"
+#include "core/base/text/json_text.h"
 
 namespace forebay {
 namespace {
@@ -53,12 +52,6 @@ struct Entry {
   std::uint64_t end = 0;
 };
 
-/// Whether the entry's size matches its offsets.
-bool is_whole(const Entry& entry) {
-  return entry.tensor.is_sound() && entry.begin <= entry.end &&
-         entry.end - entry.begin == entry.tensor.bytes();
-}
-
 std::optional<Entry> parse_entry(const std::string& name, const json& announced,
                                  StateTensor::Part part) {
   const auto is_size = [](const json& number) { return number.is_number_unsigned(); };
@@ -73,7 +66,9 @@ std::optional<Entry> parse_entry(const std::string& name, const json& announced,
   for (const json& extent : shape) entry.tensor.shape.push_back(extent.get<std::int64_t>());
   entry.begin = offsets[0].get<std::uint64_t>();
   entry.end = offsets[1].get<std::uint64_t>();
-  return is_whole(entry) ? std::optional(std::move(entry)) : std::nullopt;
+  const bool fits = entry.tensor.is_sound() && entry.begin <= entry.end &&
+                    entry.end - entry.begin == entry.tensor.bytes();
+  return fits ? std::optional(std::move(entry)) : std::nullopt;
 }
 
 }  // namespace
@@ -94,10 +89,6 @@ Result<TensorFile> TensorFile::open(const std::string& path, StateTensor::Part p
   TensorFile file(path);
   if (auto read = file.read_header(part); !read) return pass(read);
   return file;
-}
-
-Status TensorFile::damaged() const {
-  return fail(Code::kCorrupt, path_ + ": is no safetensors file, or a damaged one");
 }
 
 Status TensorFile::read_header(StateTensor::Part part) {
@@ -137,6 +128,7 @@ Status TensorFile::read_header(StateTensor::Part part) {
 }
 
 Status TensorFile::start() {
+  if (file_) return {};
   auto file = BlockFileReader::open(path_);
   if (!file) return pass(file);
   file_ = std::move(*file);
@@ -144,9 +136,7 @@ Status TensorFile::start() {
 }
 
 Status TensorFile::read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) {
-  if (!file_) {
-    if (auto started = start(); !started) return started;
-  }
+  if (auto started = start(); !started) return started;
   const std::uint64_t begin = begins_[index] + offset;
   if (begin < file_->position()) {
     return fail(Code::kCorrupt, path_ + ": its tensors are not in the order of what wrote them");
@@ -156,9 +146,7 @@ Status TensorFile::read(std::size_t index, std::uint64_t offset, std::span<std::
 }
 
 Result<FileDigest> TensorFile::finish() {
-  if (!file_) {
-    if (auto started = start(); !started) return pass(started);
-  }
+  if (auto started = start(); !started) return pass(started);
   auto written = file_->finish();
   file_.reset();
   return written;

@@ -42,7 +42,10 @@ class TensorFile {
  private:
   explicit TensorFile(std::string path) : path_(std::move(path)) {}
   Status read_header(StateTensor::Part part);
-  Status damaged() const;
+  Status damaged() const {
+    return fail(Code::kCorrupt, path_ + ": is no safetensors file, or a damaged one");
+  }
+  /// Opens the file for reading, unless it is open.
   Status start();
 
   std::string path_;

@@ -27,11 +27,6 @@ CopyRoom::CopyRoom(std::size_t slot_bytes, std::size_t bytes)
       slots_(static_cast<std::uint32_t>(std::max<std::size_t>(bytes / slot_bytes, 1))),
       memory_(std::make_unique_for_overwrite<std::byte[]>(slots_ * slot_bytes)) {}
 
-std::size_t CopyRoom::most_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return touched_ * slot_bytes_;
-}
-
 std::uint32_t CopyRoom::take() {
   if (!free_.empty()) {
     const std::uint32_t slot = free_.back();
@@ -39,10 +34,6 @@ std::uint32_t CopyRoom::take() {
     return slot;
   }
   return touched_ == slots_ ? kNone : touched_++;
-}
-
-void CopyRoom::tell() {
-  if (waiting_ > 0) changed_.notify_all();
 }
 
 void CopyRoom::wait(std::unique_lock<std::mutex>& lock) {

@@ -24,7 +24,10 @@ class CopyRoom {
 
   std::size_t slot_bytes() const { return slot_bytes_; }
   /// The peak of bytes in use.
-  std::size_t most_bytes() const;
+  std::size_t most_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return touched_ * slot_bytes_;
+  }
 
  private:
   friend class CopyBeforeChange;
@@ -34,7 +37,9 @@ class CopyRoom {
   // Requires the mutex.
   std::uint32_t take();
   void give(std::uint32_t slot) { free_.push_back(slot); }
-  void tell();
+  void tell() {
+    if (waiting_ > 0) changed_.notify_all();
+  }
   void wait(std::unique_lock<std::mutex>& lock);
 
   std::byte* at(std::uint32_t slot) { return memory_.get() + slot * slot_bytes_; }

@@ -1,6 +1,10 @@
 #include "trainer/state/snapshot.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/base/check.h"
 
 namespace forebay {
 namespace {
@@ -36,6 +40,56 @@ const StateTensor* find(const std::vector<StateTensor>& tensors, const StateTens
   return same == tensors.end() ? nullptr : &*same;
 }
 
+class MemorySource final : public StateSource {
+ public:
+  explicit MemorySource(const std::vector<MemoryTensor>& tensors) {
+    tensors_.reserve(tensors.size());
+    locations_.resize(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const MemoryTensor& tensor = tensors[i];
+      FOREBAY_CHECK(tensor.memory.size() == tensor.tensor.bytes());
+      tensors_.push_back(tensor.tensor);
+      if (tensor.guard == nullptr) {
+        locations_[i].copy.assign(tensor.memory.begin(), tensor.memory.end());
+      } else {
+        locations_[i].guard = tensor.guard;
+        tensor.guard->begin();
+      }
+    }
+  }
+
+  ~MemorySource() override {
+    for (const Location& place : locations_) {
+      if (place.guard != nullptr) place.guard->end();
+    }
+  }
+
+  MemorySource(const MemorySource&) = delete;
+  MemorySource& operator=(const MemorySource&) = delete;
+
+  const std::vector<StateTensor>& tensors() const override { return tensors_; }
+
+  Status read(std::size_t index, std::uint64_t offset, std::span<std::byte> to) override {
+    Location& place = locations_[index];
+    if (place.guard != nullptr) {
+      place.guard->read(offset, to);
+    } else {
+      FOREBAY_CHECK(offset + to.size() <= place.copy.size());
+      std::memcpy(to.data(), place.copy.data() + offset, to.size());
+    }
+    return {};
+  }
+
+ private:
+  struct Location {
+    CopyBeforeChange* guard = nullptr;
+    std::vector<std::byte> copy;  // without a guard
+  };
+
+  std::vector<StateTensor> tensors_;
+  std::vector<Location> locations_;
+};
+
 }  // namespace
 
 std::size_t size_of(ElementType type) { return element(type).size; }
@@ -56,10 +110,6 @@ bool StateTensor::is_sound() const {
   }
   return true;
 }
-
-Status StateSource::link_files(const std::string&) { return {}; }
-
-Result<std::string> StateSource::files_folder() { return std::string(); }
 
 Status read_rows(StateSource& state, std::size_t index, const TakeRows& take) {
   const auto rows = static_cast<std::size_t>(state.tensors()[index].shape[0]);
@@ -88,6 +138,37 @@ Status check_tensors(const std::vector<StateTensor>& wanted,
     if (find(wanted, tensor) == nullptr) {
       return fail(Code::kInvalid, "it has " + title_of(tensor) + ", which this model has not");
     }
+  }
+  return {};
+}
+
+MemoryTensor in_memory(StateTensor tensor, std::span<float> values, CopyBeforeChange* guard) {
+  return {std::move(tensor), std::as_writable_bytes(values), guard};
+}
+
+Result<std::unique_ptr<StateSource>> snapshot_of_memory(std::vector<MemoryTensor> tensors) {
+  const bool taken = std::ranges::any_of(tensors, [](const MemoryTensor& tensor) {
+    return tensor.guard != nullptr && tensor.guard->alive();
+  });
+  if (taken) return fail(Code::kInvalid, "a snapshot of this model is being read already");
+  std::ranges::stable_sort(tensors, {}, [](const MemoryTensor& each) { return each.tensor.part; });
+  return std::make_unique<MemorySource>(tensors);
+}
+
+std::vector<StateTensor> tensors_of(const std::vector<MemoryTensor>& tensors) {
+  std::vector<StateTensor> wanted;
+  wanted.reserve(tensors.size());
+  for (const MemoryTensor& tensor : tensors) wanted.push_back(tensor.tensor);
+  return wanted;
+}
+
+Status restore_memory(StateSource& from, const std::vector<MemoryTensor>& tensors) {
+  if (auto same = check_tensors(tensors_of(tensors), from.tensors()); !same) return same;
+  const std::vector<StateTensor>& offered = from.tensors();
+  for (std::size_t i = 0; i < offered.size(); ++i) {
+    const auto place = std::ranges::find(tensors, offered[i], &MemoryTensor::tensor);
+    FOREBAY_CHECK(place->guard == nullptr || !place->guard->alive());
+    if (auto read = from.read(i, 0, place->memory); !read) return read;
   }
   return {};
 }

@@ -4,14 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
+#include "trainer/state/copy_before_change.h"
 
 namespace forebay {
 
@@ -79,11 +80,11 @@ class StateSource {
   /// Puts the state's files that are on the disk already into `folder`, as hard links if it is on
   /// the same file system; creates the folder if there are any files. They are never changed
   /// afterwards.
-  virtual Status link_files(const std::string& folder);
+  virtual Status link_files(const std::string& /*folder*/) { return {}; }
 
   /// The folder with those files, to be read and not changed while this object lives; empty if
   /// there are no files.
-  virtual Result<std::string> files_folder();
+  virtual Result<std::string> files_folder() { return std::string(); }
 };
 
 /// Rows of a tensor that are read at a time.
@@ -99,5 +100,27 @@ Status read_rows(StateSource& state, std::size_t index, const TakeRows& take);
 /// order does not matter.
 Status check_tensors(const std::vector<StateTensor>& wanted,
                      const std::vector<StateTensor>& offered);
+
+/// A tensor whose values are contiguous in memory.
+struct MemoryTensor {
+  StateTensor tensor;
+  std::span<std::byte> memory;
+  CopyBeforeChange* guard = nullptr;  ///< Of this memory; null: small, copied at once.
+};
+
+/// Describes `values` as writable bytes.
+MemoryTensor in_memory(StateTensor tensor, std::span<float> values,
+                       CopyBeforeChange* guard = nullptr);
+
+/// Takes a snapshot of a model whose state is in memory; the model outlives it. Call it between two
+/// steps; tensors in any order. Fails while another snapshot of a guarded tensor exists.
+Result<std::unique_ptr<StateSource>> snapshot_of_memory(std::vector<MemoryTensor> tensors);
+
+/// The descriptions of the tensors, without their memory.
+std::vector<StateTensor> tensors_of(const std::vector<MemoryTensor>& tensors);
+
+/// Fills `tensors` from `from`, which must have the same tensors; otherwise changes nothing. Call
+/// it between two steps, while no snapshot exists.
+Status restore_memory(StateSource& from, const std::vector<MemoryTensor>& tensors);
 
 }  // namespace forebay

@@ -1,4 +1,4 @@
-#include "trainer/torch/c10d_collective.h"
+#include "trainer/torch/module_functions.h"
 
 #ifndef USE_C10D_GLOO
 #define USE_C10D_GLOO 1  // Built into libtorch, whose headers hide the class without it.
@@ -8,11 +8,11 @@
 #endif
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -27,8 +27,9 @@
 #endif
 
 #include "core/base/check.h"
+#include "core/base/descriptor.h"
 #include "trainer/torch/c10d_quirks.h"
-#include "trainer/torch/torch_error.h"
+#include "trainer/torch/libtorch.h"
 
 namespace forebay {
 namespace {
@@ -198,40 +199,25 @@ class C10dCollective final : public Collective {
   const std::shared_ptr<Abandoned> abandoned_ = std::make_shared<Abandoned>();
 };
 
-/// Resolves numeric addresses without a name server.
-struct AddressInfo {
-  explicit AddressInfo(const std::string& host, std::uint16_t port) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_DGRAM;
-    if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &first) != 0) {
-      first = nullptr;
-    }
-  }
-  ~AddressInfo() {
-    if (first != nullptr) ::freeaddrinfo(first);
-  }
-  AddressInfo(const AddressInfo&) = delete;
-  AddressInfo& operator=(const AddressInfo&) = delete;
-
-  addrinfo* first = nullptr;
-};
-
 /// The address of this machine on packets to `host`, at which other ranks reach it. "" if there is
-/// no route.
+/// no route. Resolves numeric addresses without a name server.
 std::string address_towards(const std::string& host, std::uint16_t port) {
-  const AddressInfo found(host, port);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* first = nullptr;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &first) != 0) return "";
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> found(first, ::freeaddrinfo);
   std::array<char, NI_MAXHOST> text{};
-  for (const addrinfo* info = found.first; info != nullptr && text[0] == 0; info = info->ai_next) {
-    const int socket = ::socket(info->ai_family, SOCK_DGRAM, 0);
-    if (socket < 0) continue;
+  for (const addrinfo* info = first; info != nullptr && text[0] == 0; info = info->ai_next) {
+    const Descriptor socket(::socket(info->ai_family, SOCK_DGRAM, 0));
+    if (!socket) continue;
     sockaddr_storage own{};
     socklen_t length = sizeof(own);
     auto* address = reinterpret_cast<sockaddr*>(&own);
-    if (::connect(socket, info->ai_addr, info->ai_addrlen) == 0 &&
-        ::getsockname(socket, address, &length) == 0) {
+    if (::connect(socket.number(), info->ai_addr, info->ai_addrlen) == 0 &&
+        ::getsockname(socket.number(), address, &length) == 0) {
       ::getnameinfo(address, length, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
     }
-    ::close(socket);
   }
   return text.data();
 }
@@ -319,12 +305,6 @@ Result<std::unique_ptr<RankStore>> open_c10d_store(const CollectiveSpec& spec) {
   auto store = guard_c10d([&] { return open_store(spec); });
   if (!store) return not_met(spec, store.error());
   return std::make_unique<C10dStore>(spec, std::move(*store));
-}
-
-Result<std::unique_ptr<Collective>> make_c10d_collective(const CollectiveSpec& spec) {
-  auto store = open_c10d_store(spec);
-  if (!store) return pass(store);
-  return (*store)->connect();
 }
 
 }  // namespace forebay

@@ -1,6 +1,5 @@
 #include "trainer/torch/dense_network.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -9,7 +8,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/torch/extent.h"
+#include "trainer/torch/libtorch.h"
 
 namespace forebay {
 namespace {
@@ -55,15 +54,10 @@ DenseNetwork::DenseNetwork(const TrainerSpec& spec, const ModelShape& shape)
   }
 }
 
-void DenseNetwork::set_threads(int threads) {
-  threads_ = std::clamp(threads, 1, static_cast<int>(workers_.size()));
-}
-
 template <class Work>
 void DenseNetwork::for_each_group(const Batch& batch, const Shares& shares, const Work& work) {
-  for_each_task(threads_, static_cast<int>(shares.shares), [&](int task, int thread) {
+  for_each_task(threads_, shares.shares, [&](std::size_t share, int thread) {
     const c10::InferenceMode no_autograd;
-    const auto share = static_cast<std::size_t>(task);
     const std::size_t begin = share * shares.rows;
     const std::size_t end = std::min(begin + shares.rows, batch.rows);
     for (std::size_t first = begin; first < end; first += kModelGroupRows) {
@@ -115,11 +109,6 @@ at::Tensor DenseNetwork::dense_input(const Batch& batch, const Group& group) con
                        {extent(group.rows), extent(batch.dense_features)}, at::kFloat);
 }
 
-std::span<float> DenseNetwork::sums(std::size_t block) {
-  const std::size_t first = block * kBlock;
-  return {gradients_.as<float>() + first, std::min(kBlock, parameters_ - first)};
-}
-
 void DenseNetwork::add_up(std::size_t block, const Shares& shares) {
   // The first share is not written without rows.
   if (shares.shares == 0) std::ranges::fill(sums(block), 0.0f);
@@ -129,10 +118,6 @@ void DenseNetwork::add_up(std::size_t block, const Shares& shares) {
     rest.push_back(gradients_.as<float>() + share * parameters_ + block * kBlock);
   }
   add_shares(sums(block), rest);
-}
-
-void DenseNetwork::update(std::size_t block) {
-  optimizer_.update(block * kBlock, sums(block), weights_.as<float>() + block * kBlock);
 }
 
 void DenseNetwork::append_to(std::vector<MemoryTensor>& tensors) {

@@ -1,20 +1,22 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <omp.h>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/embedding/pages.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 #include "trainer/torch/kernels/optimizer.h"
 #include "trainer/torch/network/network.h"
-#include "trainer/torch/parallel.h"
 
 namespace forebay {
 
@@ -45,7 +47,9 @@ class DenseNetwork {
   DenseNetwork(const TrainerSpec& spec, const ModelShape& shape);
 
   /// At most the number that it was made for.
-  void set_threads(int threads);
+  void set_threads(int threads) {
+    threads_ = std::clamp(threads, 1, static_cast<int>(workers_.size()));
+  }
   int threads() const { return threads_; }
 
   /// Writes the pooled vectors of a group's rows; the groups of a share come in order. Any thread.
@@ -65,10 +69,15 @@ class DenseNetwork {
   /// Adds up a block's gradients over the shares.
   void add_up(std::size_t block, const Shares& shares);
   /// The sums of one block; those of all blocks are contiguous.
-  std::span<float> sums(std::size_t block);
+  std::span<float> sums(std::size_t block) {
+    const std::size_t first = block * kBlock;
+    return {gradients_.as<float>() + first, std::min(kBlock, parameters_ - first)};
+  }
   /// Memory behind the sums, one value for each parameter: that of a share that was added up.
   float* behind_sums() const { return gradients_.as<float>() + parameters_; }
-  void update(std::size_t block);
+  void update(std::size_t block) {
+    optimizer_.update(block * kBlock, sums(block), weights_.as<float>() + block * kBlock);
+  }
 
   /// Appends the parameters and the optimizer's state.
   void append_to(std::vector<MemoryTensor>& tensors);
@@ -98,12 +107,29 @@ class DenseNetwork {
   Pages pooled_gradients_;
 };
 
+/// Calls `work(task, thread)` for each task in [0, tasks), on at most `threads` threads numbered
+/// from 0; a free thread takes the next task. Returns when all tasks are done; rethrows an
+/// exception of `work`. Inside, libtorch's own operators run on the calling thread alone.
+template <class Work>
+void for_each_task(int threads, std::size_t tasks, const Work& work) {
+  std::exception_ptr thrown;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+  for (std::size_t task = 0; task < tasks; ++task) {
+    try {
+      work(task, omp_get_thread_num());
+    } catch (...) {
+#pragma omp critical
+      thrown = std::current_exception();
+    }
+  }
+  if (thrown) std::rethrow_exception(thrown);
+}
+
 /// Scales the sums of each of `parts` parts by `factor`, unless it is 1, and applies the part.
 template <class SumsOf, class Apply>
 void cut_and_apply(int threads, std::size_t parts, float factor, const SumsOf& sums_of,
                    const Apply& apply) {
-  for_each_task(threads, static_cast<int>(parts), [&](int task, int) {
-    const auto part = static_cast<std::size_t>(task);
+  for_each_task(threads, parts, [&](std::size_t part, int) {
     if (factor < 1) scale(sums_of(part), factor);
     apply(part);
   });

@@ -1,5 +1,3 @@
-#include "trainer/torch/export.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -10,9 +8,9 @@
 #include <torch/csrc/jit/api/module.h>
 
 #include "trainer/embedding/scored_rows.h"
-#include "trainer/torch/extent.h"
+#include "trainer/torch/libtorch.h"
+#include "trainer/torch/module_functions.h"
 #include "trainer/torch/network/network.h"
-#include "trainer/torch/torch_error.h"
 
 namespace forebay {
 namespace {
@@ -92,12 +90,10 @@ Weights empty_weights(const ModelShape& shape, const Network& network, const Sco
     weights.network[parameter.name] = at::empty(parameter.shape, at::kFloat);
   }
   for (std::size_t table = 0; table < rows.tables(); ++table) {
-    const std::int64_t extents[] = {static_cast<std::int64_t>(rows.rows(table)),
-                                    static_cast<std::int64_t>(shape.row_width())};
-    weights.tables.push_back(at::empty(extents, at::kFloat));
+    weights.tables.push_back(
+        at::empty({extent(rows.rows(table)), extent(shape.row_width())}, at::kFloat));
     const std::span<const std::int64_t> keys = rows.keys(table);
-    const std::int64_t count[] = {static_cast<std::int64_t>(keys.size())};
-    weights.keys.push_back(at::empty(count, at::kLong));
+    weights.keys.push_back(at::empty({extent(keys.size())}, at::kLong));
     std::ranges::copy(keys, weights.keys.back().data_ptr<std::int64_t>());
   }
   return weights;
@@ -158,11 +154,6 @@ ExportedModel write(const ModelDescription& model, const Network& network, const
   return written;
 }
 
-/// Bytes of all that is written.
-std::uint64_t bytes_of(const ModelShape& shape, const ScoredRows& rows) {
-  return rows.bytes() + shape.dense_parameters() * sizeof(float);
-}
-
 }  // namespace
 
 Result<ExportedModel> export_model(const ModelDescription& model, StateSource& state,
@@ -170,7 +161,8 @@ Result<ExportedModel> export_model(const ModelDescription& model, StateSource& s
   auto rows = ScoredRows::open(model.spec, model.shape, state);
   if (!rows) return pass(rows);
   if (target.fits) {
-    if (auto fits = target.fits(bytes_of(model.shape, **rows)); !fits) return pass(fits);
+    const std::uint64_t bytes = (*rows)->bytes() + model.shape.dense_parameters() * sizeof(float);
+    if (auto fits = target.fits(bytes); !fits) return pass(fits);
   }
   const auto network = make_network(model.shape);
   auto weights = guard_torch([&] { return empty_weights(model.shape, *network, **rows); });

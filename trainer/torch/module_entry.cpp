@@ -6,10 +6,8 @@
 #include <torch/cuda.h>
 #include <torch/version.h>
 
-#include "trainer/entry.h"
-#include "trainer/torch/c10d_collective.h"
-#include "trainer/torch/export.h"
-#include "trainer/torch/models.h"
+#include "trainer/module.h"
+#include "trainer/torch/module_functions.h"
 
 namespace forebay {
 namespace {
@@ -55,7 +53,6 @@ constexpr TrainerEntry kEntry = {.abi = kTrainerAbi,
                                  .torch_version = TORCH_VERSION,
                                  .make_model = make_model,
                                  .export_model = export_model,
-                                 .make_collective = make_c10d_collective,
                                  .open_rank_store = open_c10d_store};
 
 }  // namespace

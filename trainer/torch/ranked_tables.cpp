@@ -2,11 +2,67 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
-#include "trainer/torch/parallel.h"
+#include "trainer/torch/dense_network.h"
 
 namespace forebay {
+
+ReplicatedTables::ReplicatedTables(Collective& ranks, std::unique_ptr<EmbeddingTables> tables,
+                                   std::vector<std::int64_t> table_rows, std::size_t width)
+    : ranks_(ranks), tables_(std::move(tables)), table_rows_(std::move(table_rows)), width_(width) {
+  first_sum_.push_back(0);
+  for (const std::int64_t rows : table_rows_) {
+    first_sum_.push_back(first_sum_.back() + static_cast<std::size_t>(rows) * width_);
+  }
+  sums_.resize(first_sum_.back());
+}
+
+Status ReplicatedTables::begin(const Batch& mine, EmbeddingTables::Use use, int threads) {
+  mine_ = &mine;
+  auto rows = tables_->begin(mine, use);
+  if (!rows) return pass(rows);
+  rows_ = *rows;
+  if (pooled_.size() < tables() * batch_floats()) pooled_.resize(tables() * batch_floats());
+  for_each_task(threads, tables(), [&](std::size_t table, int) {
+    const std::span lengths(mine.lengths + table * mine.rows, mine.rows);
+    tables_->pool(table, *rows_, rows_->first_id[table], lengths,
+                  pooled_.data() + table * batch_floats(), width_);
+  });
+  return {};
+}
+
+void ReplicatedTables::start_sums(std::span<const float* const> gradients, int threads) {
+  for_each_task(threads, tables(),
+                [&](std::size_t table, int) { add_up(table, gradients[table]); });
+  pending_ = ranks_.start_all_reduce(sums_);
+}
+
+void ReplicatedTables::add_up(std::size_t table, const float* gradients) {
+  const std::span<float> sums = this->sums(table);
+  std::ranges::fill(sums, 0.0f);
+  tables_->add_up(table, *mine_, *rows_, gradients);
+  const std::span<const std::int32_t> slots = rows_->slots_of(table);
+  const float* from = tables_->sums(table).data();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const std::size_t to = static_cast<std::size_t>(slots[i]) * width_;
+    std::memcpy(sums.data() + to, from + i * width_, width_ * sizeof(float));
+  }
+}
+
+// A row without a gradient stays unchanged, with every optimizer: it is skipped.
+void ReplicatedTables::apply(std::size_t table, float learning_rate) {
+  const std::span<float> all = sums(table);
+  std::vector<std::int32_t> slots;
+  slots.reserve(all.size() / width_);
+  for (std::size_t row = 0; row * width_ < all.size(); ++row) {
+    const std::span<const float> sum = all.subspan(row * width_, width_);
+    if (std::ranges::all_of(sum, [](float value) { return value == 0; })) continue;
+    // Moves the sum to the front, over rows that were processed already.
+    std::ranges::copy(sum, all.data() + slots.size() * width_);
+    slots.push_back(static_cast<std::int32_t>(row));
+  }
+  tables_->apply(table, slots, all.data(), learning_rate);
+}
 
 RankedTables::RankedTables(Collective& ranks, const ModelShape& whole,
                            const TablePlacement& placement, Parts parts,
@@ -79,8 +135,7 @@ Status RankedTables::begin_shards(Use use, int threads) {
   auto rows = own_.begin(*ids_, use);
   if (!rows) return pass(rows);
   rows_ = *rows;
-  for_each_task(threads, static_cast<int>(shards()),
-                [&](int table, int) { pool(static_cast<std::size_t>(table)); });
+  for_each_task(threads, shards(), [&](std::size_t shard, int) { pool(shard); });
   exchange_.start_vectors();
   return replicas_ ? replicas_->begin(divider_.replicated(), use, threads) : Status();
 }
@@ -168,15 +223,6 @@ void RankedTables::add_up(std::size_t shard) {
     runs.push_back({exchange_.part(shard, rank).rows, exchange_.gradients(shard, rank)});
   }
   own_.add_up(shard, *ids_, *rows_, runs);
-}
-
-std::span<float> RankedTables::sums(std::size_t table) {
-  return table < shards() ? own_.sums(table) : replicas_->sums(table - shards());
-}
-
-void RankedTables::apply(std::size_t table, float learning_rate) {
-  if (table < shards()) return own_.apply(table, *rows_, learning_rate);
-  replicas_->apply(table - shards(), learning_rate);
 }
 
 }  // namespace forebay

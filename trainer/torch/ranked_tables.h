@@ -7,19 +7,67 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/data/batch.h"
 #include "trainer/collective.h"
-#include "trainer/ranks/batch_divider.h"
 #include "trainer/ranks/placement.h"
 #include "trainer/ranks/vector_exchange.h"
 #include "trainer/torch/kernels/embedding_tables.h"
 #include "trainer/torch/network/network.h"
-#include "trainer/torch/replicated_tables.h"
 
 namespace forebay {
+
+/// Tables that every rank has: each rank pools its own rows and sums their gradients; the sums over
+/// all ranks, of whole tables, update them identically everywhere.
+///
+/// Call begin, start_sums, wait_sums, apply, end, on the model's thread, in the same order on every
+/// rank; apply on any thread. For small tables: the cost of a step grows with their rows.
+class ReplicatedTables {
+ public:
+  /// `table_rows` per table; `ranks` outlives it.
+  ReplicatedTables(Collective& ranks, std::unique_ptr<EmbeddingTables> tables,
+                   std::vector<std::int64_t> table_rows, std::size_t width);
+
+  std::size_t tables() const { return table_rows_.size(); }
+  EmbeddingTables& own() { return *tables_; }
+  const EmbeddingTables& own() const { return *tables_; }
+
+  /// Pools the bags of `mine`, which has one sparse feature per table and must outlive the step.
+  Status begin(const Batch& mine, EmbeddingTables::Use use, int threads);
+  void end() {
+    if (std::exchange(rows_, nullptr) != nullptr) tables_->end();
+  }
+  /// [rows, width]
+  const float* vectors(std::size_t table) const { return pooled_.data() + table * batch_floats(); }
+
+  /// Sums the gradients of each table's pooled vectors, [rows, width], and starts the sums over
+  /// ranks.
+  void start_sums(std::span<const float* const> gradients, int threads);
+  Status wait_sums() { return std::exchange(pending_, nullptr)->wait(); }
+  /// [rows of the table, width]; valid after wait_sums.
+  std::span<float> sums(std::size_t table) {
+    return std::span(sums_).subspan(first_sum_[table], first_sum_[table + 1] - first_sum_[table]);
+  }
+  void apply(std::size_t table, float learning_rate);
+
+ private:
+  std::size_t batch_floats() const { return mine_->rows * width_; }
+  void add_up(std::size_t table, const float* gradients);
+
+  Collective& ranks_;
+  const std::unique_ptr<EmbeddingTables> tables_;
+  const std::vector<std::int64_t> table_rows_;
+  const std::size_t width_;
+  std::vector<std::size_t> first_sum_;  // of each table in sums_, and the end
+  std::vector<float> pooled_;           // [tables, rows, width]
+  std::vector<float> sums_;             // by table: [its rows, width]
+  const Batch* mine_ = nullptr;
+  const BatchRows* rows_ = nullptr;
+  Collective::Handle pending_;
+};
 
 /// The tables of all ranks in one rank's step: gets the pooled vectors of its rows from the ranks
 /// that own a feature's table, or a part of it; sends gradients to the ranks that have the rows;
@@ -70,8 +118,13 @@ class RankedTables {
   /// Sums the gradients of a shard, by its number; call it after wait_gradients.
   void add_up(std::size_t shard);
   /// The summed gradients of a table.
-  std::span<float> sums(std::size_t table);
-  void apply(std::size_t table, float learning_rate);
+  std::span<float> sums(std::size_t table) {
+    return table < shards() ? own_.sums(table) : replicas_->sums(table - shards());
+  }
+  void apply(std::size_t table, float learning_rate) {
+    if (table < shards()) return own_.apply(table, *rows_, learning_rate);
+    replicas_->apply(table - shards(), learning_rate);
+  }
 
   /// Lookups of this rank's tables, in the steps so far.
   LookupCounts lookups() const;

@@ -6,6 +6,17 @@
 namespace forebay::tuner {
 namespace {
 
+// Index of the best of `advantages` plus one, or `current` if no advantage exceeds its value by
+// more than `margin`.
+std::uint8_t best_of(std::span<const float> advantages, std::uint8_t current, float margin) {
+  const auto value = [&](std::size_t action) { return action == 0 ? 0 : advantages[action - 1]; };
+  std::size_t best = current;
+  for (std::size_t action = 0; action <= advantages.size(); ++action) {
+    if (value(action) > value(best) + (best == current ? margin : 0)) best = action;
+  }
+  return static_cast<std::uint8_t>(best);
+}
+
 constexpr double kTrusted = 0.02;  // shortfall below which the model is trusted
 constexpr float kMargin = 0.3F;    // per cent of the reward that a step must at least promise
 
@@ -15,13 +26,42 @@ bool all_finite(const std::vector<Outputs>& outputs) {
   });
 }
 
-Allocation current_allocation_of(const Observation& seen) {
-  Allocation current{.prefetch = seen.prefetch};
-  for (const StageObservation& stage : seen.stages) current.actors.push_back(stage.actors);
-  return current;
+}  // namespace
+
+Actions best_actions(std::span<const Outputs> outputs, const Actions& current, float margin) {
+  Actions best{.steps = std::vector<std::uint8_t>(outputs.size(), 0)};
+  std::array<float, kPrefetchFactors.size() - 1> prefetch{};
+  const bool stands = current.steps.size() == outputs.size();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::span<const float> row(outputs[i]);
+    best.steps[i] = best_of(row.first(kStepOutputs), stands ? current.steps[i] : 0, margin);
+    for (std::size_t p = 0; p < prefetch.size(); ++p) {
+      prefetch[p] += row[kStepOutputs + p] / static_cast<float>(outputs.size());
+    }
+  }
+  best.prefetch = best_of(prefetch, stands ? current.prefetch : std::uint8_t{0}, margin);
+  return best;
 }
 
-}  // namespace
+Allocation applied(const PipelineDescription& description, const Limits& limits,
+                   const Allocation& base, const Actions& actions) {
+  Allocation stepped = base;
+  for (std::size_t i = 0; i < stepped.actors.size(); ++i) {
+    const auto wanted = static_cast<std::int64_t>(base.actors[i]) + kSteps[actions.steps[i]];
+    const std::int64_t most = description.stages[i].max_actors;
+    stepped.actors[i] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, most));
+  }
+  const double factor = kPrefetchFactors[actions.prefetch];
+  stepped.prefetch = std::clamp<std::uint32_t>(static_cast<std::uint32_t>(base.prefetch * factor),
+                                               1, std::max(1U, description.max_prefetch));
+  const Bounds bounds{description.max_actors, limits.memory_bytes};
+  // Prefetch is cut in favour of actors; then the last stages fall back to their base.
+  while (stepped.prefetch > 1 && !within(description, stepped, bounds)) stepped.prefetch /= 2;
+  for (std::size_t i = stepped.actors.size(); i > 0 && !within(description, stepped, bounds); --i) {
+    stepped.actors[i - 1] = std::min(stepped.actors[i - 1], base.actors[i - 1]);
+  }
+  return stepped;
+}
 
 Agent::Agent(PipelineDescription description, RewardMode reward, Ablation ablation)
     : description_(std::move(description)),
@@ -34,7 +74,7 @@ Agent::Agent(PipelineDescription description, RewardMode reward, Ablation ablati
 void Agent::observe(const Observation& seen, const Network& network) {
   known_.observe(seen);
   limits_ = seen.limits;
-  const Allocation current = current_allocation_of(seen);
+  const Allocation current = seen.allocation();
   // The current allocation may be a step away from the base; the plan is compared with the base.
   const bool stepped = !moved_ && allocation(actions_) == current;
   const Planned before = base_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/plan/steady.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {

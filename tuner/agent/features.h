@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tuner/model/planner.h"
-#include "tuner/observation.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 

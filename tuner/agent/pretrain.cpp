@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <numeric>
 
-#include "core/base/parallel.h"
+#include "core/base/thread/parallel.h"
 #include "tuner/agent/agent.h"
 #include "tuner/guard.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/random_pipeline.h"
 #include "tuner/sim/simulator.h"
 
@@ -89,39 +89,26 @@ class Experiment {
   }
 
   void try_some() {
-    const Actions chosen = agent_.actions();
-    for (int i = 0; i < kTries; ++i) {
-      const std::size_t branch = random_.below(chosen.steps.size() + 1);
-      if (branch < chosen.steps.size()) {
-        try_step(chosen, branch);
-      } else {
-        try_prefetch(chosen);
-      }
-    }
+    for (int i = 0; i < kTries; ++i) try_branch(random_.below(agent_.actions().steps.size() + 1));
   }
 
-  void try_step(const Actions& chosen, std::size_t stage) {
-    Actions tried = chosen;
-    Actions left = chosen;
-    const std::size_t action = 1 + random_.below(kStepOutputs);
-    tried.steps[stage] = static_cast<std::uint8_t>(action);
-    left.steps[stage] = 0;
-    learn({agent_.rows()[stage]}, action - 1, tried, left);
+  // A branch is a stage's step or, after the last stage, prefetch.
+  void try_branch(std::size_t branch) {
+    Actions tried = agent_.actions();
+    Actions left = tried;
+    const bool step = branch < tried.steps.size();
+    const std::size_t actions = step ? kStepOutputs : kPrefetchFactors.size() - 1;
+    const std::size_t action = 1 + random_.below(actions);
+    (step ? tried.steps[branch] : tried.prefetch) = static_cast<std::uint8_t>(action);
+    (step ? left.steps[branch] : left.prefetch) = 0;
+    const auto rows = step ? std::vector<Features>{agent_.rows()[branch]} : agent_.rows();
+    learn(rows, action - 1 + (step ? 0 : kStepOutputs), tried, left);
   }
 
-  void try_prefetch(const Actions& chosen) {
-    Actions tried = chosen;
-    Actions left = chosen;
-    const std::size_t action = 1 + random_.below(kPrefetchFactors.size() - 1);
-    tried.prefetch = static_cast<std::uint8_t>(action);
-    left.prefetch = 0;
-    learn(agent_.rows(), kStepOutputs + action - 1, tried, left);
-  }
-
-  void learn(std::vector<Features> rows, std::size_t output, const Actions& tried,
+  void learn(const std::vector<Features>& rows, std::size_t output, const Actions& tried,
              const Actions& left) {
     const double gain = reward_of(agent_.allocation(tried)) - reward_of(agent_.allocation(left));
-    lessons_.push_back({.rows = std::move(rows),
+    lessons_.push_back({.rows = rows,
                         .output = static_cast<std::uint8_t>(output),
                         .advantage = std::clamp(static_cast<float>(gain), -kClip, kClip)});
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/agent/lesson.h"
+#include "tuner/agent/agent.h"
 #include "tuner/agent/network.h"
 
 namespace forebay::tuner {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/parallel.h"
-#include "tuner/sim/oracle.h"
+#include "core/base/thread/parallel.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay::tuner {
 namespace {

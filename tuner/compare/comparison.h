@@ -8,10 +8,10 @@
 
 #include "core/base/result.h"
 #include "tuner/compare/drive.h"
-#include "tuner/compare/machine.h"
 #include "tuner/compare/metrics.h"
 #include "tuner/policy/policies.h"
 #include "tuner/sim/pipeline_model.h"
+#include "tuner/sim/simulator.h"
 
 namespace forebay::tuner {
 

@@ -4,11 +4,11 @@
 #include <chrono>
 #include <exception>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/cpu_time.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "tuner/tuner.h"
 
 namespace forebay::tuner {
@@ -30,17 +30,13 @@ class ThreadCpuClock final : public Clock {
 
 class Driver {
  public:
-  Driver(Machine& machine, std::unique_ptr<Policy> policy, DriveOptions options)
-      : machine_(machine), options_(std::move(options)) {
-    if (options_.guarded) {
-      tuner_ = std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = machine_.tuned_pipeline(),
-                                                      .clock = clock_,
-                                                      .policy = std::move(policy),
-                                                      .fallback = std::move(options_.fallback)});
-    } else {
-      unguarded_ =
-          std::make_unique<Unguarded>(machine_.tuned_pipeline(), std::move(policy), clock_);
-    }
+  Driver(ModelledPipeline& machine, std::unique_ptr<Policy> policy, DriveOptions options)
+      : machine_(machine), policy_(std::move(policy)), options_(std::move(options)) {
+    if (!options_.guarded) return;
+    tuner_ = std::make_unique<Tuner>(Tuner::Options{.tuned_pipeline = machine_,
+                                                    .clock = clock_,
+                                                    .policy = std::move(policy_),
+                                                    .fallback = std::move(options_.fallback)});
   }
 
   DriveRecord run() {
@@ -51,11 +47,11 @@ class Driver {
       if (record_.stopped) break;
       advance();
       if (record_.trace.out_of_memory) {
-        end_period(number, machine_.tuned_pipeline().observe());
+        end_period(number, machine_.observe());
         stand_still(number + 1);
         break;
       }
-      const Decision decision = tuner_ ? tuner_->decide() : unguarded_->decide();
+      const Decision decision = tuner_ ? tuner_->decide() : decide_unguarded();
       end_period(number, decision.seen);
       deciding += decision.decide_seconds;
       ++decided;
@@ -74,7 +70,7 @@ class Driver {
     const double begin = before_.seconds;
     for (std::uint64_t step = 1; step <= kStepsPerPeriod; ++step) {
       machine_.run_until(begin + kPeriodSeconds * static_cast<double>(step) / kStepsPerPeriod);
-      const MachineTotals totals = machine_.totals();
+      const SimTotals totals = machine_.totals();
       if (totals.out_of_memory) {
         record_.trace.out_of_memory = true;
         record_.trace.out_of_memory_seconds = totals.seconds;
@@ -84,8 +80,32 @@ class Driver {
     }
   }
 
+  /// Asks the policy and applies its proposal without a guard, as rival policies were designed to
+  /// run: every allocation with at least one actor per stage is applied, even if it does not fit.
+  /// If the policy throws or proposes no valid allocation, the decision records the fault and the
+  /// current allocation stays.
+  Decision decide_unguarded() {
+    Decision decision;
+    decision.seen = machine_.observe();
+    const auto began = clock_.now();
+    try {
+      decision.proposal = policy_->decide(decision.seen);
+    } catch (const std::exception& thrown) {
+      decision.fault = std::string("threw: ") + thrown.what();
+    }
+    decision.decide_seconds = in_seconds(clock_.now() - began);
+    if (!decision.fault.empty()) return decision;
+    if (possible(decision.proposal.allocation, machine_.description().stages.size())) {
+      decision.applied = decision.proposal.allocation;
+      machine_.apply(decision.applied);
+    } else {
+      decision.fault = "proposes no allocation";
+    }
+    return decision;
+  }
+
   void end_period(std::uint64_t number, const Observation& seen) {
-    const MachineTotals totals = machine_.totals();
+    const SimTotals totals = machine_.totals();
     Period period;
     period.decision = number - 1;
     period.begin_seconds = before_.seconds;
@@ -111,16 +131,16 @@ class Driver {
       period.decision = number - 1;
       period.begin_seconds = end;
       period.end_seconds = end += kPeriodSeconds;
-      period.actors.resize(machine_.tuned_pipeline().description().stages.size());
+      period.actors.resize(machine_.description().stages.size());
     }
   }
 
-  Machine& machine_;
+  ModelledPipeline& machine_;
+  std::unique_ptr<Policy> policy_;  // Null if the tuner has it.
   DriveOptions options_;
   ThreadCpuClock clock_;
   std::unique_ptr<Tuner> tuner_;
-  std::unique_ptr<Unguarded> unguarded_;
-  MachineTotals before_;
+  SimTotals before_;
   DriveRecord record_;
 };
 
@@ -128,9 +148,8 @@ class Driver {
 
 const OracleStretch& oracle_at(const Trace& trace, double seconds) {
   FOREBAY_CHECK(!trace.oracle.empty());
-  const auto later = std::find_if(
-      trace.oracle.begin() + 1, trace.oracle.end(),
-      [seconds](const OracleStretch& stretch) { return stretch.from_seconds > seconds; });
+  const auto later = std::ranges::upper_bound(trace.oracle.begin() + 1, trace.oracle.end(), seconds,
+                                              {}, &OracleStretch::from_seconds);
   return *(later - 1);
 }
 
@@ -147,31 +166,7 @@ double oracle_splits(const Trace& trace, double from_seconds, double to_seconds)
   return splits;
 }
 
-Unguarded::Unguarded(TunedPipeline& tuned_pipeline, std::unique_ptr<Policy> policy,
-                     const Clock& clock)
-    : tuned_pipeline_(tuned_pipeline), policy_(std::move(policy)), clock_(clock) {}
-
-Decision Unguarded::decide() {
-  Decision decision;
-  decision.seen = tuned_pipeline_.observe();
-  const auto began = clock_.now();
-  try {
-    decision.proposal = policy_->decide(decision.seen);
-  } catch (const std::exception& thrown) {
-    decision.fault = std::string("threw: ") + thrown.what();
-  }
-  decision.decide_seconds = in_seconds(clock_.now() - began);
-  if (!decision.fault.empty()) return decision;
-  if (possible(decision.proposal.allocation, tuned_pipeline_.description().stages.size())) {
-    decision.applied = decision.proposal.allocation;
-    tuned_pipeline_.apply(decision.applied);
-  } else {
-    decision.fault = "proposes no allocation";
-  }
-  return decision;
-}
-
-DriveRecord drive(Machine& machine, std::unique_ptr<Policy> policy, DriveOptions options) {
+DriveRecord drive(ModelledPipeline& machine, std::unique_ptr<Policy> policy, DriveOptions options) {
   return Driver(machine, std::move(policy), std::move(options)).run();
 }
 

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "tuner/compare/machine.h"
-#include "tuner/decision.h"
 #include "tuner/policy.h"
+#include "tuner/sim/simulator.h"
 #include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
@@ -51,23 +50,6 @@ const OracleStretch& oracle_at(const Trace& trace, double seconds);
 /// Splits that the oracle trains between two moments, at the rate of each stretch.
 double oracle_splits(const Trace& trace, double from_seconds, double to_seconds);
 
-/// Applies a policy to a modelled pipeline without a guard, as rival policies were designed to run:
-/// every allocation with at least one actor per stage is applied, even if it does not fit.
-class Unguarded {
- public:
-  /// `clock` measures the time of a decision; both references outlive this object.
-  Unguarded(TunedPipeline& tuned_pipeline, std::unique_ptr<Policy> policy, const Clock& clock);
-
-  /// Observes, asks the policy and applies its proposal. If the policy throws or proposes no valid
-  /// allocation, the decision records the fault and the current allocation stays.
-  Decision decide();
-
- private:
-  TunedPipeline& tuned_pipeline_;
-  std::unique_ptr<Policy> policy_;
-  const Clock& clock_;
-};
-
 /// The seconds between two decisions, in every modelled pipeline.
 inline constexpr double kPeriodSeconds = 2;
 
@@ -91,6 +73,6 @@ struct DriveRecord {
 };
 
 /// Lets `policy` tune `machine` from the machine's start.
-DriveRecord drive(Machine& machine, std::unique_ptr<Policy> policy, DriveOptions options);
+DriveRecord drive(ModelledPipeline& machine, std::unique_ptr<Policy> policy, DriveOptions options);
 
 }  // namespace forebay::tuner

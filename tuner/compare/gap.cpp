@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -16,13 +17,6 @@ constexpr double kMoreActors = 1.1;
 constexpr double kFewerActors = 0.95;
 constexpr double kNoisy = 0.3;
 
-template <class Value>
-double mean(const RunGroup& runs, Value value) {
-  double sum = 0;
-  for (const ComparedRun* run : runs) sum += value(*run);
-  return sum / static_cast<double>(runs.size());
-}
-
 std::string number(double value, int digits) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.*f", digits, value);
@@ -31,31 +25,17 @@ std::string number(double value, int digits) {
 
 std::string percent(double share) { return number(100 * share, 0) + " %"; }
 
-std::string decisions(const RunGroup& runs) {
-  std::vector<std::optional<std::uint64_t>> all;
-  for (const ComparedRun* run : runs) all.push_back(run->figures.decisions_to_95);
-  const auto median = median_of_reached(all);
+std::string describe_median(const Reached& numbers) {
+  const auto median = median_of_reached(numbers);
   return median ? "from decision " + number(*median, 0) : "never";
 }
 
-std::string recovered(const RunGroup& runs) {
-  std::vector<std::optional<std::uint64_t>> all;
-  for (const ComparedRun* run : runs) {
-    for (const Recovery& recovery : run->figures.recoveries)
-      all.push_back(recovery.decisions_to_95);
-  }
-  const auto median = median_of_reached(all);
-  return median ? "from decision " + number(*median, 0) : "never";
+double mean(const RunGroup& runs, const std::function<double(const ComparedRun&)>& value) {
+  return mean_of(values_of(runs, value));
 }
 
 double actors_of(const RunGroup& runs) {
   return mean(runs, [](const ComparedRun& run) { return run.figures.actors; });
-}
-
-double memory_of(const RunGroup& runs) {
-  return mean(runs, [](const ComparedRun& run) {
-    return static_cast<double>(run.figures.memory_peak) / static_cast<double>(run.memory_limit);
-  });
 }
 
 double guarded_of(const RunGroup& runs) {
@@ -78,6 +58,13 @@ double spread_over_seeds(const RunGroup& runs) {
       runs, {}, [](const ComparedRun* run) { return run->figures.ratio_overall; });
   return most->figures.ratio_overall - least->figures.ratio_overall;
 }
+
+/// Runs of a policy, and the runs of a rival that is ahead of it on the same pipeline; at least one
+/// run each.
+struct GapRuns {
+  const RunGroup& ours;
+  const RunGroup& theirs;
+};
 
 double overall_gap(const GapRuns& sides) {
   const auto overall = [](const ComparedRun& run) { return run.figures.ratio_overall; };
@@ -105,15 +92,16 @@ std::string describe_deaths(const RunGroup& runs) {
 
 std::string describe_event(const GapRuns& sides, double lost) {
   return "after an event: " + number(lost, 3) +
-         " lost in the ten periods after each; at 95 % again " + recovered(sides.ours) +
-         ", the other " + recovered(sides.theirs);
+         " lost in the ten periods after each; at 95 % again " +
+         describe_median(recoveries_of(sides.ours)) + ", the other " +
+         describe_median(recoveries_of(sides.theirs));
 }
 
 /// The cause that the settled allocations and the pipeline show.
 std::string steady_cause(const PipelineModel& model, const GapRuns& sides) {
   const double ours = actors_of(sides.ours);
   const double theirs = actors_of(sides.theirs);
-  const double memory = memory_of(sides.ours);
+  const double memory = mean(sides.ours, memory_share);
   const double guarded = guarded_of(sides.ours);
   if (memory >= kMemoryShort || guarded >= 0.25) {
     return "memory: up to " + percent(memory) + " of the limit in use, the guard changed " +
@@ -131,6 +119,35 @@ std::string steady_cause(const PipelineModel& model, const GapRuns& sides) {
     return "chance: its seeds differ by " + number(spread_over_seeds(sides.ours), 3);
   }
   return "where the actors are: " + describe_actors(sides);
+}
+
+/// Why a policy is behind from the first decision on: the part of the time in which it lost most
+/// (out of memory, the start, after changes, in between), and for the last of these the result of
+/// late_cause().
+std::string overall_cause(const PipelineModel& model, const GapRuns& sides) {
+  const double dead = lost_more(sides, &Shortfall::dead);
+  const double start = lost_more(sides, &Shortfall::start);
+  const double after = lost_more(sides, &Shortfall::after_events);
+  const double steady = lost_more(sides, &Shortfall::steady);
+  const double most = std::max({dead, start, after, steady});
+  if (most == dead && dead > 0) return describe_deaths(sides.ours);
+  if (most == start) {
+    return "slow start: " + number(start, 3) + " lost in the first ten periods; at 95 % " +
+           describe_median(starts_of(sides.ours)) + ", the other " +
+           describe_median(starts_of(sides.theirs));
+  }
+  if (most == after) return describe_event(sides, after);
+  return steady_cause(model, sides);
+}
+
+/// Why it is behind once it has settled: the first of these causes that its runs show: out of
+/// memory, changes, memory, contention, too few actors, noise, chance.
+std::string late_cause(const PipelineModel& model, const GapRuns& sides) {
+  if (std::string words = describe_deaths(sides.ours); !words.empty()) return words;
+  const double after = lost_more(sides, &Shortfall::after_events);
+  if (after > 0 && after > lost_more(sides, &Shortfall::steady))
+    return describe_event(sides, after);
+  return steady_cause(model, sides);
 }
 
 constexpr double kNoGap = 0.001;
@@ -188,29 +205,6 @@ void add_gaps(const PipelineModel& model, const ByPolicy& groups, std::string_vi
 }
 
 }  // namespace
-
-std::string overall_cause(const PipelineModel& model, const GapRuns& sides) {
-  const double dead = lost_more(sides, &Shortfall::dead);
-  const double start = lost_more(sides, &Shortfall::start);
-  const double after = lost_more(sides, &Shortfall::after_events);
-  const double steady = lost_more(sides, &Shortfall::steady);
-  const double most = std::max({dead, start, after, steady});
-  if (most == dead && dead > 0) return describe_deaths(sides.ours);
-  if (most == start) {
-    return "slow start: " + number(start, 3) + " lost in the first ten periods; at 95 % " +
-           decisions(sides.ours) + ", the other " + decisions(sides.theirs);
-  }
-  if (most == after) return describe_event(sides, after);
-  return steady_cause(model, sides);
-}
-
-std::string late_cause(const PipelineModel& model, const GapRuns& sides) {
-  if (std::string words = describe_deaths(sides.ours); !words.empty()) return words;
-  const double after = lost_more(sides, &Shortfall::after_events);
-  if (after > 0 && after > lost_more(sides, &Shortfall::steady))
-    return describe_event(sides, after);
-  return steady_cause(model, sides);
-}
 
 std::vector<Gap> gaps_of(std::span<const ComparedRun> runs, std::span<const PipelineModel> models,
                          std::string_view policy) {

@@ -16,10 +16,8 @@ constexpr double kReached = 0.95 * (1 - 1e-12);  // Sums of doubles may end slig
 using Periods = std::span<const Period>;
 
 Periods from_decision(const Trace& trace, std::uint64_t decision) {
-  const auto first =
-      std::find_if(trace.periods.begin(), trace.periods.end(),
-                   [decision](const Period& period) { return period.decision >= decision; });
-  return {first, trace.periods.end()};
+  return {std::ranges::lower_bound(trace.periods, decision, {}, &Period::decision),
+          trace.periods.end()};
 }
 
 Periods last_of(Periods periods, std::size_t count) {
@@ -55,10 +53,8 @@ std::optional<std::uint64_t> count_to_95(const Trace& trace, Periods periods) {
 
 Periods alive(const Trace& trace, Periods periods) {
   if (!trace.out_of_memory) return periods;
-  const auto dead = std::find_if(periods.begin(), periods.end(), [&](const Period& period) {
-    return period.begin_seconds >= trace.out_of_memory_seconds;
-  });
-  return {periods.begin(), dead};
+  return {periods.begin(), std::ranges::lower_bound(periods, trace.out_of_memory_seconds, {},
+                                                    &Period::begin_seconds)};
 }
 
 double mean_cpus(Periods periods) {
@@ -84,9 +80,7 @@ double mean_actors(Periods periods) {
 std::vector<Recovery> recoveries_of(const Trace& trace, Periods decided) {
   std::vector<Recovery> recoveries;
   for (const double at : trace.events) {
-    const auto first = std::find_if(decided.begin(), decided.end(), [at](const Period& period) {
-      return period.begin_seconds >= at;
-    });
+    const auto first = std::ranges::lower_bound(decided, at, {}, &Period::begin_seconds);
     if (first == decided.end()) break;
     recoveries.push_back({at, count_to_95(trace, {first, decided.end()})});
   }
@@ -102,8 +96,7 @@ bool soon_after_event(const Trace& trace, std::size_t at) {
       std::lower_bound(trace.events.begin(), trace.events.end(), trace.periods[at].end_seconds);
   if (next == trace.events.begin()) return false;
   const double event = *(next - 1);
-  const auto first = std::find_if(trace.periods.begin(), trace.periods.end(),
-                                  [event](const Period& each) { return each.end_seconds > event; });
+  const auto first = std::ranges::upper_bound(trace.periods, event, {}, &Period::end_seconds);
   return at < static_cast<std::size_t>(first - trace.periods.begin()) + kSoon;
 }
 

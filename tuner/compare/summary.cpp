@@ -9,14 +9,6 @@
 namespace forebay::tuner {
 namespace {
 
-using Selection = std::vector<const ComparedRun*>;
-using Numbers = std::vector<std::optional<std::uint64_t>>;
-
-double mean_of(const std::vector<double>& values) {
-  if (values.empty()) return 0;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 /// A quantile of sorted values; at least one value is required.
 double quantile(const std::vector<double>& sorted, double share) {
   const double place = share * static_cast<double>(sorted.size() - 1);
@@ -25,14 +17,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
 }
 
-std::vector<double> values_of(const Selection& runs,
-                              const std::function<double(const ComparedRun&)>& value) {
-  std::vector<double> values;
-  for (const ComparedRun* run : runs) values.push_back(value(*run));
-  return values;
-}
-
-std::vector<double> after_30(const Selection& runs) {
+std::vector<double> after_30(const RunGroup& runs) {
   std::vector<double> values;
   for (const ComparedRun* run : runs) {
     if (run->figures.ratio_after_30) values.push_back(*run->figures.ratio_after_30);
@@ -40,24 +25,14 @@ std::vector<double> after_30(const Selection& runs) {
   return values;
 }
 
-double memory_share(const ComparedRun& run) {
-  return static_cast<double>(run.figures.memory_peak) / static_cast<double>(run.memory_limit);
-}
-
 double actors_over_fewest(const ComparedRun& run) {
   return run.figures.actors / std::max(1.0, static_cast<double>(run.figures.actors_fewest));
 }
 
-void count_decisions(const Selection& runs, PolicySummary& summary) {
-  Numbers starts;
-  Numbers recoveries;
-  for (const ComparedRun* run : runs) {
-    starts.push_back(run->figures.decisions_to_95);
-    for (const Recovery& recovery : run->figures.recoveries) {
-      recoveries.push_back(recovery.decisions_to_95);
-    }
-  }
-  const auto never = [](const Numbers& numbers) {
+void count_decisions(const RunGroup& runs, PolicySummary& summary) {
+  const Reached starts = starts_of(runs);
+  const Reached recoveries = recoveries_of(runs);
+  const auto never = [](const Reached& numbers) {
     return static_cast<std::uint64_t>(
         std::ranges::count_if(numbers, [](const auto& number) { return !number; }));
   };
@@ -68,7 +43,7 @@ void count_decisions(const Selection& runs, PolicySummary& summary) {
   summary.recovery_decisions = median_of_reached(recoveries);
 }
 
-PolicySummary summary_of(const std::string& policy, const Selection& runs) {
+PolicySummary summary_of(const std::string& policy, const RunGroup& runs) {
   PolicySummary summary;
   summary.policy = policy;
   summary.runs = runs.size();
@@ -95,13 +70,45 @@ PolicySummary summary_of(const std::string& policy, const Selection& runs) {
 
 }  // namespace
 
+std::vector<double> values_of(const RunGroup& runs,
+                              const std::function<double(const ComparedRun&)>& value) {
+  std::vector<double> values;
+  for (const ComparedRun* run : runs) values.push_back(value(*run));
+  return values;
+}
+
+double mean_of(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double memory_share(const ComparedRun& run) {
+  return static_cast<double>(run.figures.memory_peak) / static_cast<double>(run.memory_limit);
+}
+
+Reached starts_of(const RunGroup& runs) {
+  Reached numbers;
+  for (const ComparedRun* run : runs) numbers.push_back(run->figures.decisions_to_95);
+  return numbers;
+}
+
+Reached recoveries_of(const RunGroup& runs) {
+  Reached numbers;
+  for (const ComparedRun* run : runs) {
+    for (const Recovery& recovery : run->figures.recoveries) {
+      numbers.push_back(recovery.decisions_to_95);
+    }
+  }
+  return numbers;
+}
+
 Distribution distribution_of(std::vector<double> values) {
   if (values.empty()) return {};
   std::ranges::sort(values);
   return {mean_of(values), quantile(values, 0.5), quantile(values, 0.05)};
 }
 
-std::optional<double> median_of_reached(const Numbers& numbers) {
+std::optional<double> median_of_reached(const Reached& numbers) {
   if (numbers.empty()) return std::nullopt;
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<double> sorted;
@@ -120,7 +127,7 @@ std::vector<PolicySummary> summarize(std::span<const ComparedRun> runs) {
   }
   std::vector<PolicySummary> summaries;
   for (const std::string& policy : order) {
-    Selection selection;
+    RunGroup selection;
     for (const ComparedRun& run : runs) {
       if (run.policy == policy) selection.push_back(&run);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +10,24 @@
 #include "tuner/compare/comparison.h"
 
 namespace forebay::tuner {
+
+/// Runs of one policy.
+using RunGroup = std::vector<const ComparedRun*>;
+
+/// A value of each run.
+std::vector<double> values_of(const RunGroup& runs,
+                              const std::function<double(const ComparedRun&)>& value);
+/// The mean of some values; 0 for no values.
+double mean_of(const std::vector<double>& values);
+
+/// The peak memory of a run as a share of its limit.
+double memory_share(const ComparedRun& run);
+
+/// Numbers of decisions until 95 % of the oracle was reached; empty where it never was.
+using Reached = std::vector<std::optional<std::uint64_t>>;
+Reached starts_of(const RunGroup& runs);
+/// The same from each change on.
+Reached recoveries_of(const RunGroup& runs);
 
 /// Statistics of some values; all zero if there are no values.
 struct Distribution {
@@ -22,7 +41,7 @@ Distribution distribution_of(std::vector<double> values);
 /// The median of numbers some of which are absent (never reached); an absent number counts as
 /// larger than all others. Absent if the median is, or if there are no numbers; for an even number
 /// of values the lower one.
-std::optional<double> median_of_reached(const std::vector<std::optional<std::uint64_t>>& numbers);
+std::optional<double> median_of_reached(const Reached& numbers);
 
 /// A policy's figures over all runs of a comparison.
 struct PolicySummary {

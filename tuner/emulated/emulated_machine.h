@@ -1,14 +1,17 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
+#include "core/base/result.h"
+#include "core/runtime/stage_pool.h"
+#include "core/runtime/synchronized.h"
+#include "tuner/emulated/emulated_pipeline.h"
 #include "tuner/emulated/machine_thread.h"
-#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
 #include "tuner/tuned_pipeline.h"
 
@@ -20,37 +23,53 @@ namespace forebay::tuner {
 /// Starts at once, with one actor per stage. `observe` and `apply` belong to the tuner's thread,
 /// the other methods to any thread. After running out of memory no split is completed any more. The
 /// destructor ends its threads.
-class EmulatedMachine final : public TunedPipeline {
+class EmulatedMachine final : public ModelledPipeline {
  public:
   /// `clock` must be the machine's monotonic clock: the sleeps are real.
-  EmulatedMachine(const PipelineModel& model, std::uint64_t seed, const Clock& clock);
+  EmulatedMachine(
+      const PipelineModel& model, std::uint64_t seed, const Clock& clock,
+      std::function<bool()> stopped = [] { return false; });
   ~EmulatedMachine() override;
   EmulatedMachine(const EmulatedMachine&) = delete;
   EmulatedMachine& operator=(const EmulatedMachine&) = delete;
 
   /// Sleeps until `seconds` seconds since the start have passed; returns earlier if the machine
   /// runs out of memory or `stopped`, called ten times a second, returns true.
-  void run_until(
-      double seconds, const std::function<bool()>& stopped = [] { return false; });
+  void run_until(double seconds) override;
 
-  const PipelineDescription& description() const override;
+  const PipelineDescription& description() const override { return description_; }
   CurrentState current() const override;
   Observation observe() override;
   void apply(const Allocation& allocation) override;
 
-  double now() const;
-  bool out_of_memory() const;
-  SimTotals totals() const;
+  double now() const { return thread_.now(); }
+  bool out_of_memory() const { return out_of_memory_; }
+  SimTotals totals() const override;
   /// The model with the events so far applied; for an oracle.
-  PipelineModel model() const;
+  PipelineModel model() const { return thread_.model(); }
   /// How late threads wake on this machine; if they wake late, the figures mean little.
-  Lateness lateness() const;
+  Lateness lateness() const { return thread_.lateness(); }
   /// The error if the system could not start a thread.
-  std::optional<Error> failure() const;
+  std::optional<Error> failure() const { return pipeline_.failure(); }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  /// Records the current contents of the pools in the accounting.
+  void look() const;
+  void look_locked() const;
+  StageObservation observe_stage(std::size_t stage, double cpu_seconds);
+  void observe_trainer(Observation& seen);
+
+  const PipelineModel model_;
+  const PipelineDescription description_;
+  const std::function<bool()> stopped_;
+  Synchronized<> serial_;
+  // What a look at the pools brings up to date is mutable.
+  mutable PipelineAccounting accounting_;  // under the lock
+  mutable std::atomic<bool> out_of_memory_{false};
+  std::vector<ActorTotals> totals_before_;  // tuner's thread only, as below; the trainer's last
+  std::vector<double> cpu_before_;
+  mutable MachineThread thread_;
+  EmulatedPipeline pipeline_;
 };
 
 }  // namespace forebay::tuner

@@ -1,22 +1,110 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/base/error.h"
+#include "core/base/result.h"
 #include "core/runtime/stage_pool.h"
 #include "core/runtime/synchronized.h"
 #include "tuner/allocation.h"
 #include "tuner/emulated/machine_thread.h"
-#include "tuner/emulated/pipeline_accounting.h"
-#include "tuner/emulated/work_item.h"
+#include "tuner/emulated/virtual_machine.h"
+#include "tuner/sim/memory_account.h"
+#include "tuner/sim/pipeline_model.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
+
+/// A split of a modelled pipeline: its bytes are counted but not allocated.
+struct Split {
+  std::uint64_t key = 0;
+  double ready = 0;  ///< When the previous stage finished it, in seconds since the start.
+};
+
+/// Sums over the splits that a stage's actors completed since the last take(). Any thread.
+class WorkSums {
+ public:
+  void add(const WorkItem& work) {
+    const double ready = std::max(0.0, work.ready_seconds());
+    const double unhindered = work.seconds() - ready;
+    serial_([&] {
+      ++sums_.done;
+      sums_.done_seconds += work.seconds();
+      sums_.done_seconds_squared += unhindered * unhindered;
+      sums_.done_cpu_seconds += work.cpu_seconds;
+      sums_.done_ready_seconds += ready;
+      sums_.done_actors += work.actors;
+    });
+  }
+
+  /// Returns the `done` fields and resets them; the other fields have their defaults.
+  StageObservation take() {
+    return serial_([this] { return std::exchange(sums_, {}); });
+  }
+
+ private:
+  Synchronized<> serial_;
+  StageObservation sums_;  // under the lock
+};
+
+/// The contents of a pipeline's pools at one moment, by stage.
+struct Census {
+  std::vector<std::uint32_t> actors;      ///< Alive, including those that are leaving.
+  std::vector<std::uint32_t> leaving;     ///< Asked to stop, still alive.
+  std::vector<std::uint32_t> queued;      ///< Splits behind the stage; the last: prefetched.
+  std::uint32_t prefetch = 1;             ///< Limit of prefetched splits.
+  std::vector<std::uint32_t> asked = {};  ///< Actors requested.
+};
+
+/// Accounts for a pipeline's memory and queues over time, from one census to the next.
+///
+/// Memory follows the model (base, actors, queued splits) and is compared with the limit by
+/// MemoryAccount. Plain state; times in seconds since the start.
+class PipelineAccounting {
+ public:
+  explicit PipelineAccounting(const PipelineModel& model);
+
+  /// Records the state from `now` on, with `memory_limit` bytes granted.
+  void note(double now, const Census& census, std::uint64_t memory_limit);
+  /// Records that the trainer asked and the prefetch was empty.
+  void note_empty() { ++interval_.prefetch_empty; }
+
+  struct Interval {
+    double seconds = 0;
+    std::vector<double> queue_fill;    ///< Mean share filled, by stage; the last: of the prefetch.
+    std::uint64_t prefetch_full = 0;   ///< How often it became full.
+    std::uint64_t prefetch_empty = 0;  ///< How often it was empty.
+    std::uint64_t memory_peak = 0;
+  };
+  /// Returns the sums since the last call, up to the last note.
+  Interval take();
+
+  bool out_of_memory() const { return memory_.exceeded(); }
+  std::uint64_t memory_bytes() const { return memory_.used(); }
+  std::uint64_t memory_peak() const { return memory_.peak_ever(); }
+
+ private:
+  std::uint64_t bytes_in(const Census& census) const;
+  void note_memory(double now, const Census& census, std::uint64_t limit);
+  std::uint64_t leaving_bytes(const Census& census) const;
+  double fill_of(std::size_t stage) const;
+
+  const PipelineModel model_;
+  MemoryAccount memory_;
+  std::vector<std::uint32_t> exempt_;  // leaving actors from before a lower limit came into force
+  Census census_;
+  double noted_ = 0;
+  Interval interval_;  // fills are integrals until take()
+};
 
 /// The actors of a modelled pipeline: a pool of the real runtime for each stage, and a pool with a
 /// single actor, the trainer.
@@ -51,8 +139,6 @@ class EmulatedPipeline {
   void wait_until_gone();
 
   Census census() const;
-  /// Actors requested, by stage.
-  std::vector<std::uint32_t> asked() const;
   /// Totals of a stage's actors; index the trainer's with one past the last stage.
   ActorTotals totals(std::size_t stage) const { return pools_[stage]->stats().totals; }
   /// Returns the sums over completions since the last call.
@@ -65,7 +151,6 @@ class EmulatedPipeline {
   using Pool = StagePool<Split>;
 
   std::unique_ptr<Pool> make_pool(std::size_t stage, const std::string& name, std::size_t splits);
-  std::size_t bytes_before(std::size_t stage) const;
   void fail_with(const Error& error);
 
   const Options options_;

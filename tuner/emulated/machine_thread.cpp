@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 #include "core/runtime/executor/parker.h"
 
 namespace forebay::tuner {

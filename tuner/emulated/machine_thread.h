@@ -10,8 +10,8 @@
 #include "core/base/clock.h"
 #include "core/runtime/synchronized.h"
 #include "core/runtime/timer_queue.h"
+#include "tuner/allocation.h"
 #include "tuner/emulated/virtual_machine.h"
-#include "tuner/pipeline_description.h"
 
 namespace forebay::tuner {
 

@@ -1,18 +1,52 @@
 #include "tuner/emulated/virtual_machine.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "core/base/check.h"
 
 namespace forebay::tuner {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The factor by which n actors of a stage slow each other down (tuner/sim/README.md).
-double slow(const StageModel& stage, double n) {
-  return 1 + stage.alpha * (n - 1) + stage.beta * n * (n - 1);
+}  // namespace
+
+CpuTokens::CpuTokens(double cpus, std::size_t stages)
+    : cpus_(cpus), wanting_(stages, 0), used_(stages, 0) {}
+
+double CpuTokens::share() const {
+  const auto wanting = static_cast<double>(queue_.size());
+  return wanting <= cpus_ ? 1 : cpus_ / wanting;
 }
 
-}  // namespace
+void CpuTokens::add(WorkItem& work, double seconds) {
+  queue_.push({shared_ + seconds, &work});
+  ++wanting_[work.stage];
+}
+
+double CpuTokens::next_end() const {
+  if (queue_.empty()) return kNever;
+  return now_ + std::max(0.0, queue_.top().end - shared_) / share();
+}
+
+void CpuTokens::advance(double now) {
+  FOREBAY_CHECK(now >= now_);
+  const double each = (now - now_) * share();
+  for (std::size_t i = 0; i < used_.size(); ++i) {
+    used_[i] += each * static_cast<double>(wanting_[i]);
+  }
+  shared_ += each;
+  now_ = now;
+}
+
+WorkItem& CpuTokens::pop() {
+  WorkItem& work = *queue_.top().work;
+  queue_.pop();
+  --wanting_[work.stage];
+  return work;
+}
 
 VirtualMachine::VirtualMachine(PipelineModel model, std::uint64_t seed)
     : original_(std::move(model)),
@@ -32,8 +66,7 @@ void VirtualMachine::begin(WorkItem& work) {
     return;
   }
   const StageModel& stage = model_.stages[work.stage];
-  const double seconds =
-      stage.seconds * slow(stage, work.actors) * noise_[work.stage].next(normal_);
+  const double seconds = stage.seconds * stage.slow(work.actors) * noise_[work.stage].next(normal_);
   work.cpu_seconds = seconds * stage.cpu;
   work.wait_seconds = seconds - work.cpu_seconds;
   gates_[work.stage].add(work);

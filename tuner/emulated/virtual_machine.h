@@ -1,18 +1,84 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <queue>
 #include <vector>
 
-#include "tuner/emulated/cpu_tokens.h"
-#include "tuner/emulated/work_item.h"
 #include "tuner/sim/noise.h"
 #include "tuner/sim/pipeline_model.h"
 
 namespace forebay::tuner {
+
+/// One split in one actor, from the moment it is taken until its work is done. Belongs to the
+/// actor; a VirtualMachine fills in the second half. Times in seconds since the machine's start.
+struct WorkItem {
+  std::size_t stage = 0;     ///< One past the last stage: the trainer.
+  std::uint32_t actors = 1;  ///< Alive in the stage at the begin, including this one.
+  double begin = 0;          ///< When the split was taken.
+
+  double cpu_seconds = 0;   ///< CPU time needed.
+  double wait_seconds = 0;  ///< Wait for disk or network, including a rate limit.
+  double end = 0;           ///< When the work is done.
+
+  double seconds() const { return end - begin; }
+  /// Time spent waiting for a CPU.
+  double ready_seconds() const { return seconds() - cpu_seconds - wait_seconds; }
+};
+
+/// Work in a queue by its end, the first end on top.
+struct WaitingWork {
+  double end = 0;
+  WorkItem* work = nullptr;
+  bool operator<(const WaitingWork& other) const { return end > other.end; }
+};
+
+/// Virtual CPUs, shared by the actors that need one for their split's work.
+///
+/// Each CPU is a token that rotates in infinitesimal slices among the actors that want one: of n
+/// such actors each has min(1, cpus / n) of a token at every moment. So no token is idle while an
+/// actor wants it, never more tokens are held than exist, and work stretches as under a fair kernel
+/// scheduler (processor sharing). Ends are kept in the CPU time of a reference actor that always
+/// wants a CPU: a change of the share then changes only the speed of that clock. Pure: time is
+/// passed in and never goes back. Times in seconds.
+class CpuTokens {
+ public:
+  CpuTokens(double cpus, std::size_t stages);
+
+  /// Adds work that needs `seconds` of CPU from now on.
+  void add(WorkItem& work, double seconds);
+
+  /// When the next work ends if no work is added; infinity if no actor wants a CPU.
+  double next_end() const;
+
+  /// Advances time to `now`, at most next_end().
+  void advance(double now);
+
+  /// Removes the work that ends next and returns it.
+  WorkItem& pop();
+
+  void set_cpus(double cpus) { cpus_ = cpus; }
+  /// Counts CPU time that a stage used outside of this queue.
+  void count(std::size_t stage, double seconds) { used_[stage] += seconds; }
+
+  double cpus() const { return cpus_; }
+  std::size_t wanting() const { return queue_.size(); }
+  /// The share of a CPU that each actor that wants one has.
+  double share() const;
+  /// CPU seconds that a stage has used so far, unfinished work included.
+  double used(std::size_t stage) const { return used_[stage]; }
+
+ private:
+  double cpus_;
+  double now_ = 0;
+  double shared_ = 0;                       // CPU seconds of the reference actor so far
+  std::priority_queue<WaitingWork> queue_;  // ends in CPU seconds of the reference actor
+  std::vector<std::size_t> wanting_;        // by stage
+  std::vector<double> used_;                // by stage
+};
 
 /// Keeps the starts of a stage's work at least 1/max_rate apart; unused starts are not saved up.
 /// First in, first out. Pure.
@@ -73,12 +139,6 @@ class VirtualMachine {
   double cpu_seconds(std::size_t stage) const { return cpus_.used(stage); }
 
  private:
-  struct Waiting {
-    double end = 0;
-    WorkItem* work = nullptr;
-    bool operator<(const Waiting& other) const { return end > other.end; }
-  };
-
   double next_event() const;
   double next_gate() const;
   double next_wait_end() const;
@@ -95,7 +155,7 @@ class VirtualMachine {
   std::size_t events_past_ = 0;
   CpuTokens cpus_;
   std::vector<StartGate> gates_;
-  std::priority_queue<Waiting> waits_;
+  std::priority_queue<WaitingWork> waits_;
 };
 
 }  // namespace forebay::tuner

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.h"
-#include "core/base/cpu_time.h"
-#include "core/base/seconds.h"
+#include "core/base/clock.h"
 
 namespace forebay::tuner {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/runtime/actor.h"
 #include "core/runtime/timer_queue.h"
-#include "tuner/decision.h"
+#include "tuner/policy.h"
 #include "tuner/tuner.h"
 
 namespace forebay::tuner {

@@ -3,8 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/base/json_fields.h"
-#include "core/base/json_text.h"
+#include "core/base/text/json_fields.h"
+#include "core/base/text/json_text.h"
 #include "core/base/whole_file.h"
 #include "tuner/log/decision_fields.h"
 
@@ -43,14 +43,9 @@ std::string check_version(std::string_view line) {
          ", this program reads version " + std::to_string(kLogVersion);
 }
 
-std::string check_sizes(const LogHeader& header) {
-  if (header.start.actors.size() == header.description.stages.size()) return {};
-  return "start.actors does not fit the layout";
-}
-
-std::string check_sizes(const Decision& decision, const PipelineDescription& description) {
-  const std::string_view odd = misfit(decision, description);
-  return odd.empty() ? std::string() : std::string(odd) + " does not fit the layout";
+/// Says that a part of a line has another number of stages; empty if `part` is.
+std::string other_size(std::string_view part) {
+  return part.empty() ? std::string() : std::string(part) + " does not fit the layout";
 }
 
 }  // namespace
@@ -91,10 +86,12 @@ Result<DecisionLog> parse_decision_log(std::string_view text, const std::string&
     if (number == 1) {
       problem = check_version(line);
       if (problem.empty()) problem = read_line(line, log.header);
-      if (problem.empty()) problem = check_sizes(log.header);
+      const bool fits = log.header.start.actors.size() == log.header.description.stages.size();
+      if (problem.empty()) problem = other_size(fits ? "" : "start.actors");
     } else {
-      problem = read_line(line, log.decisions.emplace_back());
-      if (problem.empty()) problem = check_sizes(log.decisions.back(), log.header.description);
+      const Decision& decision = log.decisions.emplace_back();
+      problem = read_line(line, log.decisions.back());
+      if (problem.empty()) problem = other_size(misfit(decision, log.header.description));
     }
     if (problem.empty()) continue;
     std::string where = name;

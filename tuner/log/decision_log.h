@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tuner/decision.h"
-#include "tuner/pipeline_description.h"
+#include "tuner/allocation.h"
+#include "tuner/policy.h"
 
 namespace forebay::tuner {
 
@@ -23,7 +23,7 @@ struct LogHeader {
   Limits limits;                  ///< At the start.
   Allocation start;               ///< The allocation at the start.
   std::string weights;            ///< The policy's weights file; empty: none.
-  std::string reward = "usable";  ///< As tuner/reward.h names it.
+  std::string reward = "usable";  ///< As tuner/allocation.h names it.
   std::string restored;           ///< The learned state at the start; empty: none.
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace forebay::tuner {
 namespace {
@@ -61,16 +62,14 @@ std::vector<double> prior() {
 // is wrong: replaces half of the belief by the prior.
 void doubt(std::vector<double>& weights) {
   static const std::vector<double> before = prior();
-  double sum = 0;
-  for (const double weight : weights) sum += weight;
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (std::size_t h = 0; h < kHypotheses; ++h) {
     weights[h] = 0.5 * (weights[h] / sum + before[h]);
   }
 }
 
 void normalise(std::vector<double>& weights) {
-  double sum = 0;
-  for (const double weight : weights) sum += weight;
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight = weight / sum + kFloor;
 }
 
@@ -144,9 +143,7 @@ StageCost ContentionFit::mean() const {
 }
 
 StageCost ContentionFit::sample(double u) const {
-  double sum = 0;
-  for (const double weight : weights_) sum += weight;
-  double left = u * sum;
+  double left = u * std::accumulate(weights_.begin(), weights_.end(), 0.0);
   std::size_t h = 0;
   while (h + 1 < kHypotheses && left >= weights_[h]) left -= weights_[h++];
   return law(h, std::exp(log_seconds_[h]));

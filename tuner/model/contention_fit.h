@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tuner/plan/cost.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <numbers>
 
-#include "tuner/plan/steady.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {
@@ -58,7 +58,11 @@ double stage_loss(double headroom, double noise) {
   return kStageLoss * (x < 1e-6 ? scale : headroom / std::expm1(x));
 }
 
-double normal_loss(double x);
+// E[max(0, Z - x)] of a standard normal Z.
+double normal_loss(double x) {
+  const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+  return density - x * 0.5 * std::erfc(x / std::numbers::sqrt2);
+}
 
 // Share of a rate limit that is missed because no actor is free at the moment of a start: the
 // number of busy actors varies around the number that the limit needs (the variance of D/G/∞ for
@@ -66,12 +70,6 @@ double normal_loss(double x);
 double limit_loss(double actors, double needed, double noise) {
   const double deviation = std::sqrt(needed * kLimitVariance * noise) + 1e-6;
   return deviation / needed * normal_loss((actors - needed) / deviation);
-}
-
-// E[max(0, Z - x)] of a standard normal Z.
-double normal_loss(double x) {
-  const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
-  return density - x * 0.5 * std::erfc(x / std::numbers::sqrt2);
 }
 
 // A stage's contribution to the number of actors that want a CPU.

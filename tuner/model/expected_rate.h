@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "tuner/observation.h"
-#include "tuner/plan/cost.h"
+#include "tuner/plan/plan.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 

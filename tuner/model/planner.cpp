@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "tuner/model/expected_rate.h"
-#include "tuner/plan/best_allocation.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 namespace {
@@ -24,15 +28,13 @@ constexpr double kStaying = 0.002;  // of the rate, that a change must gain
 constexpr double kEasing = 0.0002;  // of the rate, to only remove actors, which risks little
 
 // Whether no stage has more actors in `few` than in `many`.
-bool within(const Allocation& few, const Allocation& many) {
+bool no_more(const Allocation& few, const Allocation& many) {
   return std::equal(few.actors.begin(), few.actors.end(), many.actors.begin(), many.actors.end(),
                     std::less_equal<>());
 }
 
-}  // namespace
-
 // The worlds in which candidates are judged: costs drawn from the estimate.
-struct Planner::Worlds {
+struct Worlds {
   explicit Worlds(const PipelineEstimate& known) {
     for (std::uint64_t w = 0; w < kWorlds; ++w) costs.push_back(known.sample(w));
     for (const StageEstimate& stage : known.stages()) noise.push_back(stage.noise());
@@ -69,58 +71,30 @@ struct Planner::Worlds {
   std::vector<double> noise;
 };
 
-Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
-                      const Allocation& current) const {
-  const Worlds worlds(known);
-  const PipelineDescription reach = within_reach(known, current);
-  std::vector<std::vector<StageCost>> guesses{known.mean()};
-  for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
-
-  Planned best = worlds.judged(known, current);
-  const auto value = [&](const Planned& planned) {
-    return planned.expected_splits_per_second *
-           (1 - price(reward_, description_, limits, planned.allocation) +
-            kCuriosity * planned.uncertainty);
-  };
-  const double stays = fits(current, limits) ? value(best) : -best.expected_splits_per_second;
-  double best_value = stays;
-  for (const auto& costs : guesses) {
-    const PlanLimits bounds{.limits = {known.cpus(), limits.memory_bytes},
-                            .trainer_rate = known.trainer_rate(),
-                            .prefetch = 1,
-                            .precision = kPrecision};
-    const double rate = best_allocation(reach, costs, bounds).splits_per_second;
-    for (const double headroom : kHeadrooms) {
-      Planned tried = worlds.judged(known, fitting(reach, costs, rate, headroom, limits));
-      tried.headroom = headroom;
-      const double needed = within(tried.allocation, current) ? kEasing : kStaying;
-      if (value(tried) <= std::max(best_value, stays * (1 + needed))) continue;
-      best_value = value(tried);
-      best = std::move(tried);
-    }
-  }
-  best.allocation.prefetch = prefetch_for(best.allocation, limits);
-  return best;
-}
-
 // A stage that got many actors and has not shown their effect yet gets no more: if it contends, a
 // second guess on top of the first would block it for long.
-PipelineDescription Planner::within_reach(const PipelineEstimate& known,
-                                          const Allocation& current) const {
-  PipelineDescription reach = description_;
+PipelineDescription within_reach(PipelineDescription reach, const PipelineEstimate& known,
+                                 const Allocation& current) {
   for (std::size_t i = 0; i < reach.stages.size(); ++i) {
     const double measured = known.stages()[i].measured_actors();
     const std::uint32_t stands = current.actors[i];
     if (measured > 0 && stands > kGuessed * measured) {
-      reach.stages[i].max_actors = std::min(stands, description_.stages[i].max_actors);
+      reach.stages[i].max_actors = std::min(stands, reach.stages[i].max_actors);
     }
   }
   return reach;
 }
 
+bool fits(const PipelineDescription& description, const Allocation& allocation,
+          const Limits& limits) {
+  Allocation least = allocation;
+  least.prefetch = 1;
+  return within(description, least, {description.max_actors, limits.memory_bytes});
+}
+
 // The fewest actors with which every stage reaches `rate` times `headroom`, where that is possible.
-Allocation Planner::carrying(const PipelineDescription& reach, std::span<const StageCost> costs,
-                             double rate, double headroom) const {
+Allocation carrying(const PipelineDescription& reach, std::span<const StageCost> costs, double rate,
+                    double headroom) {
   Allocation carried{.prefetch = 1};
   for (std::size_t i = 0; i < costs.size(); ++i) {
     StageCost unlimited = costs[i];
@@ -134,41 +108,68 @@ Allocation Planner::carrying(const PipelineDescription& reach, std::span<const S
   return carried;
 }
 
-Allocation Planner::fitting(const PipelineDescription& reach, std::span<const StageCost> costs,
-                            double rate, double headroom, const Limits& limits) const {
+Allocation fitting(const PipelineDescription& reach, std::span<const StageCost> costs, double rate,
+                   double headroom, const Limits& limits) {
   Allocation most = carrying(reach, costs, rate, headroom);
-  if (fits(most, limits)) return most;
+  if (fits(reach, most, limits)) return most;
   double low = 0;
-  Allocation fitted = one_each(description_);
+  Allocation found = one_each(reach);
   for (int i = 0; i < 8; ++i) {
     const double middle = (low + headroom) / 2;
     Allocation tried = carrying(reach, costs, rate, middle);
-    if (fits(tried, limits)) {
+    if (fits(reach, tried, limits)) {
       low = middle;
-      fitted = std::move(tried);
+      found = std::move(tried);
     } else {
       headroom = middle;
     }
   }
-  return fitted;
+  return found;
 }
 
-bool Planner::fits(const Allocation& allocation, const Limits& limits) const {
-  Allocation least = allocation;
-  least.prefetch = 1;
-  return worst_case_bytes(description_, least) <= limits.memory_bytes &&
-         (description_.max_actors == 0 || allocation.total_actors() <= description_.max_actors);
+std::uint32_t prefetch_for(const PipelineDescription& description, const Allocation& allocation,
+                           const Limits& limits) {
+  if (description.prefetch_item_bytes == 0) return 1;
+  const std::uint32_t wanted = std::min(description.default_prefetch, description.max_prefetch);
+  return prefetch_beside(description, allocation, std::max(1U, wanted),
+                         {.bytes = limits.memory_bytes});
 }
 
-std::uint32_t Planner::prefetch_for(const Allocation& allocation, const Limits& limits) const {
-  Allocation least = allocation;
-  least.prefetch = 0;
-  const std::uint64_t taken = worst_case_bytes(description_, least);
-  if (taken >= limits.memory_bytes || description_.prefetch_item_bytes == 0) return 1;
-  const std::uint64_t room = (limits.memory_bytes - taken) / description_.prefetch_item_bytes;
-  const std::uint64_t wanted = std::min(description_.default_prefetch, description_.max_prefetch);
-  return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(room, 1, std::max<std::uint64_t>(1, wanted)));
+}  // namespace
+
+Planned Planner::plan(const PipelineEstimate& known, const Limits& limits,
+                      const Allocation& current) const {
+  const Worlds worlds(known);
+  const PipelineDescription reach = within_reach(description_, known, current);
+  std::vector<std::vector<StageCost>> guesses{known.mean()};
+  for (std::uint64_t w = 0; w < kWorldPlans; ++w) guesses.push_back(worlds.costs[w]);
+
+  Planned best = worlds.judged(known, current);
+  const auto value = [&](const Planned& planned) {
+    return planned.expected_splits_per_second *
+           (1 - price(reward_, description_, limits, planned.allocation) +
+            kCuriosity * planned.uncertainty);
+  };
+  const double stays =
+      fits(description_, current, limits) ? value(best) : -best.expected_splits_per_second;
+  double best_value = stays;
+  for (const auto& costs : guesses) {
+    const PlanLimits bounds{.limits = {known.cpus(), limits.memory_bytes},
+                            .trainer_rate = known.trainer_rate(),
+                            .prefetch = 1,
+                            .precision = kPrecision};
+    const double rate = best_allocation(reach, costs, bounds).splits_per_second;
+    for (const double headroom : kHeadrooms) {
+      Planned tried = worlds.judged(known, fitting(reach, costs, rate, headroom, limits));
+      tried.headroom = headroom;
+      const double needed = no_more(tried.allocation, current) ? kEasing : kStaying;
+      if (value(tried) <= std::max(best_value, stays * (1 + needed))) continue;
+      best_value = value(tried);
+      best = std::move(tried);
+    }
+  }
+  best.allocation.prefetch = prefetch_for(description_, best.allocation, limits);
+  return best;
 }
 
 }  // namespace forebay::tuner

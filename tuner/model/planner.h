@@ -1,11 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "tuner/allocation.h"
 #include "tuner/model/pipeline_estimate.h"
-#include "tuner/reward.h"
 
 namespace forebay::tuner {
 
@@ -32,15 +30,6 @@ class Planner {
                const Allocation& current) const;
 
  private:
-  struct Worlds;
-  PipelineDescription within_reach(const PipelineEstimate& known, const Allocation& current) const;
-  Allocation carrying(const PipelineDescription& reach, std::span<const StageCost> costs,
-                      double rate, double headroom) const;
-  Allocation fitting(const PipelineDescription& reach, std::span<const StageCost> costs,
-                     double rate, double headroom, const Limits& limits) const;
-  bool fits(const Allocation& allocation, const Limits& limits) const;
-  std::uint32_t prefetch_for(const Allocation& allocation, const Limits& limits) const;
-
   PipelineDescription description_;
   RewardMode reward_;
 };

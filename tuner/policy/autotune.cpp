@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tuner/fit.h"
+#include "tuner/allocation.h"
 #include "tuner/policy/measured.h"
 
 namespace forebay::tuner {
@@ -14,12 +14,6 @@ constexpr std::uint32_t kLinearFrom = 2048;
 
 // The least gain of a step, in seconds: -1 ns, so that a step without gain is taken.
 constexpr double kLeastGain = -1e-9;
-
-double element_seconds(std::span<const MapStage> stages) {
-  double seconds = 0;
-  for (const MapStage& stage : stages) seconds += stage.seconds;
-  return seconds;
-}
 
 // The stage whose +1 shortens the output time most; null if each would lengthen it or is at its
 // maximum.
@@ -38,7 +32,7 @@ MapStage* best_step(std::vector<MapStage>& stages, double now) {
   return best;
 }
 
-class Autotune final : public Policy {
+class Autotune {
  public:
   explicit Autotune(const PolicyContext& context)
       : description_(context.description),
@@ -46,9 +40,7 @@ class Autotune final : public Policy {
         sums_(description_.stages.size()),
         prefetch_(description_.default_prefetch) {}
 
-  std::string_view name() const override { return "autotune"; }
-
-  Proposal decide(const Observation& seen) override {
+  Proposal operator()(const Observation& seen) {
     std::vector<MapStage> stages;
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       sums_[i].add(work_of(seen, i));
@@ -75,16 +67,14 @@ class Autotune final : public Policy {
 
 constexpr double kWeight = 0.1;  // Of the newest split in a stage's time.
 
-class AutotuneBudget final : public Policy {
+class AutotuneBudget {
  public:
   explicit AutotuneBudget(PipelineDescription description)
       : description_(std::move(description)),
         times_(description_.stages.size()),
         prefetch_(description_.default_prefetch) {}
 
-  std::string_view name() const override { return "autotune-budget"; }
-
-  Proposal decide(const Observation& seen) override {
+  Proposal operator()(const Observation& seen) {
     note(seen);
     const Bounds bounds{.actors = description_.max_actors, .bytes = seen.limits.memory_bytes};
     Allocation plan = one_each(description_);
@@ -118,10 +108,9 @@ class AutotuneBudget final : public Policy {
     std::uint32_t& actors = plan.actors[slowest];
     if (times_[slowest] / actors <= target_) return false;
     if (actors >= std::min(cpus, description_.stages[slowest].max_actors)) return false;
+    if (!fits_one_more(description_, plan, slowest, bounds)) return false;
     ++actors;
-    if (within(description_, plan, bounds)) return true;
-    --actors;
-    return false;
+    return true;
   }
 
   PipelineDescription description_;
@@ -162,9 +151,12 @@ double modelled_output_seconds(std::span<const MapStage> stages) {
 }
 
 void climb(std::vector<MapStage>& stages, double cpus) {
-  for (MapStage& stage : stages) stage.parallelism = 1;
-  const double enough = element_seconds(stages) / cpus;
-  for (double output = modelled_output_seconds(stages); output >= enough;
+  double work = 0;  // Of an element.
+  for (MapStage& stage : stages) {
+    stage.parallelism = 1;
+    work += stage.seconds;
+  }
+  for (double output = modelled_output_seconds(stages); output >= work / cpus;
        output = modelled_output_seconds(stages)) {
     MapStage* const step = best_step(stages, output);
     if (step == nullptr) return;
@@ -172,12 +164,10 @@ void climb(std::vector<MapStage>& stages, double cpus) {
   }
 }
 
-std::unique_ptr<Policy> make_autotune(const PolicyContext& context) {
-  return std::make_unique<Autotune>(context);
-}
+Decide make_autotune(const PolicyContext& context) { return Autotune(context); }
 
-std::unique_ptr<Policy> make_autotune_budget(const PolicyContext& context) {
-  return std::make_unique<AutotuneBudget>(context.description);
+Decide make_autotune_budget(const PolicyContext& context) {
+  return AutotuneBudget(context.description);
 }
 
 }  // namespace forebay::tuner

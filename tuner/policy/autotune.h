@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "tuner/observation.h"
 #include "tuner/policy/policies.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 
@@ -56,7 +55,7 @@ void climb(std::vector<MapStage>& stages, double cpus);
 /// time, means since the start; the CPU budget is that of the start. Prefetch grows as tf.data's
 /// did, and memory is ignored. Optimises at every decision, while the original's period grows to a
 /// minute.
-std::unique_ptr<Policy> make_autotune(const PolicyContext& context);
+Decide make_autotune(const PolicyContext& context);
 
 /// `autotune-budget`: tf.data's current AUTOTUNE, STAGE_BASED, with a CPU and a RAM budget.
 ///
@@ -71,6 +70,6 @@ std::unique_ptr<Policy> make_autotune(const PolicyContext& context);
 /// buffered elements against half of the memory, and in some versions publishes nothing if the plan
 /// does not fit. This policy optimises at every decision, counts whole actors against the whole
 /// limit and keeps the part that fits.
-std::unique_ptr<Policy> make_autotune_budget(const PolicyContext& context);
+Decide make_autotune_budget(const PolicyContext& context);
 
 }  // namespace forebay::tuner

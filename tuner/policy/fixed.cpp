@@ -6,77 +6,18 @@
 #include <optional>
 #include <utility>
 
-#include "tuner/fit.h"
-#include "tuner/plan/best_allocation.h"
+#include "tuner/allocation.h"
+#include "tuner/plan/plan.h"
 #include "tuner/policy/measured.h"
 
 namespace forebay::tuner {
 namespace {
 
-class One final : public Policy {
- public:
-  explicit One(Allocation allocation) : allocation_(std::move(allocation)) {}
-
-  std::string_view name() const override { return "one"; }
-
-  Proposal decide(const Observation&) override {
-    return {.allocation = allocation_, .reason = "one actor a stage"};
-  }
-
- private:
-  Allocation allocation_;
-};
-
-class Max final : public Policy {
- public:
-  explicit Max(PipelineDescription description) : description_(std::move(description)) {}
-
-  std::string_view name() const override { return "max"; }
-
-  Proposal decide(const Observation& seen) override {
-    Allocation most = one_each(description_);
-    std::fill(most.actors.begin(), most.actors.end(), whole_cpus_of(seen.limits));
-    return {.allocation = shaped(description_, most),
-            .reason = "as many actors as CPUs everywhere"};
-  }
-
- private:
-  PipelineDescription description_;
-};
-
-class Even final : public Policy {
- public:
-  explicit Even(PipelineDescription description) : description_(std::move(description)) {}
-
-  std::string_view name() const override { return "even"; }
-
-  Proposal decide(const Observation& seen) override {
-    const std::uint32_t cpus = whole_cpus_of(seen.limits);
-    const auto stages = static_cast<std::uint32_t>(description_.stages.size());
-    Allocation even = one_each(description_);
-    for (std::uint32_t i = 0; i < stages; ++i) {
-      even.actors[i] = cpus / stages + (i < cpus % stages ? 1 : 0);
-    }
-    return {.allocation = shaped(description_, even), .reason = "CPUs shared evenly"};
-  }
-
- private:
-  PipelineDescription description_;
-};
-
-class Static final : public Policy {
- public:
-  explicit Static(Allocation allocation) : allocation_(std::move(allocation)) {}
-
-  std::string_view name() const override { return "static"; }
-
-  Proposal decide(const Observation&) override {
-    return {.allocation = allocation_, .reason = "as the job file says"};
-  }
-
- private:
-  Allocation allocation_;
-};
+Decide always(const PipelineDescription& description, const Allocation& allocation,
+              const char* reason) {
+  return [proposal = Proposal{.allocation = shaped(description, allocation), .reason = reason}](
+             const Observation&) { return proposal; };
+}
 
 // Divides `cpus` in proportion to `work`: shares are rounded down, the rest goes to the largest
 // remainders.
@@ -97,88 +38,72 @@ std::vector<std::uint32_t> divided(std::uint32_t cpus, const std::vector<double>
   return parts;
 }
 
-class Proportional final : public Policy {
- public:
-  explicit Proportional(PipelineDescription description)
-      : description_(std::move(description)), profile_(description_.stages.size(), 1) {}
-
-  std::string_view name() const override { return "proportional"; }
-
-  Proposal decide(const Observation& seen) override {
-    if (guess_) return {.allocation = *guess_, .reason = "in proportion to the profile"};
-    profile_.add(seen);
-    if (!profile_.all_seen()) {
-      return {.allocation = current_allocation_of(description_, seen), .reason = "profiling"};
-    }
-    guess_ = guess(whole_cpus_of(seen.limits));
-    return {.allocation = *guess_, .reason = "in proportion to the profile"};
-  }
-
- private:
-  Allocation guess(std::uint32_t cpus) const {
-    std::vector<double> work;
-    for (std::size_t i = 0; i < description_.stages.size(); ++i)
-      work.push_back(profile_.service(i));
-    Allocation shares = one_each(description_);
-    shares.actors = divided(cpus, work);
-    return shaped(description_, shares);
-  }
-
-  PipelineDescription description_;
-  Measured profile_;
-  std::optional<Allocation> guess_;
-};
-
-class Oracle final : public Policy {
- public:
-  explicit Oracle(const PolicyContext& context)
-      : description_(context.description), truth_(context.truth) {}
-
-  std::string_view name() const override { return "oracle"; }
-
-  Proposal decide(const Observation& seen) override {
-    const Truth truth = truth_();
-    const Limits limits{cpus_of(seen.limits), seen.limits.memory_bytes};
-    Plan best = best_allocation(description_, truth.costs,
-                                {.limits = limits, .trainer_rate = truth.trainer_rate});
-    best.allocation.prefetch = description_.default_prefetch;
-    const Bounds bounds{.actors = description_.max_actors, .bytes = limits.memory_bytes};
-    return {.allocation = fitted(description_, shaped(description_, best.allocation), bounds),
-            .expected_splits_per_second = best.splits_per_second,
-            .reason = "best for the true costs"};
-  }
-
- private:
-  PipelineDescription description_;
-  std::function<Truth()> truth_;
-};
-
 }  // namespace
 
-std::unique_ptr<Policy> make_one(const PolicyContext& context) {
-  return std::make_unique<One>(shaped(context.description, one_each(context.description)));
+Decide make_one(const PolicyContext& context) {
+  return always(context.description, one_each(context.description), "one actor a stage");
 }
 
-std::unique_ptr<Policy> make_max(const PolicyContext& context) {
-  return std::make_unique<Max>(context.description);
+Decide make_max(const PolicyContext& context) {
+  return [description = context.description](const Observation& seen) {
+    Allocation most = one_each(description);
+    std::fill(most.actors.begin(), most.actors.end(), whole_cpus_of(seen.limits));
+    return Proposal{.allocation = shaped(description, most),
+                    .reason = "as many actors as CPUs everywhere"};
+  };
 }
 
-std::unique_ptr<Policy> make_even(const PolicyContext& context) {
-  return std::make_unique<Even>(context.description);
+Decide make_even(const PolicyContext& context) {
+  return [description = context.description](const Observation& seen) {
+    const std::uint32_t cpus = whole_cpus_of(seen.limits);
+    const auto stages = static_cast<std::uint32_t>(description.stages.size());
+    Allocation even = one_each(description);
+    for (std::uint32_t i = 0; i < stages; ++i) {
+      even.actors[i] = cpus / stages + (i < cpus % stages ? 1 : 0);
+    }
+    return Proposal{.allocation = shaped(description, even), .reason = "CPUs shared evenly"};
+  };
 }
 
-std::unique_ptr<Policy> make_static(const PolicyContext& context) {
+Decide make_static(const PolicyContext& context) {
   const bool given = !context.fixed.actors.empty();
-  return std::make_unique<Static>(
-      shaped(context.description, given ? context.fixed : one_each(context.description)));
+  return always(context.description, given ? context.fixed : one_each(context.description),
+                "as the job file says");
 }
 
-std::unique_ptr<Policy> make_proportional(const PolicyContext& context) {
-  return std::make_unique<Proportional>(context.description);
+Decide make_proportional(const PolicyContext& context) {
+  const std::size_t stages = context.description.stages.size();
+  return [description = context.description, profile = Measured(stages, 1),
+          guess = std::optional<Allocation>()](const Observation& seen) mutable -> Proposal {
+    if (!guess) {
+      profile.add(seen);
+      if (!profile.all_seen()) {
+        return {.allocation = current_allocation_of(description, seen), .reason = "profiling"};
+      }
+      std::vector<double> work;
+      for (std::size_t i = 0; i < description.stages.size(); ++i) {
+        work.push_back(profile.service(i));
+      }
+      Allocation shares = one_each(description);
+      shares.actors = divided(whole_cpus_of(seen.limits), work);
+      guess = shaped(description, shares);
+    }
+    return {.allocation = *guess, .reason = "in proportion to the profile"};
+  };
 }
 
-std::unique_ptr<Policy> make_oracle(const PolicyContext& context) {
-  return std::make_unique<Oracle>(context);
+Decide make_oracle(const PolicyContext& context) {
+  return [description = context.description, truth_now = context.truth](const Observation& seen) {
+    const Truth truth = truth_now();
+    const Limits limits{cpus_of(seen.limits), seen.limits.memory_bytes};
+    Plan best = best_allocation(description, truth.costs,
+                                {.limits = limits, .trainer_rate = truth.trainer_rate});
+    best.allocation.prefetch = description.default_prefetch;
+    const Bounds bounds{.actors = description.max_actors, .bytes = limits.memory_bytes};
+    return Proposal{.allocation = fitted(description, shaped(description, best.allocation), bounds),
+                    .expected_splits_per_second = best.splits_per_second,
+                    .reason = "best for the true costs"};
+  };
 }
 
 }  // namespace forebay::tuner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/fit.h"
+#include "tuner/allocation.h"
 
 namespace forebay::tuner {
 namespace {
@@ -79,9 +79,7 @@ std::uint32_t whole_cpus_of(const Limits& limits) {
 }
 
 Allocation current_allocation_of(const PipelineDescription& description, const Observation& seen) {
-  Allocation current{.actors = {}, .prefetch = seen.prefetch};
-  for (const StageObservation& stage : seen.stages) current.actors.push_back(stage.actors);
-  return shaped(description, current);
+  return shaped(description, seen.allocation());
 }
 
 Measured::Measured(std::size_t stages, double kept) : stages_(stages), kept_(kept) {}

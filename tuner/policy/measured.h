@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tuner/allocation.h"
-#include "tuner/observation.h"
-#include "tuner/plan/cost.h"
+#include "tuner/plan/plan.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
 

@@ -1,105 +1,88 @@
 #include "tuner/policy/policies.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <utility>
 
-#include "core/base/nearest.h"
+#include "core/base/text/nearest.h"
 #include "tuner/agent/intune.h"
+#include "tuner/policy/adaptive.h"
 #include "tuner/policy/autotune.h"
 #include "tuner/policy/fixed.h"
-#include "tuner/policy/greedy.h"
-#include "tuner/policy/plumber.h"
-#include "tuner/policy/threshold.h"
 
 namespace forebay::tuner {
 namespace {
 
 using Made = Result<std::unique_ptr<Policy>>;
-using Maker = Made (*)(const PolicyContext&);
 
-// Adapts a maker that cannot fail.
-template <std::unique_ptr<Policy> (*make)(const PolicyContext&)>
-Made sure(const PolicyContext& context) {
-  return make(context);
+class NamedPolicy final : public Policy {
+ public:
+  NamedPolicy(std::string_view name, Decide decide) : name_(name), decide_(std::move(decide)) {}
+
+  std::string_view name() const override { return name_; }
+  Proposal decide(const Observation& seen) override { return decide_(seen); }
+
+ private:
+  std::string_view name_;
+  Decide decide_;
+};
+
+template <Decide (*make)(const PolicyContext&)>
+Made named(std::string_view name, const PolicyContext& context) {
+  return std::make_unique<NamedPolicy>(name, make(context));
 }
 
 template <Ablation ablation>
-Made agent(const PolicyContext& context) {
-  auto made = Intune::make({.description = context.description,
-                            .reward = context.reward,
-                            .ablation = ablation,
-                            .seed = context.seed,
-                            .weights = context.weights});
-  if (!made) return pass(made);
-  return std::unique_ptr<Policy>(std::move(*made));
+Made agent(std::string_view, const PolicyContext& context) {
+  return Intune::make({.description = context.description,
+                       .reward = context.reward,
+                       .ablation = ablation,
+                       .seed = context.seed,
+                       .weights = context.weights});
 }
-
-struct Entry {
-  PolicyInfo info;
-  Maker make;
-};
 
 constexpr const char* kInTune = "InTune (Nagrecha et al., RecSys 2023) and DESIGN.md";
 constexpr const char* kAblation = "an ablation of intune";
 
-constexpr std::array kEntries{
-    Entry{{"intune", "the agent: a fitted model, a network around its plan, live learning", kInTune,
-           true},
-          agent<Ablation::kNone>},
-    Entry{{"static", "the job file's allocation, never changed", "a fixed setting", true},
-          sure<make_static>},
-    Entry{{"one", "one actor a stage", "where every tuner starts", true}, sure<make_one>},
-    Entry{{"even", "the CPUs shared evenly among the stages",
-           "InTune's heuristic baseline (Nagrecha et al., RecSys 2023)", false},
-          sure<make_even>},
-    Entry{{"proportional", "the CPUs in proportion to the stages' work, profiled once",
-           "a person's guess from a profile", false},
-          sure<make_proportional>},
-    Entry{{"greedy", "the next actor to the slowest stage, from measured rates, while it helps",
-           "water-filling; optimal where stages scale linearly", true},
-          sure<make_greedy>},
-    Entry{{"autotune", "hill climb on a latency model, prefetch doubled, blind to memory",
-           "tf.data AUTOTUNE of 2022, HILL_CLIMB (tensorflow model.cc, prefetch_autotuner.cc)",
-           false},
-          sure<make_autotune>},
-    Entry{{"autotune-budget", "the next actor to the slowest stage until the trainer is fed",
-           "tf.data AUTOTUNE of today, STAGE_BASED with CPU and RAM budgets (tensorflow model.cc)",
-           true},
-          sure<make_autotune_budget>},
-    Entry{{"plumber", "the linear program over measured CPU time",
-           "Plumber (Kuchnik et al., MLSys 2022)", true},
-          sure<make_plumber>},
-    Entry{{"threshold", "more actors above 0.8 busy, fewer below 0.5",
-           "Ray Data's autoscaler of actor pools (arXiv 2501.12407)", false},
-          sure<make_threshold>},
-    Entry{{"max", "as many actors as CPUs in every stage", "over-subscription, left to the kernel",
-           false},
-          sure<make_max>},
-    Entry{{"oracle", "the best allocation for the true costs; simulated and emulated only",
-           "the best fixed allocation (tuner/plan)", true},
-          sure<make_oracle>},
-    Entry{{"intune:no-network", "the model's plan alone", kAblation, true},
-          agent<Ablation::kNetwork>},
-    Entry{{"intune:no-model", "the network alone, stepping from what stands", kAblation, true},
-          agent<Ablation::kModel>},
-    Entry{{"intune:no-pretraining", "the network learns from nothing", kAblation, true},
-          agent<Ablation::kPretraining>},
-    Entry{{"intune:no-online", "the network as shipped", kAblation, true},
-          agent<Ablation::kOnline>},
+constexpr PolicyInfo kPolicies[] = {
+    {"intune", "the agent: a fitted model, a network around its plan, live learning", kInTune, true,
+     agent<Ablation::kNone>},
+    {"static", "the job file's allocation, never changed", "a fixed setting", true,
+     named<make_static>},
+    {"one", "one actor a stage", "where every tuner starts", true, named<make_one>},
+    {"even", "the CPUs shared evenly among the stages",
+     "InTune's heuristic baseline (Nagrecha et al., RecSys 2023)", false, named<make_even>},
+    {"proportional", "the CPUs in proportion to the stages' work, profiled once",
+     "a person's guess from a profile", false, named<make_proportional>},
+    {"greedy", "the next actor to the slowest stage, from measured rates, while it helps",
+     "water-filling; optimal where stages scale linearly", true, named<make_greedy>},
+    {"autotune", "hill climb on a latency model, prefetch doubled, blind to memory",
+     "tf.data AUTOTUNE of 2022, HILL_CLIMB (tensorflow model.cc, prefetch_autotuner.cc)", false,
+     named<make_autotune>},
+    {"autotune-budget", "the next actor to the slowest stage until the trainer is fed",
+     "tf.data AUTOTUNE of today, STAGE_BASED with CPU and RAM budgets (tensorflow model.cc)", true,
+     named<make_autotune_budget>},
+    {"plumber", "the linear program over measured CPU time", "Plumber (Kuchnik et al., MLSys 2022)",
+     true, named<make_plumber>},
+    {"threshold", "more actors above 0.8 busy, fewer below 0.5",
+     "Ray Data's autoscaler of actor pools (arXiv 2501.12407)", false, named<make_threshold>},
+    {"max", "as many actors as CPUs in every stage", "over-subscription, left to the kernel", false,
+     named<make_max>},
+    {"oracle", "the best allocation for the true costs; simulated and emulated only",
+     "the best fixed allocation (tuner/plan)", true, named<make_oracle>},
+    {"intune:no-network", "the model's plan alone", kAblation, true, agent<Ablation::kNetwork>},
+    {"intune:no-model", "the network alone, stepping from what stands", kAblation, true,
+     agent<Ablation::kModel>},
+    {"intune:no-pretraining", "the network learns from nothing", kAblation, true,
+     agent<Ablation::kPretraining>},
+    {"intune:no-online", "the network as shipped", kAblation, true, agent<Ablation::kOnline>},
 };
-
-constexpr auto kInfos = [] {
-  std::array<PolicyInfo, kEntries.size()> infos{};
-  std::transform(kEntries.begin(), kEntries.end(), infos.begin(),
-                 [](const Entry& entry) { return entry.info; });
-  return infos;
-}();
 
 std::string nearest(std::string_view name) {
   const auto further = [&](const PolicyInfo& a, const PolicyInfo& b) {
     return edit_distance(name, a.name) < edit_distance(name, b.name);
   };
-  return std::string(std::min_element(kInfos.begin(), kInfos.end(), further)->name);
+  return std::string(std::ranges::min_element(kPolicies, further)->name);
 }
 
 Status complete(std::string_view name, const PolicyContext& context) {
@@ -121,17 +104,16 @@ Status complete(std::string_view name, const PolicyContext& context) {
 
 }  // namespace
 
-std::span<const PolicyInfo> policies() { return kInfos; }
+std::span<const PolicyInfo> policies() { return kPolicies; }
 
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyContext& context) {
-  const auto found = std::find_if(kEntries.begin(), kEntries.end(),
-                                  [&](const Entry& entry) { return entry.info.name == name; });
-  if (found == kEntries.end()) {
+  const auto* const found = std::ranges::find(kPolicies, name, &PolicyInfo::name);
+  if (found == std::end(kPolicies)) {
     return fail(Code::kInvalid, "no policy is called '" + std::string(name) +
                                     "'; the nearest is '" + nearest(name) + "'");
   }
   if (Status ready = complete(name, context); !ready) return pass(ready);
-  return found->make(context);
+  return found->make(found->name, context);
 }
 
 }  // namespace forebay::tuner

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tuner/plan/cost.h"
+#include "tuner/allocation.h"
+#include "tuner/plan/plan.h"
 #include "tuner/policy.h"
-#include "tuner/reward.h"
 
 namespace forebay::tuner {
 
@@ -32,6 +32,10 @@ struct PolicyContext {
   RewardMode reward = RewardMode::kUsable;  ///< For `intune`.
 };
 
+/// Maps observations to proposals, with the state of one run: all of a policy that learns nothing
+/// for later runs.
+using Decide = std::function<Proposal(const Observation&)>;
+
 /// A line of `forebay tune --policies`.
 struct PolicyInfo {
   std::string_view name;
@@ -39,6 +43,7 @@ struct PolicyInfo {
   std::string_view source;     ///< The paper or code it follows.
   bool guarded_when_modelled;  ///< False: `tune compare` runs it without the guard, as its original
                                ///< is.
+  Result<std::unique_ptr<Policy>> (*make)(std::string_view name, const PolicyContext& context);
 };
 
 std::span<const PolicyInfo> policies();

@@ -47,12 +47,8 @@ void MemoryAccount::restart_peak() {
   check();
 }
 
-void MemoryAccount::note_high() {
-  peak_ = std::max(peak_, used_);
-  check();
-}
-
 void MemoryAccount::check() {
+  peak_ = std::max(peak_, used_);
   watched_ = std::min(peak_, enforced_ + exempt_);
   exceeded_ = exceeded_ || used_ > enforced_ + exempt_;
 }

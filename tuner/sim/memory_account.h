@@ -18,7 +18,7 @@ class MemoryAccount {
 
   void take(std::uint64_t bytes) {
     used_ += bytes;
-    if (used_ > watched_) note_high();
+    if (used_ > watched_) check();
   }
   void give(std::uint64_t bytes) { used_ -= bytes; }
 
@@ -43,11 +43,10 @@ class MemoryAccount {
     std::uint64_t limit;
   };
 
-  void note_high();
   void check();
 
   std::uint64_t used_;
-  std::uint64_t watched_ = 0;  // Threshold above which take() calls note_high().
+  std::uint64_t watched_ = 0;  // Threshold above which take() calls check().
   std::uint64_t peak_;
   std::uint64_t peak_ever_;
   std::uint64_t exempt_ = 0;

@@ -5,20 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "tuner/pipeline_description.h"
+#include "tuner/allocation.h"
+#include "tuner/plan/plan.h"
 
 namespace forebay::tuner {
 
 /// The cost of a stage of a modelled pipeline. Names and meaning as in the file format (README.md
 /// here).
-struct StageModel {
+struct StageModel : StageCost {
   std::string name = {};
-  double seconds = 0;
-  double cpu = 1;
-  double alpha = 0;
-  double beta = 0;
   double noise = 0;
-  double max_rate = 0;  ///< 0: no limit.
   std::uint32_t max_actors = 128;
   std::uint64_t bytes_per_actor = 0;
   std::uint64_t bytes_out = 0;
@@ -55,5 +51,18 @@ PipelineDescription description_of(const PipelineModel& model);
 
 /// The model at a moment: every event up to and at `seconds` is applied, and no event is left.
 PipelineModel model_at(const PipelineModel& model, double seconds);
+
+/// The model's true costs, without its events (see model_at).
+std::vector<StageCost> costs_of(const PipelineModel& model);
+
+/// The most splits/s that the trainer takes; 0: unlimited.
+double trainer_rate_of(const PipelineModel& model);
+
+/// The best fixed allocation of the model without its events, with prefetch 1.
+Plan oracle_of(const PipelineModel& model);
+
+/// The largest seconds·cpu of a stage over their sum: 1/stages when balanced, near 1 when one stage
+/// does nearly all the work. 0 if no stage needs a CPU.
+double bottleneck_share(const PipelineModel& model);
 
 }  // namespace forebay::tuner

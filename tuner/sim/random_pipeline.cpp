@@ -1,16 +1,38 @@
 #include "tuner/sim/random_pipeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
+#include "core/base/random.h"
 #include "tuner/allocation.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 
 namespace forebay::tuner {
 namespace {
 
 constexpr double kMiB = 1 << 20;
 constexpr double kRoom = 1.02;  // Slack, so that an allocation does not fit by a single byte.
+
+/// Draws random numbers from the distributions of pipelines. A value.
+class ValueSampler {
+ public:
+  explicit ValueSampler(std::uint64_t seed) : random_(seed) {}
+
+  bool chance(double share) { return random_.uniform() < share; }
+  double uniform(double low, double high) { return low + (high - low) * random_.uniform(); }
+  double log_uniform(double low, double high) {
+    return low * std::exp(random_.uniform() * std::log(high / low));
+  }
+  /// A whole number, both ends included.
+  std::uint32_t whole(std::uint32_t low, std::uint32_t high) {
+    return low + random_.below(high - low + 1);
+  }
+
+ private:
+  Random random_;
+};
 
 /// A disturbance, and the event that reverts it.
 struct Disturbance {
@@ -71,6 +93,26 @@ Disturbance any_disturbance(const PipelineModel& model, ValueSampler& sampler) {
     default:
       return other_trainer(model, sampler);
   }
+}
+
+/// One to four disturbances of `model`, each reverted 120 to 300 s later, the next as long after
+/// that: a stage that takes four times as long, half or twice the CPUs, a third of a stage's rate,
+/// half the memory (one actor per stage with prefetch 1 stays legal), another trainer.
+std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& sampler) {
+  std::vector<ModelEvent> events;
+  double at = 0;
+  const auto add = [&](ModelEvent event) {
+    event.at_seconds = at;
+    events.push_back(event);
+  };
+  for (std::uint32_t left = sampler.whole(1, 4); left > 0; --left) {
+    const Disturbance disturbance = any_disturbance(model, sampler);
+    at = std::round(at + sampler.uniform(120, 300));
+    add(disturbance.begins);
+    at = std::round(at + sampler.uniform(120, 300));
+    add(disturbance.ends);
+  }
+  return events;
 }
 
 /// Draws one pipeline, part by part; later parts depend on earlier ones.
@@ -219,23 +261,6 @@ class PipelineSampler {
 };
 
 }  // namespace
-
-std::vector<ModelEvent> random_events(const PipelineModel& model, ValueSampler& sampler) {
-  std::vector<ModelEvent> events;
-  double at = 0;
-  const auto add = [&](ModelEvent event) {
-    event.at_seconds = at;
-    events.push_back(event);
-  };
-  for (std::uint32_t left = sampler.whole(1, 4); left > 0; --left) {
-    const Disturbance disturbance = any_disturbance(model, sampler);
-    at = std::round(at + sampler.uniform(120, 300));
-    add(disturbance.begins);
-    at = std::round(at + sampler.uniform(120, 300));
-    add(disturbance.ends);
-  }
-  return events;
-}
 
 PipelineModel random_pipeline(std::uint64_t seed, const RandomPipelineOptions& options) {
   return PipelineSampler(seed, options).drawn();

@@ -1,85 +1,68 @@
 #include "tuner/sim/simulator.h"
 
-#include "tuner/sim/simulator_state.h"
+#include <utility>
 
 namespace forebay::tuner {
 
-Simulator::Simulator(const PipelineModel& model, std::uint64_t seed)
-    : state_(std::make_unique<State>(model, seed)) {}
-
-Simulator::Simulator(const Simulator& other)
-    : TunedPipeline(other), state_(std::make_unique<State>(*other.state_)) {}
-
-Simulator::~Simulator() = default;
-
-void Simulator::run_until(double seconds) { state_->run_until(seconds); }
-
-const PipelineDescription& Simulator::description() const { return state_->description; }
-
-void Simulator::apply(const Allocation& allocation) {
-  if (!state_->memory.exceeded()) state_->apply(allocation);
+MachineMaker simulated_machines() {
+  return [](const PipelineModel& model, std::uint64_t seed) {
+    return std::make_unique<Simulator>(model, seed);
+  };
 }
 
-double Simulator::now() const { return state_->now; }
-
-bool Simulator::out_of_memory() const { return state_->memory.exceeded(); }
+void Simulator::apply(const Allocation& allocation) {
+  if (!out_of_memory()) resize(allocation);
+}
 
 CurrentState Simulator::current() const {
-  const State& state = *state_;
   CurrentState current;
-  current.limits = {.cpus = state.limits_cpus, .memory_bytes = state.memory.limit()};
-  for (const StageState& stage : state.stages) {
+  current.limits = limits();
+  for (const StageState& stage : stages_) {
     current.actors.push_back(stage.staying());
     current.leaving.push_back(stage.leaving);
   }
-  current.prefetch = state.stages.back().capacity;
-  current.prefetched = state.stages.back().queued;
-  current.memory_bytes = state.memory.used();
+  current.prefetch = last().capacity;
+  current.prefetched = last().queued;
+  current.memory_bytes = memory_.used();
   return current;
 }
 
 Observation Simulator::observe() {
-  State& state = *state_;
-  Observation seen;
-  seen.at_seconds = state.now;
-  seen.seconds = state.at;
-  seen.limits = {.cpus = state.limits_cpus, .memory_bytes = state.memory.limit()};
-  for (std::size_t i = 0; i < state.stages.size(); ++i) {
-    const double clock = state.cpus.clock(i, state.now);
-    seen.stages.push_back(state.stages[i].observation(state.at, clock));
-    state.cpu_before += seen.stages.back().cpu_seconds;
-    state.stages[i].restart(clock);
+  Observation seen = std::exchange(sums_, {});
+  seen.at_seconds = now_;
+  seen.seconds = at_;
+  seen.limits = limits();
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const double clock = cpus_.clock(i, now_);
+    seen.stages.push_back(stages_[i].observation(at_, clock));
+    cpu_before_ += seen.stages.back().cpu_seconds;
+    stages_[i].restart(clock);
   }
-  seen.trainer_steps = state.trainer.steps;
-  seen.trainer_step_seconds = state.trainer.worked;
-  seen.trainer_wait_seconds = state.trainer.waiting_time.until(state.at, state.trainer.waiting);
-  seen.prefetch = state.stages.back().capacity;
+  seen.trainer_wait_seconds = trainer_.waiting_time.until(at_, trainer_.waiting);
+  seen.prefetch = last().capacity;
   seen.prefetch_fill = seen.stages.back().queue_fill;
-  seen.prefetch_full = state.trainer.became_full;
-  seen.prefetch_empty = state.trainer.found_empty;
-  seen.memory_bytes = state.memory.used();
-  seen.memory_peak = state.memory.peak();
-  state.wait_before += seen.trainer_wait_seconds;
-  state.trainer.restart();
-  state.memory.restart_peak();
-  state.interval_start = state.now;
-  state.at = 0;
+  seen.memory_bytes = memory_.used();
+  seen.memory_peak = memory_.peak();
+  wait_before_ += seen.trainer_wait_seconds;
+  trainer_.waiting_time.restart();
+  memory_.restart_peak();
+  interval_start_ = now_;
+  at_ = 0;
   return seen;
 }
 
 SimTotals Simulator::totals() const {
-  const State& state = *state_;
   SimTotals totals;
-  totals.seconds = state.now;
-  totals.trained = state.trained;
-  totals.steps = state.steps;
-  totals.trainer_wait_seconds =
-      state.wait_before + state.trainer.waiting_time.until(state.at, state.trainer.waiting);
-  totals.cpu_seconds = state.cpu_before;
-  for (std::size_t i = 0; i < state.stages.size(); ++i) {
-    totals.cpu_seconds += state.stages[i].cpu_seconds(state.cpus.clock(i, state.now));
+  totals.seconds = now_;
+  totals.trained = trained_;
+  totals.steps = steps_;
+  totals.trainer_wait_seconds = wait_before_ + trainer_.waiting_time.until(at_, trainer_.waiting);
+  totals.cpu_seconds = cpu_before_;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    totals.cpu_seconds += stages_[i].cpu_seconds(cpus_.clock(i, now_));
   }
-  totals.memory_peak = state.memory.peak_ever();
+  totals.memory_peak = memory_.peak_ever();
+  totals.out_of_memory = out_of_memory();
   return totals;
 }
 

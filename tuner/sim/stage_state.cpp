@@ -2,21 +2,8 @@
 
 namespace forebay::tuner {
 
-void WaitingStarts::reserve(std::size_t actors) {
-  if (actors <= ring_.size()) return;
-  std::vector<double> larger(actors);
-  const std::size_t count = count_;
-  for (std::size_t i = 0; i < count; ++i) larger[i] = pop();
-  ring_ = std::move(larger);
-  head_ = 0;
-  count_ = count;
-}
-
 StageState::StageState(const StageModel& stage)
-    : seconds(stage.seconds),
-      cpu(stage.cpu),
-      alpha(stage.alpha),
-      beta(stage.beta),
+    : cost(static_cast<const StageCost&>(stage)),
       noise(stage.noise),
       gap(stage.max_rate > 0 ? 1 / stage.max_rate : 0),
       bytes_per_actor(stage.bytes_per_actor),
@@ -26,16 +13,15 @@ void StageState::set_alive(std::uint32_t number, double at) {
   for (; alive < number; ++alive) alive_time.up(at);
   for (; alive > number; --alive) alive_time.down(at);
   in_work.reserve(alive);
-  not_started.reserve(alive);
   update_mean();
 }
 
 double StageState::cpu_seconds(double clock) const {
-  return cpu * std::max(0.0, done_work + in_work.progress(clock) - progress_before);
+  return cost.cpu * std::max(0.0, done_work + in_work.progress(clock) - progress_before);
 }
 
 StageObservation StageState::observation(double at, double clock) const {
-  StageObservation seen;
+  StageObservation seen = sums;
   seen.actors = staying();
   seen.leaving = leaving;
   seen.actor_seconds = alive_time.until(at, alive);
@@ -44,12 +30,7 @@ StageObservation StageState::observation(double at, double clock) const {
   seen.working_seconds =
       std::max(0.0, seen.actor_seconds - seen.input_wait_seconds - seen.output_wait_seconds);
   seen.cpu_seconds = cpu_seconds(clock);
-  seen.done = done;
-  seen.done_seconds = done_seconds;
-  seen.done_seconds_squared = done_squared;
-  seen.done_cpu_seconds = cpu * done_work;
-  seen.done_ready_seconds = done_ready;
-  seen.done_actors = static_cast<double>(done_actors);
+  seen.done_cpu_seconds = cost.cpu * done_work;
   if (at > 0 && capacity > 0) {
     seen.queue_fill = std::min(1.0, queued_time.until(at, queued) / (at * capacity));
   }
@@ -62,9 +43,8 @@ void StageState::restart(double clock) {
   idle_time.restart();
   blocked_time.restart();
   queued_time.restart();
-  done = 0;
-  done_actors = 0;
-  done_seconds = done_squared = done_work = done_ready = 0;
+  sums = {};
+  done_work = 0;
   progress_before = in_work.progress(clock);
 }
 

@@ -1,16 +1,98 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <vector>
 
-#include "tuner/observation.h"
 #include "tuner/sim/noise.h"
 #include "tuner/sim/pipeline_model.h"
-#include "tuner/sim/service_heap.h"
+#include "tuner/tuned_pipeline.h"
 
 namespace forebay::tuner {
+
+/// A split in work.
+struct Service {
+  double work = 0;     ///< Seconds it takes with CPUs for all.
+  double taken = 0;    ///< When its actor took it.
+  double started = 0;  ///< When its actor began it: later if starts are spaced.
+  std::uint32_t actors = 0;
+};
+
+/// The splits in work in one stage, the next to end on top: a binary heap of (end on the stage's
+/// clock, slot). reserve() allocates; no other method does.
+class ServiceHeap {
+ public:
+  void reserve(std::size_t actors) {
+    if (actors <= slots_.size()) return;
+    for (std::size_t slot = slots_.size(); slot < actors; ++slot) {
+      free_.push_back(static_cast<std::uint32_t>(slot));
+    }
+    slots_.resize(actors);
+    heap_.reserve(actors);
+  }
+
+  bool empty() const { return heap_.empty(); }
+  std::size_t size() const { return heap_.size(); }
+  double top_end() const { return heap_.front().end; }
+  const Service& top() const { return slots_[heap_.front().slot]; }
+
+  void push(double end, const Service& service) {
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    slots_[slot] = service;
+    heap_.emplace_back();
+    rise(heap_.size() - 1, {end, slot});
+  }
+  void replace_top(double end, const Service& service) {
+    const std::uint32_t slot = heap_.front().slot;
+    slots_[slot] = service;
+    sink({end, slot});
+  }
+  void pop() {
+    free_.push_back(heap_.front().slot);
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (!heap_.empty()) sink(last);
+  }
+
+  /// Sum of the work done so far in all splits when the stage's clock shows `clock`.
+  double progress(double clock) const {
+    double sum = 0;
+    for (const Entry& entry : heap_) sum += slots_[entry.slot].work - (entry.end - clock);
+    return sum;
+  }
+
+ private:
+  struct Entry {
+    double end = 0;
+    std::uint32_t slot = 0;
+  };
+
+  void rise(std::size_t at, Entry entry) {
+    for (; at > 0 && entry.end < heap_[(at - 1) / 2].end; at = (at - 1) / 2) {
+      heap_[at] = heap_[(at - 1) / 2];
+    }
+    heap_[at] = entry;
+  }
+  void sink(Entry entry) {
+    const std::size_t size = heap_.size();
+    std::size_t at = 0;
+    for (std::size_t child = 1; child < size; child = 2 * at + 1) {
+      if (child + 1 < size && heap_[child + 1].end < heap_[child].end) ++child;
+      if (!(heap_[child].end < entry.end)) break;
+      heap_[at] = heap_[child];
+      at = child;
+    }
+    heap_[at] = entry;
+  }
+
+  std::vector<Entry> heap_;
+  std::vector<Service> slots_;
+  std::vector<std::uint32_t> free_;
+};
 
 /// The integral over an interval of a number that changes by one. Times are seconds since the
 /// interval's start.
@@ -28,27 +110,6 @@ class TimeSum {
   double sum_ = 0;
 };
 
-/// A FIFO queue, bounded by reserve(), of the times at which the actors that wait for their start
-/// took their split.
-class WaitingStarts {
- public:
-  void reserve(std::size_t actors);
-  bool empty() const { return count_ == 0; }
-  std::size_t size() const { return count_; }
-  void push(double taken) { ring_[(head_ + count_++) % ring_.size()] = taken; }
-  double pop() {
-    const double taken = ring_[head_];
-    head_ = (head_ + 1) % ring_.size();
-    --count_;
-    return taken;
-  }
-
- private:
-  std::vector<double> ring_;
-  std::size_t head_ = 0;
-  std::size_t count_ = 0;
-};
-
 /// One stage: its actors by state, the queue after it, and the sums of the interval.
 ///
 /// Waiting actors are alike, so only their number is kept; actors at work are in the heap. The last
@@ -58,8 +119,7 @@ struct StageState {
 
   void set_alive(std::uint32_t number, double at);
   /// Updates the mean after a change of the number of actors or of the model.
-  void update_mean() { mean = seconds * slow(alive); }
-  double slow(double n) const { return 1 + alpha * (n - 1) + beta * n * (n - 1); }
+  void update_mean() { mean = cost.seconds * cost.slow(alive); }
   std::uint32_t staying() const { return alive - leaving; }
 
   /// Adds a split that has ended to the sums.
@@ -67,22 +127,19 @@ struct StageState {
     const double elapsed = now - service.taken;
     // The stretch is the time beyond the work; rounding may make it slightly negative.
     const double ready = std::max(0.0, now - service.started - service.work);
-    ++done;
-    done_actors += service.actors;
-    done_seconds += elapsed;
-    done_squared += (elapsed - ready) * (elapsed - ready);
+    ++sums.done;
+    sums.done_actors += service.actors;
+    sums.done_seconds += elapsed;
+    sums.done_seconds_squared += (elapsed - ready) * (elapsed - ready);
+    sums.done_ready_seconds += ready;
     done_work += service.work;
-    done_ready += ready;
   }
   /// The observation of an interval; `at` is its length, `clock` the stage's clock.
   StageObservation observation(double at, double clock) const;
   double cpu_seconds(double clock) const;
   void restart(double clock);
 
-  double seconds;
-  double cpu;
-  double alpha;
-  double beta;
+  StageCost cost;
   LogNormal noise;
   double gap = 0;   // Least time between two starts.
   double mean = 0;  // Of a service that starts now.
@@ -97,19 +154,15 @@ struct StageState {
   std::uint32_t queued = 0;   // Splits in the queue after this stage.
   std::uint32_t capacity = 0;
   ServiceHeap in_work;
-  WaitingStarts not_started;
+  std::deque<double> not_started;  // When the actors that wait for their start took their split.
   double last_start = -std::numeric_limits<double>::infinity();
 
   TimeSum alive_time;
   TimeSum idle_time;
   TimeSum blocked_time;
   TimeSum queued_time;
-  std::uint64_t done = 0;
-  std::uint64_t done_actors = 0;
-  double done_seconds = 0;
-  double done_squared = 0;
+  StageObservation sums;  // The `done` fields but for CPU time, of the splits that have ended.
   double done_work = 0;
-  double done_ready = 0;
   double progress_before = 0;  // Of the splits in work when the interval began.
 };
 

@@ -1,6 +1,6 @@
 #include <immintrin.h>
 
-#include "actors/format/criteo/criteo_find.h"
+#include "actors/format/criteo/criteo_pass.h"
 
 namespace forebay {
 namespace {

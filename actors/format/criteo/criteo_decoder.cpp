@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include "actors/format/criteo/criteo_row.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
@@ -19,117 +23,142 @@ std::uint32_t first_bits(std::size_t count) {
   return count >= 32 ? ~0U : (std::uint32_t{1} << count) - 1;
 }
 
+/// One call of decode_criteo.
+class CriteoDecoder {
+ public:
+  CriteoDecoder(const RawSplit& raw, const DecodeOptions& options, const ColumnChoice& choice,
+                const CriteoKernel& kernel, ColumnFill& fill)
+      : text_(raw.bytes.as<const char>(), raw.bytes.size()),
+        options_(options),
+        choice_(choice),
+        kernel_(kernel),
+        fill_(fill),
+        cursor_(raw) {
+    target_.labels = fill.labels;
+    for (std::size_t i = 0; i < choice.dense.size(); ++i) {
+      target_.ints[choice.dense[i] - 1] = fill.dense[i];
+    }
+    for (std::size_t i = 0; i < choice.sparse.size(); ++i) {
+      target_.tokens[choice.sparse[i] - 1 - CriteoRow::kInts] = &fill.sparse[i];
+    }
+  }
+
+  Decoded run() {
+    while (at_ < text_.size()) {
+      if (rows_seen_ == fill_.capacity()) {
+        decoded_.miscounted = cursor_.bad_row(at_, 0, "more rows than were indexed");
+        break;
+      }
+      if (one_by_one_ > 0) {
+        --one_by_one_;
+        decode_row();
+      } else {
+        decode_group();
+      }
+    }
+    if (rows_seen_ < fill_.capacity()) {
+      decoded_.miscounted = cursor_.bad_row(at_, 0, "fewer rows than were indexed");
+    }
+    decoded_.columns = fill_.finish();
+    return std::move(decoded_);
+  }
+
+ private:
+  void decode_group() {
+    const char* const text = text_.data() + at_;
+    kernel_.find(text, std::min(text_.size() - at_, kKernelReach), group_);
+    group_.rows = std::min(group_.rows, fill_.capacity() - rows_seen_);
+    const std::size_t found = group_.rows;
+    const std::uint32_t picked = pick(found);
+    const std::size_t done = found == 0 ? 0 : kernel_.decode(text, group_, picked, target_);
+    append_origins(done, picked);
+    fill_.rows = target_.rows;
+    decoded_.filtered += static_cast<std::size_t>(std::popcount(~picked & first_bits(done)));
+    at_ += group_.row_begin(done);
+    rows_seen_ += done;
+    if (done < CriteoGroup::kRows) one_by_one_ = done < kFewRows ? kWhile : 1;
+  }
+
+  /// Bit i: the filter keeps row i of the group.
+  std::uint32_t pick(std::size_t rows) const {
+    if (options_.filter.keeps_all()) return ~0U;
+    std::uint32_t picked = 0;
+    BlockCursor ahead = cursor_;  // The kernel may not take all of these rows.
+    for (std::size_t i = 0; i < rows; ++i) {
+      const std::size_t at = at_ + group_.row_begin(i);
+      ahead.seek(at);
+      const bool keep = options_.filter.keeps(ahead.file(), ahead.offset(at));
+      picked |= std::uint32_t{keep} << i;
+    }
+    return picked;
+  }
+
+  void append_origins(std::size_t rows, std::uint32_t picked) {
+    if (fill_.origins == nullptr) return;
+    std::size_t row = fill_.rows;
+    for (std::size_t i = 0; i < rows; ++i) {
+      if ((picked >> i & 1) == 0) continue;
+      const std::size_t at = at_ + group_.row_begin(i);
+      cursor_.seek(at);
+      fill_.origins[row++] = RowOrigin::of(cursor_.file(), cursor_.offset(at));
+    }
+  }
+
+  void decode_row() {
+    const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+    const std::string_view line = text_.substr(at_, end - at_);
+    std::string reason = row_.parse(line);
+    cursor_.seek(at_);
+    if (!reason.empty()) {
+      decoded_.bad.push_back(cursor_.bad_row(at_, line.size(), std::move(reason)));
+    } else if (!options_.filter.keeps(cursor_.file(), cursor_.offset(at_))) {
+      ++decoded_.filtered;
+    } else {
+      append_row();
+    }
+    at_ = std::min(end + 1, text_.size());
+    ++rows_seen_;
+  }
+
+  void append_row() {
+    const std::size_t row = fill_.rows++;
+    target_.rows = fill_.rows;
+    fill_.labels[row] = row_.label;
+    for (std::size_t i = 0; i < choice_.dense.size(); ++i) {
+      fill_.dense[i][row] = row_.ints[choice_.dense[i] - 1];
+    }
+    for (std::size_t i = 0; i < choice_.sparse.size(); ++i) {
+      const std::size_t token = choice_.sparse[i] - 1 - CriteoRow::kInts;
+      SparseFill& column = fill_.sparse[i];
+      column.values[column.count] = row_.tokens[token];
+      column.count += row_.present >> token & 1;
+      column.end_row(row);
+    }
+    if (fill_.origins != nullptr) {
+      fill_.origins[row] = RowOrigin::of(cursor_.file(), cursor_.offset(at_));
+    }
+  }
+
+  const std::string_view text_;
+  const DecodeOptions& options_;
+  const ColumnChoice& choice_;
+  const CriteoKernel& kernel_;
+  ColumnFill& fill_;
+  CriteoTarget target_;
+  BlockCursor cursor_;
+  CriteoGroup group_;
+  CriteoRow row_;
+  std::size_t at_ = 0;          // Of the row to decode next.
+  std::size_t rows_seen_ = 0;   // Never above the fill's capacity.
+  std::size_t one_by_one_ = 0;  // Rows to decode without calling the kernel.
+  Decoded decoded_;
+};
+
 }  // namespace
 
-CriteoDecoder::CriteoDecoder(const RawSplit& raw, const DecodeOptions& options,
-                             const ColumnChoice& choice, const CriteoKernel& kernel,
-                             ColumnFill& fill)
-    : text_(raw.bytes.as<const char>(), raw.bytes.size()),
-      options_(options),
-      choice_(choice),
-      kernel_(kernel),
-      fill_(fill),
-      cursor_(raw) {
-  target_.labels = fill.labels;
-  for (std::size_t i = 0; i < choice.dense.size(); ++i) {
-    target_.ints[choice.dense[i] - 1] = fill.dense[i];
-  }
-  for (std::size_t i = 0; i < choice.sparse.size(); ++i) {
-    target_.tokens[choice.sparse[i] - 1 - CriteoRow::kInts] = &fill.sparse[i];
-  }
-}
-
-void CriteoDecoder::run(Decoded& decoded) {
-  while (at_ < text_.size()) {
-    if (rows_seen_ == fill_.capacity()) {
-      decoded.miscounted = cursor_.bad_row(at_, 0, "more rows than were indexed");
-      return;
-    }
-    if (one_by_one_ > 0) {
-      --one_by_one_;
-      decode_row(decoded);
-    } else {
-      decode_group(decoded);
-    }
-  }
-  if (rows_seen_ < fill_.capacity()) {
-    decoded.miscounted = cursor_.bad_row(at_, 0, "fewer rows than were indexed");
-  }
-}
-
-void CriteoDecoder::decode_group(Decoded& decoded) {
-  const char* const text = text_.data() + at_;
-  kernel_.find(text, std::min(text_.size() - at_, kKernelReach), group_);
-  group_.rows = std::min(group_.rows, fill_.capacity() - rows_seen_);
-  const std::size_t found = group_.rows;
-  const std::uint32_t picked = pick(found);
-  const std::size_t done = found == 0 ? 0 : kernel_.decode(text, group_, picked, target_);
-  append_origins(done, picked);
-  fill_.rows = target_.rows;
-  decoded.filtered += static_cast<std::size_t>(std::popcount(~picked & first_bits(done)));
-  at_ += group_.row_begin(done);
-  rows_seen_ += done;
-  if (done < CriteoGroup::kRows) one_by_one_ = done < kFewRows ? kWhile : 1;
-}
-
-/// Bit i: the filter keeps row i of the group.
-std::uint32_t CriteoDecoder::pick(std::size_t rows) const {
-  if (options_.filter.keeps_all()) return ~0U;
-  std::uint32_t picked = 0;
-  BlockCursor ahead = cursor_;  // The kernel may not take all of these rows.
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::size_t at = at_ + group_.row_begin(i);
-    ahead.seek(at);
-    const bool keep = options_.filter.keeps(ahead.file(), ahead.offset(at));
-    picked |= std::uint32_t{keep} << i;
-  }
-  return picked;
-}
-
-void CriteoDecoder::append_origins(std::size_t rows, std::uint32_t picked) {
-  if (fill_.origins == nullptr) return;
-  std::size_t row = fill_.rows;
-  for (std::size_t i = 0; i < rows; ++i) {
-    if ((picked >> i & 1) == 0) continue;
-    const std::size_t at = at_ + group_.row_begin(i);
-    cursor_.seek(at);
-    fill_.origins[row++] = RowOrigin::of(cursor_.file(), cursor_.offset(at));
-  }
-}
-
-void CriteoDecoder::decode_row(Decoded& decoded) {
-  const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-  const std::string_view line = text_.substr(at_, end - at_);
-  std::string reason = row_.parse(line);
-  cursor_.seek(at_);
-  if (!reason.empty()) {
-    decoded.bad.push_back(cursor_.bad_row(at_, line.size(), std::move(reason)));
-  } else if (!options_.filter.keeps(cursor_.file(), cursor_.offset(at_))) {
-    ++decoded.filtered;
-  } else {
-    append_row();
-  }
-  at_ = std::min(end + 1, text_.size());
-  ++rows_seen_;
-}
-
-void CriteoDecoder::append_row() {
-  const std::size_t row = fill_.rows++;
-  target_.rows = fill_.rows;
-  fill_.labels[row] = row_.label;
-  for (std::size_t i = 0; i < choice_.dense.size(); ++i) {
-    fill_.dense[i][row] = row_.ints[choice_.dense[i] - 1];
-  }
-  for (std::size_t i = 0; i < choice_.sparse.size(); ++i) {
-    const std::size_t token = choice_.sparse[i] - 1 - CriteoRow::kInts;
-    SparseFill& column = fill_.sparse[i];
-    column.values[column.count] = row_.tokens[token];
-    column.count += row_.present >> token & 1;
-    column.end_row(row);
-  }
-  if (fill_.origins != nullptr) {
-    fill_.origins[row] = RowOrigin::of(cursor_.file(), cursor_.offset(at_));
-  }
+Decoded decode_criteo(const RawSplit& raw, const DecodeOptions& options, const ColumnChoice& choice,
+                      const CriteoKernel& kernel, ColumnFill& fill) {
+  return CriteoDecoder(raw, options, choice, kernel, fill).run();
 }
 
 }  // namespace forebay

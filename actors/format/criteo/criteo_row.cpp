@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "actors/format/block_cursor.h"
+#include "actors/format/raw_split.h"
 #include "core/data/column_set.h"
 
 namespace forebay {

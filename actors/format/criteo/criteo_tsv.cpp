@@ -15,48 +15,43 @@ class LineScanner final : public RowScanner {
  public:
   explicit LineScanner(std::uint64_t max_row_bytes) : max_row_bytes_(max_row_bytes) {}
 
-  Status scan(std::span<const char> piece, BlockBuilder& blocks) override;
-  Status finish(BlockBuilder& blocks) override;
+  Status scan(std::span<const char> piece, BlockBuilder& blocks) override {
+    const char* at = piece.data();
+    const char* const last = at + piece.size();
+    const std::uint64_t piece_start = end_;
+    while (at < last) {
+      const void* newline = std::memchr(at, '\n', static_cast<std::size_t>(last - at));
+      if (newline == nullptr) break;
+      at = static_cast<const char*>(newline) + 1;
+      const std::uint64_t next = piece_start + static_cast<std::uint64_t>(at - piece.data());
+      if (next - 1 - row_start_ > max_row_bytes_) return too_long();
+      blocks.add_row(row_start_, row_line_);
+      row_start_ = next;
+      ++row_line_;
+    }
+    end_ += piece.size();
+    if (end_ - row_start_ > max_row_bytes_) return too_long();
+    return {};
+  }
+
+  Status finish(BlockBuilder& blocks) override {
+    if (end_ > row_start_) blocks.add_row(row_start_, row_line_);
+    return {};
+  }
 
  private:
-  Status too_long() const;
+  Status too_long() const {
+    return fail(Code::kCorrupt, "row at byte " + std::to_string(row_start_) + ", line " +
+                                    std::to_string(row_line_) + ", is longer than " +
+                                    std::to_string(max_row_bytes_) +
+                                    " bytes (dataset.max_row_bytes); is the file a TSV of clicks?");
+  }
 
   const std::uint64_t max_row_bytes_;
   std::uint64_t row_start_ = 0;  // Of the row being scanned.
   std::uint64_t row_line_ = 1;
   std::uint64_t end_ = 0;  // Of the bytes seen.
 };
-
-Status LineScanner::scan(std::span<const char> piece, BlockBuilder& blocks) {
-  const char* at = piece.data();
-  const char* const last = at + piece.size();
-  const std::uint64_t piece_start = end_;
-  while (at < last) {
-    const void* newline = std::memchr(at, '\n', static_cast<std::size_t>(last - at));
-    if (newline == nullptr) break;
-    at = static_cast<const char*>(newline) + 1;
-    const std::uint64_t next = piece_start + static_cast<std::uint64_t>(at - piece.data());
-    if (next - 1 - row_start_ > max_row_bytes_) return too_long();
-    blocks.add_row(row_start_, row_line_);
-    row_start_ = next;
-    ++row_line_;
-  }
-  end_ += piece.size();
-  if (end_ - row_start_ > max_row_bytes_) return too_long();
-  return {};
-}
-
-Status LineScanner::finish(BlockBuilder& blocks) {
-  if (end_ > row_start_) blocks.add_row(row_start_, row_line_);
-  return {};
-}
-
-Status LineScanner::too_long() const {
-  return fail(Code::kCorrupt, "row at byte " + std::to_string(row_start_) + ", line " +
-                                  std::to_string(row_line_) + ", is longer than " +
-                                  std::to_string(max_row_bytes_) +
-                                  " bytes (dataset.max_row_bytes); is the file a TSV of clicks?");
-}
 
 class CriteoTsv final : public TextFormat {
  public:
@@ -72,13 +67,8 @@ class CriteoTsv final : public TextFormat {
 
   Decoded decode(const RawSplit& raw, const DecodeOptions& options,
                  BufferPool& pool) const override {
-    std::size_t rows = 0;
-    for (const BlockRef& block : raw.blocks) rows += block.rows;
-    ColumnFill fill(shape(rows, options.keep_origins), pool);
-    Decoded decoded;
-    CriteoDecoder(raw, options, choice_, kernel_, fill).run(decoded);
-    decoded.columns = fill.finish();
-    return decoded;
+    ColumnFill fill(shape(Extent::of(raw.blocks).rows, options.keep_origins), pool);
+    return decode_criteo(raw, options, choice_, kernel_, fill);
   }
 
   std::size_t decoded_bytes(std::size_t rows, std::size_t) const override {

@@ -2,9 +2,8 @@
 
 #include <memory>
 
-#include "actors/format/column_choice.h"
-#include "actors/format/criteo/criteo_kernel.h"
-#include "actors/format/text_format.h"
+#include "actors/format/format.h"
+#include "core/base/cpu_level.h"
 
 namespace forebay {
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "actors/format/block_cursor.h"
 #include "actors/format/column_choice.h"
 #include "actors/format/csv/csv_decoder.h"
 #include "actors/format/csv/csv_row.h"
-#include "actors/format/csv/csv_scanner.h"
+#include "actors/format/raw_split.h"
 #include "core/data/buffer_pool.h"
 
 namespace forebay {

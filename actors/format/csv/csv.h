@@ -3,7 +3,7 @@
 #include <memory>
 #include <span>
 
-#include "actors/format/text_format.h"
+#include "actors/format/format.h"
 
 namespace forebay {
 

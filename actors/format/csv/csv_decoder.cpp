@@ -4,11 +4,10 @@
 #include <optional>
 #include <string_view>
 
-#include "actors/format/block_cursor.h"
 #include "actors/format/column_fill.h"
 #include "actors/format/csv/csv_row.h"
 #include "actors/format/csv/decimal.h"
-#include "actors/format/csv/id_lists.h"
+#include "actors/format/raw_split.h"
 #include "core/data/column_set.h"
 
 namespace forebay {
@@ -25,12 +24,12 @@ std::string_view trimmed(std::string_view text) {
 class CsvDecoder {
  public:
   CsvDecoder(const RawSplit& raw, const CsvLayout& layout, const DecodeOptions& options,
-             BufferPool& pool, std::size_t rows)
+             BufferPool& pool)
       : raw_(raw),
         text_(raw.bytes.as<const char>(), raw.bytes.size()),
         layout_(layout),
         options_(options),
-        fill_({.rows = rows,
+        fill_({.rows = Extent::of(raw.blocks).rows,
                .dense = layout.choice.dense.size(),
                .sparse = layout.list_delimiter.empty() ? layout.choice.sparse.size() : 0,
                .origins = options.keep_origins},
@@ -38,7 +37,7 @@ class CsvDecoder {
         cursor_(raw),
         row_(layout.delimiter, layout.names.size()) {
     if (!layout.list_delimiter.empty()) {
-      lists_.emplace(layout.choice.sparse.size(), rows, raw.bytes.size(), pool);
+      lists_.emplace(layout.choice.sparse.size(), fill_.capacity(), raw.bytes.size(), pool);
     }
   }
 
@@ -170,9 +169,7 @@ class CsvDecoder {
 
 Decoded decode_csv(const RawSplit& raw, const CsvLayout& layout, const DecodeOptions& options,
                    BufferPool& pool) {
-  std::size_t rows = 0;
-  for (const BlockRef& block : raw.blocks) rows += block.rows;
-  return CsvDecoder(raw, layout, options, pool, rows).run(pool);
+  return CsvDecoder(raw, layout, options, pool).run(pool);
 }
 
 std::size_t decoded_csv_bytes(const CsvLayout& layout, std::size_t rows, std::size_t raw_bytes) {

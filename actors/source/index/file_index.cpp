@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "actors/source/stored/file_list.h"
-
 namespace forebay {
 namespace {
 
@@ -22,14 +20,8 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 
 class Encoder {
  public:
-  void word(std::uint64_t value) {
-    const auto bytes = std::bit_cast<std::array<char, 8>>(value);
-    out_.insert(out_.end(), bytes.begin(), bytes.end());
-  }
-  void half(std::uint32_t value) {
-    const auto bytes = std::bit_cast<std::array<char, 4>>(value);
-    out_.insert(out_.end(), bytes.begin(), bytes.end());
-  }
+  void word(std::uint64_t value) { raw(value); }
+  void half(std::uint32_t value) { raw(value); }
   void digest(const Digest& value) {
     word(value.low);
     word(value.high);
@@ -42,6 +34,12 @@ class Encoder {
   std::vector<char> take() && { return std::move(out_); }
 
  private:
+  template <class Number>
+  void raw(Number value) {
+    const auto bytes = std::bit_cast<std::array<char, sizeof value>>(value);
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+  }
+
   std::vector<char> out_;
 };
 
@@ -50,20 +48,8 @@ class Decoder {
  public:
   explicit Decoder(std::span<const char> in) : in_(in) {}
 
-  std::uint64_t word() {
-    std::uint64_t value = 0;
-    if (const auto bytes = take(sizeof value); !bytes.empty()) {
-      std::memcpy(&value, bytes.data(), sizeof value);
-    }
-    return value;
-  }
-  std::uint32_t half() {
-    std::uint32_t value = 0;
-    if (const auto bytes = take(sizeof value); !bytes.empty()) {
-      std::memcpy(&value, bytes.data(), sizeof value);
-    }
-    return value;
-  }
+  std::uint64_t word() { return raw<std::uint64_t>(); }
+  std::uint32_t half() { return raw<std::uint32_t>(); }
   Digest digest() {
     const std::uint64_t low = word();
     return {.high = word(), .low = low};
@@ -93,6 +79,15 @@ class Decoder {
   bool sound() const { return !failed_; }
 
  private:
+  template <class Number>
+  Number raw() {
+    Number value = 0;
+    if (const auto bytes = take(sizeof value); !bytes.empty()) {
+      std::memcpy(&value, bytes.data(), sizeof value);
+    }
+    return value;
+  }
+
   std::span<const char> in_;
   bool failed_ = false;
 };

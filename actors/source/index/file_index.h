@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "actors/format/unit_format.h"
+#include "actors/format/format.h"
 #include "actors/input/file_system.h"
 #include "actors/source/index/block_builder.h"
-#include "actors/source/stored/codec.h"
-#include "actors/source/stored/restart_point.h"
+#include "actors/source/stored/byte_stream.h"
+#include "actors/source/stored/file_list.h"
 #include "core/base/result.h"
 #include "core/data/digest.h"
 

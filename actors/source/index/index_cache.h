@@ -7,9 +7,8 @@
 #include "actors/input/file_system.h"
 #include "actors/source/index/file_index.h"
 #include "actors/source/index/partial_file.h"
-#include "actors/source/stored/restart_point.h"
+#include "actors/source/stored/byte_stream.h"
 #include "core/base/result.h"
-#include "core/data/digest.h"
 
 namespace forebay {
 

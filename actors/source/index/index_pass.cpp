@@ -1,15 +1,13 @@
 #include "actors/source/index/index_pass.h"
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include <xxhash.h>
+
 #include "actors/source/index/block_builder.h"
-#include "actors/source/index/block_checks.h"
-#include "actors/source/index/content_digest.h"
-#include "actors/source/stored/byte_stream.h"
 #include "actors/source/stored/file_list.h"
+#include "core/base/check.h"
 
 namespace forebay {
 namespace {
@@ -17,6 +15,22 @@ namespace {
 constexpr std::size_t kPiece = 256 << 10;  // small enough to stay in the L2 cache between steps
 
 }  // namespace
+
+ContentDigest::ContentDigest() : state_(XXH3_createState()) {
+  FOREBAY_CHECK(state_ != nullptr);
+  XXH3_128bits_reset(state_.get());
+}
+
+void ContentDigest::add(std::span<const char> piece) {
+  XXH3_128bits_update(state_.get(), piece.data(), piece.size());
+}
+
+Digest ContentDigest::digest() const {
+  const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
+  return {.high = hash.high64, .low = hash.low64};
+}
+
+void ContentDigest::Free::operator()(XXH3_state_s* state) const { XXH3_freeState(state); }
 
 Error stopped() { return {Code::kUnavailable, "stopped"}; }
 
@@ -68,18 +82,14 @@ Result<FileIndex> index_file(const InputFile& file, Codec codec, const TextForma
   if (auto status = read_through(file, codec, log, watch, scan); !status) return pass(status);
   if (auto status = in_file(scanner->finish(builder)); !status) return pass(status);
 
-  FileIndex index{.path = {},
-                  .stamp = file.stamp(),
-                  .codec = codec,
-                  .settings = {},
-                  .agreement = {},
-                  .bytes = bytes,
-                  .rows = builder.rows(),
-                  .content = content.digest(),
-                  .check = checks.finish(builder),
-                  .slot_bytes = 0,
-                  .blocks = {},
-                  .points = writer.points()};
+  FileIndex index;
+  index.stamp = file.stamp();
+  index.codec = codec;
+  index.bytes = bytes;
+  index.rows = builder.rows();
+  index.content = content.digest();
+  index.check = checks.finish(builder);
+  index.points = writer.points();
   builder.coarsen(slot_rule::slot_for(bytes));
   index.slot_bytes = builder.slot_bytes();
   index.blocks = std::move(builder).take();

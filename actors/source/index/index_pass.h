@@ -2,16 +2,35 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
-#include "actors/format/text_format.h"
+#include "actors/format/format.h"
 #include "actors/input/file_system.h"
 #include "actors/source/index/file_index.h"
 #include "actors/source/index/index_cache.h"
-#include "actors/source/stored/unpack_room.h"
+#include "actors/source/stored/byte_stream.h"
 #include "core/base/result.h"
+#include "core/data/digest.h"
+
+// The state of the hash library; only index_pass.cpp includes its header.
+struct XXH3_state_s;
 
 namespace forebay {
+
+/// Digest::of for content in pieces; the digest does not depend on how the content is cut.
+class ContentDigest {
+ public:
+  ContentDigest();
+  void add(std::span<const char> piece);
+  Digest digest() const;
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_s* state) const;
+  };
+  std::unique_ptr<XXH3_state_s, Free> state_;
+};
 
 /// Callbacks and the memory limit of one pass over a file.
 struct PassWatch {

@@ -51,14 +51,6 @@ PartialFile::PartialFile(PartialFile&& other) noexcept
       descriptor_(std::move(other.descriptor_)),
       written_(other.written_) {}
 
-PartialFile& PartialFile::operator=(PartialFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(aside_, other.aside_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(written_, other.written_);
-  return *this;
-}
-
 PartialFile::~PartialFile() {
   if (!aside_.empty()) ::unlink(aside_.c_str());
 }

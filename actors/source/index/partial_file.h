@@ -20,7 +20,7 @@ class PartialFile {
   /// Creates the folder too. kInvalid when the folder may not be written to.
   static Result<PartialFile> create(const std::string& path);
   PartialFile(PartialFile&& other) noexcept;
-  PartialFile& operator=(PartialFile&& other) noexcept;
+  PartialFile& operator=(PartialFile&&) = delete;
   ~PartialFile();
 
   Status write(std::span<const char> bytes);

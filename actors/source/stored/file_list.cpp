@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "actors/source/stored/byte_stream.h"
@@ -12,9 +13,31 @@
 namespace forebay {
 namespace {
 
+using namespace std::literals;
+
+struct Foreign {
+  std::string_view magic;
+  std::string_view name;
+};
+constexpr std::array kForeign = {
+    Foreign{"\xfd"
+            "7zXZ\0"sv,
+            "xz"},
+    Foreign{"BZh91AY&"sv, "bzip2"},
+    Foreign{"PK\3\4"sv, "zip"},
+    Foreign{"PAR1"sv, "Parquet"},
+    Foreign{"\x04\x22\x4d\x18"sv, "lz4"},
+};
+
+bool is_zstd(std::string_view head) {
+  // RFC 8878: a frame, or a skippable frame (0x184D2A50 … 0x184D2A5F).
+  return head.starts_with("\x28\xb5\x2f\xfd"sv) ||
+         (head.size() >= 4 && (head[0] & 0xf0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv);
+}
+
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kPiece = 1 << 20;  // read at a time; `bytes` may be very large
+constexpr std::uint64_t kHeadPiece = 1 << 20;  // read at a time; `bytes` may be very large
 
 tl::unexpected<Error> matches_nothing(const std::string& path, const std::string& full_path) {
   const bool is_glob = path.find_first_of("*?[") != std::string::npos;
@@ -93,6 +116,42 @@ tl::unexpected<Error> comes_twice(const ListedFile& file, const std::string& bef
 
 }  // namespace
 
+Result<Codec> detect_codec(const std::string& path, std::span<const char> head) {
+  const std::string_view bytes(head.data(), head.size());
+  const Codec codec = bytes.starts_with("\x1f\x8b"sv) ? Codec::kGzip
+                      : is_zstd(bytes)                ? Codec::kZstd
+                                                      : Codec::kPlain;
+  if (path.ends_with(".gz") && codec != Codec::kGzip) {
+    return fail(Code::kInvalid, path + " is named .gz but holds no gzip data; rename or repack it");
+  }
+  if (path.ends_with(".zst") && codec != Codec::kZstd) {
+    return fail(Code::kInvalid,
+                path + " is named .zst but holds no zstd data; rename or repack it");
+  }
+  for (const Foreign& foreign : kForeign) {
+    if (bytes.starts_with(foreign.magic)) {
+      return fail(Code::kInvalid,
+                  path + " holds " + std::string(foreign.name) +
+                      " data, which is not read; unpack it (gzip and zstd are read)");
+    }
+  }
+  return codec;
+}
+
+std::string without_codec_suffix(const std::string& path) {
+  for (const std::string_view suffix : {".gz"sv, ".zst"sv}) {
+    if (path.ends_with(suffix)) return path.substr(0, path.size() - suffix.size());
+  }
+  return path;
+}
+
+Result<std::unique_ptr<const InputFile>> ListedFile::open_unchanged() const {
+  auto file = open();
+  if (!file) return pass(file);
+  if (auto status = (*file)->check(stamp); !status) return pass(status);
+  return file;
+}
+
 Result<std::vector<ListedFile>> list_files(const std::vector<std::string>& paths,
                                            const std::string& base_dir, const FileSystems& systems,
                                            Packing packing) {
@@ -129,7 +188,7 @@ Result<std::vector<char>> read_head(const ListedFile& listed, std::uint64_t byte
   std::vector<char> head;
   while (head.size() < bytes) {
     const std::size_t size = head.size();
-    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, bytes - size));
+    const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(kHeadPiece, bytes - size));
     head.resize(size + piece);
     auto got = (*stream)->next(std::span(head).subspan(size));
     if (!got) return pass(got);

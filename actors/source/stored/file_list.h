@@ -2,15 +2,25 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "actors/input/file_system.h"
-#include "actors/input/file_systems.h"
-#include "actors/source/stored/codec.h"
 #include "core/base/result.h"
 
 namespace forebay {
+
+/// The compression of a stored file.
+enum class Codec : std::uint8_t { kPlain, kGzip, kZstd };
+
+/// Detects the codec by the file's first bytes (8 are enough), not by its name. kInvalid, naming
+/// `path`, when the name ends in `.gz` or `.zst` and the bytes are of another format, and for the
+/// magic of a format that Forebay does not read.
+Result<Codec> detect_codec(const std::string& path, std::span<const char> head);
+
+/// Returns `path` without a `.gz` or `.zst` at its end.
+std::string without_codec_suffix(const std::string& path);
 
 /// The limit of a file's decompressed bytes: a RowOrigin has 40 bits for the offset.
 inline constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 40;
@@ -25,6 +35,8 @@ struct ListedFile {
   std::shared_ptr<const FileSystem> file_system;  ///< The file system that holds it.
 
   Result<std::unique_ptr<const InputFile>> open() const { return file_system->open(path); }
+  /// Opens the file; kCorrupt if it has changed since it was listed.
+  Result<std::unique_ptr<const InputFile>> open_unchanged() const;
 };
 
 /// Whether a list's files may be compressed. Only text may be.

@@ -124,7 +124,9 @@ Result<std::size_t> GzipStream::inflate_some(std::span<char> out) {
   position_ += made;
   switch (code) {
     case Z_STREAM_END:
-      leave_member();
+      place_ = Place::kBetween;
+      first_member_ = false;
+      trailer_ = raw_ ? kTrailer : 0;
       break;
     case Z_OK:
     case Z_BUF_ERROR:  // No progress was possible with this input: more will come.
@@ -134,12 +136,6 @@ Result<std::size_t> GzipStream::inflate_some(std::span<char> out) {
       return stored_.damaged(inflater_.msg == nullptr ? "not gzip data" : inflater_.msg);
   }
   return made;
-}
-
-void GzipStream::leave_member() {
-  place_ = Place::kBetween;
-  first_member_ = false;
-  trailer_ = raw_ ? kTrailer : 0;
 }
 
 Status GzipStream::log_boundary() {

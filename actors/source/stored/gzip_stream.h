@@ -11,8 +11,6 @@
 #include <zlib.h>
 
 #include "actors/source/stored/byte_stream.h"
-#include "actors/source/stored/restart_point.h"
-#include "actors/source/stored/stored_bytes.h"
 #include "core/base/result.h"
 
 namespace forebay {
@@ -43,7 +41,6 @@ class GzipStream final : public ByteStream {
   Status enter_member();
   Status skip_padding();
   Result<std::size_t> inflate_some(std::span<char> out);
-  void leave_member();
   Status log_boundary();
 
   StoredBytes stored_;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,13 +11,23 @@
 #include <zstd.h>
 
 #include "actors/source/stored/byte_stream.h"
-#include "actors/source/stored/restart_point.h"
-#include "actors/source/stored/stored_bytes.h"
-#include "actors/source/stored/unpack_room.h"
-#include "actors/source/stored/zstd_frame.h"
 #include "core/base/result.h"
 
 namespace forebay {
+
+/// The memory needed to unpack a zstd frame, according to its header (RFC 8878, 3.1.1.1).
+struct ZstdFrame {
+  static constexpr std::size_t kMostHeaderBytes = 18;
+
+  std::uint64_t window = 0;  ///< Bytes of content that must stay in memory.
+  std::uint64_t content = std::numeric_limits<std::uint64_t>::max();  ///< Maximum if unknown.
+
+  std::uint64_t memory() const { return std::min(window, content); }
+
+  /// Parses the header of the frame at the start of `head`; nullopt if `head` does not begin with a
+  /// frame or ends inside its header. Pure.
+  static std::optional<ZstdFrame> read(std::span<const char> head);
+};
 
 /// Decodes a zstd file (RFC 8878) of one or more frames, from its start or the start of a frame.
 /// A frame may have a window of up to 2 GiB; only the part filled with content counts as memory.
@@ -34,7 +46,6 @@ class ZstdStream final : public ByteStream {
   struct Free {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
-  Status log_frame();
   Status begin_frame();
   std::optional<ZstdFrame> frame() const;
   Status check_room();

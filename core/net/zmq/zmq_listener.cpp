@@ -1,10 +1,7 @@
 #include "core/net/zmq/zmq_listener.h"
 
-#include <arpa/inet.h>
 #include <linux/filter.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,39 +11,12 @@
 
 #include <netdb.h>
 
+#include "core/base/descriptor.h"
+
 namespace forebay {
 namespace {
 
-std::uint16_t port_of(const sockaddr_storage& address) {
-  if (address.ss_family == AF_INET) {
-    return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
-  }
-  return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
-}
-
-/// The port that a socket is bound to, or 0.
-std::uint16_t local_port(int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof(address);
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return 0;
-  return port_of(address);
-}
-
-/// Returns a socket that listens at `address`, or -1 with errno set.
-int listen_at(const addrinfo& address, int backlog) {
-  const int fd = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
-  const int yes = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-  if (::bind(fd, address.ai_addr, address.ai_addrlen) == 0 && ::listen(fd, backlog) == 0) return fd;
-  const int why = errno;
-  ::close(fd);
-  errno = why;
-  return -1;
-}
-
-Result<int> listen_at(const HostPort& address, int backlog) {
+Result<Descriptor> listen_at(const HostPort& address, int backlog) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
@@ -55,10 +25,15 @@ Result<int> listen_at(const HostPort& address, int backlog) {
   if (const int error = ::getaddrinfo(address.host.c_str(), port.c_str(), &wanted, &found)) {
     return fail(Code::kInvalid, "address " + address.text() + ": " + ::gai_strerror(error));
   }
-  const int fd = listen_at(*found, backlog);
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, &::freeaddrinfo);
+  Descriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int yes = 1;
+  if (socket && ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
+      ::bind(socket.number(), found->ai_addr, found->ai_addrlen) == 0 &&
+      ::listen(socket.number(), backlog) == 0) {
+    return socket;
+  }
   const int why = errno;
-  ::freeaddrinfo(found);
-  if (fd >= 0) return fd;
   return fail(Code::kUnavailable,
               "cannot listen at " + address.text() + ": " + std::generic_category().message(why));
 }
@@ -73,13 +48,15 @@ Result<std::unique_ptr<ZmqListener>> ZmqListener::open(zmq::context_t& context,
                           ? options.backlog
                           : std::clamp(static_cast<int>(options.kept_descriptors / 4), 4,
                                        std::max(options.backlog, 4));
-  Result<int> fd = listen_at(address, backlog);
-  if (!fd) return pass(fd);
-  const HostPort real{address.host, local_port(*fd)};
+  Result<Descriptor> socket = listen_at(address, backlog);
+  if (!socket) return pass(socket);
+  const HostPort real{address.host, local_port(socket->number())};
   try {
-    return std::unique_ptr<ZmqListener>(new ZmqListener(context, *fd, real.text(), options));
+    auto made = std::unique_ptr<ZmqListener>(
+        new ZmqListener(context, socket->number(), real.text(), options));
+    socket->release();
+    return made;
   } catch (const zmq::error_t& thrown) {
-    ::close(*fd);
     return fail(Code::kUnavailable, "cannot listen at " + real.text() + ": " + thrown.what());
   }
 }
@@ -160,11 +137,6 @@ void ZmqListener::cut(int fd) const {
   if (fd >= 0 && local_port(fd) == local_port(listening_)) ::shutdown(fd, SHUT_RDWR);
 }
 
-std::size_t ZmqListener::num_unauthenticated() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      connections_, [](const auto& entry) { return !entry.second.accepted; }));
-}
-
 void ZmqListener::cut_all_strangers(TransportCounts& counts) {
   for (auto& [fd, connection] : connections_) {
     if (connection.accepted || std::exchange(connection.cut, true)) continue;
@@ -184,7 +156,8 @@ void ZmqListener::limit_unauthenticated(Time now, TransportCounts& counts) {
   }
   room_.look(now, std::exchange(accepted_, 0));
   if (room_.is_short()) cut_all_strangers(counts);
-  const std::size_t unauthenticated = num_unauthenticated();
+  const auto unauthenticated = static_cast<std::size_t>(std::ranges::count_if(
+      connections_, [](const auto& entry) { return !entry.second.accepted; }));
   if (!closed_ && (unauthenticated > options_.max_unauthenticated || room_.is_short())) {
     pause_listening();
     ++counts.listener_paused;

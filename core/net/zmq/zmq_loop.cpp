@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 #include "core/net/host_port.h"
 
 namespace forebay {
@@ -58,10 +58,7 @@ void ZmqLoop::start(TransportHandler& handler) {
 
 void ZmqLoop::stop() {
   if (!thread_) return;
-  post([this] {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  });
+  post([this] { stopping_ = true; });
   thread_->join();
   thread_.reset();
 }
@@ -202,8 +199,7 @@ TransportCounts ZmqLoop::counts() const {
 
 void ZmqLoop::run() {
   std::unique_lock turn(turn_);
-  bool stopping = false;
-  while (!stopping) {
+  while (!stopping_) {
     now_ = clock_.now();
     sessions_.advance_to(now_);
     if (now_ >= next_tick_) tick();
@@ -211,8 +207,6 @@ void ZmqLoop::run() {
     receive_all();
     send_all();
     sleep(turn);
-    const std::lock_guard lock(mutex_);
-    stopping = stopping_;
   }
   finish();
 }

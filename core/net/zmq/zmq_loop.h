@@ -76,7 +76,6 @@ class ZmqLoop final : public ZmqTransport {
   std::vector<std::function<void()>> orders_;  // under mutex_, as all below
   std::vector<SessionPtr> announced_;
   TransportCounts published_counts_;
-  bool stopping_ = false;
   std::atomic<bool> sleeping_{false};
 
   // Accessed by the thread, or by a sender that holds `turn_`; sessions_.find(PeerId) by any
@@ -89,6 +88,7 @@ class ZmqLoop final : public ZmqTransport {
   Parts parts_;
   Time now_{0};
   Time next_tick_{0};
+  bool stopping_ = false;
   bool streaming_ = false;
   bool slept_ = false;  // since the sessions in unsent_ were tried
   std::optional<std::thread> thread_;

@@ -283,12 +283,12 @@ std::size_t ZmqSessions::flush(ZmqSession& session) {
     ZmqSession::LaneState& state = session.lanes[lane];
     session.outbox.take(Lane{lane}, state.going);
     while (!state.going.empty()) {
-      OutMessage& parcel = state.going.front();
-      const std::size_t size = parcel.size;
-      const std::size_t bytes = size - WireHeader::kBytes + bytes_of(parcel.body);
+      WireBuffer& parcel = state.going.front();
+      const std::size_t size = parcel.size();
+      const std::size_t bytes = size - WireHeader::kBytes + bytes_of(parcel.frames);
       WireHeader{
           .kind = Kind::kData, .lane = lane, .session = session.number, .sequence = state.sent}
-          .write(parcel.bytes.get());
+          .write(parcel.data());
       if (!forebay::send(session.socket(lane), state.route, parcel)) break;
       ++state.sent;
       state.going.pop_front();
@@ -301,10 +301,10 @@ std::size_t ZmqSessions::flush(ZmqSession& session) {
 
 void ZmqSessions::say(PolledSocket& socket, const std::string& route, const WireHeader& header,
                       const std::string& text) {
-  OutMessage parcel;
-  parcel.append(std::as_bytes(std::span(text)));
-  if (text.empty()) parcel.size = WireHeader::kBytes;
-  header.write(parcel.bytes.get());
+  WireBuffer parcel;
+  append_entry(parcel, std::as_bytes(std::span(text)));
+  if (text.empty()) parcel.filled_to(parcel.data() + WireHeader::kBytes);
+  header.write(parcel.data());
   static_cast<void>(forebay::send(socket, route, parcel));  // The peer may be gone.
 }
 

@@ -28,7 +28,7 @@ namespace forebay {
 struct ZmqSession {
   struct LaneState {
     std::string route;  // of the peer's socket at our router; empty on the dialler's side
-    std::deque<OutMessage> going;
+    std::deque<WireBuffer> going;
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
   };

@@ -39,10 +39,10 @@ zmq::message_t message_of(const Frame& frame) {
   return message;
 }
 
-zmq::message_t message_of(OutMessage& parcel) {
-  if (parcel.size < kWorthKeeping) return zmq::message_t(parcel.bytes.get(), parcel.size);
-  zmq::message_t message(parcel.bytes.get(), parcel.size, &drop_bytes, nullptr);
-  static_cast<void>(parcel.bytes.release());
+zmq::message_t message_of(WireBuffer& parcel) {
+  if (parcel.size() < kWorthKeeping) return zmq::message_t(parcel.data(), parcel.size());
+  zmq::message_t message(parcel.data(), parcel.size(), &drop_bytes, nullptr);
+  static_cast<void>(parcel.release().release());
   return message;
 }
 
@@ -91,15 +91,15 @@ Frame wrap(zmq::message_t&& part, MemoryBudget* budget) {
   return {std::move(keeper), bytes.data(), bytes.size()};
 }
 
-bool send(PolledSocket& to, const std::string& route, OutMessage& parcel) {
+bool send(PolledSocket& to, const std::string& route, WireBuffer& parcel) {
   zmq::socket_t& socket = to.socket;
   to.fresh = true;
-  const int more = parcel.body.empty() ? 0 : ZMQ_SNDMORE;
+  const int more = parcel.frames.empty() ? 0 : ZMQ_SNDMORE;
   if (!can_take(socket, route)) return false;
   must_send(socket, message_of(parcel), more);
-  for (std::size_t i = 0; i < parcel.body.size(); ++i) {
-    const bool last = i + 1 == parcel.body.size();
-    must_send(socket, message_of(parcel.body[i]), last ? 0 : ZMQ_SNDMORE);
+  for (std::size_t i = 0; i < parcel.frames.size(); ++i) {
+    const bool last = i + 1 == parcel.frames.size();
+    must_send(socket, message_of(parcel.frames[i]), last ? 0 : ZMQ_SNDMORE);
   }
   return true;
 }

@@ -7,7 +7,7 @@
 
 #include <zmq.hpp>
 
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 #include "core/net/outbox.h"
 #include "core/net/zmq/zmq_transport.h"
 #include "core/wire/frame.h"
@@ -69,6 +69,6 @@ Frame wrap(zmq::message_t&& part, MemoryBudget* budget);
 
 /// Sends `parcel` to `route` (empty: a socket with one peer); copies only small parts. Leaves
 /// `parcel` unchanged, and returns false, if the peer is gone or takes nothing now.
-bool send(PolledSocket& socket, const std::string& route, OutMessage& parcel);
+bool send(PolledSocket& socket, const std::string& route, WireBuffer& parcel);
 
 }  // namespace forebay

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 #include "core/net/curve_keys.h"
 #include "core/net/outbox.h"
 #include "core/net/transport.h"

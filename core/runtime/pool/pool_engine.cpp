@@ -3,13 +3,12 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
-#include <time.h>
-
 #include "core/base/check.h"
+#include "core/base/thread/start_thread.h"
 #include "core/runtime/supervisor.h"
-#include "core/runtime/thread.h"
 
 namespace forebay {
 
@@ -48,12 +47,7 @@ bool PoolEngine::offer(PoolMail& mail, PoolContext* caller) {
   {
     std::unique_lock lock(mutex_);
     if (closed_) return false;
-    if (mailbox_.push(mail)) {
-      Actor* sleeper = pop_sleeper();
-      lock.unlock();
-      if (sleeper != nullptr) sleeper->parker.unpark();
-      return true;
-    }
+    if (push(lock, mail)) return true;
     waiter.mail = std::move(mail);
     mailbox_.wait(waiter);
   }
@@ -67,21 +61,19 @@ bool PoolEngine::offer(PoolMail& mail, PoolContext* caller) {
 Status PoolEngine::try_offer(PoolMail& mail) {
   std::unique_lock lock(mutex_);
   if (closed_) return fail(Code::kUnavailable, "pool " + options_.name + " takes no more");
-  if (!mailbox_.push(mail)) {
-    return fail(Code::kOverloaded, "mailbox of pool " + options_.name +
-                                       " is full: " + std::to_string(mailbox_.bytes()) + " bytes");
-  }
-  Actor* sleeper = pop_sleeper();
-  lock.unlock();
-  if (sleeper != nullptr) sleeper->parker.unpark();
-  return {};
+  if (push(lock, mail)) return {};
+  return fail(Code::kOverloaded, "mailbox of pool " + options_.name +
+                                     " is full: " + std::to_string(mailbox_.bytes()) + " bytes");
 }
 
-PoolEngine::Actor* PoolEngine::pop_sleeper() {
-  if (sleepers_.empty()) return nullptr;
+bool PoolEngine::push(std::unique_lock<std::mutex>& lock, PoolMail& mail) {
+  if (!mailbox_.push(mail)) return false;
+  if (sleepers_.empty()) return true;
   Actor* warmest = sleepers_.back();
   sleepers_.pop_back();
-  return warmest;
+  lock.unlock();
+  warmest->parker.unpark();
+  return true;
 }
 
 void PoolEngine::grow(std::size_t count) {
@@ -91,15 +83,6 @@ void PoolEngine::grow(std::size_t count) {
     crash = grow_locked(count);
   }
   if (crash) report(*crash);
-}
-
-void PoolEngine::shrink(std::size_t count) {
-  std::vector<Actor*> wake;
-  {
-    const std::lock_guard lock(mutex_);
-    wake = shrink_locked(count);
-  }
-  for (Actor* actor : wake) actor->parker.unpark();
 }
 
 void PoolEngine::resize(std::size_t target) {
@@ -157,7 +140,7 @@ void PoolEngine::cancel() { stop(Stop::kDrop); }
 
 void PoolEngine::stop(Stop how) {
   std::vector<Actor*> wake;
-  std::vector<PoolMail> dropped;
+  std::map<PoolMailbox::Place, PoolMail> dropped;
   PoolMailbox::Waiter* refused = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -245,7 +228,7 @@ void PoolEngine::work(Actor& self, PoolMail& mail, std::unique_ptr<ParcelWorker>
   if (service != nullptr) service->start(began, self.alive, self.slept);
   Status status;
   const std::optional<Error> crash =
-      catch_crash([&] { status = worker->handle(*mail.parcel, self.context); });
+      catch_crash([&] { status = worker->handle(mail.parcel.get(), self.context); });
   mail.parcel.reset();
   const auto ended = clock_.now();
   const Service took = service != nullptr ? service->finish(ended) : Service();
@@ -294,10 +277,8 @@ void PoolEngine::tell_drained_once() {
 
 ActorTotals PoolEngine::totals_of(const Actor& actor, const ActorMeter::Reading& reading) {
   ActorTotals totals = reading.totals;
-  timespec used{};  // The thread is alive: it leaves the list of actors before it ends.
-  if (actor.cpu_clock && ::clock_gettime(*actor.cpu_clock, &used) == 0) {
-    totals.cpu = std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-  }
+  // The thread is alive: it leaves the list of actors before it ends.
+  if (actor.cpu_clock) totals.cpu = thread_cpu_time(*actor.cpu_clock);
   return totals;
 }
 

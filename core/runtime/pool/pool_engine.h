@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -11,17 +13,85 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/runtime/pool/pool_context.h"
+#include "core/runtime/pool/actor_meter.h"
 #include "core/runtime/pool/pool_mailbox.h"
-#include "core/runtime/pool/pool_stats.h"
 
 namespace forebay {
+
+/// The services that a pool's actor offers to its worker. Lives as long as the actor; used on the
+/// actor's thread only.
+class PoolContext {
+ public:
+  /// While it exists, time counts as waiting for output instead of as work.
+  class OutputWait {
+   public:
+    explicit OutputWait(PoolContext& context) : context_(context) {
+      const auto now = context_.clock_.now();
+      context_.meter_.enter(ActorState::kWaitingOutput, now);
+      if (context_.service_ != nullptr) context_.service_->pause(now);
+    }
+    ~OutputWait() {
+      const auto now = context_.clock_.now();
+      if (context_.service_ != nullptr) context_.service_->resume(now);
+      context_.meter_.enter(ActorState::kBusy, now);
+    }
+    OutputWait(const OutputWait&) = delete;
+    OutputWait& operator=(const OutputWait&) = delete;
+
+   private:
+    PoolContext& context_;
+  };
+
+  PoolContext(std::uint32_t actor, const std::atomic<bool>& cancelled, ActorMeter& meter,
+              const Clock& clock)
+      : actor_(actor), cancelled_(cancelled), meter_(meter), clock_(clock) {}
+  PoolContext(const PoolContext&) = delete;
+  PoolContext& operator=(const PoolContext&) = delete;
+
+  /// Measures the cost of messages from now on; `service` must live as long as messages arrive.
+  void measure_with(ServiceMeter& service) { service_ = &service; }
+  ServiceMeter* service() const { return service_; }
+
+  /// The actor's number, which is also in its thread's name.
+  std::uint32_t actor() const { return actor_; }
+
+  /// Whether the pool was cancelled: results made from now on will be dropped.
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  const std::uint32_t actor_;
+  const std::atomic<bool>& cancelled_;
+  ActorMeter& meter_;
+  const Clock& clock_;
+  ServiceMeter* service_ = nullptr;  // null: not measured
+};
+
+/// The current state of one actor of a pool.
+struct PoolActorView {
+  std::uint32_t number = 0;  ///< As in its thread's name; never reused in this pool.
+  ActorState state = ActorState::kIdle;
+  std::chrono::nanoseconds since{0};  ///< Start of the state, by the pool's clock.
+  std::uint64_t key = 0;              ///< Key of the current message, unless idle.
+};
+
+/// The state of a pool at one moment. A value.
+struct PoolStats {
+  std::size_t actors = 0;           ///< Threads alive, including retiring ones.
+  std::size_t retiring = 0;         ///< Asked to retire; may be finishing a message.
+  std::size_t queued_messages = 0;  ///< In the mailbox.
+  std::size_t queued_bytes = 0;
+  std::size_t mailbox_bytes = 0;   ///< The limit.
+  std::size_t waiting_offers = 0;  ///< Threads that wait for space in the mailbox.
+  std::uint64_t failures = 0;
+  ActorTotals totals;               ///< Over all actors that ever lived in the pool.
+  std::vector<PoolActorView> each;  ///< Each living actor.
+};
 
 /// A pool's worker without its message type; see PoolWorker.
 class ParcelWorker {
  public:
   virtual ~ParcelWorker() = default;
-  virtual Status handle(Parcel& parcel, PoolContext& context) = 0;
+  virtual Status handle(void* parcel, PoolContext& context) = 0;
 };
 
 /// The options of a pool whose actors are of the type `Worker`.
@@ -66,10 +136,8 @@ class PoolEngine {
   /// no more.
   void grow(std::size_t count);
 
-  /// Retires `count` actors (at most all): each first finishes its current message.
-  void shrink(std::size_t count);
-
-  /// Grows or shrinks to `target` actors, not counting retiring ones.
+  /// Grows, or retires actors, to `target` actors, not counting retiring ones: each first finishes
+  /// its current message.
   void resize(std::size_t target);
 
   /// Changes the mailbox's limit. Queued messages stay; the limit applies to later offers.
@@ -124,7 +192,7 @@ class PoolEngine {
   std::vector<Actor*> shrink_locked(std::size_t count);
   std::size_t staying_locked() const { return actors_.size() - retiring_ - leaving_; }
   void begin_leaving();
-  Actor* pop_sleeper();
+  bool push(std::unique_lock<std::mutex>& lock, PoolMail& mail);  // releases the lock if it wakes
   static ActorTotals totals_of(const Actor& actor, const ActorMeter::Reading& reading);
 
   const Options options_;

@@ -2,26 +2,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "core/runtime/executor/parker.h"
 
 namespace forebay {
 
-/// A message in a pool, without its static type.
-class Parcel {
- public:
-  virtual ~Parcel() = default;
-};
-
-/// A parcel with the attributes that the mailbox needs.
+/// A message with the attributes that the mailbox needs.
 struct PoolMail {
-  std::unique_ptr<Parcel> parcel;
+  std::shared_ptr<void> parcel;  ///< The message, without its static type.
   std::size_t bytes = 0;
   std::uint64_t key = 0;
-  std::uint64_t arrival = 0;  ///< Set by the mailbox.
 };
 
 /// The order in which mail is served.
@@ -66,8 +60,11 @@ class PoolMailbox {
   /// mutex.
   static void unpark_all(Waiter* chain);
 
+  /// A key, or 0 in order of arrival, and the number of the arrival.
+  using Place = std::pair<std::uint64_t, std::uint64_t>;
+
   /// Removes and returns all queued mail.
-  std::vector<PoolMail> clear();
+  std::map<Place, PoolMail> clear();
 
   bool empty() const { return mail_.empty(); }
   std::size_t size() const { return mail_.size(); }
@@ -79,16 +76,17 @@ class PoolMailbox {
 
  private:
   bool fits(const PoolMail& mail) const { return mail_.empty() || bytes_ + mail.bytes <= limit_; }
-  bool before(const PoolMail& left, const PoolMail& right) const;
-  void insert(PoolMail mail);
-  Waiter* pop_waiter();
+  Place next_place(const PoolMail& mail) const {
+    return {order_ == PoolOrder::kLowestKey ? mail.key : 0, arrivals_};
+  }
+  void insert(Place place, PoolMail mail);
 
   std::size_t limit_;
   const PoolOrder order_;
   std::size_t bytes_ = 0;
   std::uint64_t arrivals_ = 0;
-  std::vector<PoolMail> mail_;    // a heap, the next to serve on top
-  std::vector<Waiter*> waiting_;  // a heap, the next to admit on top
+  std::map<Place, PoolMail> mail_;    // the next to serve first
+  std::map<Place, Waiter*> waiting_;  // the next to admit first
 };
 
 }  // namespace forebay

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
 
@@ -37,29 +37,23 @@ std::unique_ptr<Chunk> ChunkWriter::take() {
 }
 
 void ChunkWriter::give_back(std::unique_ptr<Chunk> chunk) {
-  {
-    const std::lock_guard lock(mutex_);
-    chunk->segment.reset();
-    chunk->pages = 0;
-    free_.push_back(std::move(chunk));
-  }
+  const std::lock_guard lock(mutex_);
+  chunk->segment.reset();
+  chunk->pages = 0;
+  free_.push_back(std::move(chunk));
   changed_.notify_all();
 }
 
 void ChunkWriter::write(std::unique_ptr<Chunk> chunk) {
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back({.chunk = std::move(chunk), .segment = nullptr, .numbers = {}});
-  }
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back({.chunk = std::move(chunk), .segment = nullptr, .numbers = {}});
   changed_.notify_all();
 }
 
 void ChunkWriter::finish(SegmentIndex::Segment segment, std::vector<std::uint64_t> numbers) {
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(
-        {.chunk = nullptr, .segment = std::move(segment), .numbers = std::move(numbers)});
-  }
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(
+      {.chunk = nullptr, .segment = std::move(segment), .numbers = std::move(numbers)});
   changed_.notify_all();
 }
 

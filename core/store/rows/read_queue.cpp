@@ -8,7 +8,7 @@
 #include <array>
 #include <cerrno>
 
-#include "core/base/parallel.h"
+#include "core/base/thread/parallel.h"
 
 namespace forebay {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 
 namespace forebay {
 
@@ -78,7 +78,6 @@ Status RowCleaner::move_page(const SegmentIndex::Segment& segment, SegmentIndex:
     rows_.append(number, [&](std::span<std::byte> to) {
       std::memcpy(to.data(), rows.row(row).data(), to.size());
     });
-    ++moved_rows_;
   }
   return {};
 }

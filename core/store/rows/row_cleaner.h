@@ -19,9 +19,6 @@ class RowCleaner {
   RowCleaner(const RowCleaner&) = delete;
   RowCleaner& operator=(const RowCleaner&) = delete;
 
-  /// The number of rows appended again so far.
-  std::uint64_t moved_rows() const { return moved_rows_; }
-
  private:
   void run();
   bool clean_one(const DirectMemory& buffer);
@@ -31,7 +28,6 @@ class RowCleaner {
                    const RowPage& rows);
 
   RowAppender& rows_;
-  std::atomic<std::uint64_t> moved_rows_ = 0;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

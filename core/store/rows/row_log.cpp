@@ -93,11 +93,6 @@ Status RowLog::link(const std::string& folder) {
   return put_segments(paths, folder);
 }
 
-std::uint64_t RowLog::disk_bytes() const {
-  const RowAppender::Lock lock = rows_.lock();
-  return rows_.index().pages() * plan_.shape.page_bytes;
-}
-
 Status RowLog::lost(std::uint64_t number) const {
   return fail(Code::kCorrupt,
               "the tables' folder " + rows_.folder() + " has lost row " + std::to_string(number));

@@ -69,11 +69,6 @@ class RowLog {
   using Visit = std::function<Status(std::uint64_t number, std::span<const std::byte> row)>;
   static Status scan(const std::string& folder, const Options& options, const Visit& visit);
 
-  /// Bytes used on disk.
-  std::uint64_t disk_bytes() const;
-  /// The number of rows appended again so far, to free the disk space of older copies.
-  std::uint64_t moved_rows() const { return cleaner_->moved_rows(); }
-
  private:
   struct Wanted {
     std::uint64_t place = 0;  ///< As a location in SegmentIndex.

@@ -14,6 +14,8 @@
 namespace forebay {
 namespace {
 
+constexpr std::size_t kMostAtOnce = 4;
+
 constexpr std::array<char, 8> kMagic = {'f', 'b', 'r', 'o', 'w', 's', '0', '1'};
 
 /// The content at the start of the last page; zeros fill the rest.
@@ -69,6 +71,47 @@ Result<LastPage> read_last_page(const std::string& path, int file, std::uint64_t
 }
 
 }  // namespace
+
+RowPageShape::RowPageShape(std::size_t bytes) : row_bytes(bytes), page_bytes(kDirectPage), rows(0) {
+  const std::size_t each = row_bytes + sizeof(std::uint64_t);
+  for (std::size_t pages = 1; pages <= kMostAtOnce && 4 * rows * each < 3 * page_bytes; ++pages) {
+    page_bytes = pages * kDirectPage;
+    rows = (page_bytes - sizeof(RowPage::Head)) / each;
+  }
+  if (rows > 0) return;
+  rows = 1;
+  page_bytes = whole_pages(sizeof(RowPage::Head) + each);
+}
+
+void RowPage::clear() { std::memset(memory_, 0, shape_.page_bytes); }
+
+std::span<std::byte> RowPage::row(std::size_t index) const {
+  char* rows = reinterpret_cast<char*>(numbers() + shape_.rows);
+  return std::as_writable_bytes(std::span(rows + index * shape_.row_bytes, shape_.row_bytes));
+}
+
+std::optional<std::size_t> RowPage::find(std::uint64_t wanted) const {
+  for (std::size_t index = 0; index < rows(); ++index) {
+    if (number(index) == wanted) return index;
+  }
+  return std::nullopt;
+}
+
+std::span<std::byte> RowPage::add(std::uint64_t number) {
+  const std::size_t index = head().rows++;
+  numbers()[index] = number;
+  return row(index);
+}
+
+std::uint32_t RowPage::checksum(std::uint64_t where) const {
+  const auto* place = reinterpret_cast<const char*>(&where);
+  const auto rest = std::span(memory_, shape_.page_bytes).subspan(offsetof(Head, rows));
+  return crc32c(rest, crc32c({place, sizeof where}));
+}
+
+bool RowPage::intact(std::uint64_t where) const {
+  return head().checksum == checksum(where) && rows() <= shape_.rows;
+}
 
 std::uint64_t RowSegment::bytes(const RowPageShape& shape, std::uint64_t rows) {
   return pages(shape, rows) * shape.page_bytes + whole_pages(rows * sizeof(std::uint64_t)) +

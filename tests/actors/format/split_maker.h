@@ -6,11 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/format/text_format.h"
+#include "actors/format/format.h"
 #include "actors/source/index/block_builder.h"
 #include "core/base/check.h"
 #include "core/data/buffer_pool.h"
-#include "core/data/memory_budget.h"
 
 namespace forebay::test {
 

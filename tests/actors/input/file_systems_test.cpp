@@ -1,7 +1,6 @@
-#include "actors/input/file_systems.h"
-
 #include <memory>
 
+#include "actors/input/file_system.h"
 #include "actors/input/local_file_system.h"
 #include "tests/support/made_up_file_system.h"
 #include "tests/support/memory_file_system.h"

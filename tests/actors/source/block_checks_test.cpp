@@ -1,8 +1,7 @@
-#include "actors/source/index/block_checks.h"
-
 #include <algorithm>
 #include <string>
 
+#include "actors/source/index/block_builder.h"
 #include "core/base/crc32c.h"
 #include "core/base/random.h"
 

@@ -1,5 +1,3 @@
-#include "actors/source/byte_source.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "actors/source/spilling.h"
+#include "actors/source/text_blocks.h"
 #include "core/base/random.h"
 #include "tests/actors/source/dataset_folder.h"
 #include "tests/actors/source/packed.h"

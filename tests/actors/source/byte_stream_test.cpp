@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "actors/input/local_file_system.h"
-#include "actors/source/stored/zstd_frame.h"
+#include "actors/source/stored/zstd_stream.h"
 #include "core/base/random.h"
 #include "tests/actors/source/packed.h"
 #include "tests/support/temp_dir.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/source/byte_source.h"
 #include "actors/source/dataset.h"
+#include "actors/source/text_blocks.h"
 #include "tests/support/temp_dir.h"
 
 namespace forebay::test {

@@ -1,5 +1,3 @@
-#include "actors/stage/load_split.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "actors/source/text_blocks.h"
+#include "actors/stage/stage_worker.h"
 #include "tests/actors/source/dataset_folder.h"
 #include "tests/actors/source/packed.h"
 #include "tests/support/fake_dataset.h"

@@ -8,8 +8,6 @@
 #include <limits>
 #include <vector>
 
-#include "actors/transform/floor_mod.h"
-#include "actors/transform/id_hash.h"
 #include "actors/transform/kernel_choice.h"
 #include "core/base/random.h"
 #include "core/data/column_set.h"

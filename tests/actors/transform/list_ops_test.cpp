@@ -1,7 +1,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/transform/id_hash.h"
+#include "actors/transform/kernels.h"
 #include "actors/transform/transform.h"
 #include "tests/actors/transform/ops_fixture.h"
 
@@ -64,6 +64,7 @@ TEST_CASE("n_gram hashes runs of ids across columns", "[actors][transform]") {
   CHECK(grams.lists(1) == Lists{{3}, {2}, {9}, {1}});
   const auto hash = hash_128_to_64(hash_128_to_64(2, twang_mix64(1)), twang_mix64(2));
   CHECK(lists[0][0] == static_cast<std::int64_t>(hash));
+  CHECK(refusal("n_gram", {"a"}, {{"n", whole(0)}}) == "n: must be from 1 to 64, not 0");
 }
 
 TEST_CASE("cartesian hashes all pairs, up to its limit", "[actors][transform]") {
@@ -77,6 +78,8 @@ TEST_CASE("cartesian hashes all pairs, up to its limit", "[actors][transform]") 
   const auto few = pair_through("cartesian", {{"max_ids", whole(3)}}, {{1, 2}}, {{5, 6}});
   CHECK(few.lists(0) == Lists{{pair(1, 5), pair(1, 6), pair(2, 5)}});
   CHECK(refusal("cartesian", {"a"}, {}) == "columns: takes two columns, not 1");
+  CHECK(refusal("cartesian", {"a", "b"}, {{"output", whole(1)}}) ==
+        "output: must be a string: the result's name");
 }
 
 TEST_CASE("id_list_intersection keeps shared ids once, in order", "[actors][transform]") {

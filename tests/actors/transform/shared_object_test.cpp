@@ -1,5 +1,3 @@
-#include "actors/transform/shared_object.h"
-
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -9,6 +7,7 @@
 
 #include <elf.h>
 
+#include "actors/transform/user_function.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "actors/transform/transform.h"
-#include "core/base/user_code.h"
+#include "core/base/thread/user_code.h"
 #include "tests/actors/transform/columns_fixture.h"
 
 #include "tests/support/catch.h"

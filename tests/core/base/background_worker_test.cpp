@@ -1,4 +1,4 @@
-#include "core/base/background_worker.h"
+#include "core/base/thread/background_worker.h"
 
 #include <atomic>
 #include <future>
@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 #include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"

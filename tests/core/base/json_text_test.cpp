@@ -1,4 +1,4 @@
-#include "core/base/json_text.h"
+#include "core/base/text/json_text.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "core/base/nearest.h"
+#include "core/base/text/nearest.h"
 
 #include <vector>
 

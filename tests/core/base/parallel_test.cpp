@@ -1,4 +1,4 @@
-#include "core/base/parallel.h"
+#include "core/base/thread/parallel.h"
 
 #include <vector>
 

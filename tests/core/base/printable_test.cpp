@@ -1,4 +1,4 @@
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 
 #include "tests/support/catch.h"
 

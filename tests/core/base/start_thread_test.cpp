@@ -1,4 +1,4 @@
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 
 #include <sys/resource.h>
 
@@ -9,8 +9,8 @@
 
 #include <malloc.h>
 
-#include "core/base/parallel.h"
 #include "core/base/sanitizers.h"
+#include "core/base/thread/parallel.h"
 #include "tests/support/skip_note.h"
 
 #include "tests/support/catch.h"

@@ -1,7 +1,7 @@
 
 #include <unistd.h>
 
-#include "core/base/start_thread.h"
+#include "core/base/thread/start_thread.h"
 
 #include "tests/support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "core/base/user_code.h"
+#include "core/base/thread/user_code.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
-#include "core/data/memory_budget.h"
-
 #include <thread>
 #include <vector>
+
+#include "core/data/buffer_pool.h"
 
 #include "tests/support/catch.h"
 

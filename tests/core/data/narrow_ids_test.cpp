@@ -1,9 +1,8 @@
-#include "core/data/narrow_ids.h"
-
 #include <limits>
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/data/column_set.h"
 
 #include "tests/support/catch.h"
 

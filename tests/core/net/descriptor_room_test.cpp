@@ -1,7 +1,7 @@
-#include "core/net/descriptor_room.h"
-
 #include <chrono>
 #include <cstddef>
+
+#include "core/net/zmq/zmq_listener.h"
 
 #include "tests/support/catch.h"
 

@@ -1,5 +1,3 @@
-#include "core/net/key_folder.h"
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,6 +11,7 @@
 
 #include "core/base/descriptor.h"
 #include "core/net/curve_keys.h"
+#include "core/net/zmq/zap_authenticator.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

@@ -1,8 +1,7 @@
-#include "core/runtime/actor_system.h"
-
 #include <atomic>
 #include <thread>
 
+#include "core/runtime/actor_host.h"
 #include "tests/core/runtime/actor_fixture.h"
 #include "tests/core/runtime/pool_fixture.h"
 #include "tests/support/manual_clock.h"

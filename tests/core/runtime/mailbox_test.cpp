@@ -22,7 +22,7 @@ constexpr std::size_t kEnvelope = sizeof(EnvelopeOf<Item>) - sizeof(Item);
 
 /// An item that counts for exactly `bytes`.
 EnvelopePtr item(std::size_t bytes, std::uint64_t number = 0) {
-  return seal(Item{0, number, bytes - kEnvelope}, ActorId::kNobody);
+  return seal(Item{0, number, bytes - kEnvelope});
 }
 
 Mailbox::Push push(Mailbox& mailbox, EnvelopePtr envelope) {
@@ -92,7 +92,7 @@ TEST_CASE("four senders lose, repeat and reorder nothing", "[core][mailbox]") {
   for (std::uint64_t sender = 0; sender < kSenders; ++sender) {
     senders.emplace_back([&, sender] {
       for (std::uint64_t number = 0; number < kEach; ++number) {
-        EnvelopePtr envelope = seal(Item{sender, number, sizeof(Item)}, ActorId::kNobody);
+        EnvelopePtr envelope = seal(Item{sender, number, sizeof(Item)});
         Mailbox::Push pushed = mailbox.push(envelope, MailboxCredit::kRequired);
         while (pushed == Mailbox::Push::kFull) {
           std::this_thread::yield();

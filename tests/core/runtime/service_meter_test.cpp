@@ -1,5 +1,3 @@
-#include "core/runtime/pool/service_meter.h"
-
 #include <pthread.h>
 #include <sched.h>
 
@@ -8,6 +6,7 @@
 
 #include <time.h>
 
+#include "core/runtime/pool/actor_meter.h"
 #include "core/runtime/stage_pool.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/wait_until.h"

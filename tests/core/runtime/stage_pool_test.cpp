@@ -180,7 +180,7 @@ TEST_CASE("a retiring actor finishes the message it holds", "[core][pool]") {
   REQUIRE(pool.offer(token(1), 1));
   wait_until([&] { return begun.size() == 2; });
   REQUIRE(pool.offer(token(2), 1));
-  pool.shrink(1);
+  pool.resize(1);
   CHECK(pool.actors() == 2);
   CHECK(pool.retiring() == 1);
   gate.open();

@@ -4,9 +4,8 @@
 #include <fstream>
 
 #include "core/base/sanitizers.h"
-#include "core/base/start_thread.h"
-#include "core/runtime/executor/shared_executor.h"
-#include "core/runtime/thread.h"
+#include "core/base/thread/start_thread.h"
+#include "core/runtime/executor/executor.h"
 
 #include "tests/support/catch.h"
 

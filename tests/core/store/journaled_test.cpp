@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "core/base/random.h"
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 
 #include "tests/support/catch.h"
 

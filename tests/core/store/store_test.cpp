@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/store/memory_store.h"
 #include "core/store/rocks_store.h"
 #include "tests/support/temp_dir.h"
 

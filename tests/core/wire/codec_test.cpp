@@ -12,8 +12,6 @@
 #include <tuple>
 #include <vector>
 
-#include "core/wire/message_codec.h"
-
 #include "tests/support/catch.h"
 
 namespace forebay {
@@ -159,14 +157,14 @@ class OneActor final : public WireContext {
 
 TEST_CASE("every kind of field is decoded as it was encoded", "[core][codec]") {
   WireBuffer buffer;
-  encode(example(), buffer);
-  const Result<Everything> back = decode<Everything>(buffer.bytes());
+  encode_value(example(), buffer);
+  const Result<Everything> back = decode_value<Everything>(Everything::kTag, buffer.bytes());
   REQUIRE(back);
   CHECK(*back == example());
   // A message of defaults: the array's mark and a byte or a few a field.
   buffer.clear();
-  encode(Everything{}, buffer);
-  CHECK(decode<Everything>(buffer.bytes()) == Everything{});
+  encode_value(Everything{}, buffer);
+  CHECK(decode_value<Everything>(Everything::kTag, buffer.bytes()) == Everything{});
 }
 
 TEST_CASE("a struct is an array of its fields in their shortest forms", "[core][codec]") {
@@ -232,7 +230,7 @@ TEST_CASE("an error names the message, the field and what is wrong", "[core][cod
   encoder.array(2);
   encoder.number(std::uint64_t{1} << 40);
   encoder.number(1.0);
-  const auto refused = decode<Everything>(buffer.bytes());
+  const auto refused = decode_value<Everything>(Everything::kTag, buffer.bytes());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kCorrupt);
   CHECK(refused.error().message == "test.everything/1: field 6.1.0: is out of range");
@@ -308,10 +306,10 @@ TEST_CASE("deeply nested bytes in a dropped field cost no stack", "[core][codec]
 TEST_CASE("frames travel beside the message, shared and not copied", "[core][codec]") {
   WireBuffer buffer;
   const Cargo cargo{{text_frame("one"), text_frame("two")}, "name", {text_frame("three")}};
-  encode(cargo, buffer);
+  encode_value(cargo, buffer);
   REQUIRE(buffer.frames.size() == 3);
   CHECK(buffer.frames[0].data() == cargo.first[0].data());
-  const auto back = decode<Cargo>(buffer.bytes(), buffer.frames);
+  const auto back = decode_value<Cargo>(Cargo::kTag, buffer.bytes(), buffer.frames);
   REQUIRE(back);
   REQUIRE(back->first.size() == 2);
   CHECK(text_of(back->first[1]) == "two");
@@ -322,18 +320,18 @@ TEST_CASE("frames travel beside the message, shared and not copied", "[core][cod
 
 TEST_CASE("a message names only frames that arrived, each once", "[core][codec]") {
   WireBuffer buffer;
-  encode(Cargo{{text_frame("one")}, "", {text_frame("two")}}, buffer);
+  encode_value(Cargo{{text_frame("one")}, "", {text_frame("two")}}, buffer);
   const Bytes bytes = copy_of(buffer);
   SECTION("too few frames") {
     Frames one{text_frame("one")};
-    CHECK_FALSE(decode<Cargo>(bytes, one));
+    CHECK_FALSE(decode_value<Cargo>(Cargo::kTag, bytes, one));
   }
   SECTION("the same frame twice") {
     // [[0, 1], "", [1, 1]] made [[0, 1], "", [0, 1]].
     Bytes twice = bytes;
     REQUIRE(twice[6] == std::byte{1});
     twice[6] = std::byte{0};
-    CHECK_FALSE(decode<Cargo>(twice, buffer.frames));
+    CHECK_FALSE(decode_value<Cargo>(Cargo::kTag, twice, buffer.frames));
   }
 }
 
@@ -367,7 +365,7 @@ TEST_CASE("answers are encoded as a value or an error", "[core][codec]") {
 
 TEST_CASE("a kept buffer writes several messages behind each other", "[core][codec]") {
   WireBuffer buffer;
-  for (int i = 0; i < 1000; ++i) encode(OneNumber{}, buffer);
+  for (int i = 0; i < 1000; ++i) encode_value(OneNumber{}, buffer);
   CHECK(buffer.size() == 3000);
   CHECK(buffer.bytes()[2999] == std::byte{200});
   buffer.clear();

@@ -1,9 +1,8 @@
-#include "engine/cluster/head_location.h"
-
 #include <fstream>
 
-#include "core/store/memory_store.h"
-#include "engine/cluster/start_head.h"
+#include "core/store/store.h"
+#include "engine/cluster/head_node.h"
+#include "engine/cluster/network_endpoint.h"
 #include "engine/job/text_file.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"

@@ -1,9 +1,7 @@
-#include "engine/cluster/head_look.h"
-
 #include <future>
 
-#include "core/store/memory_store.h"
-#include "engine/cluster/start_head.h"
+#include "core/store/store.h"
+#include "engine/cluster/head_node.h"
 #include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"

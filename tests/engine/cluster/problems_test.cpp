@@ -1,4 +1,4 @@
-#include "engine/cluster/problems.h"
+#include "engine/cluster/trainer_view.h"
 
 #include "tests/support/catch.h"
 

@@ -1,6 +1,6 @@
 #include "engine/run/tuned_stages.h"
 
-#include "engine/cluster/worker_pipeline.h"
+#include "engine/cluster/node_stages.h"
 #include "engine/job/job_file.h"
 #include "engine/run/live_pipeline.h"
 #include "tests/support/temp_dir.h"

@@ -1,4 +1,4 @@
-#include "engine/job/device_text.h"
+#include "engine/job/job_spec.h"
 
 #include "tests/support/catch.h"
 

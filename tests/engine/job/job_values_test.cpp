@@ -1,9 +1,8 @@
-#include "engine/job/job_values.h"
-
 #include <string>
 #include <vector>
 
 #include "engine/job/job_document.h"
+#include "engine/job/job_file.h"
 
 #include "tests/support/catch.h"
 

@@ -6,8 +6,8 @@
 
 #include "engine/modelled/pipeline_file.h"
 #include "engine/modelled/simulation.h"
-#include "tuner/plan/steady.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/plan/plan.h"
+#include "tuner/sim/pipeline_model.h"
 
 #include "tests/support/catch.h"
 

@@ -11,7 +11,8 @@ tuner::PipelineModel one_stage(std::uint64_t memory_bytes) {
   model.cpus = 8;
   model.memory_bytes = memory_bytes;
   model.trainer_step_seconds = 0.001;
-  model.stages = {{.name = "load", .seconds = 0.05, .bytes_per_actor = 1000}};
+  model.stages = {{{.seconds = 0.05}, "load"}};
+  model.stages[0].bytes_per_actor = 1000;
   return model;
 }
 

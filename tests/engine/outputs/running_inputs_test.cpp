@@ -1,5 +1,3 @@
-#include "engine/outputs/running_inputs.h"
-
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "engine/outputs/inputs.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

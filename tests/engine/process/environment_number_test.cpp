@@ -1,4 +1,4 @@
-#include "engine/process/environment_number.h"
+#include "engine/job/quantity.h"
 
 #include "tests/support/catch.h"
 

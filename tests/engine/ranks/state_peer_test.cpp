@@ -4,7 +4,6 @@
 #include <memory>
 #include <thread>
 
-#include "engine/ranks/merged_state.h"
 #include "tests/support/wait_until.h"
 
 #include "tests/support/catch.h"

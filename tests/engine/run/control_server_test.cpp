@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "engine/run/control_socket.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

@@ -1,8 +1,8 @@
-#include "engine/run/growth_attribution.h"
-
 #include <array>
 #include <cmath>
 #include <random>
+
+#include "engine/run/memory_watch.h"
 
 #include "tests/support/catch.h"
 

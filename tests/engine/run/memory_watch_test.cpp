@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/runtime/latch.h"
+#include "core/runtime/synchronized.h"
 
 #include "tests/support/catch.h"
 

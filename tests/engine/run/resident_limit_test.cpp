@@ -1,4 +1,4 @@
-#include "engine/run/resident_limit.h"
+#include "engine/run/memory_watch.h"
 
 #include "tests/support/catch.h"
 

@@ -1,5 +1,3 @@
-#include "engine/run/run_log.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/run/run_watch.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,4 @@
-#include "engine/run/stage_observation.h"
+#include "engine/run/tuned_stages.h"
 
 #include "tests/support/catch.h"
 

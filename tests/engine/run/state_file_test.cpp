@@ -1,9 +1,8 @@
-#include "engine/run/state_file.h"
-
 #include <sys/stat.h>
 
 #include <filesystem>
 
+#include "engine/run/run_outcome.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"

@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/job/job_file.h"
-#include "engine/run/stall_watchdog.h"
+#include "engine/run/stall_watch.h"
 #include "tests/support/temp_dir.h"
 
 #include "tests/support/catch.h"
@@ -112,11 +111,12 @@ TEST_CASE("a run that has failed by a stall is reported once", "[session]") {
   int failures = 0;
   RunSpec patience;
   patience.stall_after = patience.stall_fail = std::chrono::nanoseconds(0);
-  StallWatchdog stalls(
-      session->run(), patience,
-      {.warn = [](const std::string&) {}, .fail = [&](const std::string&) { ++failures; }});
-  while (failures == 0) stalls.look();
-  for (int i = 0; i < 100; ++i) stalls.look();
+  const RunEvents events{.stalled = [&](const std::string&) { ++failures; }};
+  StreamWatch stream(
+      {.run = session->run(), .spec = patience, .events = events, .say = [](const std::string&) {
+       }});
+  while (failures == 0) stream.look();
+  for (int i = 0; i < 100; ++i) stream.look();
   CHECK(failures == 1);
 }
 

@@ -1,10 +1,8 @@
-#include "engine/trace/chrome_trace.h"
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
-#include "engine/trace/history_text.h"
+#include "engine/trace/run_trace.h"
 
 #include "tests/support/catch.h"
 

@@ -1,7 +1,7 @@
 #include "engine/train/model_threads.h"
 
 #include "tests/support/temp_dir.h"
-#include "trainer/emulated_model.h"
+#include "trainer/model.h"
 
 #include "tests/support/catch.h"
 
@@ -69,34 +69,34 @@ TEST_CASE("a model begins with as many threads as the job has CPUs", "[tools][th
   JobSpec job;
   job.pipeline.cpus = 4;
   job.trainer.deterministic = GENERATE(true, false);  // The number of threads changes no bit.
-  CHECK(ModelThreads::first(job, {.cpus = 8}) == 4);
+  CHECK(ModelThreads::first(job, 8) == 4);
   job.pipeline.cpus = 1;
-  CHECK(ModelThreads::first(job, {.cpus = 8}) == 1);
+  CHECK(ModelThreads::first(job, 8) == 1);
 }
 
 TEST_CASE("threads by default are no more than the machine has CPUs, or a batch has shares",
           "[tools][threads]") {
   JobSpec job;
   job.pipeline.cpus = 64;
-  CHECK(ModelThreads::first(job, {.cpus = 2}) == 2);
-  CHECK(ModelThreads::first(job, {.cpus = 128}) == static_cast<int>(kModelShares));
+  CHECK(ModelThreads::first(job, 2) == 2);
+  CHECK(ModelThreads::first(job, 128) == static_cast<int>(kModelShares));
 }
 
 TEST_CASE("trainers of one machine share its CPUs", "[tools][threads]") {
   JobSpec job;
   job.pipeline.cpus = 8;
-  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
-  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 3}) == 2);
-  CHECK(ModelThreads::first(job, {.cpus = 2, .trainers = 4}) == 1);
+  CHECK(ModelThreads::first(job, 8, 2) == 4);
+  CHECK(ModelThreads::first(job, 8, 3) == 2);
+  CHECK(ModelThreads::first(job, 2, 4) == 1);
   job.pipeline.cpus = 4;  // Each trainer is limited to four CPUs of its own.
-  CHECK(ModelThreads::first(job, {.cpus = 8, .trainers = 2}) == 4);
+  CHECK(ModelThreads::first(job, 8, 2) == 4);
 }
 
 TEST_CASE("a job file's threads are taken as they are", "[tools][threads]") {
   JobSpec job;
   job.pipeline.cpus = 4;
   job.trainer.threads = 40;
-  CHECK(ModelThreads::first(job, {.cpus = 2, .trainers = 2}) == 40);
+  CHECK(ModelThreads::first(job, 2, 2) == 40);
 }
 
 TEST_CASE("a model whose threads may change is made for all CPUs", "[tools][threads]") {

@@ -46,14 +46,14 @@ struct LogFixture {
 
 TEST_CASE_METHOD(LogFixture, "the first line after a resume averages earlier steps, too",
                  "[tools][train]") {
-  auto first = TrainLog::open(job, {}, {});
+  auto first = TrainLog::open(job, {});
   REQUIRE(first);
   train(*first, 1, 6);
   CHECK(last_line() == "4:2.5");
   const std::string kept = first->kept();
   CHECK(kept == "2 11\n");
 
-  auto second = TrainLog::open(job, after(6), {.kept = kept});
+  auto second = TrainLog::open(job, after(6), kept);
   REQUIRE(second);
   train(*second, 7, 8);
   CHECK(last_line() == "8:6.5");  // The mean of 5, 6, 7 and 8.
@@ -62,7 +62,7 @@ TEST_CASE_METHOD(LogFixture, "the first line after a resume averages earlier ste
 
 TEST_CASE_METHOD(LogFixture, "without an earlier run's figures a line averages this run's steps",
                  "[tools][train]") {
-  auto log = TrainLog::open(job, after(0), {.kept = GENERATE("", "x", "3")});
+  auto log = TrainLog::open(job, after(0), GENERATE("", "x", "3"));
   REQUIRE(log);
   train(*log, 3, 4);
   CHECK(last_line() == "4:3.5");
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(LogFixture, "without an earlier run's figures a line averages t
 
 TEST_CASE_METHOD(LogFixture, "a run that logs nothing keeps nothing", "[tools][train]") {
   job.trainer.csv.clear();
-  auto log = TrainLog::open(job, {}, {});
+  auto log = TrainLog::open(job, {});
   REQUIRE(log);
   train(*log, 1, 3);
   CHECK(log->kept().empty());

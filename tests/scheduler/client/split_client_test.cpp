@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 #include "scheduler/head/head_actor.h"
 #include "tests/support/test_host.h"
 

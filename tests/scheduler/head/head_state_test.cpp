@@ -1,7 +1,7 @@
 #include "scheduler/head/head_state.h"
 
 #include "core/store/journaled.h"
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 
 #include "tests/support/catch.h"
 

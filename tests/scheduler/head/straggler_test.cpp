@@ -1,4 +1,4 @@
-#include "scheduler/head/straggler.h"
+#include "scheduler/head/placement.h"
 
 #include "tests/support/catch.h"
 

@@ -2,9 +2,8 @@
 #include <sstream>
 
 #include "tests/support/temp_dir.h"
-#include "tools/compare/compare_json.h"
+#include "tools/compare/compare_result.h"
 #include "tools/compare/compare_spec.h"
-#include "tools/compare/compare_tables.h"
 #include "tools/compare/report.h"
 
 #include "tests/support/catch.h"

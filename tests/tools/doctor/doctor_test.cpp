@@ -1,9 +1,7 @@
 #include <sys/resource.h>
 
 #include "tests/support/temp_dir.h"
-#include "tools/doctor/finding.h"
-#include "tools/doctor/machine_checks.h"
-#include "tools/doctor/torch_probe.h"
+#include "tools/doctor/checks.h"
 
 #include "tests/support/catch.h"
 

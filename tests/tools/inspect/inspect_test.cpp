@@ -2,10 +2,9 @@
 
 #include "actors/loader_state.h"
 #include "tests/support/temp_dir.h"
-#include "tools/inspect/reports.h"
 #include "tools/inspect/text_table.h"
+#include "trainer/saving/checkpoint.h"
 #include "trainer/saving/durable_file.h"
-#include "trainer/saving/manifest.h"
 #include "tuner/log/decision_log.h"
 
 #include "tests/support/catch.h"

@@ -8,8 +8,6 @@
 #include "tests/support/temp_dir.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
-#include "tools/launch/templates.h"
-#include "tools/launch/write_files.h"
 
 #include "tests/support/catch.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/support/temp_dir.h"
-#include "trainer/embedding/slot_pins.h"
+#include "trainer/embedding/slot_metadata.h"
 
 #include "tests/support/catch.h"
 

@@ -1,9 +1,8 @@
-#include "trainer/embedding/tiered/row_fetcher.h"
-
 #include <cstring>
 #include <vector>
 
 #include "tests/support/temp_dir.h"
+#include "trainer/embedding/tiered/disk_rows.h"
 
 #include "tests/support/catch.h"
 

@@ -1,7 +1,7 @@
-#include "trainer/embedding/row_index.h"
-
 #include <map>
 #include <vector>
+
+#include "trainer/embedding/slot_metadata.h"
 
 #include "tests/support/catch.h"
 

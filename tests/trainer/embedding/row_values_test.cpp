@@ -1,7 +1,7 @@
-#include "trainer/embedding/row_values.h"
-
 #include <algorithm>
 #include <vector>
+
+#include "trainer/embedding/table_storage.h"
 
 #include "tests/support/catch.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/store/rows/row_log.h"
 #include "tests/support/temp_dir.h"
-#include "trainer/embedding/row_values.h"
+#include "trainer/embedding/table_storage.h"
 
 #include "tests/support/catch.h"
 

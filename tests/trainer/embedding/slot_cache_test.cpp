@@ -1,10 +1,9 @@
-#include "trainer/embedding/slot_cache.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "core/base/random.h"
+#include "trainer/embedding/slot_metadata.h"
 
 #include "tests/support/catch.h"
 

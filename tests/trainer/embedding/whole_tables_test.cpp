@@ -1,13 +1,11 @@
-#include "trainer/embedding/tiered/whole_tables.h"
-
 #include <atomic>
 #include <map>
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"
 #include "tests/trainer/embedding/table_run.h"
-#include "trainer/embedding/memory_tables.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
+#include "trainer/embedding/table_storage.h"
+#include "trainer/embedding/tiered/tiered_state.h"
 
 #include "tests/support/catch.h"
 
@@ -16,7 +14,7 @@ using namespace forebay;
 namespace {
 
 using Optimizer = TrainerSpec::TableOptimizer;
-using Snapshot = TieredTables::Snapshot;
+using Snapshot = TrainerSpec::Tables::Snapshot;
 
 constexpr std::size_t kWholeWidth = 6;
 constexpr std::size_t kSlots = 240;
@@ -44,18 +42,18 @@ struct Fixture {
   }
   std::unique_ptr<EmbeddingTables> in_memory() const {
     auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
-    auto storage = std::make_unique<MemoryTables>(layout(), *room, dir.path("memory"));
+    auto storage = make_memory_tables(layout(), *room, dir.path("memory"));
     return with(std::move(room), std::move(storage));
   }
   std::uint64_t memory() const {
     std::uint64_t bytes = 1 << 20;
-    while (TieredTables::slots_in(layout(), bytes, snapshot) < kSlots) bytes += 1024;
+    while (tiered_slots(layout(), bytes, snapshot) < kSlots) bytes += 1024;
     return bytes;
   }
   std::unique_ptr<EmbeddingTables> in_tiers(const std::string& name = "t") const {
     auto room = std::make_unique<CopyRoom>(4096, 1 << 20);
     auto storage =
-        TieredTables::make(
+        make_tiered_tables(
             layout(), {.memory_bytes = memory(), .folder = dir.path(name), .snapshot = snapshot},
             *room)
             .value();
@@ -111,8 +109,8 @@ TEST_CASE_METHOD(Fixture, "a whole snapshot of tables in tiers is one of tables 
 TEST_CASE_METHOD(Fixture, "memory for a full snapshot is left free of rows",
                  "[trainer][embedding]") {
   const std::uint64_t bytes = memory();
-  CHECK(TieredTables::slots_in(layout(), bytes, Snapshot::kWhole) <
-        TieredTables::slots_in(layout(), bytes, Snapshot::kLinked));
+  CHECK(tiered_slots(layout(), bytes, Snapshot::kWhole) <
+        tiered_slots(layout(), bytes, Snapshot::kLinked));
 }
 
 TEST_CASE_METHOD(Fixture,
@@ -168,12 +166,12 @@ TEST_CASE_METHOD(Fixture, "abandoning whole tables ends a wait for them", "[trai
   const auto tiers = in_tiers();
   train(*tiers, 0, 5);
   std::atomic<bool> open = false;
-  WholeTables whole(layout(), std::make_shared<Held>(tiers->snapshot({}).value(), open),
-                    dir.path("whole"));
-  whole.give_up();
+  const auto whole = whole_tables(
+      layout(), std::make_shared<Held>(tiers->snapshot({}).value(), open), dir.path("whole"));
+  whole->give_up();
   open = true;
   std::vector<std::byte> row(kWholeWidth * sizeof(float));
-  const auto refused = whole.read(0, 0, row);
+  const auto refused = whole->read(0, 0, row);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Code::kTimeout);
 }

@@ -1,9 +1,8 @@
-#include "trainer/log/csv_file.h"
-
 #include <fstream>
 #include <iterator>
 
 #include "tests/support/temp_dir.h"
+#include "trainer/log/run_log.h"
 
 #include "tests/support/catch.h"
 

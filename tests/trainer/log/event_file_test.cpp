@@ -1,5 +1,3 @@
-#include "trainer/log/event_file.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "tests/support/temp_dir.h"
+#include "trainer/log/run_log.h"
 
 #include "tests/support/catch.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/base/check.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 
 using namespace forebay;
 

@@ -19,8 +19,7 @@
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/torch/export.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 
 using namespace forebay;
 using test::ClickBatches;

@@ -1,4 +1,4 @@
-#include "trainer/ranks/batch_divider.h"
+#include "trainer/ranks/placement.h"
 
 #include "tests/support/catch.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/net/host_port.h"
 #include "tests/support/thread_collective.h"
-#include "trainer/torch/c10d_collective.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 
@@ -44,7 +44,7 @@ struct Gloo {
                           .opens_store = rank == 0,
                           .group = "test",
                           .timeout = timeout};
-      auto made = make_c10d_collective(spec);
+      auto made = open_c10d_store(spec).value()->connect();
       return made ? std::move(*made) : nullptr;
     });
     for (const auto& rank : ranks) REQUIRE(rank != nullptr);
@@ -164,7 +164,7 @@ TEMPLATE_TEST_CASE("waiting for a rank ends when the rank is known to be lost", 
   CHECK(waited.error().code == Code::kUnavailable);
   CHECK(waited.error().message == "rank 1 was lost");
   ranks[0]->abandon("another reason");
-  const Status again = barrier(*ranks[0]);
+  const auto again = sum_over_ranks(*ranks[0], 0);
   REQUIRE_FALSE(again);
   CHECK(again.error().code == Code::kUnavailable);
   ranks[1].reset();  // Gloo's own thread still waits for it.
@@ -174,7 +174,7 @@ TEMPLATE_TEST_CASE("waiting for a silent rank ends after its timeout", "[trainer
                    Gloo) {
   // Long enough for both to meet on a busy machine.
   auto ranks = TestType::make(2, std::chrono::seconds(8));
-  CHECK_FALSE(barrier(*ranks[0]));
+  CHECK_FALSE(sum_over_ranks(*ranks[0], 0));
 }
 
 TEST_CASE("ranks do not meet until all of them connect", "[trainer][ranks]") {
@@ -183,7 +183,7 @@ TEST_CASE("ranks do not meet until all of them connect", "[trainer][ranks]") {
                             .port = free_port().value(),
                             .opens_store = true,
                             .timeout = std::chrono::milliseconds(300)};
-  auto made = make_c10d_collective(spec);
+  auto made = open_c10d_store(spec).value()->connect();
   REQUIRE_FALSE(made);
   CHECK(made.error().message.starts_with("the ranks do not meet at 127.0.0.1:"));
 }

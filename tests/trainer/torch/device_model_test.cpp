@@ -7,9 +7,8 @@
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/device_memory.h"
-#include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/torch/models.h"
+#include "trainer/embedding/table_storage.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 
@@ -49,8 +48,7 @@ struct DeviceFixture {
     asked.tables.storage = storage;
     asked.tables.folder = dir.path("tables" + std::to_string(models++));
     asked.tables.device_memory_bytes = rows * layout.row_bytes();
-    while (storage == Storage::kTiered &&
-           TieredTables::slots_in(layout, asked.tables.memory_bytes) < rows) {
+    while (storage == Storage::kTiered && tiered_slots(layout, asked.tables.memory_bytes) < rows) {
       asked.tables.memory_bytes += 1 << 11;
     }
     return asked;

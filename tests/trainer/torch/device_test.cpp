@@ -9,11 +9,10 @@
 
 #include "tests/trainer/embedding/table_run.h"
 #include "tests/trainer/state_values.h"
-#include "trainer/embedding/hashed_tables.h"
-#include "trainer/embedding/memory_tables.h"
-#include "trainer/torch/device/device_lanes.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/torch/device/device_tables.h"
-#include "trainer/torch/extent.h"
+#include "trainer/torch/device/transfer.h"
+#include "trainer/torch/libtorch.h"
 
 #include "tests/support/catch.h"
 
@@ -115,17 +114,20 @@ class WatchedLanes final : public DeviceLanes {
 
 /// Two tables on a device that is the host, with copies that are made only when they are waited
 /// for.
-template <class Host>
 struct OnDevice {
   static constexpr std::size_t kWidth = 4;
 
-  OnDevice(std::vector<std::int64_t> table_rows, std::uint64_t slots, auto... options)
+  OnDevice(std::vector<std::int64_t> table_rows, std::uint64_t slots,
+           const TrainerSpec::Tables& spec = {})
       : layout{.rows = std::move(table_rows),
                .width = kWidth,
                .dim = kWidth,
                .state_width = 1,
                .seed = 1},
-        tables(std::make_unique<Host>(layout, options..., room), layout, slots, lanes),
+        tables(spec.storage == TrainerSpec::Storage::kHashed
+                   ? make_hashed_tables(layout, spec, room)
+                   : make_memory_tables(layout, room),
+               layout, slots, lanes),
         finder(tables.folds()) {}
 
   BatchRows find(test::ListBatch& lists) {
@@ -167,8 +169,6 @@ struct OnDevice {
   DeviceTables tables;
   RowFinder finder;
 };
-
-using InMemory = OnDevice<MemoryTables>;
 
 }  // namespace
 
@@ -258,25 +258,25 @@ TEST_CASE("a batch is staged for the device as one block of memory", "[trainer][
 
 TEST_CASE("rows go to the device once, and their changed values are copied back",
           "[trainer][device]") {
-  InMemory given({30, 30}, 60);
+  OnDevice given({30, 30}, 60);
   test::ListBatch lists(1, 0, given.layout.rows, 5);
   BatchRows rows = given.find(lists);
   REQUIRE(given.tables.prepare(rows, 1));
   CHECK(given.as_on_host(rows));
-  CHECK(given.tables.fetched() == rows.num_rows());
+  CHECK(given.tables.on_device(rows).fetched.size(0) == extent(rows.num_rows()));
   given.fill(rows, 5);
   CHECK_FALSE(given.as_on_host(rows));
   given.tables.finish(1);
   BatchRows again = given.find(lists);
   REQUIRE(given.tables.prepare(again, 2));
-  CHECK(given.tables.fetched() == rows.num_rows());
+  CHECK(given.tables.on_device(again).fetched.size(0) == 0);
   CHECK(given.as_on_host(again));
   CHECK(given.tables.arena(1).state(static_cast<std::size_t>(again.slots.back()))[0] == 6);
 }
 
 TEST_CASE("copies and computing wait for each other on the device alone", "[trainer][device]") {
   using Calls = std::vector<std::string>;
-  InMemory given({30, 30}, 60);
+  OnDevice given({30, 30}, 60);
   test::ListBatch lists(1, 0, given.layout.rows, 5);
   // Memory is allocated on the computing lane, so the copying lane waits for earlier work on it.
   CHECK(given.lanes.take() == Calls{"compute before in"});
@@ -303,7 +303,7 @@ TEST_CASE("copies and computing wait for each other on the device alone", "[trai
 
 TEST_CASE("rows copied back from the device do not change a snapshot that is being read",
           "[trainer][device]") {
-  InMemory given({30, 30}, 60);
+  OnDevice given({30, 30}, 60);
   test::ListBatch lists(1, 0, given.layout.rows, 5);
   BatchRows rows = given.find(lists);
   const auto before = test::read_all(*given.tables.snapshot({}).value());
@@ -320,7 +320,7 @@ TEST_CASE("rows copied back from the device do not change a snapshot that is bei
 
 TEST_CASE("so many batches are on the device, and another once one of them is finished",
           "[trainer][device]") {
-  InMemory given({300, 300}, 600);
+  OnDevice given({300, 300}, 600);
   constexpr std::uint64_t kTooMany = DeviceTables::kStaged + 1;
   std::deque<test::ListBatch> lists;
   std::deque<BatchRows> rows;
@@ -345,7 +345,7 @@ TEST_CASE("so many batches are on the device, and another once one of them is fi
 }
 
 TEST_CASE("a device with too few slots names the key to raise", "[trainer][device]") {
-  InMemory given({300, 300}, 4);
+  OnDevice given({300, 300}, 4);
   test::ListBatch lists(1, 0, given.layout.rows, 20);
   BatchRows rows = given.find(lists);
   const Status refused = given.tables.prepare(rows, 1);
@@ -355,8 +355,8 @@ TEST_CASE("a device with too few slots names the key to raise", "[trainer][devic
 }
 
 TEST_CASE("a row that the host reset is fetched again", "[trainer][device]") {
-  using Hashed = OnDevice<HashedTables>;
-  Hashed given({10}, 10, TrainerSpec::Tables{.admit_after = 1, .evict_after = 4});
+  OnDevice given({10}, 10,
+                 {.storage = TrainerSpec::Storage::kHashed, .admit_after = 1, .evict_after = 4});
   const auto step = [&](std::int64_t id, float value) {
     test::ListBatch lists({}, 0, 0);
     lists.ids = {id};

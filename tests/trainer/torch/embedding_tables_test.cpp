@@ -1,6 +1,6 @@
 #include "trainer/torch/kernels/embedding_tables.h"
 
-#include "trainer/embedding/memory_tables.h"
+#include "trainer/embedding/table_storage.h"
 
 #include "tests/support/catch.h"
 
@@ -17,7 +17,7 @@ struct TableFixture {
     auto room = std::make_unique<CopyRoom>(1024, 1024);
     const std::size_t state = state_width(optimizer, 2);
     const TableLayout layout{.rows = {3}, .width = 2, .dim = 2, .state_width = state, .seed = 1};
-    auto storage = std::make_unique<MemoryTables>(layout, *room);
+    auto storage = make_memory_tables(layout, *room);
     arena = &storage->arena(0);
     for (std::size_t i = 0; i < 6; ++i) {
       arena->weights()[i] = static_cast<float>(10 * (i / 2) + i % 2);

@@ -1,5 +1,3 @@
-#include "trainer/torch/export.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,9 +8,8 @@
 
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/torch/models.h"
+#include "trainer/embedding/table_storage.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 
@@ -171,7 +168,7 @@ TEST_CASE_METHOD(ExportFixture, "tables in tiers are exported with every row",
   data.rows = 200;
   // Few enough slots that most trained rows are on the disk, and most rows are untrained.
   const TableLayout layout = layout_of(spec, shape_of(spec, schema).value());
-  while (TieredTables::slots_in(layout, spec.tables.memory_bytes) < 1300) {
+  while (tiered_slots(layout, spec.tables.memory_bytes) < 1300) {
     spec.tables.memory_bytes += 4096;
   }
   steps = 6;

@@ -1,5 +1,3 @@
-#include "trainer/torch/models.h"
-
 #include <cmath>
 #include <limits>
 #include <span>
@@ -7,7 +5,8 @@
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
 #include "trainer/evaluation/evaluation.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 
@@ -80,7 +79,7 @@ TEST_CASE_METHOD(ModelFixture, "a loss that is not a number names the table that
     if (each.tensor.name == "table.1") each.values.back() = std::nanf("");
     tensors.push_back(in_memory(each.tensor, each.values));
   }
-  REQUIRE(model->restore(*MemorySource::take(std::move(tensors)).value()));
+  REQUIRE(model->restore(*snapshot_of_memory(std::move(tensors)).value()));
   const ClickBatches source(pool, data);
   const auto batch = source.make(0);
   const auto loss = model->step(*batch);

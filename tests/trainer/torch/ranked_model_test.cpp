@@ -8,11 +8,9 @@
 #include "tests/support/thread_collective.h"
 #include "tests/support/wait_until.h"
 #include "tests/trainer/click_batches.h"
-#include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/ranks/batch_divider.h"
+#include "trainer/embedding/table_storage.h"
 #include "trainer/ranks/placement.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 
@@ -174,7 +172,7 @@ std::uint64_t memory_for_some(const TrainerSpec& spec, const ModelShape& shape, 
     const TableLayout layout = layout_of(spec, own);
     const std::uint64_t wanted = std::min(slots, own.table_parameters() / layout.width);
     using Snapshot = TrainerSpec::Tables::Snapshot;
-    while (TieredTables::slots_in(layout, bytes, Snapshot::kWhole) < wanted) bytes += 4096;
+    while (tiered_slots(layout, bytes, Snapshot::kWhole) < wanted) bytes += 4096;
   }
   return bytes;
 }

@@ -4,7 +4,7 @@
 #include "tests/trainer/state_values.h"
 #include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/saver.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/module_functions.h"
 #include "trainer/train_loop.h"
 
 #include "tests/support/catch.h"

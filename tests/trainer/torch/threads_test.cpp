@@ -5,9 +5,8 @@
 #include "tests/support/temp_dir.h"
 #include "tests/trainer/click_batches.h"
 #include "tests/trainer/state_values.h"
-#include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
-#include "trainer/torch/models.h"
+#include "trainer/embedding/table_storage.h"
+#include "trainer/torch/module_functions.h"
 
 #include "tests/support/catch.h"
 
@@ -47,7 +46,7 @@ struct ThreadsFixture {
     asked.tables.folder = dir.path("tables" + std::to_string(models++));
     const std::size_t rows = 2 * data.rows * data.sparse * data.most_per_field / 2 + 500;
     while (spec.tables.storage == Storage::kTiered &&
-           TieredTables::slots_in(layout_of(spec, shape()), asked.tables.memory_bytes) < rows) {
+           tiered_slots(layout_of(spec, shape()), asked.tables.memory_bytes) < rows) {
       asked.tables.memory_bytes += 1 << 14;
     }
     auto made = make_cpu_model(asked, shape());

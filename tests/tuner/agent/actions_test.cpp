@@ -1,4 +1,4 @@
-#include "tuner/agent/actions.h"
+#include "tuner/agent/agent.h"
 
 #include "tests/support/catch.h"
 

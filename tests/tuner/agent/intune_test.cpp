@@ -2,9 +2,8 @@
 
 #include <limits>
 
-#include "tuner/agent/learned_state.h"
 #include "tuner/guard.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/random_pipeline.h"
 #include "tuner/sim/simulator.h"
 
@@ -15,7 +14,7 @@ namespace {
 
 using Catch::Detail::Approx;
 
-std::unique_ptr<Intune> agent_for(const PipelineDescription& description,
+std::unique_ptr<Policy> agent_for(const PipelineDescription& description,
                                   Ablation ablation = Ablation::kNone) {
   auto made = Intune::make({.description = description, .ablation = ablation});
   REQUIRE(made);

@@ -1,4 +1,4 @@
-#include "tuner/agent/learned_state.h"
+#include "tuner/agent/intune.h"
 
 #include "tests/support/catch.h"
 

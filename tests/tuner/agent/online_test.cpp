@@ -1,6 +1,6 @@
-#include "tuner/agent/online.h"
-
 #include <algorithm>
+
+#include "tuner/agent/intune.h"
 
 #include "tests/support/catch.h"
 

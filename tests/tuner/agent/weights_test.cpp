@@ -1,9 +1,8 @@
-#include "tuner/agent/weights.h"
-
 #include <fstream>
 
 #include "tests/support/temp_dir.h"
 #include "tuner/agent/agent.h"
+#include "tuner/agent/network.h"
 
 #include "tests/support/catch.h"
 

@@ -3,8 +3,8 @@
 #include <atomic>
 #include <set>
 
-#include "tuner/compare/machine.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/sim/pipeline_model.h"
+#include "tuner/sim/simulator.h"
 
 #include "tests/support/catch.h"
 

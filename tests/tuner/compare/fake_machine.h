@@ -3,20 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tuner/compare/machine.h"
+#include "tuner/sim/simulator.h"
 
 namespace forebay::tuner {
 
 /// Two stages; an actor of the slower one trains a split a second. Every actor takes 10 bytes, and
 /// the run is out of memory as soon as they take more than 100.
-class FakeMachine final : public Machine, public TunedPipeline {
+class FakeMachine final : public ModelledPipeline {
  public:
   FakeMachine() {
     description_.stages = {{"load", 128, 10}, {"udf", 128, 10}};
     description_.max_prefetch = 4;
   }
 
-  TunedPipeline& tuned_pipeline() override { return *this; }
   void run_until(double seconds) override {
     ++runs;
     if (!totals_.out_of_memory) {
@@ -26,7 +25,7 @@ class FakeMachine final : public Machine, public TunedPipeline {
     }
     totals_.seconds = seconds + (runs == late_in_run ? late_seconds : 0);
   }
-  MachineTotals totals() const override { return totals_; }
+  SimTotals totals() const override { return totals_; }
 
   const PipelineDescription& description() const override { return description_; }
   CurrentState current() const override {
@@ -67,7 +66,7 @@ class FakeMachine final : public Machine, public TunedPipeline {
 
   PipelineDescription description_;
   std::vector<std::uint32_t> actors_ = {1, 1};
-  MachineTotals totals_;
+  SimTotals totals_;
   double trained_ = 0;
 };
 

@@ -1,10 +1,9 @@
-#include "tuner/emulated/cpu_tokens.h"
-
 #include <algorithm>
 #include <deque>
 #include <limits>
 
 #include "core/base/random.h"
+#include "tuner/emulated/virtual_machine.h"
 
 #include "tests/support/catch.h"
 

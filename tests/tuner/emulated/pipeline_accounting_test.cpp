@@ -1,6 +1,5 @@
-#include "tuner/emulated/pipeline_accounting.h"
-
 #include "tests/tuner/sim/models.h"
+#include "tuner/emulated/emulated_pipeline.h"
 
 #include "tests/support/catch.h"
 

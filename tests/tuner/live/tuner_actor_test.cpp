@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/test_host.h"
 #include "tests/support/wait_until.h"

@@ -1,4 +1,4 @@
-#include "tuner/model/stage_estimate.h"
+#include "tuner/model/pipeline_estimate.h"
 
 #include "tests/support/catch.h"
 

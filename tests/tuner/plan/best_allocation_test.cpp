@@ -1,7 +1,5 @@
-#include "tuner/plan/best_allocation.h"
-
 #include "core/base/random.h"
-#include "tuner/plan/steady.h"
+#include "tuner/plan/plan.h"
 
 #include "tests/support/catch.h"
 

@@ -1,5 +1,5 @@
 #include "tests/tuner/policy/worked.h"
-#include "tuner/plan/steady.h"
+#include "tuner/plan/plan.h"
 
 #include "tests/support/catch.h"
 

@@ -1,7 +1,7 @@
 #include "tuner/policy/autotune.h"
 
 #include "tests/tuner/policy/worked.h"
-#include "tuner/plan/steady.h"
+#include "tuner/plan/plan.h"
 
 #include "tests/support/catch.h"
 

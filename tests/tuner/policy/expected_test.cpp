@@ -7,8 +7,8 @@
 
 #include "engine/modelled/pipeline_file.h"
 #include "tests/tuner/policy/worked.h"
-#include "tuner/policy/greedy.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/policy/adaptive.h"
+#include "tuner/sim/pipeline_model.h"
 
 #include "tests/support/catch.h"
 

@@ -1,6 +1,5 @@
-#include "tuner/policy/greedy.h"
-
 #include "tests/tuner/policy/worked.h"
+#include "tuner/policy/adaptive.h"
 
 #include "tests/support/catch.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/modelled/pipeline_file.h"
 #include "tuner/compare/comparison.h"
-#include "tuner/compare/machine.h"
+#include "tuner/sim/simulator.h"
 
 #include "tests/support/catch.h"
 

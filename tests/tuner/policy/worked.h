@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/plan/cost.h"
+#include "tuner/plan/plan.h"
 #include "tuner/policy/policies.h"
 
 namespace forebay::tuner {

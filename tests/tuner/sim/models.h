@@ -6,7 +6,7 @@ namespace forebay::tuner {
 
 /// A stage that takes `seconds`, all of it on a CPU; 1 MB an actor and a split.
 inline StageModel stage(const char* name, double seconds) {
-  return {.name = name, .seconds = seconds, .bytes_per_actor = 1'000'000, .bytes_out = 1'000'000};
+  return {{.seconds = seconds}, name, 0, 128, 1'000'000, 1'000'000};
 }
 
 /// 8 CPUs, 1 GB, queues of 4, a trainer that is never the bottleneck.

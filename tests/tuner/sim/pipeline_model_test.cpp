@@ -2,7 +2,6 @@
 
 #include "tests/tuner/sim/models.h"
 #include "tuner/allocation.h"
-#include "tuner/sim/oracle.h"
 
 #include "tests/support/catch.h"
 

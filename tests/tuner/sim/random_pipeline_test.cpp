@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/base/random.h"
-#include "tuner/plan/steady.h"
-#include "tuner/sim/oracle.h"
+#include "tuner/plan/plan.h"
+#include "tuner/sim/pipeline_model.h"
 #include "tuner/sim/simulator.h"
 
 #include "tests/support/catch.h"

@@ -1,8 +1,7 @@
-#include "tuner/sim/service_heap.h"
-
 #include <set>
 
 #include "core/base/random.h"
+#include "tuner/sim/stage_state.h"
 
 #include "tests/support/catch.h"
 

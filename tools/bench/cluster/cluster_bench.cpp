@@ -1,43 +1,24 @@
-#include "tools/bench/cluster/cluster_bench.h"
-
 #include <array>
 #include <future>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
-#include "core/runtime/latch.h"
+#include "core/runtime/synchronized.h"
+#include "tools/bench/bench.h"
 #include "tools/bench/bench_process.h"
+#include "tools/bench/bench_setup.h"
 #include "tools/bench/cluster/emulated_cluster.h"
 
 namespace forebay {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Signals when a worker has begun the last of `splits` splits.
-class BegunAll {
- public:
-  BegunAll(std::size_t splits, const Clock& clock) : missing_(splits), clock_(clock) {}
-
-  /// Called on the worker's thread.
-  void begin(std::uint64_t split) {
-    if (!begun_.insert(split).second) return;
-    if (begun_.size() == missing_) all_.set_value(clock_.now());
-  }
-
-  std::future<std::chrono::nanoseconds> when() { return all_.get_future(); }
-
- private:
-  const std::size_t missing_;
-  const Clock& clock_;
-  std::set<std::uint64_t> begun_;
-  std::promise<std::chrono::nanoseconds> all_;
-};
+using scheduler::CountingTrainer;
+using scheduler::EmulatedNode;
 
 /// Runs a worker that takes splits and never makes one.
 void serve_victim(const BenchProcess::Lines& lines) {
@@ -62,48 +43,31 @@ bool await_leases(const CountingTrainer& trainer, const Clock& clock) {
   return false;
 }
 
-Status append_scaling(const ClusterBenchOptions& options, const Clock& clock,
-                      std::vector<BenchResult>& results) {
-  constexpr std::array<std::uint32_t, 4> kWorkers = {1, 2, 4, 8};
-  std::map<std::uint32_t, std::vector<double>> rates;
-  for (int round = 0; round < options.rounds && !options.stopped(); ++round) {
-    for (const std::uint32_t workers : kWorkers) {
-      auto rate = emulated_splits_per_second(workers, options, clock);
-      if (!rate) return pass(rate);
-      rates[workers].push_back(*rate);
-    }
-  }
-  for (const std::uint32_t workers : kWorkers) {
-    if (workers == 1 || rates[workers].empty()) continue;
-    const double value = median(rates[workers]);
-    const double limit = median(rates[1]) * workers;
-    results.push_back(
-        {"scaling_" + std::to_string(workers), value, "splits/s", limit, value / limit});
-  }
-  return {};
-}
+constexpr std::uint32_t kCpus = 32;  // virtual ones of each node
+constexpr std::chrono::milliseconds kSplitTime{64};
 
-}  // namespace
-
-Result<double> emulated_splits_per_second(std::uint32_t workers, const ClusterBenchOptions& options,
-                                          const Clock& clock) {
-  const double rate = options.cpus / in_seconds(options.split) * workers;
-  const auto measured = static_cast<std::uint64_t>(rate * options.seconds);
-  auto trainer = CountingTrainer::make(
-      {.workers = workers,
-       .splits = 0,
-       .window = std::uint64_t{3} * workers * EmulatedNode::slots(options.cpus),
-       .warm_up = static_cast<std::uint64_t>(rate / 2),
-       .measured = measured},
-      clock);
+/// Returns the splits a second that `workers` emulated workers deliver. Head, split client and
+/// workers are the real ones; each worker has its own ZeroMQ socket on loopback, all in this
+/// process.
+Result<double> emulated_splits_per_second(std::uint32_t workers, const Clock& clock) {
+  constexpr double kSeconds = 2;
+  const double rate = kCpus / in_seconds(kSplitTime) * workers;
+  const auto measured = static_cast<std::uint64_t>(rate * kSeconds);
+  auto trainer =
+      CountingTrainer::make({.workers = workers,
+                             .splits = 0,
+                             .window = std::uint64_t{3} * workers * EmulatedNode::slots(kCpus),
+                             .warm_up = static_cast<std::uint64_t>(rate / 2),
+                             .measured = measured},
+                            clock);
   if (!trainer) return pass(trainer);
   std::vector<std::unique_ptr<EmulatedNode>> nodes;
   nodes.reserve(workers);
   for (std::uint32_t number = 0; number < workers; ++number) {
     auto node = EmulatedNode::make({.join = (*trainer)->address(),
                                     .name = "node-" + std::to_string(number),
-                                    .cpus = options.cpus,
-                                    .split = options.split},
+                                    .cpus = kCpus,
+                                    .split = kSplitTime},
                                    clock);
     if (!node) return pass(node);
     nodes.push_back(std::move(*node));
@@ -116,6 +80,8 @@ Result<double> emulated_splits_per_second(std::uint32_t workers, const ClusterBe
   return static_cast<double>(measured) / *seconds;
 }
 
+/// Returns the seconds from SIGKILL of a worker's process until another worker has begun the last
+/// of its splits, with the default heartbeat and lease. Forks.
 Result<double> death_to_reissue_seconds(const Clock& clock) {
   constexpr std::uint64_t kSplits = 64;
   auto victim = BenchProcess::start(serve_victim);
@@ -124,14 +90,17 @@ Result<double> death_to_reissue_seconds(const Clock& clock) {
       {.workers = 2, .splits = kSplits, .window = kSplits, .warm_up = 0, .measured = kSplits},
       clock);
   if (!trainer) return pass(trainer);
-  BegunAll begun(kSplits, clock);
-  auto survivor =
-      EmulatedNode::make({.join = (*trainer)->address(),
-                          .name = "survivor",
-                          .cpus = 32,
-                          .split = 20ms,
-                          .on_begin = [&begun](std::uint64_t split) { begun.begin(split); }},
-                         clock);
+  std::set<std::uint64_t> begun;  // used on the worker's thread
+  std::promise<std::chrono::nanoseconds> all;
+  const auto begin = [&](std::uint64_t split) {
+    if (begun.insert(split).second && begun.size() == kSplits) all.set_value(clock.now());
+  };
+  auto survivor = EmulatedNode::make({.join = (*trainer)->address(),
+                                      .name = "survivor",
+                                      .cpus = 32,
+                                      .split = 20ms,
+                                      .on_begin = begin},
+                                     clock);
   if (!survivor) return pass(survivor);
   victim->lines().write((*trainer)->address());
   if (!await_leases(**trainer, clock)) {
@@ -139,27 +108,40 @@ Result<double> death_to_reissue_seconds(const Clock& clock) {
   }
   const auto killed = clock.now();
   victim->kill();
-  auto when = begun.when();
+  auto when = all.get_future();
   if (when.wait_for(60s) != std::future_status::ready) {
     return fail(Code::kTimeout, "a killed worker's splits were not issued again within a minute");
   }
   return in_seconds(when.get() - killed);
 }
 
-Result<std::vector<BenchResult>> run_cluster_bench(const ClusterBenchOptions& options,
-                                                   const Clock& clock) {
+}  // namespace
+
+BenchResults bench_clusters(const BenchOptions& options) {
   constexpr double kReissueAim = 2;
+  constexpr std::array<std::uint32_t, 4> kWorkers = {1, 2, 4, 8};
+  const SystemClock clock;
+  Measurements all;
+  // The deaths come first: they fork.
+  auto measured =
+      each_round(options.rounds, [&] { return all.add("death", death_to_reissue_seconds(clock)); });
+  if (!measured) return pass(measured);
+  measured = each_round(options.rounds, [&]() -> Status {
+    for (const std::uint32_t workers : kWorkers) {
+      auto added = all.add(std::to_string(workers), emulated_splits_per_second(workers, clock));
+      if (!added) return added;
+    }
+    return {};
+  });
+  if (!measured) return pass(measured);
   std::vector<BenchResult> results;
-  std::vector<double> deaths;
-  for (int round = 0; round < options.rounds && !options.stopped(); ++round) {
-    auto death = death_to_reissue_seconds(clock);
-    if (!death) return pass(death);
-    deaths.push_back(*death);
+  for (const std::uint32_t workers : kWorkers) {
+    if (workers == 1) continue;
+    const std::string number = std::to_string(workers);
+    results.push_back(
+        BenchResult::over("scaling_" + number, all[number], "splits/s", all["1"] * workers));
   }
-  if (auto status = append_scaling(options, clock, results); !status) return pass(status);
-  if (deaths.empty()) return results;
-  const double death = median(deaths);
-  results.push_back({"death_to_reissue", death, "s", kReissueAim, kReissueAim / death});
+  results.push_back(BenchResult::under("death_to_reissue", all["death"], "s", kReissueAim));
   return results;
 }
 

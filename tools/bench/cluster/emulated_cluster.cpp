@@ -4,33 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/random.h"
-#include "core/base/seconds.h"
 #include "core/runtime/ask.h"
-#include "engine/cluster/start_head.h"
-#include "engine/cluster/this_node.h"
+#include "engine/cluster/head_node.h"
+#include "engine/cluster/network_endpoint.h"
 #include "scheduler/worker/worker_actor.h"
 
-namespace forebay {
+namespace forebay::scheduler {
 namespace {
-
-using scheduler::BeginSplitClient;
-using scheduler::BeginWorker;
-using scheduler::ClusterStatus;
-using scheduler::HeadRef;
-using scheduler::IssueSplits;
-using scheduler::JobShare;
-using scheduler::QueryCluster;
-using scheduler::SplitClient;
-using scheduler::SplitClientOptions;
-using scheduler::SplitClientRef;
-using scheduler::SplitExecutor;
-using scheduler::Trained;
-using scheduler::WorkDone;
-using scheduler::WorkerActor;
-using scheduler::WorkerOptions;
-using scheduler::WorkOpened;
-using scheduler::WorkResults;
 
 constexpr const char* kLoopback = "127.0.0.1:0";
 constexpr std::uint64_t kManySplits = std::uint64_t{1} << 32;
@@ -156,7 +138,7 @@ Status CountingTrainer::start_split_client() {
   split_client_ = net_->actors().spawn(
       {.name = "feed", .mailbox_bytes = kNetMailbox, .placement = Placement::kOwnThread},
       [options, &heads, &sink] { return std::make_unique<SplitClient>(options, heads, sink); });
-  net_->node().publish(std::string(scheduler::kSplitClientName), SplitClientRef(split_client_));
+  net_->node().publish(std::string(kSplitClientName), SplitClientRef(split_client_));
   issue_more();
   return split_client_.tell(BeginSplitClient{});
 }
@@ -229,10 +211,10 @@ Result<std::unique_ptr<EmulatedNode>> EmulatedNode::make(Options options, const 
   return node;
 }
 
-HeadRef EmulatedNode::head() { return net_->actor<HeadRef>(options_.join, scheduler::kHeadName); }
+HeadRef EmulatedNode::head() { return net_->actor<HeadRef>(options_.join, kHeadName); }
 
 SplitClientRef EmulatedNode::split_client(const std::string&) {
-  return net_->actor<SplitClientRef>(options_.join, scheduler::kSplitClientName);
+  return net_->actor<SplitClientRef>(options_.join, kSplitClientName);
 }
 
-}  // namespace forebay
+}  // namespace forebay::scheduler

@@ -8,23 +8,23 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/store/memory_store.h"
+#include "core/store/store.h"
 #include "engine/cluster/network_endpoint.h"
 #include "scheduler/client/split_client.h"
 #include "scheduler/cluster_status.h"
-#include "scheduler/finders.h"
 #include "scheduler/head/head_actor.h"
+#include "scheduler/protocol.h"
 #include "scheduler/range_set.h"
 #include "scheduler/worker/split_executor.h"
 
-namespace forebay {
+namespace forebay::scheduler {
 
 /// The trainer's side of a cluster whose trainer only counts splits: the real head (with its store
 /// in memory) and the real split client with a real port. It issues new splits as others arrive and
 /// keeps a window of them issued.
 ///
 /// Owns all of it; listens on loopback from make() until it is destroyed.
-class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
+class CountingTrainer final : ArrivalSink, HeadFinder {
  public:
   struct Options {
     std::uint32_t workers = 1;  ///< No split is leased before so many workers are ready.
@@ -38,7 +38,7 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   static Result<std::unique_ptr<CountingTrainer>> make(const Options& options, const Clock& clock);
 
   const std::string& address() const { return address_; }
-  Result<scheduler::ClusterStatus> status() const;
+  Result<ClusterStatus> status() const;
   /// Returns the seconds that the measured splits took; nullopt if they have not arrived after
   /// `timeout`.
   std::optional<double> wait(std::chrono::seconds timeout);
@@ -49,17 +49,17 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
   Status start_split_client();
   void issue_more();
   Result<bool> arrived(std::uint64_t split, const std::string& worker, Frames frames) override;
-  scheduler::HeadRef head() override { return head_; }
+  HeadRef head() override { return head_; }
 
   const Options options_;
   const Clock& clock_;
   std::string address_;
   MemoryStore store_;
-  scheduler::HeadRef head_;
-  ActorRef<scheduler::QueryCluster> head_status_;
-  scheduler::SplitClient::Ref split_client_;
-  scheduler::RangeSet arrived_;  // used on the split client's thread, like those below
-  std::uint64_t next_ = 0;       // the next split to issue
+  HeadRef head_;
+  ActorRef<QueryCluster> head_status_;
+  SplitClient::Ref split_client_;
+  RangeSet arrived_;        // used on the split client's thread, like those below
+  std::uint64_t next_ = 0;  // the next split to issue
   std::chrono::nanoseconds start_{0};
   std::promise<double> done_;
   std::unique_ptr<NetworkEndpoint> net_;  // destroyed first
@@ -67,7 +67,7 @@ class CountingTrainer final : scheduler::ArrivalSink, scheduler::HeadFinder {
 
 /// One worker of an emulated node: the real worker actor with its own port. Its splits take time on
 /// virtual CPUs and compute nothing.
-class EmulatedNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
+class EmulatedNode final : HeadFinder, SplitClientFinder {
  public:
   struct Options {
     std::string join;
@@ -86,12 +86,12 @@ class EmulatedNode final : scheduler::HeadFinder, scheduler::SplitClientFinder {
  private:
   explicit EmulatedNode(Options options) : options_(std::move(options)) {}
 
-  scheduler::HeadRef head() override;
-  scheduler::SplitClientRef split_client(const std::string& address) override;
+  HeadRef head() override;
+  SplitClientRef split_client(const std::string& address) override;
 
   const Options options_;
-  std::unique_ptr<scheduler::SplitExecutor> work_;
+  std::unique_ptr<SplitExecutor> work_;
   std::unique_ptr<NetworkEndpoint> net_;  // destroyed first
 };
 
-}  // namespace forebay
+}  // namespace forebay::scheduler

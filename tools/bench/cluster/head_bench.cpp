@@ -1,15 +1,15 @@
-#include "tools/bench/cluster/head_bench.h"
-
 #include <future>
 #include <memory>
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/seconds.h"
-#include "core/runtime/actor_system.h"
-#include "core/store/memory_store.h"
+#include "core/base/clock.h"
+#include "core/runtime/actor_host.h"
 #include "core/store/rocks_store.h"
+#include "core/store/store.h"
 #include "scheduler/head/head_actor.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_setup.h"
 
 namespace forebay::scheduler {
 namespace {
@@ -180,68 +180,72 @@ Status write_store(const std::string& folder, std::uint64_t finished) {
   return journal->flush();
 }
 
+/// Returns the splits a second that a head leases to `workers` workers while the trainer's node
+/// accepts them at once.
+double leases_per_second(std::uint64_t workers) {
+  constexpr std::uint64_t kSplits = 300'000;
+  const SystemClock clock;
+  MemoryStore store;
+  auto journal =
+      std::make_shared<HeadActor::Journal>(std::move(*HeadActor::Journal::open(store, {})));
+  std::promise<void> done;
+  ActorSystem system({.executor = {}, .on_unheard = {}}, clock);
+  const HeadActor::Ref head = system.spawn({.name = "head", .mailbox_bytes = 64 << 20}, [&journal] {
+    return std::make_unique<HeadActor>(journal, HeadOptions{});
+  });
+  FOREBAY_CHECK(head.tell(BeginHead{}));
+  const std::uint64_t window = 2 * kSlots * workers;
+  const StubSplitClient::Ref split_client =
+      system.spawn({.name = "feed", .mailbox_bytes = 64 << 20},
+                   [&] { return std::make_unique<StubSplitClient>(head, kSplits, window, done); });
+  for (std::uint64_t number = 0; number < workers; ++number) {
+    const StubWorker::Ref worker = system.spawn({.name = "worker"}, [&head, &split_client, number] {
+      return std::make_unique<StubWorker>(head, split_client, number);
+    });
+    FOREBAY_CHECK(worker.tell(Begin{}));
+  }
+  const Stopwatch watch;
+  FOREBAY_CHECK(split_client.tell(Begin{}));
+  done.get_future().wait();
+  const double took = watch.seconds();
+  system.shutdown(ActorHost::Stop::kNow);
+  return static_cast<double>(kSplits) / took;
+}
+
+/// Returns the seconds to open a head's store with a million finished splits. Every second split is
+/// finished, so that each is a range of its own: the worst case.
+Result<double> store_recovery_seconds() {
+  constexpr std::uint64_t kFinished = 1'000'000;
+  auto folder = BenchFolder::make();
+  if (!folder) return pass(folder);
+  const std::string path = folder->path() + "/store";
+  if (auto written = write_store(path, kFinished); !written) return pass(written);
+  const Stopwatch watch;
+  auto store = RocksStore::open(path);
+  if (!store) return pass(store);
+  auto journal = Journaled<HeadState>::open(**store);
+  if (!journal) return pass(journal);
+  const double took = watch.seconds();
+  FOREBAY_CHECK(journal->state().finished().size() == kFinished);
+  return took;
+}
+
 }  // namespace
 }  // namespace forebay::scheduler
 
 namespace forebay {
 
-double leases_per_second(std::uint64_t workers, std::uint64_t splits, const Clock& clock) {
-  MemoryStore store;
-  auto journal = std::make_shared<scheduler::HeadActor::Journal>(
-      std::move(*scheduler::HeadActor::Journal::open(store, {})));
-  std::promise<void> done;
-  ActorSystem system({.executor = {}, .on_unheard = {}}, clock);
-  const scheduler::HeadActor::Ref head =
-      system.spawn({.name = "head", .mailbox_bytes = 64 << 20}, [&journal] {
-        return std::make_unique<scheduler::HeadActor>(journal, scheduler::HeadOptions{});
-      });
-  FOREBAY_CHECK(head.tell(scheduler::BeginHead{}));
-  const std::uint64_t window = 2 * scheduler::kSlots * workers;
-  const scheduler::StubSplitClient::Ref split_client = system.spawn(
-      {.name = "feed", .mailbox_bytes = 64 << 20},
-      [&] { return std::make_unique<scheduler::StubSplitClient>(head, splits, window, done); });
-  for (std::uint64_t number = 0; number < workers; ++number) {
-    const scheduler::StubWorker::Ref worker =
-        system.spawn({.name = "worker"}, [&head, &split_client, number] {
-          return std::make_unique<scheduler::StubWorker>(head, split_client, number);
-        });
-    FOREBAY_CHECK(worker.tell(scheduler::Begin{}));
-  }
-  const auto start = clock.now();
-  FOREBAY_CHECK(split_client.tell(scheduler::Begin{}));
-  done.get_future().wait();
-  const double took = in_seconds(clock.now() - start);
-  system.shutdown(ActorHost::Stop::kNow);
-  return static_cast<double>(splits) / took;
-}
-
-Result<double> store_recovery_seconds(std::uint64_t finished, const Clock& clock) {
-  auto folder = BenchFolder::make();
-  if (!folder) return pass(folder);
-  const std::string path = folder->path() + "/store";
-  if (auto written = scheduler::write_store(path, finished); !written) return pass(written);
-  const auto start = clock.now();
-  auto store = RocksStore::open(path);
-  if (!store) return pass(store);
-  auto journal = Journaled<scheduler::HeadState>::open(**store);
-  if (!journal) return pass(journal);
-  const double took = in_seconds(clock.now() - start);
-  FOREBAY_CHECK(journal->state().finished().size() == finished);
-  return took;
-}
-
-Result<std::vector<BenchResult>> run_head_bench(const HeadBenchOptions& options,
-                                                const Clock& clock) {
+BenchResults bench_head(const BenchOptions&) {
   constexpr double kLeasesAim = 100'000;
   constexpr double kRecoveryAim = 0.2;
-  const double hundred = leases_per_second(100, options.splits, clock);
-  const double thousand = leases_per_second(1000, options.splits, clock);
-  auto recovery = store_recovery_seconds(options.finished, clock);
+  const double hundred = scheduler::leases_per_second(100);
+  const double thousand = scheduler::leases_per_second(1000);
+  auto recovery = scheduler::store_recovery_seconds();
   if (!recovery) return pass(recovery);
   return std::vector<BenchResult>{
-      {"head_leases", hundred, "splits/s", kLeasesAim, hundred / kLeasesAim},
-      {"head_leases_1000", thousand, "splits/s", std::nullopt, std::nullopt},
-      {"store_recovery", *recovery, "s", kRecoveryAim, kRecoveryAim / *recovery}};
+      BenchResult::over("head_leases", hundred, "splits/s", kLeasesAim),
+      {"head_leases_1000", thousand, "splits/s"},
+      BenchResult::under("store_recovery", *recovery, "s", kRecoveryAim)};
 }
 
 }  // namespace forebay

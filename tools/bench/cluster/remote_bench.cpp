@@ -1,7 +1,4 @@
-#include "tools/bench/cluster/remote_bench.h"
-
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -10,14 +7,16 @@
 #include "actors/epoch_order.h"
 #include "core/base/median.h"
 #include "core/base/whole_file.h"
-#include "core/runtime/latch.h"
 #include "core/runtime/synchronized.h"
 #include "engine/cluster/node_stages.h"
 #include "engine/job/job_file.h"
 #include "engine/process/machine.h"
 #include "engine/run/job_run.h"
+#include "tools/bench/bench.h"
 #include "tools/bench/bench_process.h"
+#include "tools/bench/bench_setup.h"
 #include "tools/bench/cluster/wire_bench.h"
+#include "tools/process/process_end.h"
 
 namespace forebay {
 namespace {
@@ -33,17 +32,6 @@ struct Work {
   std::uint64_t bytes = 0;
   double wide_row = 0;  ///< Bytes of a row with 64-bit ids and 32-bit lengths.
 };
-
-Status write_job(const std::string& path, std::uint64_t epochs) {
-  const std::string text =
-      "[dataset]\npaths = [\"*.tsv\"]\n"
-      "[order]\nseed = 1\nbatch_size = 4096\nepochs = " +
-      std::to_string(epochs) +
-      "\n[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
-      "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 1000000\n"
-      "[pipeline]\nmemory = \"1GiB\"\n[tuner]\nmode = \"off\"\n";
-  return replace_whole(path, text, Sync::kNo);
-}
 
 /// Passes an epoch's splits through the stages of a worker, a few at a time.
 class Packing {
@@ -89,16 +77,22 @@ class Packing {
 };
 
 /// Makes an epoch's splits with the stages of a worker, a few at a time. Writes the job's index.
-Result<Work> pack_all(const std::string& folder, const RemoteBenchOptions& options) {
-  Work work{.folder = folder, .job = folder + "/job.toml"};
-  if (auto status = write_job(work.job, options.epochs); !status) return pass(status);
+Result<Work> pack_all(const BenchFolder& data) {
+  constexpr std::uint64_t kEpochs = 20;
+  auto file =
+      write_job(data, 1'000'000,
+                "[order]\nseed = 1\nbatch_size = 4096\nepochs = " + std::to_string(kEpochs) +
+                    "\n[pipeline]\nmemory = \"1GiB\"\n"
+                    "[tuner]\nmode = \"off\"\n");
+  if (!file) return pass(file);
+  Work work{.folder = data.path(), .job = *file};
   auto job = load_job(work.job, {}, {.cpus = available_cpus(), .memory_bytes = available_memory()});
   if (!job) return pass(job);
   std::filesystem::create_directories(job->run.dir);
   auto run = JobRun::open(*job, JobRun::Rows::kTraining,
                           {.announce = [](const std::string&) {},
                            .indexing = [](std::uint64_t, std::uint64_t) {},
-                           .stopped = options.stopped});
+                           .stopped = StopRequest::requested});
   if (!run) return pass(run);
   const std::uint64_t splits = EpochOrder((*run)->dataset(), (*run)->order()).num_splits();
   Packing packing(splits);
@@ -109,9 +103,9 @@ Result<Work> pack_all(const std::string& folder, const RemoteBenchOptions& optio
   auto bytes = packing.run(stages);
   if (!bytes) return pass(bytes);
   const Schema& schema = (*run)->schema();
-  work.rows = (*run)->dataset().rows() * options.epochs;
-  work.splits = splits * options.epochs;
-  work.bytes = *bytes * options.epochs;
+  work.rows = (*run)->dataset().rows() * kEpochs;
+  work.splits = splits * kEpochs;
+  work.bytes = *bytes * kEpochs;
   work.wide_row =
       static_cast<double>(sizeof(float) * (1 + schema.dense.size()) +
                           (sizeof(std::int64_t) + sizeof(std::int32_t)) * schema.sparse.size());
@@ -156,57 +150,50 @@ Result<double> remote_cpu(const Work& work, const std::string& program) {
 }
 
 /// Measures two processes that move as many messages of the same size with ZeroMQ alone.
-Result<double> raw_cpu(const Work& work, const Clock& clock) {
-  WireBenchOptions options;
-  options.batches = work.splits;
-  options.frames = 1;
-  options.frame_bytes = work.bytes / work.splits;
+Result<double> raw_cpu(const Work& work) {
+  const WireWork batches{.kind = WireWork::Kind::kBatches,
+                         .messages = work.splits,
+                         .frames = 1,
+                         .frame_bytes = work.bytes / work.splits};
   auto other = BenchProcess::start([&](const BenchProcess::Lines& lines) {
     const double before = own_cpu_seconds();
-    serve_raw("batches", options, nullptr, lines);
+    serve_raw(batches, nullptr, lines);
     lines.write(std::to_string(own_cpu_seconds() - before));
   });
   if (!other) return pass(other);
   const double before = own_cpu_seconds();
-  time_raw("batches", options, nullptr, other->lines(), clock);
+  time_raw(batches, nullptr, other->lines());
   const double ours = own_cpu_seconds() - before;
-  const std::string line = other->lines().read();
-  double theirs = 0;
-  std::from_chars(line.data(), line.data() + line.size(), theirs);
-  return ours + theirs;
+  auto theirs = other->lines().read_number();
+  if (!theirs) return theirs;
+  return ours + *theirs;
 }
 
 }  // namespace
 
-Result<std::vector<BenchResult>> run_remote_bench(const RemoteBenchOptions& options,
-                                                  const Clock& clock) {
-  auto data = BenchData::make(options.rows);
+BenchResults bench_remote(const BenchOptions& options) {
+  constexpr std::uint64_t kRows = 500'000;  // which are read again in each epoch
+  auto data = made_up_rows(kRows);
   if (!data) return pass(data);
-  auto work = pack_all(data->folder(), options);
+  auto work = pack_all(*data);
   if (!work) return pass(work);
   // Makes the worker's own index before the measurement.
   if (auto first = remote_cpu(*work, options.program); !first) return pass(first);
-  std::vector<double> extra;
-  std::vector<double> raw;
-  for (int round = 0; round < options.rounds && !options.stopped(); ++round) {
+  Measurements all;
+  auto measured = each_round(options.rounds, [&]() -> Status {
     auto local = local_cpu(*work, options.program);
     if (!local) return pass(local);
     auto remote = remote_cpu(*work, options.program);
     if (!remote) return pass(remote);
-    auto alone = raw_cpu(*work, clock);
-    if (!alone) return pass(alone);
-    extra.push_back(*remote - *local);
-    raw.push_back(*alone);
-  }
+    all.add("extra", *remote - *local);
+    return all.add("raw", raw_cpu(*work));
+  });
+  if (!measured) return pass(measured);
   const auto rows = static_cast<double>(work->rows);
   const double bytes = static_cast<double>(work->bytes) / rows;
-  std::vector<BenchResult> results = {
-      {"bytes_per_row", bytes, "B", work->wide_row, bytes / work->wide_row}};
-  if (extra.empty()) return results;
-  const double value = median(extra) / rows * 1e9;
-  const double limit = median(raw) / rows * 1e9;
-  results.push_back({"remote_cpu_per_row", value, "ns", limit, value / limit});
-  return results;
+  return std::vector<BenchResult>{BenchResult::over("bytes_per_row", bytes, "B", work->wide_row),
+                                  BenchResult::over("remote_cpu_per_row", all["extra"] / rows * 1e9,
+                                                    "ns", all["raw"] / rows * 1e9)};
 }
 
 }  // namespace forebay

@@ -4,23 +4,25 @@
 #include <chrono>
 #include <deque>
 #include <future>
-#include <map>
 #include <memory>
 #include <utility>
 
 #include <zmq.hpp>
 
 #include "core/base/check.h"
+#include "core/base/clock.h"
 #include "core/base/median.h"
-#include "core/base/seconds.h"
 #include "core/net/zmq/zmq_transport.h"
 #include "core/node/node.h"
-#include "core/runtime/actor_system.h"
+#include "core/runtime/actor_host.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_setup.h"
 
 namespace forebay {
 namespace {
 
 using Lines = BenchProcess::Lines;
+using Kind = WireWork::Kind;
 
 /// A message of slightly more than 64 bytes with its node's header.
 struct Small {
@@ -87,7 +89,7 @@ class FirstPeerActor final : public ActorOf<FirstPeerActor, PeerUp, PeerDown> {
 
 /// A node with everything it depends on.
 struct WholeNode {
-  WholeNode(const CurveKeys* keys, const Clock& clock)
+  explicit WholeNode(const CurveKeys* keys)
       : system({.executor = {.name = "bench", .threads = 1}, .on_unheard = {}}, clock),
         transport(ZmqTransport::make(options_with(keys), clock)),
         node(system.host(), *transport) {
@@ -104,24 +106,18 @@ struct WholeNode {
     return options;
   }
 
+  const SystemClock clock;
   ActorSystem system;
   const std::unique_ptr<ZmqTransport> transport;
   Node node;
 };
 
-std::uint64_t count_of(const std::string& what, const WireBenchOptions& options) {
-  if (what == "push") return options.tells;
-  return what == "req" ? options.asks : options.batches;
-}
-
-void serve(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
-           const Lines& lines) {
-  const SystemClock clock;
+void serve(const WireWork& work, const CurveKeys* keys, const Lines& lines) {
   std::promise<void> done;
-  WholeNode whole(keys, clock);
-  const CounterRef counter = whole.system.spawn(
-      {.name = "counter", .mailbox_bytes = std::size_t{1} << 30},
-      [&] { return std::make_unique<CounterActor>(count_of(what, options), done); });
+  WholeNode whole(keys);
+  const CounterRef counter =
+      whole.system.spawn({.name = "counter", .mailbox_bytes = std::size_t{1} << 30},
+                         [&] { return std::make_unique<CounterActor>(work.messages, done); });
   whole.node.publish("counter", counter);
   const auto address = whole.transport->listen("127.0.0.1:0");
   lines.write(address ? *address : "");
@@ -131,10 +127,10 @@ void serve(const std::string& what, const WireBenchOptions& options, const Curve
 }
 
 /// Sends batches as a split client requests them, with a bounded number in flight.
-void send_batches(const CounterRef& counter, const WireBenchOptions& options, const Load& load) {
+void send_batches(const CounterRef& counter, const WireWork& work, const Load& load) {
   constexpr std::size_t kOnTheirWay = 32;
   std::deque<Answer<void>> answers;
-  for (std::uint64_t i = 0; i < options.batches; ++i) {
+  for (std::uint64_t i = 0; i < work.messages; ++i) {
     if (answers.size() == kOnTheirWay) {
       FOREBAY_CHECK(answers.front().wait().has_value());
       answers.pop_front();
@@ -157,71 +153,65 @@ void tell_all(const CounterRef& counter, std::uint64_t count) {
   }
 }
 
-Load load_of(const WireBenchOptions& options) {
-  auto bytes = std::make_shared<std::vector<std::byte>>(options.frame_bytes);
+Load load_of(const WireWork& work) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(work.frame_bytes);
   Load load;
-  for (std::size_t i = 0; i < options.frames; ++i) {
+  for (std::size_t i = 0; i < work.frames; ++i) {
     load.frames.emplace_back(bytes, bytes->data(), bytes->size());
   }
   return load;
 }
 
-double time_ours(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
-                 const Lines& lines, const Clock& clock) {
+double time_ours(const WireWork& work, const CurveKeys* keys, const Lines& lines) {
   std::promise<PeerId> first_peer;
-  WholeNode whole(keys, clock);
+  WholeNode whole(keys);
   whole.node.subscribe(whole.system.spawn(
       {.name = "peers"}, [&] { return std::make_unique<FirstPeerActor>(first_peer); }));
   FOREBAY_CHECK(whole.transport->connect(lines.read()));
   const auto counter = whole.node.actor<CounterRef>(first_peer.get_future().get(), "counter");
-  const Load load = load_of(options);
-  const auto start = clock.now();
-  if (what == "push") tell_all(counter, options.tells);
-  if (what == "batches") send_batches(counter, options, load);
-  for (std::uint64_t i = 0; what == "req" && i < options.asks; ++i) {
+  const Load load = load_of(work);
+  const Stopwatch watch;
+  if (work.kind == Kind::kTells) tell_all(counter, work.messages);
+  if (work.kind == Kind::kBatches) send_batches(counter, work, load);
+  for (std::uint64_t i = 0; work.kind == Kind::kAsks && i < work.messages; ++i) {
     FOREBAY_CHECK(ask(counter, Echo{}, std::chrono::seconds(10)).wait().has_value());
   }
   lines.read();
-  const auto took = clock.now() - start;
+  const double took = watch.seconds();
   lines.write("go on");
-  return in_seconds(took);
+  return took;
 }
 
 /// One line of the result: the measured workload and its unit.
 struct Row {
-  std::string name;
-  std::string what;
-  bool with_keys = false;
-  std::string unit;
+  const char* name;
+  WireWork work;
+  bool with_keys;
+  const char* unit;
 };
 
-double figure(const Row& row, const WireBenchOptions& options, double seconds) {
-  const auto count = static_cast<double>(count_of(row.what, options));
-  if (row.what == "req") return seconds / count * 1e6;
-  if (row.what == "push") return count / seconds;
-  return count * static_cast<double>(options.frames * options.frame_bytes) / seconds / 1e6;
+constexpr WireWork kTells{.kind = Kind::kTells, .messages = 1'000'000};
+constexpr WireWork kAsks{.kind = Kind::kAsks, .messages = 5'000};
+constexpr WireWork kBatches{
+    .kind = Kind::kBatches, .messages = 1'500, .frames = 40, .frame_bytes = 16 * 1024};
+constexpr std::array kRows = {Row{"tell", kTells, false, "messages/s"},
+                              Row{"ask", kAsks, false, "us"}, Row{"ask_curve", kAsks, true, "us"},
+                              Row{"batches", kBatches, false, "MB/s"},
+                              Row{"batches_curve", kBatches, true, "MB/s"}};
+
+double figure(const WireWork& work, double seconds) {
+  const auto count = static_cast<double>(work.messages);
+  if (work.kind == Kind::kAsks) return seconds / count * 1e6;
+  if (work.kind == Kind::kTells) return count / seconds;
+  return count * static_cast<double>(work.frames * work.frame_bytes) / seconds / 1e6;
 }
 
-const std::array<Row, 5>& rows() {
-  static const std::array<Row, 5> all = {
-      Row{"tell", "push", false, "messages/s"}, Row{"ask", "req", false, "us"},
-      Row{"ask_curve", "req", true, "us"}, Row{"batches", "batches", false, "MB/s"},
-      Row{"batches_curve", "batches", true, "MB/s"}};
-  return all;
-}
-
-Result<CurveKeys> make_keys(const BenchFolder& folder) {
-  const std::string keys = folder.path() + "/keys";
-  if (Status made = CurveKeys::create(keys); !made) return pass(made);
-  return CurveKeys::read(keys);
-}
-
-/// Runs the workloads that the other process names, one a line, until it closes.
-void serve_all(const WireBenchOptions& options, const CurveKeys& keys, const Lines& lines) {
+/// Runs what the other process asks for, one line each, until it closes: `r3` is row 3 with raw
+/// ZeroMQ, `o3` with actors.
+void serve_all(const CurveKeys& keys, const Lines& lines) {
   for (std::string line = lines.read(); !line.empty(); line = lines.read()) {
-    const bool raw = line[0] == 'r';
-    const CurveKeys* with = line[1] == 'k' ? &keys : nullptr;
-    (raw ? serve_raw : serve)(line.substr(2), options, with, lines);
+    const Row& row = kRows[static_cast<std::size_t>(line[1] - '0')];
+    (line[0] == 'r' ? serve_raw : serve)(row.work, row.with_keys ? &keys : nullptr, lines);
   }
 }
 
@@ -230,8 +220,8 @@ constexpr std::size_t kSmall = 64;
 /// Batches in flight, as many as with actors; more would only make the memory cold.
 constexpr int kBatchesOnTheirWay = 16;
 
-zmq::socket_type type_of(const std::string& what, bool serves) {
-  if (what == "req") return serves ? zmq::socket_type::rep : zmq::socket_type::req;
+zmq::socket_type type_of(Kind kind, bool serves) {
+  if (kind == Kind::kAsks) return serves ? zmq::socket_type::rep : zmq::socket_type::req;
   return serves ? zmq::socket_type::pull : zmq::socket_type::push;
 }
 
@@ -246,11 +236,11 @@ void take_all(zmq::socket_t& socket, std::uint64_t count) {
 
 void keep(void*, void*) {}
 
-void send_batches(zmq::socket_t& socket, const WireBenchOptions& options) {
-  std::vector<std::byte> bytes(options.frame_bytes);
-  for (std::uint64_t i = 0; i < options.batches; ++i) {
-    for (std::size_t frame = 0; frame < options.frames; ++frame) {
-      const bool last = frame + 1 == options.frames;
+void send_batches(zmq::socket_t& socket, const WireWork& work) {
+  std::vector<std::byte> bytes(work.frame_bytes);
+  for (std::uint64_t i = 0; i < work.messages; ++i) {
+    for (std::size_t frame = 0; frame < work.frames; ++frame) {
+      const bool last = frame + 1 == work.frames;
       socket.send(zmq::message_t(bytes.data(), bytes.size(), &keep),
                   last ? zmq::send_flags::none : zmq::send_flags::sndmore);
     }
@@ -259,56 +249,53 @@ void send_batches(zmq::socket_t& socket, const WireBenchOptions& options) {
 
 }  // namespace
 
-Result<std::vector<BenchResult>> run_wire_bench(const WireBenchOptions& options,
-                                                const Clock& clock) {
+BenchResults bench_messages(const BenchOptions& options) {
   auto folder = BenchFolder::make();
   if (!folder) return pass(folder);
-  auto keys = make_keys(*folder);
+  const std::string place = folder->path() + "/keys";
+  if (Status made = CurveKeys::create(place); !made) return pass(made);
+  auto keys = CurveKeys::read(place);
   if (!keys) return pass(keys);
-  auto other = BenchProcess::start([&](const Lines& lines) { serve_all(options, *keys, lines); });
+  auto other = BenchProcess::start([&](const Lines& lines) { serve_all(*keys, lines); });
   if (!other) return pass(other);
   const Lines& lines = other->lines();
-  std::map<std::string, std::vector<double>> ours;
-  std::map<std::string, std::vector<double>> raw;
-  for (int round = 0; round < options.rounds && !options.stopped(); ++round) {
-    for (const Row& row : rows()) {
-      if (!options.only.empty() && options.only != row.name) continue;
-      const CurveKeys* with = row.with_keys ? &*keys : nullptr;
-      const std::string mode = (with != nullptr ? "k" : "-") + row.what;
-      lines.write("r" + mode);
-      raw[row.name].push_back(
-          figure(row, options, time_raw(row.what, options, with, lines, clock)));
-      lines.write("o" + mode);
-      ours[row.name].push_back(
-          figure(row, options, time_ours(row.what, options, with, lines, clock)));
+  Measurements raw;
+  Measurements ours;
+  auto measured = each_round(options.rounds, [&]() -> Status {
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+      const auto& [name, work, with_keys, unit] = kRows[i];
+      if (!options.only.empty() && options.only != name) continue;
+      const CurveKeys* with = with_keys ? &*keys : nullptr;
+      lines.write("r" + std::to_string(i));
+      raw.add(name, figure(work, time_raw(work, with, lines)));
+      lines.write("o" + std::to_string(i));
+      ours.add(name, figure(work, time_ours(work, with, lines)));
     }
-  }
+    return {};
+  });
+  if (!measured) return pass(measured);
   std::vector<BenchResult> results;
-  for (const Row& row : rows()) {
-    if (ours[row.name].empty()) continue;
-    const double value = median(ours[row.name]);
-    const double limit = median(raw[row.name]);
-    results.push_back({row.name, value, row.unit, limit, value / limit});
+  for (const Row& row : kRows) {
+    if (!ours.has(row.name)) continue;
+    results.push_back(BenchResult::over(row.name, ours[row.name], row.unit, raw[row.name]));
   }
   return results;
 }
 
-void serve_raw(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
-               const BenchProcess::Lines& lines) {
+void serve_raw(const WireWork& work, const CurveKeys* keys, const Lines& lines) {
   zmq::context_t context;
-  zmq::socket_t socket(context, type_of(what, true));
+  zmq::socket_t socket(context, type_of(work.kind, true));
   socket.set(zmq::sockopt::linger, 0);
-  if (what == "batches") socket.set(zmq::sockopt::rcvhwm, kBatchesOnTheirWay);
+  if (work.kind == Kind::kBatches) socket.set(zmq::sockopt::rcvhwm, kBatchesOnTheirWay);
   if (keys != nullptr) {
     socket.set(zmq::sockopt::curve_server, true);
     socket.set(zmq::sockopt::curve_secretkey, *keys->server_secret);
   }
   socket.bind("tcp://127.0.0.1:*");
   lines.write(socket.get(zmq::sockopt::last_endpoint));
-  if (what == "push") take_all(socket, options.tells);
-  if (what == "batches") take_all(socket, options.batches);
+  if (work.kind != Kind::kAsks) take_all(socket, work.messages);
   zmq::message_t message;
-  for (std::uint64_t i = 0; what == "req" && i < options.asks; ++i) {
+  for (std::uint64_t i = 0; work.kind == Kind::kAsks && i < work.messages; ++i) {
     static_cast<void>(socket.recv(message));
     socket.send(message, zmq::send_flags::none);
   }
@@ -316,12 +303,11 @@ void serve_raw(const std::string& what, const WireBenchOptions& options, const C
   lines.read();
 }
 
-double time_raw(const std::string& what, const WireBenchOptions& options, const CurveKeys* keys,
-                const BenchProcess::Lines& lines, const Clock& clock) {
+double time_raw(const WireWork& work, const CurveKeys* keys, const Lines& lines) {
   const std::string endpoint = lines.read();
   zmq::context_t context;
-  zmq::socket_t socket(context, type_of(what, false));
-  if (what == "batches") socket.set(zmq::sockopt::sndhwm, kBatchesOnTheirWay);
+  zmq::socket_t socket(context, type_of(work.kind, false));
+  if (work.kind == Kind::kBatches) socket.set(zmq::sockopt::sndhwm, kBatchesOnTheirWay);
   if (keys != nullptr) {
     socket.set(zmq::sockopt::curve_serverkey, keys->server_public);
     socket.set(zmq::sockopt::curve_publickey, keys->client->public_key);
@@ -329,20 +315,20 @@ double time_raw(const std::string& what, const WireBenchOptions& options, const 
   }
   socket.connect(endpoint);
   const std::string small(kSmall, 'x');
-  const auto start = clock.now();
-  if (what == "batches") send_batches(socket, options);
-  for (std::uint64_t i = 0; what == "push" && i < options.tells; ++i) {
+  const Stopwatch watch;
+  if (work.kind == Kind::kBatches) send_batches(socket, work);
+  for (std::uint64_t i = 0; work.kind == Kind::kTells && i < work.messages; ++i) {
     socket.send(zmq::buffer(small), zmq::send_flags::none);
   }
   zmq::message_t answer;
-  for (std::uint64_t i = 0; what == "req" && i < options.asks; ++i) {
+  for (std::uint64_t i = 0; work.kind == Kind::kAsks && i < work.messages; ++i) {
     socket.send(zmq::buffer(small), zmq::send_flags::none);
     static_cast<void>(socket.recv(answer));
   }
   lines.read();
-  const auto took = clock.now() - start;
+  const double took = watch.seconds();
   lines.write("go on");
-  return in_seconds(took);
+  return took;
 }
 
 }  // namespace forebay

@@ -1,5 +1,3 @@
-#include "tools/bench/training/save_bench.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -11,12 +9,13 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/clock.h"
 #include "core/base/median.h"
 #include "core/base/open_files.h"
-#include "core/base/seconds.h"
-#include "tools/bench/training/bench_model.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_setup.h"
 #include "trainer/module.h"
-#include "trainer/saving/block_ring.h"
+#include "trainer/saving/block_file.h"
 #include "trainer/saving/checkpoint_store.h"
 #include "trainer/saving/saver.h"
 
@@ -25,16 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kSavedBatches = 16;  // made before the measurement
+constexpr const char* kFolder = "./.forebay-bench-checkpoints";  // on the measured disk
+constexpr std::uint64_t kStepsBetween = 100;                     // two checkpoints
+constexpr std::int64_t kSavedTableRows = 161320;  // of each of 26 tables: 1 GiB with Adagrad
+constexpr std::size_t kSavedBatches = 16;         // made before the measurement
 constexpr std::size_t kPlainBlock = std::size_t{4} << 20;
-
-Result<std::unique_ptr<Model>> make_measured_model(const SaveBenchOptions& options) {
-  TrainerSpec spec = bench_model(options.table_rows, /*small_network=*/true);
-  spec.threads = options.threads;
-  auto shape = shape_of(spec, schema_of(ZipfBatches::Options()));
-  if (!shape) return pass(shape);
-  return make_model(spec, *shape);
-}
 
 /// Writes or reads at least `bytes` from the beginning of a file, block by block past the page
 /// cache, and syncs it.
@@ -56,56 +50,50 @@ Status move_plainly(const std::string& path, std::uint64_t bytes, int flags) {
   return synced ? Status() : Status(refuse());
 }
 
-/// Figures of all rounds.
-struct Rounds {
-  std::vector<double> write, plain_write, read, plain_read, with, without;
-};
-
 /// Owns the model and everything else that is measured.
 class SaveBench {
  public:
-  SaveBench(const SaveBenchOptions& options, const Clock& clock, std::string folder)
-      : options_(options), clock_(clock), folder_(std::move(folder)) {}
-  ~SaveBench() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
+  ~SaveBench() { remove_folder(); }
 
   Status prepare() {
-    auto store = CheckpointStore::open(folder_, 1);
+    remove_folder();
+    auto store = CheckpointStore::open(kFolder, 1);
     if (!store) return pass(store);
     store_ = std::make_unique<CheckpointStore>(std::move(*store));
-    auto model = make_measured_model(options_);
+    const TrainerSpec spec = bench_model(kSavedTableRows, /*small_network=*/true);
+    auto shape = shape_of(spec, schema_of(ZipfBatches::Options()));
+    if (!shape) return pass(shape);
+    auto model = make_model(spec, *shape);
     if (!model) return pass(model);
     model_ = std::move(*model);
-    const ZipfBatches batches({.rows = options_.batch_rows, .table_rows = std::int64_t{1} << 18});
+    const ZipfBatches batches({.rows = 8192, .table_rows = std::int64_t{1} << 18});
     for (std::uint64_t i = 0; i < kSavedBatches; ++i) batches_.push_back(batches.make(i));
     auto warmed = steps(kSavedBatches);
     return warmed ? Status() : Status(pass(warmed));
   }
 
-  Status round(Rounds& all) {
-    for (const bool saves : {false, true}) {
-      auto took = saves ? steps_with_a_checkpoint() : steps(options_.steps);
-      if (!took) return pass(took);
-      (saves ? all.with : all.without).push_back(*took);
-    }
-    auto bytes = write_once(all.write);
+  Status round(Measurements& all) {
+    if (auto added = all.add("without", steps(kStepsBetween)); !added) return added;
+    if (auto added = all.add("with", steps_with_a_checkpoint()); !added) return added;
+    auto bytes = write_once(all);
     if (!bytes) return pass(bytes);
     if (auto plain = plain_disk(*bytes, all); !plain) return plain;
-    return read_once(*bytes, all.read);
+    return read_once(*bytes, all);
   }
 
  private:
-  double since(std::chrono::nanoseconds began) const { return in_seconds(clock_.now() - began); }
+  static void remove_folder() {
+    std::error_code ignored;
+    fs::remove_all(kFolder, ignored);
+  }
 
   Result<double> steps(std::uint64_t count) {
-    const auto began = clock_.now();
+    const Stopwatch watch;
     for (std::uint64_t step = 0; step < count; ++step) {
       auto loss = model_->step(*batches_[step % kSavedBatches]);
       if (!loss) return pass(loss);
     }
-    return since(began);
+    return watch.seconds();
   }
 
   TrainState next_state() {
@@ -116,55 +104,53 @@ class SaveBench {
 
   Result<double> steps_with_a_checkpoint() {
     Saver saver(*store_, clock_, {});
-    const auto began = clock_.now();
+    const Stopwatch watch;
     auto begun = saver.save(*model_, next_state());
     if (!begun) return pass(begun);
-    if (auto trained = steps(options_.steps); !trained) return trained;
+    if (auto trained = steps(kStepsBetween); !trained) return trained;
     const auto ended = saver.fail_after(saved_);
     if (!ended.written) return tl::unexpected<Error>(ended.written.error());
-    return since(began);
+    return watch.seconds();
   }
 
   /// Writes one checkpoint while nothing else runs; returns its bytes.
-  Result<std::uint64_t> write_once(std::vector<double>& rates) {
-    const auto began = clock_.now();
+  Result<std::uint64_t> write_once(Measurements& all) {
+    const Stopwatch watch;
     auto source = model_->snapshot();
     if (!source) return pass(source);
     std::uint64_t bytes = 0;
     for (const StateTensor& tensor : (*source)->tensors()) bytes += tensor.bytes();
     auto path = store_->save(**source, next_state());
     if (!path) return pass(path);
-    rates.push_back(static_cast<double>(bytes) / since(began));
+    all.add("write", static_cast<double>(bytes) / watch.seconds());
     if (auto swept = store_->sweep(); !swept) return pass(swept);
     return bytes;
   }
 
   /// Writes and reads as many bytes with plain disk operations.
-  Status plain_disk(std::uint64_t bytes, Rounds& all) {
-    const std::string path = folder_ + "/plain";
-    auto began = clock_.now();
+  Status plain_disk(std::uint64_t bytes, Measurements& all) {
+    const std::string path = std::string(kFolder) + "/plain";
+    const Stopwatch writing;
     auto moved = move_plainly(path, bytes, O_WRONLY | O_CREAT | O_TRUNC);
     if (!moved) return moved;
-    all.plain_write.push_back(static_cast<double>(bytes) / since(began));
-    began = clock_.now();
+    all.add("plain_write", static_cast<double>(bytes) / writing.seconds());
+    const Stopwatch reading;
     moved = move_plainly(path, bytes, O_RDONLY);
-    all.plain_read.push_back(static_cast<double>(bytes) / since(began));
+    all.add("plain_read", static_cast<double>(bytes) / reading.seconds());
     std::error_code ignored;
     fs::remove(path, ignored);
     return moved;
   }
 
-  Status read_once(std::uint64_t bytes, std::vector<double>& rates) {
-    const auto began = clock_.now();
+  Status read_once(std::uint64_t bytes, Measurements& all) {
+    const Stopwatch watch;
     auto found = store_->restore_last(*model_, [](const Checkpoint&) { return Status(); });
     if (!found) return pass(found);
-    rates.push_back(static_cast<double>(bytes) / since(began));
+    all.add("read", static_cast<double>(bytes) / watch.seconds());
     return {};
   }
 
-  const SaveBenchOptions& options_;
-  const Clock& clock_;
-  const std::string folder_;
+  const SystemClock clock_{};
   std::vector<std::shared_ptr<const Batch>> batches_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<CheckpointStore> store_;
@@ -173,24 +159,16 @@ class SaveBench {
 
 }  // namespace
 
-Result<std::vector<BenchResult>> bench_saving(const SaveBenchOptions& options, const Clock& clock) {
-  const std::string folder = (fs::path(options.folder) / ".forebay-bench-checkpoints").string();
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
-  SaveBench bench(options, clock, folder);
+BenchResults bench_checkpoint(const BenchOptions& options) {
+  SaveBench bench;
   if (auto ready = bench.prepare(); !ready) return pass(ready);
-  Rounds all;
-  for (int round = 0; round < options.rounds && !options.stopped(); ++round) {
-    if (auto done = bench.round(all); !done) return pass(done);
-  }
-  if (all.read.empty()) return std::vector<BenchResult>();
-  const double write = median(all.write), plain_write = median(all.plain_write);
-  const double read = median(all.read), plain_read = median(all.plain_read);
-  const double with = median(all.with), without = median(all.without);
+  Measurements all;
+  auto measured = each_round(options.rounds, [&] { return bench.round(all); });
+  if (!measured) return pass(measured);
   return std::vector<BenchResult>{
-      {"checkpoint_write", write, "bytes/s", plain_write, write / plain_write},
-      {"checkpoint_read", read, "bytes/s", plain_read, read / plain_read},
-      {"checkpoint_overhead", with, "s", without, with / without}};
+      BenchResult::over("checkpoint_write", all["write"], "bytes/s", all["plain_write"]),
+      BenchResult::over("checkpoint_read", all["read"], "bytes/s", all["plain_read"]),
+      BenchResult::over("checkpoint_overhead", all["with"], "s", all["without"])};
 }
 
 }  // namespace forebay

@@ -1,8 +1,7 @@
-#include "tools/bench/training/table_bench.h"
-
 #include <fcntl.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -13,23 +12,21 @@
 #include <string>
 #include <utility>
 
-#include "core/base/clock.h"
 #include "core/base/open_files.h"
 #include "core/base/random.h"
-#include "core/base/seconds.h"
 #include "core/store/rows/read_queue.h"
 #include "core/store/rows/row_log.h"
-#include "tools/bench/training/bench_model.h"
-#include "trainer/embedding/make_tables.h"
-#include "trainer/embedding/row_values.h"
-#include "trainer/embedding/tiered/tiered_tables.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_setup.h"
+#include "trainer/embedding/table_storage.h"
+#include "trainer/embedding/tiered/disk_rows.h"
 #include "trainer/module.h"
-#include "trainer/table_bench.h"
+#include "trainer/train_bench.h"
 
 namespace forebay {
 namespace {
 
-constexpr std::chrono::nanoseconds kLasts = std::chrono::seconds(2);
+constexpr double kLasts = 2;
 constexpr std::size_t kPagesAtOnce = 4096;  // Pages between two readings of the clock.
 
 struct File {
@@ -119,15 +116,15 @@ std::uint64_t disk_pages_read() {
 /// Returns the pages a second that the disk delivers to a program that only reads: for two seconds,
 /// at random from all files in `folder`, past the page cache, with as many reads in flight as
 /// tiered tables use.
-Result<double> random_pages_per_second(const std::string& folder, const Clock& clock) {
+Result<double> random_pages_per_second(const std::string& folder) {
   const std::vector<File> files = files_in(folder);
   if (files.empty()) return fail(Code::kNotFound, folder + " holds no file of a page");
   ReadQueue queue(kDirectPage);
   Random random(1);
   std::uint64_t pages = 0;
-  const auto begin = clock.now();
-  auto lasted = clock.now() - begin;
-  for (; lasted < kLasts; lasted = clock.now() - begin) {
+  const Stopwatch watch;
+  double lasted = 0;
+  for (; lasted < kLasts; lasted = watch.seconds()) {
     std::vector<PageLocation> places(kPagesAtOnce);
     for (PageLocation& place : places) {
       const File& file = files[random.below(files.size())];
@@ -135,7 +132,7 @@ Result<double> random_pages_per_second(const std::string& folder, const Clock& c
     }
     queue.read(places, [&](std::size_t, std::int64_t read, char*) { pages += read > 0 ? 1 : 0; });
   }
-  return static_cast<double>(pages) / in_seconds(lasted);
+  return static_cast<double>(pages) / lasted;
 }
 
 /// Writes every row of a fresh model's tiered tables to their disk, with its initial values, as if
@@ -166,12 +163,6 @@ void say(const std::string& name, const std::string& done, double tiers, double 
                std::llround(tiers), against.c_str());
 }
 
-/// Returns the pages per row in turns that read `pages` pages from the disk.
-double pages_per_row(std::uint64_t pages, const TableBenchPlan& plan) {
-  const std::uint64_t steps = plan.turns * (plan.uncounted + plan.steps);
-  return static_cast<double>(pages) / static_cast<double>(steps * plan.batches.rows);
-}
-
 /// The parts of one benchmark: the options of both models, and the model in memory.
 struct Comparison {
   TableBenchPlan plan;
@@ -179,7 +170,6 @@ struct Comparison {
   ModelShape shape;
   std::unique_ptr<Model> memory;
   std::string folder;
-  const Clock& clock;
 };
 
 Result<std::unique_ptr<Model>> filled_tiers(const Comparison& with) {
@@ -195,37 +185,35 @@ Result<std::unique_ptr<Model>> filled_tiers(const Comparison& with) {
   return tiers;
 }
 
-/// Results of the tiered tables compared with tables in memory, and the pages read from the disk
+/// Returns the rows a second of the tiered tables; `pages` becomes the pages read from the disk
 /// meanwhile.
-struct Compared {
-  TableBench bench;
-  std::uint64_t pages = 0;
-};
-
-Result<Compared> compare(const std::string& name, const Comparison& with, Model& tiers,
-                         std::vector<BenchResult>& results) {
-  std::uint64_t before_turns = 0;
-  auto bench = bench_tables(*with.memory, tiers, with.clock, with.plan,
+Result<double> compare(const std::string& name, const Comparison& with, Model& tiers,
+                       std::vector<BenchResult>& results, std::uint64_t& pages) {
+  auto bench = bench_tables(*with.memory, tiers, SystemClock(), with.plan,
                             [&](const std::string& done, double tiered, double in_memory) {
-                              if (in_memory == 0) before_turns = disk_pages_read();
+                              if (in_memory == 0) pages = disk_pages_read();
                               say(name, done, tiered, in_memory);
                             });
   if (!bench) return pass(bench);
+  pages = disk_pages_read() - pages;
   results.push_back({name, bench->tiers, "rows/s", bench->memory, bench->ratio});
-  results.push_back({name + "_ready", bench->ready, "of lookups", 1.0, bench->ready});
-  return Compared{*bench, disk_pages_read() - before_turns};
+  results.push_back(BenchResult::over(name + "_ready", bench->ready, "of lookups", 1));
+  return bench->tiers;
 }
 
 /// With every row on the disk; compared with the disk's rate for a program that only reads.
 Status compare_on_disk(const Comparison& with, std::vector<BenchResult>& results) {
   auto tiers = filled_tiers(with);
   if (!tiers) return pass(tiers);
-  auto compared = compare("tables_on_disk", with, **tiers, results);
-  if (!compared) return pass(compared);
-  auto limit = random_pages_per_second(with.tiered.tables.folder, with.clock);
+  std::uint64_t pages = 0;
+  auto rows = compare("tables_on_disk", with, **tiers, results, pages);
+  if (!rows) return pass(rows);
+  auto limit = random_pages_per_second(with.tiered.tables.folder);
   if (!limit) return pass(limit);
-  const double rate = pages_per_row(compared->pages, with.plan) * compared->bench.tiers;
-  results.push_back({"tables_on_disk_reads", rate, "pages/s", *limit, rate / *limit});
+  const std::uint64_t steps = with.plan.turns * (with.plan.uncounted + with.plan.steps);
+  const auto trained = static_cast<double>(steps * with.plan.batches.rows);
+  const double rate = static_cast<double>(pages) / trained * *rows;
+  results.push_back(BenchResult::over("tables_on_disk_reads", rate, "pages/s", *limit));
   return {};
 }
 
@@ -233,20 +221,20 @@ Status compare_on_disk(const Comparison& with, std::vector<BenchResult>& results
 Status compare_first_touched(const Comparison& with, std::vector<BenchResult>& results) {
   auto tiers = make_model(with.tiered, with.shape);
   if (!tiers) return pass(tiers);
-  auto compared = compare("tables_first_touched", with, **tiers, results);
-  return compared ? Status{} : pass(compared);
+  std::uint64_t pages = 0;
+  auto rows = compare("tables_first_touched", with, **tiers, results, pages);
+  return rows ? Status{} : pass(rows);
 }
 
 }  // namespace
 
-Result<std::vector<BenchResult>> run_table_bench(const TableBenchRun& run) {
+BenchResults bench_tiers(const BenchOptions& options) {
   auto folder = BenchFolder::make();
   if (!folder) return pass(folder);
-  const SystemClock clock;
   TableBenchPlan plan;
-  plan.batches.table_rows = run.table_rows;
-  plan.turns = run.rounds;
-  TrainerSpec spec = bench_model(run.table_rows, run.small_network);
+  plan.batches.table_rows = static_cast<std::int64_t>(std::bit_ceil(options.rows));
+  plan.turns = static_cast<std::uint64_t>(options.rounds);
+  TrainerSpec spec = bench_model(plan.batches.table_rows, options.small_network);
   auto shape = shape_of(spec, schema_of(plan.batches));
   if (!shape) return pass(shape);
   auto memory = make_model(spec, *shape);
@@ -259,7 +247,7 @@ Result<std::vector<BenchResult>> run_table_bench(const TableBenchRun& run) {
   spec.tables = {.storage = TrainerSpec::Storage::kTiered,
                  .memory_bytes = bytes / kTimesTheirMemory,
                  .folder = folder->path() + "/tables"};
-  const Comparison with{plan, spec, *shape, std::move(*memory), folder->path(), clock};
+  const Comparison with{plan, spec, *shape, std::move(*memory), folder->path()};
   std::vector<BenchResult> results;
   if (auto done = compare_on_disk(with, results); !done) return pass(done);
   if (auto done = compare_first_touched(with, results); !done) return pass(done);

@@ -1,14 +1,13 @@
-#include "tools/bench/training/threads_bench.h"
-
 #include <array>
 #include <cstdio>
-#include <map>
 #include <span>
-#include <utility>
+#include <string>
+#include <vector>
 
-#include "core/base/median.h"
-#include "core/base/whole_file.h"
+#include "engine/process/machine.h"
+#include "tools/bench/bench.h"
 #include "tools/bench/bench_process.h"
+#include "tools/bench/bench_setup.h"
 
 namespace forebay {
 namespace {
@@ -38,47 +37,47 @@ std::vector<Way> ways_for(int cpus) {
   return ways;
 }
 
-Status write_job(const std::string& path, const ThreadsBenchOptions& options) {
-  const std::string text =
-      "[dataset]\npaths = [\"*.tsv\"]\n[order]\nbatch_size = 2048\nepochs = " +
-      std::to_string(options.epochs) +
-      "\n[pipeline]\nmemory = \"1GiB\"\ncpus = " + std::to_string(options.cpus) +
-      "\n[trainer]\ncheckpoint = \"\"\n"
-      "[[transform]]\nop = \"log1p\"\ncolumns = [\"I*\"]\n"
-      "[[transform]]\nop = \"sigrid_hash\"\ncolumns = [\"C*\"]\nmax_value = 20000\n"
-      "[[transform]]\nop = \"spin\"\nmicroseconds = 0\n";
-  return replace_whole(path, text, Sync::kNo);
-}
-
 }  // namespace
 
-Result<std::vector<BenchResult>> run_threads_bench(const ThreadsBenchOptions& options) {
-  const std::string job = options.folder + "/threads.toml";
-  if (auto written = write_job(job, options); !written) return pass(written);
-  const std::vector<Way> ways = ways_for(options.cpus);
-  std::map<std::pair<std::string, std::string>, std::vector<double>> rates;
-  for (int round = 0; round < options.rounds; ++round) {
+BenchResults bench_threads(const BenchOptions& options) {
+  const int cpus = available_cpus();
+  auto data = made_up_rows(options.rows);
+  if (!data) return pass(data);
+  // Enough epochs that a search takes a small part of the run.
+  auto job = write_job(*data, 20'000,
+                       "[[transform]]\nop = \"spin\"\nmicroseconds = 0\n"
+                       "[order]\nbatch_size = 2048\nepochs = 3\n"
+                       "[pipeline]\nmemory = \"1GiB\"\ncpus = " +
+                           std::to_string(cpus) + "\n[trainer]\ncheckpoint = \"\"\n");
+  if (!job) return pass(job);
+  const std::vector<Way> ways = ways_for(cpus);
+  const auto name_of = [](const MeasuredJob& load, const Way& way) {
+    return std::string("threads_") + load.name + "_against_" + way.name;
+  };
+  Measurements all;
+  int round = 0;
+  auto measured = each_round(options.rounds, [&]() -> Status {
+    ++round;
     for (const MeasuredJob& load : kMeasuredJobs) {
       for (const Way& way : ways) {
-        if (options.stopped()) return fail(Code::kUnavailable, "stopped");
-        std::string command = "'" + options.program + "' train '" + job + "' --json ";
+        std::string command = "'" + options.program + "' train '" + *job + "' --json ";
         command.append(load.settings).append(" ").append(way.settings).append(" 2>/dev/null");
-        auto said = numbers_said_by(command);
-        if (!said) return pass(said);
-        const double rate = (*said)["rows_per_second"];
-        rates[{load.name, way.name}].push_back(rate);
-        std::fprintf(stderr, "forebay: round %d of %d: %s, threads %s: %.0f rows/s\n", round + 1,
-                     options.rounds, load.name, way.name.c_str(), rate);
+        auto rate = rate_said_by(command);
+        if (!rate) return pass(rate);
+        all.add(name_of(load, way), *rate);
+        std::fprintf(stderr, "forebay: round %d of %d: %s, threads %s: %.0f rows/s\n", round,
+                     options.rounds, load.name, way.name.c_str(), *rate);
       }
     }
-  }
+    return {};
+  });
+  if (!measured) return pass(measured);
   std::vector<BenchResult> results;
   for (const MeasuredJob& load : kMeasuredJobs) {
-    const double rate = median(rates[{load.name, ways.front().name}]);
+    const double rate = all[name_of(load, ways.front())];
     for (const Way& other : std::span(ways).subspan(1)) {
-      const double limit = median(rates[{load.name, other.name}]);
-      results.push_back({std::string("threads_") + load.name + "_against_" + other.name, rate,
-                         "rows/s", limit, rate / limit});
+      const std::string name = name_of(load, other);
+      results.push_back(BenchResult::over(name, rate, "rows/s", all[name]));
     }
   }
   return results;

@@ -4,7 +4,6 @@
 #include "core/net/curve_keys.h"
 #include "engine/report/json_object.h"
 #include "tools/command/commands.h"
-#include "tools/process/standard_streams.h"
 
 namespace forebay {
 namespace {
@@ -28,16 +27,13 @@ Exit run_keys(const Invocation& invocation) {
   const std::string client = invocation.value("--client");
   if (auto made = make_keys(folder, client); !made) return Exit::refused(made.error());
   const std::string shown = client.empty() ? "client" : client;
-  if (invocation.has("--json")) {
-    print_json(JsonObject().add("folder", folder).add("client", shown));
-    return Exit::done();
-  }
-  std::printf(
-      "%s: keys made. The head needs all of it; a worker needs server.key, and %s.key and\n"
-      "%s.key_secret as client.key and client.key_secret. A client is accepted while\n"
-      "clients/NAME.key is there: to lock one out, remove that file.\n",
-      folder.c_str(), shown.c_str(), shown.c_str());
-  return Exit::done();
+  return print_result(invocation, JsonObject().add("folder", folder).add("client", shown), [&] {
+    std::printf(
+        "%s: keys made. The head needs all of it; a worker needs server.key, and %s.key and\n"
+        "%s.key_secret as client.key and client.key_secret. A client is accepted while\n"
+        "clients/NAME.key is there: to lock one out, remove that file.\n",
+        folder.c_str(), shown.c_str(), shown.c_str());
+  });
 }
 
 }  // namespace forebay

@@ -10,11 +10,9 @@
 #include "engine/job/text_file.h"
 #include "engine/outputs/job_files.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/launch/fill.h"
 #include "tools/launch/launch_spec.h"
-#include "tools/launch/write_files.h"
 #include "tools/process/paths.h"
 #include "tools/process/standard_streams.h"
 
@@ -51,23 +49,15 @@ Status read_names(const Invocation& invocation, LaunchOptions& options) {
 }
 
 Result<LaunchOptions> options_of(const Invocation& invocation) {
-  LaunchOptions options;
-  options.command = invocation.value("--command", "train");
-  if (options.command != "train" && options.command != "ingest") {
-    return fail(Code::kInvalid, "--command " + options.command + ": must be train or ingest");
-  }
-  auto workers = count_of(invocation, "--workers", 0, 100'000, 1);
-  if (!workers) return pass(workers);
-  const auto port = parse_count(invocation.value("--port", "0"));
-  if (!port || *port > 65535) {
-    return fail(Code::kInvalid,
-                "--port " + invocation.value("--port") + ": must be a port, from 1 to 65535");
-  }
-  auto gpus = count_of(invocation, "--gpus", 0, 1024, 0);
-  if (!gpus) return pass(gpus);
-  options.workers = *workers;
-  options.port = static_cast<std::uint16_t>(*port);
-  options.gpus = *gpus > 0 ? std::to_string(*gpus) : "";
+  LaunchOptions options{.workers = 1};
+  std::uint64_t gpus = 0;
+  OptionReader read(invocation);
+  read.command(options.command)
+      .count("--workers", options.workers, 0, 100'000)
+      .port("--port", options.port, 0)
+      .count("--gpus", gpus, 0, 1024);
+  if (auto status = read.status(); !status) return pass(status);
+  options.gpus = gpus > 0 ? std::to_string(gpus) : "";
   options.out = invocation.value("--out");
   options.sets = invocation.values("--set");
   if (auto status = read_names(invocation, options); !status) return pass(status);
@@ -196,16 +186,13 @@ Exit report(const Invocation& invocation, const std::vector<std::string>& files,
   if (const std::size_t at = output.find("%j"); at != std::string::npos && !id.empty()) {
     output.replace(at, 2, id);
   }
-  if (invocation.has("--json")) {
-    JsonObject json;
-    json.add("files", files).add("output", output);
-    if (!id.empty()) json.add("job_id", id);
-    print_json(json);
-    return Exit::done();
-  }
-  for (const std::string& file : files) std::printf("%s\n", file.c_str());
-  if (!id.empty()) std::printf("started %s; its result: %s\n", id.c_str(), output.c_str());
-  return Exit::done();
+  JsonObject json;
+  json.add("files", files).add("output", output);
+  if (!id.empty()) json.add("job_id", id);
+  return print_result(invocation, json, [&] {
+    for (const std::string& file : files) std::printf("%s\n", file.c_str());
+    if (!id.empty()) std::printf("started %s; its result: %s\n", id.c_str(), output.c_str());
+  });
 }
 
 }  // namespace

@@ -7,23 +7,20 @@
 #include <utility>
 
 #include "engine/cluster/head_node.h"
-#include "engine/cluster/this_node.h"
+#include "engine/cluster/network_endpoint.h"
 #include "engine/cluster/worker_node.h"
 #include "engine/job/job_keys.h"
 #include "engine/job/quantity.h"
 #include "engine/metrics/figures.h"
 #include "engine/metrics/metrics_server.h"
-#include "engine/outputs/running_inputs.h"
-#include "engine/process/cpu_limit.h"
+#include "engine/outputs/inputs.h"
 #include "engine/process/machine.h"
 #include "engine/process/memory_use.h"
 #include "engine/report/json_object.h"
 #include "scheduler/protocol.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/process/exit_status.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 
 namespace forebay {
 namespace {
@@ -57,16 +54,18 @@ Status read_data_roots(const Invocation& invocation, WorkerSetup& place) {
 
 Result<WorkerSetup> place_of(const Invocation& invocation) {
   WorkerSetup place;
-  const auto here = static_cast<std::uint64_t>(available_cpus());
-  auto cpus = count_of(invocation, "--cpus", 1, 4096, here);
-  if (!cpus) return pass(cpus);
-  place.cpus = static_cast<int>(*cpus);
-  const std::string memory = invocation.value("--memory");
-  const auto bytes = parse_size(memory);
-  if (!memory.empty() && (!bytes || *bytes == 0)) {
-    return fail(Code::kInvalid, "--memory " + memory + ": must be a size, such as 2GiB");
+  place.cpus = available_cpus();
+  place.memory_bytes = available_memory() / 2;
+  const auto positive_size = [](const std::string& text) {
+    const auto bytes = parse_size(text);
+    return bytes && *bytes > 0 ? bytes : std::nullopt;
+  };
+  OptionReader read(invocation);
+  read.count("--cpus", place.cpus, 1, 4096);
+  if (!invocation.value("--memory").empty()) {
+    read.value("--memory", place.memory_bytes, "a size, such as 2GiB", positive_size);
   }
-  place.memory_bytes = bytes ? *bytes : available_memory() / 2;
+  if (auto status = read.status(); !status) return pass(status);
   place.name =
       invocation.value("--name", host_name() + "-" + std::to_string(static_cast<long>(::getpid())));
   if (!scheduler::is_node_name(place.name) || place.name == "local") {
@@ -99,16 +98,13 @@ Result<WorkerNode::Options> options_of(const Invocation& invocation) {
     say_as_worker(why);
     end_process(Exit::kFailed);
   };
+  OptionReader read(invocation);
   for (const auto& [name, into] :
        {std::pair{"--grace", &options.grace}, std::pair{"--patience", &options.patience}}) {
-    const std::string text = invocation.value(name);
-    if (text.empty()) continue;
-    const auto time = parse_duration(text);
-    if (!time) {
-      return fail(Code::kInvalid, std::string(name) + " " + text + ": must be a time, such as 30s");
-    }
-    *into = *time;
+    if (invocation.value(name).empty()) continue;
+    read.value(name, *into, "a time, such as 30s", parse_duration);
   }
+  if (auto status = read.status(); !status) return pass(status);
   return options;
 }
 
@@ -173,15 +169,13 @@ Exit run_worker(const Invocation& invocation) {
   if (!outcome->refused.empty() && !stopped && !invocation.has("--expendable")) {
     return Exit::failed({Code::kUnavailable, "this worker was refused: " + outcome->refused});
   }
-  if (invocation.has("--json")) {
-    print_json(JsonObject()
+  print_result(invocation,
+               JsonObject()
                    .add("name", name)
                    .add("job", outcome->job)
                    .add("splits", outcome->splits)
-                   .add("seconds", outcome->seconds));
-  } else {
-    say_as_worker("made " + format_count(outcome->splits) + " splits");
-  }
+                   .add("seconds", outcome->seconds),
+               [&] { say_as_worker("made " + format_count(outcome->splits) + " splits"); });
   return stopped ? Exit::stopped(StopRequest::signal()) : Exit::done();
 }
 

@@ -4,15 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/net/tcp_port.h"
-#include "engine/cluster/this_node.h"
+#include "core/net/host_port.h"
+#include "engine/cluster/network_endpoint.h"
 #include "engine/job/quantity.h"
 #include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/paths.h"
-#include "tools/process/stop_request.h"
+#include "tools/process/process_end.h"
 #include "tools/symmetric/launched_process.h"
-#include "tools/symmetric/meeting.h"
 
 namespace forebay {
 namespace {
@@ -23,16 +22,6 @@ std::optional<std::string> variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr) return std::nullopt;
   return value;
-}
-
-Result<std::uint16_t> port_in(const Invocation& invocation, const LaunchedProcess& placement) {
-  const std::string text = invocation.value("--port");
-  if (text.empty()) return port_of(placement);
-  const auto port = parse_count(text);
-  if (!port || *port == 0 || *port > 65535) {
-    return fail(Code::kInvalid, "--port " + text + ": must be a port, from 1 to 65535");
-  }
-  return static_cast<std::uint16_t>(*port);
 }
 
 void add_option(const char* name, const std::string& value, Arguments& to) {
@@ -103,18 +92,20 @@ Exit join(const JobSpec& job, const LaunchedProcess& placement, std::uint16_t po
 }  // namespace
 
 Exit run_symmetric(const Invocation& invocation) {
-  const std::string command = invocation.value("--command", "train");
-  if (command != "train" && command != "ingest") {
-    return Exit::refused("--command " + command + ": must be train or ingest");
-  }
+  std::string command = "train";
+  const auto read = OptionReader(invocation).command(command).status();
+  if (!read) return Exit::refused(read.error());
   auto placement = placement_in(variable);
   if (!placement) return Exit::refused(placement.error());
-  auto port = port_in(invocation, *placement);
-  if (!port) return Exit::refused(port.error());
+  std::uint16_t port = port_of(*placement);
+  if (!invocation.value("--port").empty()) {
+    const auto given = OptionReader(invocation).port("--port", port, 1).status();
+    if (!given) return Exit::refused(given.error());
+  }
   auto job = open_job(invocation);
   if (!job) return Exit::refused(job.error());
-  if (placement->rank > 0) return join(*job, *placement, *port);
-  return become(trainer_arguments(invocation, *job, *placement, *port));
+  if (placement->rank > 0) return join(*job, *placement, port);
+  return become(trainer_arguments(invocation, *job, *placement, port));
 }
 
 }  // namespace forebay

@@ -57,15 +57,16 @@ std::vector<Command> parts_of_tune() {
 
 }  // namespace
 
-std::vector<Command> tune_commands() {
-  return {{.name = "tune",
-           .summary = "shows, replays and freezes what the tuner decided; compares policies",
-           .argument = "[COMMAND]",
-           .options = {{"--policies", "", "list the policies and what each follows"}, kJsonOption},
-           .example = "  forebay tune --policies\n"
-                      "  forebay tune show",
-           .run = run_tune,
-           .parts = parts_of_tune()}};
+Command tune_command() {
+  return {.name = "tune",
+          .summary = "shows, replays and freezes what the tuner decided; compares policies",
+          .argument = "[COMMAND]",
+          .options = {{"--policies", "", "list the policies and what each follows"}, kJsonOption},
+          .example =
+              "  forebay tune --policies\n"
+              "  forebay tune show",
+          .run = run_tune,
+          .parts = parts_of_tune()};
 }
 
 Exit run_tune(const Invocation& invocation) {

@@ -6,17 +6,15 @@
 #include "engine/job/quantity.h"
 #include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/compare/compare_json.h"
+#include "tools/compare/compare_result.h"
 #include "tools/compare/compare_spec.h"
-#include "tools/compare/compare_tables.h"
 #include "tools/compare/report.h"
 #include "tools/inspect/text_table.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
 #include "tools/terminal/progress.h"
-#include "tuner/compare/machine.h"
+#include "tuner/sim/simulator.h"
 
 namespace forebay {
 namespace {
@@ -43,14 +41,11 @@ Status choose_machine(const Invocation& invocation, const Clock& clock,
 
 Result<tuner::ComparisonOptions> read_options(const Invocation& invocation, const Clock& clock) {
   tuner::ComparisonOptions options;
-  auto seeds = count_of(invocation, "--seeds", 1, kMostSeeds, 3);
-  if (!seeds) return pass(seeds);
-  options.seeds = *seeds;
-  if (invocation.has("--decisions")) {
-    auto decisions = count_of(invocation, "--decisions", 2, kMostDecisions, 0);
-    if (!decisions) return pass(decisions);
-    options.decisions = *decisions;
-  }
+  options.seeds = 3;
+  OptionReader read(invocation);
+  read.count("--seeds", options.seeds, 1, kMostSeeds)
+      .count("--decisions", options.decisions, 2, kMostDecisions);
+  if (auto status = read.status(); !status) return pass(status);
   auto policies = invocation.has("--policies") ? split_policies(invocation.value("--policies"))
                                                : usual_policies();
   if (!policies) return pass(policies);
@@ -120,15 +115,12 @@ void announce(const tuner::ComparisonOptions& options) {
 }
 
 std::string title_of(const Invocation& invocation, const tuner::ComparisonOptions& options) {
-  const auto some = [](std::size_t count, const std::string& what) {
-    const bool one = count == 1;
-    const std::string more =
-        what.back() == 'y' ? what.substr(0, what.size() - 1) + "ies" : what + "s";
-    return std::to_string(count) + " " + (one ? what : more);
+  const auto some = [](std::size_t count, const char* one, const char* more) {
+    return std::to_string(count) + " " + (count == 1 ? one : more);
   };
-  return some(options.policies.size(), "policy") + " on " +
-         some(options.pipelines.size(), "pipeline") + ", " + some(options.seeds, "seed") + ", " +
-         invocation.value("--machine", "simulated");
+  return some(options.policies.size(), "policy", "policies") + " on " +
+         some(options.pipelines.size(), "pipeline", "pipelines") + ", " +
+         some(options.seeds, "seed", "seeds") + ", " + invocation.value("--machine", "simulated");
 }
 
 void print(const Table& table) {
@@ -213,11 +205,7 @@ Exit run_tune_compare(const Invocation& invocation) {
     const ReportContent content{result, options->pipelines, title_of(invocation, *options)};
     if (auto written = report(folder, content); !written) return Exit::failed(written.error());
   }
-  if (invocation.has("--json")) {
-    print_json(json_of(result));
-  } else {
-    print(result);
-  }
+  print_result(invocation, json_of(result), [&] { print(result); });
   return StopRequest::requested() ? Exit::stopped(StopRequest::signal()) : Exit::done();
 }
 
@@ -233,12 +221,9 @@ Exit print_policies(const Invocation& invocation) {
                        .add("source", info.source)
                        .add("guarded_when_modelled", info.guarded_when_modelled));
   }
-  if (invocation.has("--json")) {
-    print_json(JsonObject().add("policies", list));
-    return Exit::done();
-  }
-  for (const std::string& line : align_columns(rows)) std::printf("%s\n", line.c_str());
-  return Exit::done();
+  return print_result(invocation, JsonObject().add("policies", list), [&] {
+    for (const std::string& line : align_columns(rows)) std::printf("%s\n", line.c_str());
+  });
 }
 
 }  // namespace forebay

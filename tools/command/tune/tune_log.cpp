@@ -5,14 +5,12 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/base/printable.h"
+#include "core/base/text/printable.h"
 #include "core/base/whole_file.h"
 #include "engine/job/job_edit.h"
 #include "engine/outputs/job_files.h"
 #include "engine/report/json_object.h"
-#include "engine/run/decision_text.h"
 #include "engine/run/tuning.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
 #include "tools/process/standard_streams.h"
 #include "tuner/log/decision_log.h"
@@ -36,6 +34,10 @@ Result<DecisionLog> open_log(const std::string& place) {
                 "no run in " + place + " left a decision log; name one, or a job's folder");
   }
   return log;
+}
+
+Result<DecisionLog> open_log(const Invocation& invocation) {
+  return open_log(invocation.arguments.empty() ? "." : invocation.arguments.front());
 }
 
 JsonObject counts(const tuner::Allocation& allocation, const PipelineDescription& description) {
@@ -70,6 +72,14 @@ void print(const Decision& decision, const PipelineDescription& description) {
   print_line("  " + describe(decision, description));
   for (const std::string& change : decision.guarded) print_line("     guard: " + change);
   if (!decision.fault.empty()) print_line("     fault: " + decision.fault);
+}
+
+void print(const DecisionLog& log) {
+  const tuner::LogHeader& header = log.header;
+  std::printf("%s, a run of %s on %.1f CPUs, from %s\n", printable(header.policy).c_str(),
+              printable(header.command).c_str(), header.limits.cpus,
+              printable(describe(header.start, header.description)).c_str());
+  for (const Decision& decision : log.decisions) print(decision, header.description);
 }
 
 Result<std::string> frozen(std::string text, const tuner::Allocation& allocation,
@@ -137,23 +147,16 @@ std::vector<Difference> replay(const DecisionLog& log, tuner::Policy& policy) {
 }  // namespace
 
 Exit run_tune_show(const Invocation& invocation) {
-  const auto& given = invocation.arguments;
-  auto log = open_log(given.empty() ? "." : given.front());
+  auto log = open_log(invocation);
   if (!log) return Exit::refused(log.error());
   const PipelineDescription& description = log->header.description;
-  if (invocation.has("--json")) {
-    const auto to_json = [&](const Decision& each) { return json_of(each, description); };
-    print_json(JsonObject()
-                   .add("policy", log->header.policy)
-                   .add("start", counts(log->header.start, description))
-                   .add("decisions", log->decisions, to_json));
-    return Exit::done();
-  }
-  std::printf("%s, a run of %s on %.1f CPUs, from %s\n", printable(log->header.policy).c_str(),
-              printable(log->header.command).c_str(), log->header.limits.cpus,
-              printable(describe(log->header.start, description)).c_str());
-  for (const Decision& decision : log->decisions) print(decision, description);
-  return Exit::done();
+  const auto to_json = [&](const Decision& each) { return json_of(each, description); };
+  return print_result(invocation,
+                      JsonObject()
+                          .add("policy", log->header.policy)
+                          .add("start", counts(log->header.start, description))
+                          .add("decisions", log->decisions, to_json),
+                      [&] { print(*log); });
 }
 
 Exit run_tune_freeze(const Invocation& invocation) {
@@ -176,44 +179,42 @@ Exit run_tune_freeze(const Invocation& invocation) {
   }
   if (auto status = replace_file(path, *edited); !status) return Exit::failed(status.error());
   const std::string words = describe(last, log->header.description);
-  if (invocation.has("--json")) {
-    print_json(JsonObject().add("job", path).add("allocation", words));
-  } else {
+  return print_result(invocation, JsonObject().add("job", path).add("allocation", words), [&] {
     std::printf("%s: pipeline.allocation is %s now, tuner.mode is off\n", path.c_str(),
                 words.substr(0, words.rfind(", prefetch")).c_str());
-  }
-  return Exit::done();
+  });
 }
 
 Exit run_tune_replay(const Invocation& invocation) {
-  const auto& given = invocation.arguments;
-  auto log = open_log(given.empty() ? "." : given.front());
+  auto log = open_log(invocation);
   if (!log) return Exit::refused(log.error());
   auto policy = policy_of(log->header);
   if (!policy) return Exit::refused(policy.error());
   const auto differences = replay(*log, **policy);
-  if (invocation.has("--json")) {
-    const auto to_json = [&](const Difference& difference) {
-      return JsonObject()
-          .add("number", difference.logged->number)
-          .add("logged", describe(difference.logged->proposal, log->header.description))
-          .add("now", difference.now);
-    };
-    print_json(JsonObject()
-                   .add("policy", log->header.policy)
-                   .add("decisions", log->decisions.size())
-                   .add("differences", differences, to_json));
-    return Exit::done();
-  }
-  for (const Difference& difference : differences) {
-    std::printf("%4llu logged %s; now %s\n",
-                static_cast<unsigned long long>(difference.logged->number),
-                printable(describe(difference.logged->proposal, log->header.description)).c_str(),
-                printable(difference.now).c_str());
-  }
-  std::printf("%s would decide otherwise %zu times in %zu\n", printable(log->header.policy).c_str(),
-              differences.size(), log->decisions.size());
-  return Exit::done();
+  const auto logged = [&](const Difference& difference) {
+    return describe(difference.logged->proposal, log->header.description);
+  };
+  const auto to_json = [&](const Difference& difference) {
+    return JsonObject()
+        .add("number", difference.logged->number)
+        .add("logged", logged(difference))
+        .add("now", difference.now);
+  };
+  const auto print_text = [&] {
+    for (const Difference& difference : differences) {
+      std::printf("%4llu logged %s; now %s\n",
+                  static_cast<unsigned long long>(difference.logged->number),
+                  printable(logged(difference)).c_str(), printable(difference.now).c_str());
+    }
+    std::printf("%s would decide otherwise %zu times in %zu\n",
+                printable(log->header.policy).c_str(), differences.size(), log->decisions.size());
+  };
+  return print_result(invocation,
+                      JsonObject()
+                          .add("policy", log->header.policy)
+                          .add("decisions", log->decisions.size())
+                          .add("differences", differences, to_json),
+                      print_text);
 }
 
 }  // namespace forebay

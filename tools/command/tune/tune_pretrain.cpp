@@ -1,16 +1,13 @@
 #include <cstdio>
 
 #include "core/base/whole_file.h"
-#include "engine/outputs/outputs.h"
 #include "engine/process/machine.h"
 #include "engine/report/json_object.h"
-#include "tools/command/arguments.h"
 #include "tools/command/commands.h"
-#include "tools/process/paths.h"
+#include "tools/process/process_end.h"
 #include "tools/process/standard_streams.h"
-#include "tools/process/stop_request.h"
+#include "tuner/agent/network.h"
 #include "tuner/agent/pretrain.h"
-#include "tuner/agent/weights.h"
 
 namespace forebay {
 namespace {
@@ -18,15 +15,11 @@ namespace {
 Result<tuner::PretrainOptions> read_options(const Invocation& invocation) {
   constexpr std::uint64_t kMost = 9'999;
   tuner::PretrainOptions options;
-  auto seed = count_of(invocation, "--seed", 1, kMost, 1);
-  auto rounds = count_of(invocation, "--rounds", 1, kMost, options.rounds);
-  auto experiments = count_of(invocation, "--pipelines", 1, kMost, options.experiments);
-  for (auto* read : {&seed, &rounds, &experiments}) {
-    if (!*read) return pass(*read);
-  }
-  options.seed = *seed;
-  options.rounds = static_cast<std::uint32_t>(*rounds);
-  options.experiments = static_cast<std::uint32_t>(*experiments);
+  OptionReader read(invocation);
+  read.count("--seed", options.seed, 1, kMost)
+      .count("--rounds", options.rounds, 1, kMost)
+      .count("--pipelines", options.experiments, 1, kMost);
+  if (auto status = read.status(); !status) return pass(status);
   options.threads = available_cpus();
   options.stopped = StopRequest::requested;
   options.progress = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
@@ -42,9 +35,7 @@ Exit run_tune_pretrain(const Invocation& invocation) {
     return Exit::refused("tune pretrain: --out FILE says where the weights go");
   }
   const std::string path = invocation.value("--out");
-  if (auto place = check_output_path("--out", path); !place) return Exit::refused(place.error());
-  const Output output{.name = "--out", .path = path, .aside = kAside};
-  if (auto status = check_outputs({output}, {}); !status) return Exit::refused(status.error());
+  if (auto status = check_out_file(path); !status) return Exit::refused(status.error());
   StopRequest::install();
   const tuner::Network network = tuner::pretrain(*options);
   if (StopRequest::requested()) return Exit::stopped(StopRequest::signal());

@@ -19,16 +19,13 @@ constexpr std::int64_t kNobody = -1;
 
 /// Tensors of the rows of `slots` slots.
 std::vector<StateTensor> rows_tensors(const TableLayout& layout, std::size_t slots) {
-  const auto rows = [&](StateTensor::Part part, std::size_t width) {
-    return StateTensor{
-        .name = kTierRows,
-        .part = part,
-        .type = ElementType::kF32,
-        .shape = {static_cast<std::int64_t>(slots), static_cast<std::int64_t>(width)}};
-  };
-  std::vector<StateTensor> tensors = {rows(StateTensor::Part::kWeights, layout.width)};
-  if (layout.state_width > 0) {
-    tensors.push_back(rows(StateTensor::Part::kOptimizer, layout.state_width));
+  std::vector<StateTensor> tensors;
+  for (const Part part : {Part::kWeights, Part::kOptimizer}) {
+    const std::size_t width = part == Part::kWeights ? layout.width : layout.state_width;
+    if (width == 0) break;
+    StateTensor tensor{.name = kTierRows, .part = part};
+    tensor.shape = {static_cast<std::int64_t>(slots), static_cast<std::int64_t>(width)};
+    tensors.push_back(std::move(tensor));
   }
   return tensors;
 }
@@ -93,14 +90,189 @@ class TieredSource final : public StateSource {
   std::vector<StateTensor> tensors_;
 };
 
-bool same_bits(std::span<const float> a, const float* b) {
-  return std::memcmp(a.data(), b, a.size_bytes()) == 0;
+/// The tensors of tables in memory: the weights of each table, then the state of each.
+std::vector<StateTensor> whole_tensors(const TableLayout& layout) {
+  std::vector<StateTensor> tensors;
+  for (const Part part : {Part::kWeights, Part::kOptimizer}) {
+    if (part == Part::kOptimizer && layout.state_width == 0) break;
+    for (std::size_t table = 0; table < layout.rows.size(); ++table) {
+      tensors.push_back(layout.tensor_of(table, part));
+    }
+  }
+  return tensors;
 }
 
-}  // namespace
+/// The number of slots of a linked snapshot.
+std::size_t slots_of(const StateSource& from) {
+  std::size_t slots = 0;
+  for (const StateTensor& tensor : from.tensors()) {
+    if (tensor.name == kTierKeys && tensor.shape.size() == 1 && tensor.shape[0] >= 0) {
+      slots = static_cast<std::size_t>(tensor.shape[0]);
+    }
+  }
+  return slots;
+}
 
-ResidentRows::ResidentRows(std::size_t slots, const TableLayout& layout, CopyRoom& room)
-    : arena(slots, layout.width, layout.state_width, room), index(slots), flags(slots) {}
+/// See restore_tiers.
+class TieredRestore {
+ public:
+  TieredRestore(const TableLayout& layout, ResidentRows& rows, DiskRows& disk, StateSource& from,
+                const std::vector<MemoryTensor>& others)
+      : layout_(layout),
+        rows_(rows),
+        disk_(disk),
+        from_(from),
+        others_(others),
+        slots_(slots_of(from)) {}
+
+  Status run() {
+    rows_.clear();
+    return lies_in_tiers(from_) ? restore_linked() : restore_whole();
+  }
+
+ private:
+  /// Reads a tensor that is not of the tables; returns false for another tensor.
+  Result<bool> read_other(std::size_t index) {
+    const auto other = std::ranges::find(others_, from_.tensors()[index], &MemoryTensor::tensor);
+    if (other == others_.end()) return false;
+    if (auto read = from_.read(index, 0, other->memory); !read) return pass(read);
+    return true;
+  }
+
+  // Rows that still have their first values need not be written: they can be made again.
+  Status restore_whole() {
+    if (auto opened = disk_.open(""); !opened) return opened;
+    std::ranges::fill(disk_.written(), std::uint8_t{0});
+    const std::vector<StateTensor> whole = whole_tensors(layout_);
+    for (std::size_t index = 0; index < from_.tensors().size(); ++index) {
+      auto other = read_other(index);
+      if (!other) return pass(other);
+      if (*other) continue;
+      const auto place = std::ranges::find(whole, from_.tensors()[index]) - whole.begin();
+      auto read = read_whole(index, static_cast<std::size_t>(place) % layout_.rows.size());
+      if (!read) return read;
+    }
+    return {};
+  }
+
+  Status read_whole(std::size_t index, std::size_t table) {
+    return read_rows(from_, index, [&](std::size_t first, std::span<const float> values) {
+      return write_changed(table, disk_.first_of(table) + first, values,
+                           from_.tensors()[index].part);
+    });
+  }
+
+  /// Writes the part of the rows from number `first` on, except of rows with first values.
+  Status write_changed(std::size_t table, std::uint64_t first, std::span<const float> values,
+                       Part part) {
+    const bool weights = part == Part::kWeights;
+    const std::size_t own = weights ? layout_.width : layout_.state_width;
+    std::vector<float> made(own);
+    std::vector<std::uint64_t> numbers;
+    std::vector<float> changed;
+    for (std::size_t i = 0; i * own < values.size(); ++i) {
+      const std::span<const float> row = values.subspan(i * own, own);
+      if (weights) disk_.fill_first(table, first + i, made);
+      if (std::memcmp(row.data(), made.data(), row.size_bytes()) == 0) continue;
+      numbers.push_back(first + i);
+      changed.insert(changed.end(), row.begin(), row.end());
+    }
+    return disk_.write_part(numbers, changed, part);
+  }
+
+  /// The snapshot may come from another memory size, so from another number of slots. Its rows,
+  /// with their keys, pass through this arena, as many at a time as it holds; rows that do not stay
+  /// there are written to the disk.
+  Status restore_linked() {
+    const StateTensor written = metadata_tensor<std::uint8_t>(kTierWritten, disk_.written_bytes());
+    for (std::size_t index = 0; index < from_.tensors().size(); ++index) {
+      if (auto other = read_other(index); !other) return pass(other);
+      if (from_.tensors()[index] != written) continue;
+      auto read = from_.read(index, 0, std::as_writable_bytes(std::span(disk_.written())));
+      if (!read) return read;
+    }
+    auto files = from_.files_folder();
+    if (!files) return pass(files);
+    if (auto opened = disk_.open(*files); !opened) return opened;
+    for (std::size_t first = 0; first < slots_; first += rows_.arena.slots()) {
+      const std::size_t count = std::min(rows_.arena.slots(), slots_ - first);
+      if (auto read = read_into_arena(first, count); !read) return read;
+      if (auto placed = place_rows(first, count); !placed) return placed;
+    }
+    return {};
+  }
+
+  /// Reads the rows of `count` slots of the snapshot, from `first` on, into the first slots here.
+  Status read_into_arena(std::size_t first, std::size_t count) {
+    for (std::size_t i = 0; i < from_.tensors().size(); ++i) {
+      const StateTensor& tensor = from_.tensors()[i];
+      if (tensor.name != kTierRows) continue;
+      const bool weights = tensor.part == Part::kWeights;
+      const std::size_t width = weights ? layout_.width : layout_.state_width;
+      const std::span rows(weights ? rows_.arena.weights() : rows_.arena.state(), count * width);
+      const auto offset = static_cast<std::uint64_t>(first * width * sizeof(float));
+      if (auto read = from_.read(i, offset, std::as_writable_bytes(rows)); !read) return read;
+    }
+    return {};
+  }
+
+  /// Keeps these rows in the arena if they are the snapshot's last, otherwise writes them to the
+  /// disk.
+  Status place_rows(std::size_t first, std::size_t count) {
+    const auto keys_at = std::ranges::find(from_.tensors(), kTierKeys, &StateTensor::name);
+    const auto index = static_cast<std::size_t>(keys_at - from_.tensors().begin());
+    std::vector<std::int64_t> keys(std::min(count, kRowsAtOnce));
+    for (std::size_t slot = 0; slot < count; slot += keys.size()) {
+      const auto some = std::span(keys).first(std::min(keys.size(), count - slot));
+      const auto offset = static_cast<std::uint64_t>((first + slot) * sizeof(std::int64_t));
+      auto done = from_.read(index, offset, std::as_writable_bytes(some));
+      for (const std::int64_t key : some) {
+        if (done && key != kNobody && !disk_.has(key)) {
+          done = fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
+        }
+      }
+      if (done) done = first + count == slots_ ? keep(slot, some) : write(slot, some);
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  /// Writes the rows of these keys, which start at slot `first`, to the disk.
+  Status write(std::size_t first, std::span<const std::int64_t> keys) {
+    std::vector<std::uint64_t> numbers;
+    std::vector<std::size_t> slots;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (keys[i] == kNobody) continue;
+      numbers.push_back(static_cast<std::uint64_t>(keys[i]));
+      slots.push_back(first + i);
+    }
+    return disk_.write(numbers, [&](std::size_t place, std::span<std::byte> row) {
+      copy_row(rows_.arena, slots[place], row);
+    });
+  }
+
+  Status keep(std::size_t first, std::span<const std::int64_t> keys) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (keys[i] == kNobody) continue;
+      if (rows_.index.find(keys[i]) != RowIndex::kNone) {
+        return fail(Code::kCorrupt,
+                    "the checkpoint's tables have row " + std::to_string(keys[i]) + " twice");
+      }
+      rows_.index.put(keys[i], static_cast<std::int32_t>(first + i));
+      rows_.flags[first + i] = ResidentRows::kUsed | ResidentRows::kDirty;
+    }
+    return {};
+  }
+
+  const TableLayout& layout_;
+  ResidentRows& rows_;
+  DiskRows& disk_;
+  StateSource& from_;
+  const std::vector<MemoryTensor>& others_;
+  const std::size_t slots_;  ///< Of a linked snapshot.
+};
+
+}  // namespace
 
 void ResidentRows::clear() {
   arena.clear();
@@ -127,7 +299,7 @@ Result<std::unique_ptr<StateSource>> snapshot_of_tiers(const ResidentRows& rows,
   }
   append_arena(rows.arena, kTierRows, others);
   if (auto linked = disk.log().link(folder); !linked) return pass(linked);
-  auto memory = MemorySource::take(std::move(others));
+  auto memory = snapshot_of_memory(std::move(others));
   if (!memory) return memory;
   return std::make_unique<TieredSource>(std::move(*memory), std::move(metadata), folder);
 }
@@ -138,183 +310,27 @@ bool lies_in_tiers(const StateSource& state) {
   });
 }
 
-TieredRestore::TieredRestore(const TableLayout& layout, ResidentRows& rows, DiskRows& disk,
-                             StateSource& from, const std::vector<MemoryTensor>& others)
-    : layout_(layout),
-      rows_(rows),
-      disk_(disk),
-      from_(from),
-      others_(others),
-      linked_(lies_in_tiers(from)) {
-  for (const StateTensor& tensor : from.tensors()) {
-    if (tensor.name == kTierKeys && tensor.shape.size() == 1 && tensor.shape[0] >= 0) {
-      slots_ = static_cast<std::size_t>(tensor.shape[0]);
-    }
-  }
-}
-
-Status TieredRestore::check() const {
-  if (linked_ && slots_ > 8 * disk_.written().size()) {
+Status check_tiers(const TableLayout& layout, const DiskRows& disk, const StateSource& from,
+                   const std::vector<MemoryTensor>& others) {
+  const bool linked = lies_in_tiers(from);
+  const std::size_t slots = slots_of(from);
+  if (linked && slots > 8 * disk.written_bytes()) {
     return fail(Code::kInvalid, "the checkpoint's tables have more rows than the job's");
   }
-  std::vector<StateTensor> wanted = tensors_of(others_);
-  if (linked_) {
-    std::ranges::move(rows_tensors(layout_, slots_), std::back_inserter(wanted));
-    wanted.push_back(metadata_tensor<std::int64_t>(kTierKeys, slots_));
-    wanted.push_back(metadata_tensor<std::uint8_t>(kTierWritten, disk_.written().size()));
+  std::vector<StateTensor> wanted = tensors_of(others);
+  if (linked) {
+    std::ranges::move(rows_tensors(layout, slots), std::back_inserter(wanted));
+    wanted.push_back(metadata_tensor<std::int64_t>(kTierKeys, slots));
+    wanted.push_back(metadata_tensor<std::uint8_t>(kTierWritten, disk.written_bytes()));
   } else {
-    std::ranges::move(whole_tensors(), std::back_inserter(wanted));
+    std::ranges::move(whole_tensors(layout), std::back_inserter(wanted));
   }
-  return check_tensors(wanted, from_.tensors());
+  return check_tensors(wanted, from.tensors());
 }
 
-/// The tensors of tables in memory: the weights of each table, then the state of each.
-std::vector<StateTensor> TieredRestore::whole_tensors() const {
-  std::vector<StateTensor> tensors;
-  for (const Part part : {Part::kWeights, Part::kOptimizer}) {
-    if (part == Part::kOptimizer && layout_.state_width == 0) break;
-    for (std::size_t table = 0; table < layout_.rows.size(); ++table) {
-      tensors.push_back(layout_.tensor_of(table, part));
-    }
-  }
-  return tensors;
-}
-
-Status TieredRestore::run() {
-  rows_.clear();
-  return linked_ ? restore_linked() : restore_whole();
-}
-
-/// Reads a tensor that is not of the tables; returns false for another tensor.
-Result<bool> TieredRestore::read_other(std::size_t index) {
-  const auto other = std::ranges::find(others_, from_.tensors()[index], &MemoryTensor::tensor);
-  if (other == others_.end()) return false;
-  if (auto read = from_.read(index, 0, other->memory); !read) return pass(read);
-  return true;
-}
-
-// Rows that still have their first values need not be written: they can be made again.
-Status TieredRestore::restore_whole() {
-  if (auto opened = disk_.open(""); !opened) return opened;
-  std::ranges::fill(disk_.written(), std::uint8_t{0});
-  const std::vector<StateTensor> whole = whole_tensors();
-  for (std::size_t index = 0; index < from_.tensors().size(); ++index) {
-    auto other = read_other(index);
-    if (!other) return pass(other);
-    if (*other) continue;
-    const auto place = std::ranges::find(whole, from_.tensors()[index]) - whole.begin();
-    auto read = read_whole(index, static_cast<std::size_t>(place) % layout_.rows.size());
-    if (!read) return read;
-  }
-  return {};
-}
-
-Status TieredRestore::read_whole(std::size_t index, std::size_t table) {
-  return read_rows(from_, index, [&](std::size_t first, std::span<const float> values) {
-    return write_changed(table, disk_.first_of(table) + first, values, from_.tensors()[index].part);
-  });
-}
-
-/// Writes the part of the rows from number `first` on, except of rows with first values.
-Status TieredRestore::write_changed(std::size_t table, std::uint64_t first,
-                                    std::span<const float> values, Part part) {
-  const bool weights = part == Part::kWeights;
-  const std::size_t own = weights ? layout_.width : layout_.state_width;
-  std::vector<float> made(own);
-  std::vector<std::uint64_t> numbers;
-  std::vector<float> changed;
-  for (std::size_t i = 0; i * own < values.size(); ++i) {
-    const std::span<const float> row = values.subspan(i * own, own);
-    if (weights) disk_.fill_first(table, first + i, made);
-    if (same_bits(row, made.data())) continue;
-    numbers.push_back(first + i);
-    changed.insert(changed.end(), row.begin(), row.end());
-  }
-  return disk_.write_part(numbers, changed, part);
-}
-
-/// The snapshot may come from another memory size, so from another number of slots. Its rows, with
-/// their keys, pass through this arena, as many at a time as it holds; rows that do not stay there
-/// are written to the disk.
-Status TieredRestore::restore_linked() {
-  const StateTensor written = metadata_tensor<std::uint8_t>(kTierWritten, disk_.written().size());
-  for (std::size_t index = 0; index < from_.tensors().size(); ++index) {
-    if (auto other = read_other(index); !other) return pass(other);
-    if (from_.tensors()[index] != written) continue;
-    auto read = from_.read(index, 0, std::as_writable_bytes(std::span(disk_.written())));
-    if (!read) return read;
-  }
-  auto files = from_.files_folder();
-  if (!files) return pass(files);
-  if (auto opened = disk_.open(*files); !opened) return opened;
-  for (std::size_t first = 0; first < slots_; first += rows_.arena.slots()) {
-    const std::size_t count = std::min(rows_.arena.slots(), slots_ - first);
-    if (auto read = read_into_arena(first, count); !read) return read;
-    if (auto placed = place_rows(first, count); !placed) return placed;
-  }
-  return {};
-}
-
-/// Reads the rows of `count` slots of the snapshot, from `first` on, into the first slots here.
-Status TieredRestore::read_into_arena(std::size_t first, std::size_t count) {
-  for (std::size_t i = 0; i < from_.tensors().size(); ++i) {
-    const StateTensor& tensor = from_.tensors()[i];
-    if (tensor.name != kTierRows) continue;
-    const bool weights = tensor.part == Part::kWeights;
-    const std::size_t width = weights ? layout_.width : layout_.state_width;
-    const std::span rows(weights ? rows_.arena.weights() : rows_.arena.state(), count * width);
-    const auto offset = static_cast<std::uint64_t>(first * width * sizeof(float));
-    if (auto read = from_.read(i, offset, std::as_writable_bytes(rows)); !read) return read;
-  }
-  return {};
-}
-
-/// Keeps these rows in the arena if they are the snapshot's last, otherwise writes them to the
-/// disk.
-Status TieredRestore::place_rows(std::size_t first, std::size_t count) {
-  const auto keys_at = std::ranges::find(from_.tensors(), kTierKeys, &StateTensor::name);
-  const auto index = static_cast<std::size_t>(keys_at - from_.tensors().begin());
-  std::vector<std::int64_t> keys(std::min(count, kRowsAtOnce));
-  for (std::size_t slot = 0; slot < count; slot += keys.size()) {
-    const auto some = std::span(keys).first(std::min(keys.size(), count - slot));
-    const auto offset = static_cast<std::uint64_t>((first + slot) * sizeof(std::int64_t));
-    auto done = from_.read(index, offset, std::as_writable_bytes(some));
-    for (const std::int64_t key : some) {
-      if (done && key != kNobody && !disk_.has(key)) {
-        done = fail(Code::kCorrupt, "the checkpoint's tables name a row that they have not");
-      }
-    }
-    if (done) done = first + count == slots_ ? keep(slot, some) : write(slot, some);
-    if (!done) return done;
-  }
-  return {};
-}
-
-/// Writes the rows of these keys, which start at slot `first`, to the disk.
-Status TieredRestore::write(std::size_t first, std::span<const std::int64_t> keys) {
-  std::vector<std::uint64_t> numbers;
-  std::vector<std::size_t> slots;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == kNobody) continue;
-    numbers.push_back(static_cast<std::uint64_t>(keys[i]));
-    slots.push_back(first + i);
-  }
-  return disk_.write(numbers, [&](std::size_t place, std::span<std::byte> row) {
-    copy_row(rows_.arena, slots[place], row);
-  });
-}
-
-Status TieredRestore::keep(std::size_t first, std::span<const std::int64_t> keys) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i] == kNobody) continue;
-    if (rows_.index.find(keys[i]) != RowIndex::kNone) {
-      return fail(Code::kCorrupt,
-                  "the checkpoint's tables have row " + std::to_string(keys[i]) + " twice");
-    }
-    rows_.index.put(keys[i], static_cast<std::int32_t>(first + i));
-    rows_.flags[first + i] = ResidentRows::kUsed | ResidentRows::kDirty;
-  }
-  return {};
+Status restore_tiers(const TableLayout& layout, ResidentRows& rows, DiskRows& disk,
+                     StateSource& from, const std::vector<MemoryTensor>& others) {
+  return TieredRestore(layout, rows, disk, from, others).run();
 }
 
 }  // namespace forebay

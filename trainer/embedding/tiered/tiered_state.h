@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "trainer/embedding/row_index.h"
+#include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
 #include "trainer/embedding/tiered/disk_rows.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 
 namespace forebay {
 
@@ -24,7 +24,8 @@ inline constexpr const char* kTierWritten = "tables.written";
 struct ResidentRows {
   enum Flag : std::uint8_t { kUsed = 1, kDirty = 2, kHeld = 4 };
 
-  ResidentRows(std::size_t slots, const TableLayout& layout, CopyRoom& room);
+  ResidentRows(std::size_t slots, const TableLayout& layout, CopyRoom& room)
+      : arena(slots, layout.width, layout.state_width, room), index(slots), flags(slots) {}
 
   void clear();
 
@@ -45,38 +46,24 @@ Result<std::unique_ptr<StateSource>> snapshot_of_tiers(const ResidentRows& rows,
 /// Whether the tables of a state are tiered: rows in slots, and files.
 bool lies_in_tiers(const StateSource& state);
 
-/// Restores tiered tables, and the tensors beside them, from a linked snapshot or from whole
-/// tables. All arguments outlive it.
-class TieredRestore {
- public:
-  TieredRestore(const TableLayout& layout, ResidentRows& rows, DiskRows& disk, StateSource& from,
-                const std::vector<MemoryTensor>& others);
+/// Checks that tiered tables, and the tensors beside them, can be restored from a linked snapshot
+/// or from whole tables; fails for a state of another shape.
+Status check_tiers(const TableLayout& layout, const DiskRows& disk, const StateSource& from,
+                   const std::vector<MemoryTensor>& others);
 
-  /// Returns an error for a state of another shape.
-  Status check() const;
-  /// Replaces all rows. After an error the tables are lost.
-  Status run();
+/// Replaces all rows by those of a state that was checked. After an error the tables are lost.
+Status restore_tiers(const TableLayout& layout, ResidentRows& rows, DiskRows& disk,
+                     StateSource& from, const std::vector<MemoryTensor>& others);
 
- private:
-  std::vector<StateTensor> whole_tensors() const;
-  Result<bool> read_other(std::size_t index);
-  Status restore_whole();
-  Status read_whole(std::size_t index, std::size_t table);
-  Status write_changed(std::size_t table, std::uint64_t first, std::span<const float> values,
-                       StateTensor::Part part);
-  Status restore_linked();
-  Status read_into_arena(std::size_t first, std::size_t count);
-  Status place_rows(std::size_t first, std::size_t count);
-  Status write(std::size_t first, std::span<const std::int64_t> keys);
-  Status keep(std::size_t first, std::span<const std::int64_t> keys);
-
-  const TableLayout& layout_;
-  ResidentRows& rows_;
-  DiskRows& disk_;
-  StateSource& from_;
-  const std::vector<MemoryTensor>& others_;
-  const bool linked_;
-  std::size_t slots_ = 0;  ///< Of a linked snapshot.
-};
+/// Presents a state with tiered tables as one with tables in memory, row after row. The result does
+/// not depend on the memory size, so it can be merged with the parts of other ranks, and a run that
+/// resumes from it may use another storage. `layout` is that of the tables in `tiers`; `folder` is
+/// emptied now, and removed by the destructor.
+///
+/// Its own thread moves the rows into that folder at once, so that training is not blocked however
+/// late they are read; a read waits for that. State beside the tables is kept in memory. Any number
+/// of threads may read, each any bytes in any order.
+std::unique_ptr<StateSource> whole_tables(TableLayout layout, std::shared_ptr<StateSource> tiers,
+                                          const std::string& folder);
 
 }  // namespace forebay

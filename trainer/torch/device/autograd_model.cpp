@@ -12,17 +12,18 @@
 #include <c10/core/GradMode.h>
 
 #include "core/base/check.h"
-#include "trainer/batch_faults.h"
 #include "trainer/device_memory.h"
 #include "trainer/embedding/look_ahead.h"
-#include "trainer/embedding/make_tables.h"
+#include "trainer/embedding/table_storage.h"
+#include "trainer/model.h"
 #include "trainer/spec.h"
-#include "trainer/torch/device/device_lanes.h"
 #include "trainer/torch/device/device_tables.h"
 #include "trainer/torch/device/tape_optimizer.h"
-#include "trainer/torch/models.h"
+#include "trainer/torch/device/transfer.h"
+#include "trainer/torch/kernels/optimizer.h"
+#include "trainer/torch/libtorch.h"
+#include "trainer/torch/module_functions.h"
 #include "trainer/torch/network/network.h"
-#include "trainer/torch/torch_error.h"
 
 namespace forebay {
 namespace {
@@ -57,22 +58,157 @@ std::vector<MemoryTensor> memory_of(const std::vector<HostCopy>& copies) {
 class AutogradModel final : public Model {
  public:
   AutogradModel(const TrainerSpec& spec, const ModelShape& shape, std::unique_ptr<CopyRoom> room,
-                std::unique_ptr<TableStorage> host);
+                std::unique_ptr<TableStorage> host)
+      : spec_(spec),
+        shape_(shape),
+        lanes_(make_lanes(at::Device(spec.device))),
+        network_(make_network(shape)),
+        steps_(at::zeros({1}, at::kLong)),
+        room_(std::move(room)),
+        tables_(std::move(host), layout_of(spec, shape), device_rows(spec, shape), *lanes_),
+        ahead_(tables_, kModelShares) {
+    const at::Device device = lanes_->device();
+    if (spec.deterministic && !device.is_cpu()) {
+      at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
+    }
+    std::vector<float> values(size_of(network_->parameters()));
+    initialise(network_->parameters(), spec.seed, values);
+    const std::vector<at::Tensor> views = views_over(network_->parameters(), values.data());
+    for (std::size_t index = 0; index < views.size(); ++index) {
+      const at::Tensor value = views[index].clone().to(device).requires_grad_(true);
+      dense_.push_back(
+          {network_->parameters()[index].name, value, moments_of(spec.optimizer, value)});
+    }
+  }
 
   bool learns() const override { return true; }
   void prefetch(std::shared_ptr<const Batch> batch) override { ahead_.prefetch(std::move(batch)); }
-  Result<double> step(const Batch& batch) override;
+
+  Result<double> step(const Batch& batch) override {
+    if (auto status = check_batch(batch, shape_); !status) return pass(status);
+    auto rows = ahead_.begin(batch);
+    if (!rows) return pass(rows);
+    auto loss = guard_torch([&] {
+      const StagedBatch staged = tables_.on_device(**rows);
+      TouchedRows touched;
+      const at::Tensor logits = logits_of(staged, touched);
+      const at::Tensor mean = at::binary_cross_entropy_with_logits(logits, staged.labels);
+      mean.backward();
+      update(batch.number, touched);
+      tables_.changed(**rows);
+      return mean.item<double>();
+    });
+    ahead_.end();
+    if (loss && !std::isfinite(*loss)) {
+      return tl::unexpected<Error>(bad_loss({.batch = batch, .loss = *loss}, shape_));
+    }
+    return loss;
+  }
+
   LookupCounts lookups() const override { return ahead_.lookups(); }
-  Status predict(const Batch& batch, std::span<float> scores) override;
-  Result<std::unique_ptr<StateSource>> snapshot() override;
-  Status restore(StateSource& from) override;
+
+  Status predict(const Batch& batch, std::span<float> scores) override {
+    FOREBAY_CHECK(scores.size() == batch.rows);
+    if (auto status = check_batch(batch, shape_); !status) return status;
+    auto rows = ahead_.begin(batch, TableStorage::Use::kScore);
+    if (!rows) return pass(rows);
+    auto scored = guard_torch([&] {
+      const c10::AutoGradMode off(false);
+      TouchedRows touched;
+      const at::Tensor logits = logits_of(tables_.on_device(**rows), touched).cpu().contiguous();
+      std::memcpy(scores.data(), logits.data_ptr<float>(), scores.size_bytes());
+    });
+    ahead_.end();
+    return scored;
+  }
+
+  Result<std::unique_ptr<StateSource>> snapshot() override {
+    auto copies = guard_torch([this] { return copies_on_host(); });
+    if (!copies) return pass(copies);
+    return ahead_.while_still([&] { return tables_.snapshot(memory_of(*copies)); });
+  }
+
+  Status restore(StateSource& from) override {
+    auto copies = guard_torch([this] { return copies_on_host(); });
+    if (!copies) return pass(copies);
+    ahead_.forget();
+    auto restored = ahead_.while_still([&] { return tables_.restore(from, memory_of(*copies)); });
+    if (!restored) return restored;
+    return guard_torch([&] {
+      const c10::AutoGradMode off(false);
+      for (HostCopy& copy : *copies) copy.device.copy_(copy.host);
+    });
+  }
+
   std::optional<double> learning_rate() const override { return rate_; }
 
  private:
-  std::vector<HostCopy> copies_on_host();
-  at::Tensor logits_of(const StagedBatch& batch, TouchedRows& touched);
-  at::Tensor pool(const StagedBatch& batch, TouchedRows& touched);
-  void update(std::uint64_t number, const TouchedRows& touched);
+  std::vector<HostCopy> copies_on_host() {
+    std::vector<HostCopy> copies;
+    const auto append = [&](const std::string& name, StateTensor::Part part,
+                            const at::Tensor& value) {
+      HostCopy copy{.device = value.detach(), .host = value.detach().cpu(), .memory = {}};
+      StateTensor tensor{.name = name, .part = part, .shape = copy.host.sizes().vec()};
+      copy.memory = in_memory(std::move(tensor), {copy.host.data_ptr<float>(),
+                                                  static_cast<std::size_t>(copy.host.numel())});
+      copies.push_back(std::move(copy));
+    };
+    for (const Parameter& parameter : dense_) {
+      append(parameter.name, StateTensor::Part::kWeights, parameter.value);
+      for (const Moment& moment : parameter.moments) {
+        append(parameter.name + moment.suffix, StateTensor::Part::kOptimizer, moment.value);
+      }
+    }
+    if (spec_.optimizer == TrainerSpec::Optimizer::kAdam) {
+      copies.push_back({steps_, steps_, count_in_memory(*steps_.data_ptr<std::int64_t>())});
+    }
+    return copies;
+  }
+
+  at::Tensor logits_of(const StagedBatch& batch, TouchedRows& touched) {
+    const std::int64_t rows = batch.labels.size(0);
+    const at::Tensor dense =
+        shape_.dense_features == 0 ? at::ones({rows, 1}, batch.dense.options()) : batch.dense;
+    std::vector<at::Tensor> weights;
+    for (const Parameter& parameter : dense_) weights.push_back(parameter.value);
+    return network_->record(weights, dense, pool(batch, touched));
+  }
+
+  /// Pools all features at once: their rows are in one table of the device.
+  at::Tensor pool(const StagedBatch& batch, TouchedRows& touched) {
+    const at::Tensor& table = tables_.weights();
+    const std::int64_t width = table.size(1);
+    touched.slots = batch.slots.to(at::kLong);
+    touched.values = table.index_select(0, touched.slots);
+    if (c10::GradMode::is_enabled()) touched.values.requires_grad_(true);
+    at::Tensor bags = at::zeros({batch.lengths.size(0), width}, table.options())
+                          .index_add(0, batch.bags.to(at::kLong),
+                                     touched.values.index_select(0, batch.places.to(at::kLong)));
+    if (spec_.pooling == TrainerSpec::Pooling::kMean) {
+      bags = bags / batch.lengths.clamp_min(1).unsqueeze(1);
+    }
+    const std::int64_t rows = batch.labels.size(0);
+    return bags.view({batch.lengths.size(0) / rows, rows, width}).transpose(0, 1).contiguous();
+  }
+
+  void update(std::uint64_t number, const TouchedRows& touched) {
+    const c10::AutoGradMode off(false);
+    rate_ = learning_rate_at(spec_, number);
+    steps_.add_(1);
+    std::vector<at::Tensor> gradients;
+    for (const Parameter& parameter : dense_) gradients.push_back(parameter.value.grad());
+    gradients.push_back(touched.values.grad());
+    if (spec_.clip_norm > 0) clip(gradients, spec_.clip_norm);
+    const auto steps = steps_.item<std::int64_t>();
+    for (std::size_t index = 0; index < dense_.size(); ++index) {
+      Parameter& parameter = dense_[index];
+      update_parameter({spec_.optimizer, *rate_, steps}, gradients[index], parameter.value,
+                       parameter.moments);
+      parameter.value.mutable_grad().reset();
+    }
+    if (!gradients.back().defined()) return;
+    update_rows(*rate_, touched.slots, gradients.back(), tables_.weights(), tables_.moments());
+  }
 
   const TrainerSpec spec_;
   const ModelShape shape_;
@@ -85,157 +221,6 @@ class AutogradModel final : public Model {
   DeviceTables tables_;
   LookAhead ahead_;
 };
-
-AutogradModel::AutogradModel(const TrainerSpec& spec, const ModelShape& shape,
-                             std::unique_ptr<CopyRoom> room, std::unique_ptr<TableStorage> host)
-    : spec_(spec),
-      shape_(shape),
-      lanes_(make_lanes(at::Device(spec.device))),
-      network_(make_network(shape)),
-      steps_(at::zeros({1}, at::kLong)),
-      room_(std::move(room)),
-      tables_(std::move(host), layout_of(spec, shape), device_rows(spec, shape), *lanes_),
-      ahead_(tables_, kModelShares) {
-  const at::Device device = lanes_->device();
-  if (spec.deterministic && !device.is_cpu()) {
-    at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
-  }
-  std::vector<float> values(size_of(network_->parameters()));
-  initialise(network_->parameters(), spec.seed, values);
-  const std::vector<at::Tensor> views = views_over(network_->parameters(), values.data());
-  for (std::size_t index = 0; index < views.size(); ++index) {
-    const at::Tensor value = views[index].clone().to(device).requires_grad_(true);
-    dense_.push_back(
-        {network_->parameters()[index].name, value, moments_of(spec.optimizer, value)});
-  }
-}
-
-Result<double> AutogradModel::step(const Batch& batch) {
-  if (auto status = check_batch(batch, shape_); !status) return pass(status);
-  auto rows = ahead_.begin(batch);
-  if (!rows) return pass(rows);
-  auto loss = guard_torch([&] {
-    const StagedBatch staged = tables_.on_device(**rows);
-    TouchedRows touched;
-    const at::Tensor logits = logits_of(staged, touched);
-    const at::Tensor mean = at::binary_cross_entropy_with_logits(logits, staged.labels);
-    mean.backward();
-    update(batch.number, touched);
-    tables_.changed(**rows);
-    return mean.item<double>();
-  });
-  ahead_.end();
-  if (loss && !std::isfinite(*loss)) {
-    return tl::unexpected<Error>(bad_loss({.batch = batch, .loss = *loss}, shape_));
-  }
-  return loss;
-}
-
-Status AutogradModel::predict(const Batch& batch, std::span<float> scores) {
-  FOREBAY_CHECK(scores.size() == batch.rows);
-  if (auto status = check_batch(batch, shape_); !status) return status;
-  auto rows = ahead_.begin(batch, TableStorage::Use::kScore);
-  if (!rows) return pass(rows);
-  auto scored = guard_torch([&] {
-    const c10::AutoGradMode off(false);
-    TouchedRows touched;
-    const at::Tensor logits = logits_of(tables_.on_device(**rows), touched).cpu().contiguous();
-    std::memcpy(scores.data(), logits.data_ptr<float>(), scores.size_bytes());
-  });
-  ahead_.end();
-  return scored;
-}
-
-at::Tensor AutogradModel::logits_of(const StagedBatch& batch, TouchedRows& touched) {
-  const std::int64_t rows = batch.labels.size(0);
-  const at::Tensor dense =
-      shape_.dense_features == 0 ? at::ones({rows, 1}, batch.dense.options()) : batch.dense;
-  std::vector<at::Tensor> weights;
-  for (const Parameter& parameter : dense_) weights.push_back(parameter.value);
-  return network_->record(weights, dense, pool(batch, touched));
-}
-
-/// Pools all features at once: their rows are in one table of the device.
-at::Tensor AutogradModel::pool(const StagedBatch& batch, TouchedRows& touched) {
-  const at::Tensor& table = tables_.weights();
-  const std::int64_t width = table.size(1);
-  touched.slots = batch.slots.to(at::kLong);
-  touched.values = table.index_select(0, touched.slots);
-  if (c10::GradMode::is_enabled()) touched.values.requires_grad_(true);
-  at::Tensor bags = at::zeros({batch.lengths.size(0), width}, table.options())
-                        .index_add(0, batch.bags.to(at::kLong),
-                                   touched.values.index_select(0, batch.places.to(at::kLong)));
-  if (spec_.pooling == TrainerSpec::Pooling::kMean) {
-    bags = bags / batch.lengths.clamp_min(1).unsqueeze(1);
-  }
-  const std::int64_t rows = batch.labels.size(0);
-  return bags.view({batch.lengths.size(0) / rows, rows, width}).transpose(0, 1).contiguous();
-}
-
-void AutogradModel::update(std::uint64_t number, const TouchedRows& touched) {
-  const c10::AutoGradMode off(false);
-  rate_ = learning_rate_at(spec_, number);
-  steps_.add_(1);
-  std::vector<at::Tensor> gradients;
-  for (const Parameter& parameter : dense_) gradients.push_back(parameter.value.grad());
-  gradients.push_back(touched.values.grad());
-  if (spec_.clip_norm > 0) clip(gradients, spec_.clip_norm);
-  const auto steps = steps_.item<std::int64_t>();
-  for (std::size_t index = 0; index < dense_.size(); ++index) {
-    Parameter& parameter = dense_[index];
-    update_parameter({spec_.optimizer, *rate_, steps}, gradients[index], parameter.value,
-                     parameter.moments);
-    parameter.value.mutable_grad().reset();
-  }
-  if (!gradients.back().defined()) return;
-  update_rows({table_optimizer(spec_), *rate_}, {touched.slots, gradients.back()},
-              tables_.weights(), tables_.moments());
-}
-
-std::vector<HostCopy> AutogradModel::copies_on_host() {
-  std::vector<HostCopy> copies;
-  const auto append = [&](const std::string& name, StateTensor::Part part,
-                          const at::Tensor& value) {
-    HostCopy copy{.device = value.detach(), .host = value.detach().cpu(), .memory = {}};
-    StateTensor tensor{.name = name, .part = part, .shape = copy.host.sizes().vec()};
-    copy.memory = in_memory(std::move(tensor), {copy.host.data_ptr<float>(),
-                                                static_cast<std::size_t>(copy.host.numel())});
-    copies.push_back(std::move(copy));
-  };
-  for (const Parameter& parameter : dense_) {
-    append(parameter.name, StateTensor::Part::kWeights, parameter.value);
-    for (const Moment& moment : parameter.moments) {
-      append(parameter.name + moment.suffix, StateTensor::Part::kOptimizer, moment.value);
-    }
-  }
-  if (spec_.optimizer == TrainerSpec::Optimizer::kAdam) {
-    StateTensor tensor{.name = "steps",
-                       .part = StateTensor::Part::kOptimizer,
-                       .type = ElementType::kI64,
-                       .shape = {1}};
-    const std::span<std::int64_t> count(steps_.data_ptr<std::int64_t>(), 1);
-    copies.push_back({steps_, steps_, {std::move(tensor), std::as_writable_bytes(count)}});
-  }
-  return copies;
-}
-
-Result<std::unique_ptr<StateSource>> AutogradModel::snapshot() {
-  auto copies = guard_torch([this] { return copies_on_host(); });
-  if (!copies) return pass(copies);
-  return ahead_.while_still([&] { return tables_.snapshot(memory_of(*copies)); });
-}
-
-Status AutogradModel::restore(StateSource& from) {
-  auto copies = guard_torch([this] { return copies_on_host(); });
-  if (!copies) return pass(copies);
-  ahead_.forget();
-  auto restored = ahead_.while_still([&] { return tables_.restore(from, memory_of(*copies)); });
-  if (!restored) return restored;
-  return guard_torch([&] {
-    const c10::AutoGradMode off(false);
-    for (HostCopy& copy : *copies) copy.device.copy_(copy.host);
-  });
-}
 
 }  // namespace
 

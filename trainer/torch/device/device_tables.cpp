@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
-#include "trainer/torch/extent.h"
-#include "trainer/torch/torch_error.h"
+#include "trainer/torch/libtorch.h"
 
 namespace forebay {
 namespace {
@@ -130,7 +128,6 @@ Status DeviceTables::stage(BatchRows& rows, std::size_t mark) {
     make_room(staged);
     write(rows, staged_in(staged.host, staged.extents));
     send(staged);
-    fetched_ += missing_.size();
   });
 }
 
@@ -251,11 +248,6 @@ void DeviceTables::write_home(const Staged& staged) {
       values += width_ + state_width_;
     }
   }
-}
-
-Result<std::unique_ptr<StateSource>> DeviceTables::snapshot(std::vector<MemoryTensor> others) {
-  if (!broken_) return tl::unexpected<Error>(broken_.error());
-  return host_->snapshot(std::move(others));
 }
 
 Status DeviceTables::restore(StateSource& from, std::vector<MemoryTensor> others) {

@@ -3,13 +3,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "trainer/embedding/slot_cache.h"
+#include "trainer/embedding/slot_metadata.h"
 #include "trainer/embedding/table_storage.h"
-#include "trainer/torch/device/device_lanes.h"
-#include "trainer/torch/device/staged_batch.h"
 #include "trainer/torch/device/tape_optimizer.h"
+#include "trainer/torch/device/transfer.h"
 
 namespace forebay {
 
@@ -39,7 +39,10 @@ class DeviceTables final : public TableStorage {
   void finish(std::uint64_t turn) override;
   Status borrow(BatchRows& rows, Use use) override;
   void give_back(const BatchRows& rows) override;
-  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override;
+  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) override {
+    if (!broken_) return tl::unexpected<Error>(broken_.error());
+    return host_->snapshot(std::move(others));
+  }
   Status restore(StateSource& from, std::vector<MemoryTensor> others) override;
 
   /// Returns the batch of `rows` on the device; work that is queued from now on sees it there, with
@@ -50,9 +53,6 @@ class DeviceTables final : public TableStorage {
   std::vector<Moment>& moments() { return moments_; }
   /// Announces that the step has changed the rows of that batch.
   void changed(const BatchRows& rows);
-
-  /// Number of rows copied to the device so far.
-  std::uint64_t fetched() const { return fetched_; }
 
  private:
   /// A batch being sent, on the device, or being copied back.
@@ -90,7 +90,6 @@ class DeviceTables final : public TableStorage {
   std::array<Staged, kStaged + 1> staged_;  ///< The last is for batches out of turn.
   std::uint64_t finished_ = 0;
   std::uint64_t host_prepared_ = 0;  ///< The latest turn for which the host has slots.
-  std::uint64_t fetched_ = 0;
   Status broken_;
 
   // Temporaries of one call, kept to reuse their memory.

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "trainer/torch/kernels/optimizer.h"
@@ -21,13 +20,6 @@ std::vector<Moment> moments_of(TrainerSpec::Optimizer optimizer, const at::Tenso
       return {{".m", at::zeros_like(like)}, {".v", at::zeros_like(like)}};
   }
   return {};
-}
-
-std::vector<Moment> moments_of(TrainerSpec::TableOptimizer optimizer, const at::Tensor& value) {
-  const auto width = static_cast<std::size_t>(value.size(1));
-  const std::size_t kept = state_width(optimizer, width);
-  if (kept == 0) return {};
-  return {{"", at::zeros({value.size(0), static_cast<std::int64_t>(kept)}, value.options())}};
 }
 
 void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at::Tensor& value,
@@ -53,20 +45,18 @@ void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at:
   }
 }
 
-void update_rows(const RowRule& rule, const RowGradients& changes, at::Tensor& table,
-                 std::vector<Moment>& moments) {
-  at::Tensor change = changes.gradients;
+void update_rows(double learning_rate, const at::Tensor& rows, const at::Tensor& gradients,
+                 at::Tensor& table, std::vector<Moment>& moments) {
+  at::Tensor change = gradients;
   if (!moments.empty()) {
-    const at::Tensor squares = change * change;
-    const at::Tensor more = rule.optimizer == TrainerSpec::TableOptimizer::kRowwiseAdagrad
-                                ? squares.mean(1, /*keepdim=*/true)
-                                : squares;
-    const at::Tensor state = moments[0].value.index_select(0, changes.rows) + more;
-    moments[0].value.index_copy_(0, changes.rows, state);
+    at::Tensor more = change * change;
+    if (moments[0].value.size(1) == 1) more = more.mean(1, /*keepdim=*/true);
+    const at::Tensor state = moments[0].value.index_select(0, rows) + more;
+    moments[0].value.index_copy_(0, rows, state);
     change = change / (state.sqrt() + kAdagradEpsilon);
   }
-  const at::Tensor values = table.index_select(0, changes.rows);
-  table.index_copy_(0, changes.rows, values.sub_(change, rule.learning_rate));
+  const at::Tensor values = table.index_select(0, rows);
+  table.index_copy_(0, rows, values.sub_(change, learning_rate));
 }
 
 void clip(std::vector<at::Tensor>& gradients, double most) {

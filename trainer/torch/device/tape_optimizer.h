@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-/// The optimizers of dense_optimizer.h and of the tables in libtorch's operators, on any device.
+/// The optimizers of kernels/optimizer.h and of the tables in libtorch's operators, on any device.
 
 /// The state that an optimizer keeps for each value of a tensor; `suffix` distinguishes several.
 struct Moment {
@@ -19,7 +19,6 @@ struct Moment {
 
 /// Zeroed, on the device of `value`.
 std::vector<Moment> moments_of(TrainerSpec::Optimizer optimizer, const at::Tensor& value);
-std::vector<Moment> moments_of(TrainerSpec::TableOptimizer optimizer, const at::Tensor& value);
 
 struct ParameterRule {
   TrainerSpec::Optimizer optimizer;
@@ -29,17 +28,10 @@ struct ParameterRule {
 void update_parameter(const ParameterRule& rule, const at::Tensor& gradient, at::Tensor& value,
                       std::vector<Moment>& moments);
 
-struct RowRule {
-  TrainerSpec::TableOptimizer optimizer;
-  double learning_rate;
-};
-/// The distinct rows of a table and the sums of their gradients.
-struct RowGradients {
-  const at::Tensor& rows;
-  const at::Tensor& gradients;
-};
-void update_rows(const RowRule& rule, const RowGradients& changes, at::Tensor& table,
-                 std::vector<Moment>& moments);
+/// Updates distinct rows of a table by the sums of their gradients, as its optimizer's state says:
+/// none (SGD), one value a row, or one a weight.
+void update_rows(double learning_rate, const at::Tensor& rows, const at::Tensor& gradients,
+                 at::Tensor& table, std::vector<Moment>& moments);
 
 /// Scales the gradients so that their common L2 norm is at most `most`; ignores undefined ones.
 void clip(std::vector<at::Tensor>& gradients, double most);

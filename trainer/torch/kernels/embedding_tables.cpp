@@ -1,8 +1,5 @@
 #include "trainer/torch/kernels/embedding_tables.h"
 
-#include <utility>
-
-#include "trainer/embedding/make_tables.h"
 #include "trainer/torch/kernels/clones.h"
 #include "trainer/torch/kernels/optimizer.h"
 
@@ -206,15 +203,6 @@ void EmbeddingTables::apply(std::size_t feature, std::span<const std::int32_t> s
                                                            : TrainerSpec::Optimizer::kAdagrad,
                         learning_rate};
   update_rows(rule, table, slots, sums);
-}
-
-Result<std::unique_ptr<StateSource>> EmbeddingTables::snapshot(std::vector<MemoryTensor> others) {
-  return ahead_.while_still([&] { return storage_->snapshot(std::move(others)); });
-}
-
-Status EmbeddingTables::restore(StateSource& from, std::vector<MemoryTensor> others) {
-  ahead_.forget();
-  return ahead_.while_still([&] { return storage_->restore(from, std::move(others)); });
 }
 
 }  // namespace forebay

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -78,8 +79,13 @@ class EmbeddingTables {
   LookupCounts lookups() const { return ahead_.lookups(); }
 
   /// Takes a snapshot of `others` and of the tables. Call it between two steps.
-  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others);
-  Status restore(StateSource& from, std::vector<MemoryTensor> others);
+  Result<std::unique_ptr<StateSource>> snapshot(std::vector<MemoryTensor> others) {
+    return ahead_.while_still([&] { return storage_->snapshot(std::move(others)); });
+  }
+  Status restore(StateSource& from, std::vector<MemoryTensor> others) {
+    ahead_.forget();
+    return ahead_.while_still([&] { return storage_->restore(from, std::move(others)); });
+  }
   /// For tables in memory that are part of a larger state: appends their tensors.
   void append_to(std::vector<MemoryTensor>& tensors) { storage_->append_to(tensors); }
 

@@ -69,13 +69,12 @@ std::vector<DenseOptimizer::Moment> DenseOptimizer::moments() const {
   return {};
 }
 
-void DenseOptimizer::append_count(std::vector<MemoryTensor>& tensors) {
-  if (optimizer_ != TrainerSpec::Optimizer::kAdam) return;
-  StateTensor steps{.name = "steps",
-                    .part = StateTensor::Part::kOptimizer,
-                    .type = ElementType::kI64,
-                    .shape = {1}};
-  tensors.push_back({std::move(steps), std::as_writable_bytes(std::span(&steps_, 1))});
+MemoryTensor count_in_memory(std::int64_t& steps) {
+  StateTensor tensor{.name = "steps",
+                     .part = StateTensor::Part::kOptimizer,
+                     .type = ElementType::kI64,
+                     .shape = {1}};
+  return {std::move(tensor), std::as_writable_bytes(std::span(&steps, 1))};
 }
 
 void add_shares(std::span<float> sum, std::span<const float* const> rest) {

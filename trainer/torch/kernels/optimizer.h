@@ -8,7 +8,7 @@
 
 #include "trainer/embedding/pages.h"
 #include "trainer/spec.h"
-#include "trainer/state/memory_source.h"
+#include "trainer/state/snapshot.h"
 #include "trainer/torch/kernels/clones.h"
 
 namespace forebay {
@@ -40,6 +40,9 @@ FOREBAY_INLINE void update_weights(const UpdateRule& rule, const float* gradient
   }
 }
 
+/// Adam's count of steps, "steps", as a tensor of a model's state.
+MemoryTensor count_in_memory(std::int64_t& steps);
+
 /// The optimizer of a network's parameters: SGD, Adagrad (Duchi et al. 2011) or Adam (Kingma and Ba
 /// 2015), each as in PyTorch.
 ///
@@ -60,8 +63,10 @@ class DenseOptimizer {
     float* values;
   };
   std::vector<Moment> moments() const;
-  /// Adam's count of steps, "steps"; appends nothing for the others.
-  void append_count(std::vector<MemoryTensor>& tensors);
+  /// Appends Adam's count of steps; appends nothing for the others.
+  void append_count(std::vector<MemoryTensor>& tensors) {
+    if (optimizer_ == TrainerSpec::Optimizer::kAdam) tensors.push_back(count_in_memory(steps_));
+  }
 
  private:
   const TrainerSpec::Optimizer optimizer_;

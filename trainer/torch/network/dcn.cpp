@@ -3,7 +3,6 @@
 
 #include <ATen/ops/cat.h>
 
-#include "trainer/torch/network/layers.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {
@@ -59,18 +58,16 @@ class Dcn final : public Network {
 class Dcn::Worker final : public GroupWorker {
  public:
   Worker(const Dcn& network, Parameters weights)
-      : network_(network),
+      : GroupWorker(network.top_),
+        network_(network),
         weights_(network.split(weights)),
         bottom_all_(network.bottom_.make_activations(kModelGroupRows)),
-        cross_all_(network.cross_.make_activations(kModelGroupRows)),
-        top_all_(network.top_.make_activations(kModelGroupRows)) {}
+        cross_all_(network.cross_.make_activations(kModelGroupRows)) {}
 
   VectorLocations begin(std::size_t rows) override {
-    if (rows_ != rows) {
-      rows_ = rows;
+    if (resize(rows)) {
       bottom_now_ = Mlp::first_rows(bottom_all_, rows);
       cross_now_ = CrossLayers::first_rows(cross_all_, rows);
-      top_now_ = Mlp::first_rows(top_all_, rows);
     }
     const std::size_t dim = network_.dim_;
     return {cross_now_.inputs.front().data_ptr<float>() + dim, dim, width()};
@@ -80,17 +77,13 @@ class Dcn::Worker final : public GroupWorker {
     network_.bottom_.forward(weights_.bottom, dense, bottom_now_);
     copy_columns(bottom_now_.outputs.back(), cross_now_.inputs.front());
     network_.cross_.forward(weights_.cross, cross_now_);
-    network_.top_.forward(weights_.top, cross_now_.inputs.back(), top_now_);
-    return {top_now_.outputs.back().data_ptr<float>(), rows_};
-  }
-
-  std::span<float> logit_gradients() override {
-    return {top_now_.gradients.back().data_ptr<float>(), rows_};
+    network_.top_.forward(weights_.top, cross_now_.inputs.back(), last_now_);
+    return logits();
   }
 
   void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
     const Split own = network_.split(sums);
-    network_.top_.backward(weights_.top, cross_now_.inputs.back(), top_now_, own.top,
+    network_.top_.backward(weights_.top, cross_now_.inputs.back(), last_now_, own.top,
                            &cross_now_.gradient);
     network_.cross_.backward(weights_.cross, cross_now_, own.cross);
     const std::size_t dim = network_.dim_;
@@ -120,13 +113,10 @@ class Dcn::Worker final : public GroupWorker {
 
   const Dcn& network_;
   const Split weights_;
-  std::size_t rows_ = 0;
   Mlp::Activations bottom_all_;
   CrossLayers::Activations cross_all_;
-  Mlp::Activations top_all_;
   Mlp::Activations bottom_now_;  // The first `rows_` rows of each.
   CrossLayers::Activations cross_now_;
-  Mlp::Activations top_now_;
 };
 
 std::unique_ptr<GroupWorker> Dcn::make_worker(Parameters weights) const {

@@ -7,9 +7,8 @@
 #include <ATen/ops/tril_indices.h>
 
 #include "trainer/embedding/pages.h"
-#include "trainer/torch/extent.h"
 #include "trainer/torch/kernels/interaction.h"
-#include "trainer/torch/network/layers.h"
+#include "trainer/torch/libtorch.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {
@@ -58,19 +57,19 @@ class Dlrm final : public Network {
 class DlrmWorker final : public GroupWorker {
  public:
   DlrmWorker(const Mlp& bottom, const Mlp& top, const Interaction& interaction, Parameters weights)
-      : bottom_(bottom),
+      : GroupWorker(top),
+        bottom_(bottom),
         top_(top),
         interaction_(interaction),
         bottom_weights_(weights.first(bottom.tensors())),
         top_weights_(weights.subspan(bottom.tensors())),
         bottom_all_(bottom.make_activations(kModelGroupRows)),
-        top_all_(top.make_activations(kModelGroupRows)),
         vectors_(kModelGroupRows * interaction.vectors * interaction.dim * sizeof(float)),
         features_((kModelGroupRows * interaction.width() + Interaction::kSlack) * sizeof(float)),
         feature_gradients_(kModelGroupRows * interaction.width() * sizeof(float)) {}
 
   VectorLocations begin(std::size_t rows) override {
-    if (rows_ != rows) resize(rows);
+    if (resize(rows)) make_views();
     return {vectors_.as<float>() + interaction_.dim, interaction_.dim,
             interaction_.vectors * interaction_.dim};
   }
@@ -84,16 +83,12 @@ class DlrmWorker final : public GroupWorker {
       std::memcpy(vectors_.as<float>() + row * stride, bottom + row * dim, dim * sizeof(float));
     }
     interaction_.forward(vectors_.as<float>(), rows_, features_.as<float>());
-    top_.forward(top_weights_, top_input_, top_now_);
-    return {top_now_.outputs.back().data_ptr<float>(), rows_};
-  }
-
-  std::span<float> logit_gradients() override {
-    return {top_now_.gradients.back().data_ptr<float>(), rows_};
+    top_.forward(top_weights_, top_input_, last_now_);
+    return logits();
   }
 
   void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
-    top_.backward(top_weights_, top_input_, top_now_, sums.subspan(bottom_.tensors()),
+    top_.backward(top_weights_, top_input_, last_now_, sums.subspan(bottom_.tensors()),
                   &top_input_gradient_);
     interaction_.backward(vectors_.as<float>(), feature_gradients_.as<float>(), rows_,
                           bottom_now_.gradients.back().data_ptr<float>(), vectors.data,
@@ -102,11 +97,9 @@ class DlrmWorker final : public GroupWorker {
   }
 
  private:
-  void resize(std::size_t rows) {
-    rows_ = rows;
-    bottom_now_ = Mlp::first_rows(bottom_all_, rows);
-    top_now_ = Mlp::first_rows(top_all_, rows);
-    const std::int64_t extents[] = {extent(rows), extent(interaction_.width())};
+  void make_views() {
+    bottom_now_ = Mlp::first_rows(bottom_all_, rows_);
+    const std::int64_t extents[] = {extent(rows_), extent(interaction_.width())};
     top_input_ = at::from_blob(features_.as<float>(), extents, at::kFloat);
     top_input_gradient_ = at::from_blob(feature_gradients_.as<float>(), extents, at::kFloat);
   }
@@ -115,11 +108,10 @@ class DlrmWorker final : public GroupWorker {
   const Mlp& top_;
   const Interaction interaction_;
   const Parameters bottom_weights_, top_weights_;
-  std::size_t rows_ = 0;
-  Mlp::Activations bottom_all_, top_all_;  // For a whole group.
-  Mlp::Activations bottom_now_, top_now_;  // For `rows_` rows.
-  Pages vectors_;                          // [rows, vectors, dim]
-  Pages features_, feature_gradients_;     // [rows, interaction.width()]
+  Mlp::Activations bottom_all_;         // For a whole group.
+  Mlp::Activations bottom_now_;         // For `rows_` rows.
+  Pages vectors_;                       // [rows, vectors, dim]
+  Pages features_, feature_gradients_;  // [rows, interaction.width()]
   at::Tensor top_input_, top_input_gradient_;
 };
 

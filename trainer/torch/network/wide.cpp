@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include <ATen/TensorOperators.h>
@@ -8,7 +7,6 @@
 
 #include "trainer/embedding/pages.h"
 #include "trainer/torch/kernels/interaction.h"
-#include "trainer/torch/network/layers.h"
 #include "trainer/torch/network/network.h"
 
 namespace forebay {
@@ -68,11 +66,11 @@ class Wide final : public Network {
 class Wide::Worker final : public GroupWorker {
  public:
   Worker(const Wide& network, Parameters weights)
-      : network_(network),
+      : GroupWorker(network.deep_),
+        network_(network),
         shape_(network.vectors_),
         weights_(weights),
         row_(shape_.vectors * shape_.stride),
-        deep_all_(network.deep_.make_activations(kModelGroupRows)),
         rows_all_(kModelGroupRows * row_ * sizeof(float)) {
     const std::int64_t extents[] = {
         static_cast<std::int64_t>(kModelGroupRows),
@@ -82,10 +80,8 @@ class Wide::Worker final : public GroupWorker {
   }
 
   VectorLocations begin(std::size_t rows) override {
-    if (count_ != rows) {
-      count_ = rows;
+    if (resize(rows)) {
       const auto count = static_cast<std::int64_t>(rows);
-      deep_now_ = Mlp::first_rows(deep_all_, rows);
       input_ = input_all_.narrow(0, 0, count);
       input_gradient_ = input_gradient_all_.narrow(0, 0, count);
     }
@@ -94,34 +90,30 @@ class Wide::Worker final : public GroupWorker {
 
   std::span<const float> forward(const at::Tensor& dense) override {
     fill_input(dense);
-    network_.deep_.forward(weights_.subspan(1), input_, deep_now_);
-    auto* logits = deep_now_.outputs.back().data_ptr<float>();
+    network_.deep_.forward(weights_.subspan(1), input_, last_now_);
+    float* logits = this->logits().data();
     const float* numbers = dense.data_ptr<float>();
     const float* wide = weights_[0].data_ptr<float>();
     const float* row = rows_all_.as<float>();
-    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense_, row += row_) {
+    for (std::size_t r = 0; r < rows_; ++r, numbers += network_.dense_, row += row_) {
       float sum = 0;
       for (std::size_t i = 0; i < network_.dense_; ++i) sum += numbers[i] * wide[i];
       for (std::size_t v = 0; v < shape_.vectors; ++v) sum += row[v * shape_.stride + shape_.dim];
       logits[r] += sum;
     }
-    if (network_.pairs_) shape_.forward(rows_all_.as<float>(), count_, logits);
-    return {logits, count_};
-  }
-
-  std::span<float> logit_gradients() override {
-    return {deep_now_.gradients.back().data_ptr<float>(), count_};
+    if (network_.pairs_) shape_.forward(rows_all_.as<float>(), rows_, logits);
+    return {logits, rows_};
   }
 
   void backward(const at::Tensor& dense, Parameters sums, const VectorLocations& vectors) override {
-    network_.deep_.backward(weights_.subspan(1), input_, deep_now_, sums.subspan(1),
+    network_.deep_.backward(weights_.subspan(1), input_, last_now_, sums.subspan(1),
                             &input_gradient_);
-    const float* logit = deep_now_.gradients.back().data_ptr<float>();
+    const float* logit = last_now_.gradients.back().data_ptr<float>();
     const float* numbers = dense.data_ptr<float>();
     auto* wide = sums[0].data_ptr<float>();
     const float* gradient = input_gradient_.data_ptr<float>() + network_.dense_;
     const std::size_t width = network_.dense_ + shape_.vectors * shape_.dim;
-    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense_, gradient += width) {
+    for (std::size_t r = 0; r < rows_; ++r, numbers += network_.dense_, gradient += width) {
       for (std::size_t i = 0; i < network_.dense_; ++i) wide[i] += logit[r] * numbers[i];
       for (std::size_t v = 0; v < shape_.vectors; ++v) {
         float* out = vectors.at(v, r);
@@ -130,7 +122,7 @@ class Wide::Worker final : public GroupWorker {
       }
     }
     if (network_.pairs_) {
-      shape_.backward(rows_all_.as<float>(), logit, count_, vectors.data, vectors.feature_stride);
+      shape_.backward(rows_all_.as<float>(), logit, rows_, vectors.data, vectors.feature_stride);
     }
   }
 
@@ -140,7 +132,7 @@ class Wide::Worker final : public GroupWorker {
     const float* numbers = dense.data_ptr<float>();
     const float* row = rows_all_.as<float>();
     auto* out = input_.data_ptr<float>();
-    for (std::size_t r = 0; r < count_; ++r, numbers += network_.dense_, row += row_) {
+    for (std::size_t r = 0; r < rows_; ++r, numbers += network_.dense_, row += row_) {
       std::memcpy(out, numbers, network_.dense_ * sizeof(float));
       out += network_.dense_;
       for (std::size_t v = 0; v < shape_.vectors; ++v, out += shape_.dim) {
@@ -152,12 +144,10 @@ class Wide::Worker final : public GroupWorker {
   const Wide& network_;
   const Factorisation shape_;
   const Parameters weights_;
-  const std::size_t row_;  // Values of a row's vectors.
-  std::size_t count_ = 0;  // Current number of rows.
-  Mlp::Activations deep_all_, deep_now_;
+  const std::size_t row_;                      // Values of a row's vectors.
   Pages rows_all_;                             // [rows, vectors, row_width]
   at::Tensor input_all_, input_gradient_all_;  // [rows, top_input]
-  at::Tensor input_, input_gradient_;          // Their first `count_` rows.
+  at::Tensor input_, input_gradient_;          // Their first `rows_` rows.
 };
 
 std::unique_ptr<GroupWorker> Wide::make_worker(Parameters weights) const {

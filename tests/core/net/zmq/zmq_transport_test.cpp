@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "core/data/memory_budget.h"
+#include "core/data/buffer_pool.h"
 #include "tests/core/net/transport_side.h"
 #include "tests/support/wait_until.h"
 

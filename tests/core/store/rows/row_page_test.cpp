@@ -1,8 +1,7 @@
-#include "core/store/rows/row_page.h"
-
 #include <cstring>
 #include <vector>
 
+#include "core/store/rows/row_segment.h"
 #include "core/store/rows/segment_index.h"
 
 #include "tests/support/catch.h"

@@ -1,0 +1,69 @@
+#include "actors/format/raw_split.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace forebay {
+
+Extent Extent::of(const std::vector<BlockRef>& blocks) {
+  Extent extent;
+  for (const BlockRef& block : blocks) {
+    extent.rows += block.rows;
+    extent.bytes += block.loaded_bytes();
+  }
+  return extent;
+}
+
+std::string line_of(const BadRow& row) {
+  const std::string line = std::to_string(row.line);
+  return row.group ? "row group " + std::to_string(*row.group) + ", row " + line : line;
+}
+
+std::string place_of(const BadRow& row) {
+  if (row.group) return line_of(row);
+  return "line " + line_of(row) + " (byte " + std::to_string(row.offset) + ")";
+}
+
+BlockCursor::BlockCursor(const RawSplit& raw) : raw_(raw) {
+  FOREBAY_CHECK(raw.sizes.size() == raw.blocks.size());
+  if (!raw.sizes.empty()) end_ = raw.sizes[0];
+}
+
+void BlockCursor::step() {
+  ++block_;
+  begin_ = end_;
+  end_ += raw_.sizes[block_];
+}
+
+BadRow BlockCursor::bad_row(std::size_t at, std::size_t size, std::string reason) {
+  seek(at);
+  FOREBAY_CHECK(at >= begin_);
+  const char* bytes = raw_.bytes.as<const char>();
+  const auto newlines = std::count(bytes + begin_, bytes + at, '\n');
+  return {.file = file(),
+          .offset = offset(at),
+          .line = raw_.blocks[block_].line + static_cast<std::uint64_t>(newlines),
+          .reason = std::move(reason),
+          .text = std::string(bytes + at, std::min(size, BadRow::kMaxText))};
+}
+
+std::string quoted_text(std::string_view text) {
+  static constexpr std::size_t kMost = 40;
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char letter : text.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte >= 0x20 && byte != 0x7f) {
+      out += letter;
+    } else {
+      out += "\\x";
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+  out += text.size() > kMost ? "…\"" : "\"";
+  return out;
+}
+
+}  // namespace forebay

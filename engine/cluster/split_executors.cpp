@@ -1,0 +1,135 @@
+#include "engine/cluster/split_executors.h"
+
+#include <algorithm>
+
+#include "core/base/clock.h"
+#include "engine/process/memory_use.h"
+
+namespace forebay {
+namespace {
+
+constexpr std::size_t kOpenerStack = std::size_t{4} << 20;
+
+/// A pool does not say which split failed; any failure ends the worker's part in the job.
+scheduler::WorkFailed failure(std::uint64_t opening, const Error& error) {
+  return {.opening = opening, .split = std::nullopt, .error = error};
+}
+
+std::string in_mib(std::uint64_t bytes) {
+  return std::to_string((bytes + (1 << 20) - 1) >> 20) + "MiB";
+}
+
+/// A limit that is still enough if the process uses slightly more memory the next time.
+std::uint64_t enough_for(std::uint64_t bytes) {
+  constexpr std::uint64_t kStep = std::uint64_t{16} << 20;
+  return (bytes / kStep + 2) * kStep;
+}
+
+tl::unexpected<Error> too_little(const WorkerSetup& place, std::uint64_t own, std::uint64_t least) {
+  return fail(Code::kOverloaded, "--memory " + in_mib(place.memory_bytes) +
+                                     " is too little for this job: the worker " + "itself takes " +
+                                     in_mib(own) + " and its splits at least " + in_mib(least) +
+                                     "; start it with --memory " + in_mib(enough_for(own + least)) +
+                                     " or more");
+}
+
+}  // namespace
+
+std::uint64_t StageSplitExecutor::taken() const {
+  return std::max(options_.resident, resident_bytes()) + kMemorySlack;
+}
+
+Result<StageSplitExecutor::Opened> StageSplitExecutor::make_stages(const scheduler::JobShare& share,
+                                                                   std::uint64_t opening) {
+  auto text = decode_job_text(share.text);
+  if (!text) return pass(text);
+  WorkerSetup place = options_.place;
+  place.stopped = [this, opening] { return stopped_ || opening_ != opening; };
+  auto job = WorkerJob::open(*text, place);
+  if (!job) return pass(job);
+  const std::uint64_t own = taken();
+  const std::uint64_t least = NodeStages::least_room_of((*job)->run());
+  if (own + least > options_.place.memory_bytes) return too_little(options_.place, own, least);
+  auto stages = std::make_unique<NodeStages>(NodeStages::Options{
+      .run = (*job)->run(),
+      .room = options_.place.memory_bytes - own,
+      .done =
+          [this, opening](std::uint64_t split, Frames frames) {
+            static_cast<void>(worker_.tell(scheduler::WorkDone{
+                .opening = opening, .split = split, .frames = std::move(frames)}));
+          },
+      .failed =
+          [this, opening](const Error& error) {
+            static_cast<void>(worker_.tell(failure(opening, error)));
+          }});
+  // "auto" begins without compression.
+  const auto compression = value_in(kCompressionNames, (*job)->job().cluster.compress);
+  stages->set_compression(compression.value_or(Compression::kNone));
+  return Opened{.job = std::move(*job), .stages = std::move(stages)};
+}
+
+void StageSplitExecutor::open_now(const scheduler::JobShare& job, std::uint64_t opening) {
+  scheduler::WorkOpened told{.opening = opening, .fingerprint = "", .error = std::nullopt};
+  auto opened = make_stages(job, opening);
+  if (stopped_) return;
+  if (opened) {
+    told.fingerprint = opened->job->fingerprint();
+    all_.push_back(std::make_unique<Opened>(std::move(*opened)));
+    Opened& now = *all_.back();
+    running_ = &now;
+    options_.on_stages(now.stages.get(), now.job.get());
+  } else {
+    told.error = opened.error();
+  }
+  static_cast<void>(worker_.tell(std::move(told)));
+}
+
+// Frames that these stages made may still be in use by the transport, so the stages stay, without
+// their actors.
+void StageSplitExecutor::end_stages() {
+  opener_.reset();
+  if (const Opened* before = running_.exchange(nullptr)) {
+    options_.on_stages(nullptr, nullptr);
+    before->stages->stop();
+  }
+}
+
+void StageSplitExecutor::open(const scheduler::JobShare& job, std::uint64_t opening) {
+  opening_ = opening;
+  end_stages();
+  opener_ = std::make_unique<Thread>(Thread::Options{"open-job", kOpenerStack},
+                                     [this, job, opening] { open_now(job, opening); });
+}
+
+void StageSplitExecutor::stop() {
+  if (stopped_.exchange(true)) return;
+  end_stages();
+}
+
+void StageSplitExecutor::with_stages(
+    const std::function<void(NodeStages&, const WorkerJob&)>& use) const {
+  if (const Opened* now = running_) use(*now->stages, *now->job);
+}
+
+void StageSplitExecutor::begin(std::uint64_t split) {
+  if (const Opened* now = running_) now->stages->make(split);
+}
+
+std::uint32_t StageSplitExecutor::slots() const {
+  const Opened* now = running_;
+  return now == nullptr ? 0 : static_cast<std::uint32_t>(now->stages->slots());
+}
+
+scheduler::SplitExecutor::Load StageSplitExecutor::load() {
+  const std::chrono::nanoseconds now = clock_.now();
+  const double cpu = process_cpu_seconds();
+  Load load{.busy_cpus = 0, .memory_bytes = resident_bytes()};
+  if (load_before_ && now > *load_before_) {
+    load.busy_cpus = (cpu - cpu_before_) / in_seconds(now - *load_before_);
+  }
+  load_before_ = now;
+  cpu_before_ = cpu;
+  return load;
+}
+
+}  // namespace forebay

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/pipeline.h"
+#include "core/base/thread/start_thread.h"
+#include "engine/cluster/node_stages.h"
+#include "engine/cluster/worker_job.h"
+#include "engine/process/memory_use.h"
+#include "scheduler/worker/split_executor.h"
+
+namespace forebay {
+
+/// Executes a worker node's leases: opens the job and runs its stages.
+///
+/// Owns the job and the stages. A job is opened on a thread of its own, since files may have to be
+/// read first. Must outlive every frame it made: stop the transport before.
+class StageSplitExecutor final : public scheduler::SplitExecutor {
+ public:
+  struct Options {
+    WorkerSetup place;
+    std::uint64_t resident = 0;  ///< Bytes that the process uses besides a job.
+    /// Called when the stages start to run, and with null when they stop. On the opening thread, or
+    /// in stop().
+    std::function<void(NodeStages*, WorkerJob*)> on_stages;
+  };
+
+  explicit StageSplitExecutor(Options options) : options_(std::move(options)) {}
+  ~StageSplitExecutor() override { stop(); }
+
+  /// Sets the actor that receives results. Call it before the worker actor begins.
+  void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
+  /// Ends the stages; reports nothing afterwards.
+  void stop();
+
+  /// Calls `use` with the running stages, if there are any. They live as long as this object.
+  void with_stages(const std::function<void(NodeStages&, const WorkerJob&)>& use) const;
+
+  void open(const scheduler::JobShare& job, std::uint64_t opening) override;
+  void begin(std::uint64_t split) override;
+  bool forget(std::uint64_t) override { return false; }
+  bool begun(std::uint64_t) const override { return true; }
+  std::uint32_t slots() const override;
+  Load load() override;
+
+ private:
+  struct Opened {
+    std::unique_ptr<WorkerJob> job;
+    std::unique_ptr<NodeStages> stages;
+  };
+
+  void open_now(const scheduler::JobShare& job, std::uint64_t opening);
+  Result<Opened> make_stages(const scheduler::JobShare& job, std::uint64_t opening);
+  std::uint64_t taken() const;
+  void end_stages();
+
+  const Options options_;
+  scheduler::WorkResults worker_;
+  std::atomic<bool> stopped_{false};
+  std::unique_ptr<Thread> opener_;
+  std::vector<std::unique_ptr<Opened>> all_;  // the last one runs; all live until this object ends
+  std::atomic<Opened*> running_{nullptr};
+  std::atomic<std::uint64_t> opening_{0};
+  double cpu_before_ = 0;  // used on the worker actor's thread, like load_before_
+  std::optional<std::chrono::nanoseconds> load_before_;
+  SystemClock clock_;
+};
+
+/// Runs the trainer's own stages as one more node of the cluster. Splits that they make enter the
+/// reorder buffer directly.
+///
+/// The pipeline outlives it. Called on the local worker's thread; `made` on any thread.
+class LocalSplitExecutor final : public scheduler::SplitExecutor {
+ public:
+  LocalSplitExecutor(Pipeline& pipeline, std::string job, std::string fingerprint)
+      : pipeline_(pipeline), job_(std::move(job)), fingerprint_(std::move(fingerprint)) {}
+
+  void report_to(scheduler::WorkResults worker) { worker_ = std::move(worker); }
+
+  /// Reports that the pipeline's own stages have made this split.
+  void made(std::uint64_t split) const {
+    static_cast<void>(worker_.tell(
+        scheduler::WorkDone{.opening = opening_, .split = split, .frames = {}, .handed_on = true}));
+  }
+
+  /// The stages' output goes only into this trainer's batches. Refuses another trainer's job on the
+  /// same head, even if it has the same splits.
+  void open(const scheduler::JobShare& job, std::uint64_t opening) override {
+    opening_ = opening;
+    scheduler::WorkOpened opened{
+        .opening = opening, .fingerprint = fingerprint_, .error = std::nullopt};
+    if (job.id != job_) {
+      opened.error = Error{Code::kInvalid, "a trainer that waits makes splits of its own job only"};
+    }
+    static_cast<void>(worker_.tell(std::move(opened)));
+  }
+  void begin(std::uint64_t split) override { pipeline_.make(split); }
+  bool forget(std::uint64_t) override { return false; }
+  bool begun(std::uint64_t) const override { return true; }
+  std::uint32_t slots() const override {
+    constexpr std::uint32_t kReady = 2;
+    const StagePools& stages = pipeline_.stages();
+    return static_cast<std::uint32_t>(stages.actors_wanted() + stages.size()) + kReady;
+  }
+  Load load() override { return {.busy_cpus = 0, .memory_bytes = resident_bytes()}; }
+
+ private:
+  Pipeline& pipeline_;
+  const std::string job_;  // this trainer's job id
+  const std::string fingerprint_;
+  scheduler::WorkResults worker_;
+  std::atomic<std::uint64_t> opening_{0};
+};
+
+}  // namespace forebay

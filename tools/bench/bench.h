@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace forebay {
+
+/// One line of `forebay bench`: the measured value, and the limit measured in the same run.
+struct BenchResult {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  std::optional<double> limit = {};  ///< The limit's value, in the same unit.
+  std::optional<double> ratio = {};  ///< value / limit, or limit / value if smaller is better.
+
+  static BenchResult over(std::string name, double value, std::string unit, double limit) {
+    return {std::move(name), value, std::move(unit), limit, value / limit};
+  }
+  static BenchResult under(std::string name, double value, std::string unit, double limit) {
+    return {std::move(name), value, std::move(unit), limit, value > 0 ? limit / value : 0};
+  }
+};
+
+using BenchResults = Result<std::vector<BenchResult>>;
+
+/// What the user of a benchmark may choose. Each benchmark uses some of these values.
+struct BenchOptions {
+  std::uint64_t rows = 1;      ///< Rows of the made-up data; for tables, rows of each table.
+  int rounds = 3;              ///< Each measures everything once; the figures are medians.
+  bool growth = false;         ///< Also measures at a tenth of the rows.
+  bool small_network = false;  ///< The default MLPs instead of those published for Criteo.
+  /// The loader's folder (tests/bench/public), or the program that runs the same workloads on CAF.
+  std::optional<std::string> other = {};
+  std::string program = {};  ///< forebay itself, for benchmarks that start processes.
+  std::string only = {};     ///< The only row to measure; empty: all.
+};
+
+// Each benchmark fails with kUnavailable if the user stops it. Those that fork are called before
+// any thread is started.
+
+/// Measures decoding against copying the same bytes, each stage alone, and the whole pipeline
+/// against the same pure functions in a plain loop on as many threads; all interleaved. With
+/// `other`, also the public loader in that folder, and with `growth` the pipeline at a tenth of the
+/// rows.
+BenchResults bench_ingest(const BenchOptions& options);
+
+/// Measures training with the pipeline's batches, compared with training on one cached batch, with
+/// one CPU left to the pipeline and with all CPUs for the model.
+BenchResults bench_train(const BenchOptions& options);
+
+/// Measures the actor runtime's workloads, each in its own actor system: `fan_in`, 4 actors that
+/// send to one, messages/s; `ping_pong` of a pair, round trips/s; `spawn`, actors that are started
+/// and ended, actors/s; `pool_handoff`, 4 pools in a chain that only pass on tokens of 1 MiB,
+/// nanoseconds of CPU a token and pool. Interleaved with the same workloads of the program `other`
+/// (caf_runtime, built from tests/bench if CAF is installed).
+BenchResults bench_runtime(const BenchOptions& options);
+
+/// Measures the cost of tuning by intune, or by greedy in a build without intune, in CPU time of
+/// one core, compared with its limits: `simulator_steps`, splits through stages a second;
+/// `decision` of the policy, `guard_step` and `plan` (the best allocation for known costs), in
+/// seconds; `tuner_cpu`, the share of a core used by one decision every 2 s and ten guard steps a
+/// second.
+BenchResults bench_tuner(const BenchOptions& options);
+
+/// Measures actors' messages between two processes over TCP loopback, interleaved with raw ZeroMQ
+/// that does the same: `tell`, `ask`, `batches`, and the last two with CURVE. Forks.
+BenchResults bench_messages(const BenchOptions& options);
+
+/// Measures the cost of stages in another process, on Criteo rows and their usual transforms:
+///
+/// `bytes_per_row`: bytes of a row as a worker packs it, compared with 64-bit ids and 32-bit
+/// lengths. `remote_cpu_per_row`: CPU of an `ingest` and the one worker that makes all its splits,
+/// minus that of the same `ingest` alone, in ns a row; the limit is the CPU of two processes that
+/// move the same bytes with ZeroMQ alone. Interleaved; includes start-up. Forks.
+BenchResults bench_remote(const BenchOptions& options);
+
+/// Measures `scaling_2`, `scaling_4`, `scaling_8`, the splits a second that emulated workers
+/// deliver (the limit is 2, 4 or 8 times one worker's rate), and `death_to_reissue`, the seconds
+/// from SIGKILL of a worker's process until another worker has begun the last of its splits, with
+/// the default heartbeat and lease. Forks.
+BenchResults bench_clusters(const BenchOptions& options);
+
+/// Measures `head_leases` (100 workers) and `head_leases_1000`, the splits a second that a head
+/// leases; `store_recovery`, the seconds to open its store below TMPDIR. The head is the real
+/// HeadActor with its journal in memory, with one actor for each worker and one for the split
+/// client, in one process: includes joins, heartbeats, Issue, Lease and Arrived; excludes the
+/// network.
+BenchResults bench_head(const BenchOptions& options);
+
+/// Measures the gain from a second trainer on a second CPU. Both have one thread and train on
+/// halves of the same batches, with the tables divided between them, over Gloo:
+///
+///   ranks_2           rows/s of two, compared with one; batches are made beforehand
+///   ranks_2_of_apart  rows/s of two, compared with two independent trainers, each with a whole
+///                     model and batches of half the size: the most that this machine allows for
+///                     two
+///   ranks_2_job       rows/s of `forebay train` with two ranks, compared with one, pipeline
+///                     included, with the same job file on all CPUs
+///
+/// Each trainer is a process; interleaved. Forks.
+BenchResults bench_ranks(const BenchOptions& options);
+
+/// Measures a model that shares the CPUs with its pipeline: the default number of threads, compared
+/// with a number that is searched for during training, with one thread fewer and one more. Three
+/// jobs: a small model, a large model, and expensive transforms. Interleaved. Writes the rate of
+/// each run to stderr.
+BenchResults bench_threads(const BenchOptions& options);
+
+/// Measures the cost of a checkpoint of a DLRM of 1 GiB in the current folder:
+///
+///   checkpoint_write     bytes/s of writing it until all is on the disk; compared with a plain
+///                        sequential write and fsync of as many bytes
+///   checkpoint_read      bytes/s of loading and checking it; compared with a plain read of as
+///                        many bytes
+///   checkpoint_overhead  seconds for 100 steps with a checkpoint that begins at the first step and
+///                        ends at the last; compared with as many steps without one
+///
+/// All past the page cache, so the disk's own speed counts. Interleaved.
+BenchResults bench_checkpoint(const BenchOptions& options);
+
+/// Measures tables of dimension 32 that need 20 times their memory limit, compared with tables in
+/// memory, on batches of 8192 rows with one model thread: with every row on the disk, and with most
+/// rows looked up for the first time. Prints on stderr where it writes.
+BenchResults bench_tiers(const BenchOptions& options);
+
+}  // namespace forebay
