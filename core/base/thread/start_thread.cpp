@@ -18,6 +18,16 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): each thread has its own.
 thread_local std::shared_ptr<ThreadGroup> group_here;
 
+/// Threads that are started and not in their group yet. They have the CPUs of the thread that
+/// started them, so whoever changes a group's CPUs has to wait for them.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): groups share it.
+std::atomic<int> entering{0};
+
+void entered() {
+  --entering;
+  entering.notify_all();
+}
+
 constexpr std::size_t kStack = 256 << 10;
 
 std::string why_and_what_to_do(int error) {
@@ -62,6 +72,7 @@ ThreadGroup::Member::~Member() {
 std::shared_ptr<ThreadGroup> ThreadGroup::current() { return group_here; }
 
 std::set<pid_t> ThreadGroup::threads() const {
+  for (int waiting = entering; waiting > 0; waiting = entering) entering.wait(waiting);
   const std::lock_guard lock(mutex_);
   return {threads_.begin(), threads_.end()};
 }
@@ -101,9 +112,13 @@ Thread::Thread(const Options& options, std::function<void()> body)
   const std::size_t least =
       std::max(options.stack_bytes, static_cast<std::size_t>(PTHREAD_STACK_MIN));
   FOREBAY_CHECK(pthread_attr_setstacksize(&attributes, (least + page - 1) / page * page) == 0);
+  ++entering;
   const int error = pthread_create(&handle_, &attributes, &Thread::enter, this);
   pthread_attr_destroy(&attributes);
-  if (error != 0) throw NoThread(options.name, error);
+  if (error != 0) {
+    entered();
+    throw NoThread(options.name, error);
+  }
   pthread_setname_np(handle_, fitting_name(options.name).c_str());
 }
 
@@ -112,6 +127,7 @@ Thread::~Thread() { FOREBAY_CHECK(pthread_join(handle_, nullptr) == 0); }
 void* Thread::enter(void* self) {
   auto& thread = *static_cast<Thread*>(self);
   const ThreadGroup::Member member(std::move(thread.group_));
+  entered();
   thread.body_();
   return nullptr;
 }

@@ -1,5 +1,8 @@
-
 #include <unistd.h>
+
+#include <latch>
+#include <memory>
+#include <set>
 
 #include "core/base/thread/start_thread.h"
 
@@ -35,6 +38,17 @@ TEST_CASE("a thread that a member starts is a member, too, as long as it runs", 
   }).join();
   CHECK(members == 2);
   CHECK(group->threads().empty());
+}
+
+TEST_CASE("a thread is listed in its group as soon as it is started", "[core][threads]") {
+  const auto group = std::make_shared<ThreadGroup>();
+  const ThreadGroup::Member member(group);
+  for (int i = 0; i < 200; ++i) {
+    std::latch end(1);
+    const Thread thread({.name = "listed"}, [&] { end.wait(); });
+    CHECK(group->threads().size() == 2);
+    end.count_down();
+  }
 }
 
 }  // namespace forebay
