@@ -111,17 +111,18 @@ ActorSystem::Options system_options() {
 double fan_in(const Clock& clock) {
   ActorSystem system(system_options(), clock);
   std::promise<void> done;
-  constexpr std::uint64_t each = kFanInMessages / kSenders;
+  constexpr std::uint64_t kEach = kFanInMessages / kSenders;
   const Stopwatch watch;
-  const auto receiver = system.spawn(
-      {.name = "receiver"}, [&] { return std::make_unique<ReceiverActor>(each * kSenders, done); });
+  const auto receiver = system.spawn({.name = "receiver"}, [&] {
+    return std::make_unique<ReceiverActor>(kEach * kSenders, done);
+  });
   for (std::uint64_t i = 0; i < kSenders; ++i) {
-    const auto sender = system.spawn({.name = "sender"},
-                                     [=] { return std::make_unique<SenderActor>(each, receiver); });
+    const auto sender = system.spawn(
+        {.name = "sender"}, [=] { return std::make_unique<SenderActor>(kEach, receiver); });
     FOREBAY_CHECK(sender.tell(Continue{}).has_value());
   }
   done.get_future().wait();
-  return per_second(each * kSenders, watch);
+  return per_second(kEach * kSenders, watch);
 }
 
 double ping_pong(const Clock& clock) {

@@ -72,7 +72,7 @@ bool SlotCache::take(std::span<const Row> rows, std::uint64_t turn, std::span<st
   }
   for (const std::int32_t at : slots) {
     std::uint8_t& spared = slots_[static_cast<std::size_t>(at)].spared;
-    if (spared < kMostSpared) ++spared;
+    spared = std::min<std::uint8_t>(spared + 1, kMostSpared);
   }
   return true;
 }

@@ -43,7 +43,15 @@ TEST_CASE("stopping waits for the work under way and drops the rest", "[core][ba
     }));
     REQUIRE(worker.post([&, held] { ++ended; }));
     test::wait_until([&] { return begun.load(); });
-    std::thread releasing([&] { released = true; });
+    std::thread releasing([&] {
+      // A worker that stops drops what is posted.
+      test::wait_until([&] {
+        const auto probe = std::make_shared<int>(0);
+        const bool posted = worker.post([probe] {}).has_value();
+        return posted && probe.use_count() == 1;
+      });
+      released = true;
+    });
     worker.stop();
     CHECK(ended == 1);
     releasing.join();

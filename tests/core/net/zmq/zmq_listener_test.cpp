@@ -347,6 +347,7 @@ TEST_CASE("a client without a registered key learns nothing", "[core][net]") {
   Side friendly(keys.options());
   REQUIRE(friendly.transport.connect(address));
   friendly.peer();
+  server.peer();
 
   SECTION("a client without keys") {
     Side unauthenticated(quick());
