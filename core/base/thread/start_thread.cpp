@@ -19,7 +19,7 @@ namespace {
 thread_local std::shared_ptr<ThreadGroup> group_here;
 
 /// Threads that are started and not in their group yet. They have the CPUs of the thread that
-/// started them, so whoever changes a group's CPUs has to wait for them.
+/// started them, so a change of a group's CPUs waits for them.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): groups share it.
 std::atomic<int> entering{0};
 
