@@ -21,7 +21,7 @@ namespace forebay::scheduler {
 /// A job as described by its trainer; `text` is opaque to the head.
 struct JobShare {
   std::string id;           ///< Unique among the runs of all jobs.
-  std::string text;         ///< What a worker needs to open the job (engine/cluster/job_text.h).
+  std::string text;         ///< What a worker needs to open the job (engine/cluster/worker_job.h).
   std::string fingerprint;  ///< Of dataset, order and operators; a worker's must be equal.
   std::uint64_t splits_per_epoch = 0;
   std::uint64_t epochs = 0;

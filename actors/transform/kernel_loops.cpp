@@ -261,7 +261,7 @@ template <class Word>
   return value - multiply(quotient, divisor);
 }
 
-/// hash_128_to_64(salt, twang_mix64(id)) of actors/transform/id_hash.h.
+/// hash_128_to_64(salt, twang_mix64(id)) of actors/transform/kernels.h.
 template <class Word>
 [[gnu::always_inline]] inline Word hash(Word id, u64 salt) {
   const Word multiplier = Word{} + 0x9ddfea08eb382d69ULL;

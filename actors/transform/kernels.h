@@ -80,7 +80,7 @@ struct Kernels {
   void (*bucketize)(const float* values, std::size_t count, const float* borders,
                     std::size_t num_borders, std::int64_t* buckets);
 
-  /// The id's hash modulo the divisor (actors/transform/id_hash.h).
+  /// The id's hash (hash_128_to_64) modulo the divisor.
   void (*sigrid_hash)(std::int64_t* ids, std::size_t count, std::uint64_t salt, FloorMod modulus);
   /// The id modulo the divisor, rounded toward minus infinity.
   void (*floor_mod)(std::int64_t* ids, std::size_t count, FloorMod modulus);

@@ -102,7 +102,7 @@ class RemoteState final : public StateSource {
 /// on all ranks; each table is its owner's, or the concatenation of the parts that ranks own.
 /// Values that belong to all tables together ("tables.steps") are taken from the first rank that
 /// has them: all ranks count the same steps. There are no linked files: tiered tables are merged as
-/// full tensors (WholeTables). The order of the tensors does not depend on the number of ranks: by
+/// full tensors (whole_tables). The order of the tensors does not depend on the number of ranks: by
 /// part, the dense ones, then the tables by number.
 class MergedState final : public StateSource {
  public:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails where a page names something that is not there: a link's target or heading, a file or folder, a type or function,
-or, in a state diagram, an enumerator (kName) of a header; and where a folder's README.md leaves out a folder in it.
+or, in a state diagram, an enumerator (kName) of a header; where a comment names a source file that is not there; and
+where a folder's README.md leaves out a folder in it.
 
 usage: links.py [PAGE...]    without pages: every tracked one
 """
@@ -17,6 +18,7 @@ SOURCE = re.compile(r"\.(?:h|cpp|py|sh|cmake|md|toml|svg)$")
 # A type or function: words in mixed case, or joined by underscores.
 SYMBOL = re.compile(r"`((?:[A-Z][a-z]\w*|[A-Za-z]\w*_\w*)(?:::\w+)*)(?:\(\))?`")
 STYLE = {"snake_case", "PascalCase", "member_"}
+COMMENTED_SOURCE = re.compile(r"(?:\w+/)*\w+\.(?:h|cpp)\b")
 ENUMERATOR = re.compile(r"\bk[A-Z]\w+")
 # Files of this form that a user, a run or a build makes.
 MADE = re.compile(r"^(?:build|runs|data|keys|\.forebay|checkpoints)/|^(?:job|model|test|launch)\.\w+$|(?:^|/)x\.\w+$|^\.\w+$")
@@ -81,6 +83,13 @@ def check(page, files, folders, enumerators, words):
             yield from (f"{page}:{number}: {what}" for what in found if what)
 
 
+def check_comments(path, text, files, folders):
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = line.partition("//")[2]
+        found = [missing_file(path, name, files, folders) for name in COMMENTED_SOURCE.findall(comment)]
+        yield from (f"{path}:{number}: {what}" for what in found if what)
+
+
 def unnamed_folders(page, files):
     """The folders in a page's folder that have a README.md of their own and that the page does not name."""
     text, top = pathlib.Path(page).read_text(), pathlib.Path(page).parent
@@ -100,6 +109,9 @@ def main():
     found = [line for page in pages for line in check(page, files, folders, enumerators, words)]
     found += [line for page in pages if page.endswith("README.md") and page != "README.md"
               for line in unnamed_folders(page, files)]
+    if not sys.argv[1:]:
+        found += [line for path in sorted(sources) if path.endswith((".h", ".cpp"))
+                  for line in check_comments(path, sources[path], files, folders)]
     print("\n".join(found) or "links: ok")
     return bool(found)
 

@@ -42,7 +42,7 @@ struct Block {
   std::uint64_t offset = 0;  ///< Of the block's first row in the decompressed file.
   std::uint64_t line = 0;    ///< Number of the block's first line, from 1.
   std::uint32_t rows = 0;
-  std::uint32_t check = 0;  ///< CRC-32C of the file's content before the block (block_checks.h).
+  std::uint32_t check = 0;  ///< CRC-32C of the file's content before the block (BlockChecks).
 
   bool operator==(const Block&) const = default;
 };
